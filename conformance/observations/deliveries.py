@@ -108,27 +108,34 @@ class DeliveryObservation(Observation):
                 if attempts:
                     yield destination, event, attempts
 
-    def pending_events(self, dialect: Dialect) -> frozenset[Event]:
+    def pending_events(
+        self, dialect: Dialect, among: Iterable[Destination] | None = None
+    ) -> frozenset[Event]:
         """The events that may still have been on their way when the observation ended.
 
         A service with a backlog delivers late, and most of the backlog is our own: an event counts
-        as missing when it has waited much longer than those that arrived.
+        as missing when it has waited much longer than those that arrived, at all destinations or
+        `among` some.
         """
         if self.ended_at is None:
             return frozenset()
-        sent_at = {event: self._sent_at(event) for event in self.events}
+        sent_at = {
+            event: broadcast.sent_at
+            for event in self.events
+            if (broadcast := self.exchange(event.name)) is not None
+        }
         waits = [
             attempts[0].arrived_at - sent_at[event]
-            for _, event, attempts in self.arrived_events(self.destinations, self.events, dialect)
+            for _, event, attempts in self.arrived_events(
+                self.destinations if among is None else among, sent_at, dialect
+            )
         ]
         if not waits and any(
             self.ended_at - delivery.arrived_at < BACKLOG_S for delivery in self.deliveries
         ):
             return frozenset(self.events)  # those of other experiments come first
         longest_s = BACKLOG_FACTOR * max(waits, default=0.0)
-        return frozenset(
-            event for event in self.events if self.ended_at - sent_at[event] <= longest_s
-        )
+        return frozenset(event for event, at in sent_at.items() if self.ended_at - at <= longest_s)
 
     def settled(self, arrivals: Arrivals, dialect: Dialect) -> Arrivals:
         """These destinations, events and attempts, without events that may still come.
@@ -165,10 +172,6 @@ class DeliveryObservation(Observation):
             ):
                 return attempts[place:]
         return ()
-
-    def _sent_at(self, event: Event) -> float:
-        exchange = self.exchange(event.name)
-        return exchange.sent_at if exchange else 0.0
 
     def signature(self, delivery: ReceivedDelivery, context: CheckContext) -> SignatureReading:
         """The reading of a delivery's signature; raises NotExaminedError if there is none."""

@@ -184,7 +184,7 @@ def a_limit_of_0_limits_nothing(
     """
     if context.dialect.delivery.zero_rate_limit.allowed != (ZeroLimit.UNLIMITED,):
         return
-    pending = burst.pending_events(context.dialect)
+    pending = burst.pending_events(context.dialect, burst.unlimited)
     sentinels = burst.sentinels(context.dialect)
     others = unlimited_arrivals(burst, context.dialect)
     for destination in burst.zero_limited:

@@ -214,6 +214,16 @@ def test_a_limit_of_0_limits_nothing_where_the_dialect_says_so() -> None:
     assert verdicts(check, burst(limit_of_0=[]), "contrary") == {}
 
 
+def test_what_a_limit_holds_back_does_not_excuse_what_a_limit_of_0_loses() -> None:
+    late = [at + 18 for at in SLIDING]
+    nothing = with_sentinel(burst(limit_of_0=[], without_limit=AT_ONCE, limited=late))
+    ended = replace(nothing, ended_at=NOW + 25)
+    assert verdicts(a_limit_of_0_limits_nothing, ended) == {"8-5": FAIL}
+    slow = burst(limit_of_0=AT_ONCE[:4], without_limit=[at + 18 for at in AT_ONCE])
+    pending = replace(with_sentinel(slow), ended_at=NOW + 25)
+    assert verdicts(a_limit_of_0_limits_nothing, pending) == {}
+
+
 def test_a_target_that_died_meanwhile_is_not_accused_for_a_limit_of_0() -> None:
     check = a_limit_of_0_limits_nothing
     assert verdicts(check, burst(limit_of_0=AT_ONCE[:4], without_limit=AT_ONCE)) == {}
