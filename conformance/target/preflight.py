@@ -67,7 +67,7 @@ async def _check_service(target: Target, project: Project, api: ApiClient) -> No
     listed = await _list(LISTS[0], project, api)
     unknown = await _fetch_unknown(project, api)
     answers = [listed, unknown]
-    if not is_list_answer(listed):
+    if not is_list_answer(listed) or _alike(unknown, listed):
         answers += await asyncio.gather(
             _list(LISTS[1], project, api), _create_nothing(project, api)
         )
@@ -114,8 +114,9 @@ def setup_problem(
     The first is to a list operation, the second to a request for what does not exist.
     """
     listed, unknown = answers[:2]
-    if any(is_list_answer(answer) for answer in answers if answer.operation_id in LISTS):
-        same = unknown.succeeded and unknown.data == listed.data
+    lists = [answer for answer in answers if answer.operation_id in LISTS]
+    if any(map(is_list_answer, lists)):
+        same = all(_alike(unknown, answer) for answer in lists)
         return _not_this_api(target, "every request is answered alike", listed) if same else None
     return (
         _unreachable(target, answers)
@@ -183,6 +184,11 @@ def _foreign_answers(target: Target, answers: Sequence[Exchange]) -> CommandErro
     if not any(_has_envelope(answer) for answer in answers):
         return _not_this_api(target, "no answer has the envelope of section 2.1", first)
     return None
+
+
+def _alike(unknown: Exchange, listed: Exchange) -> bool:
+    """Whether what does not exist is answered like a list."""
+    return unknown.succeeded and listed.succeeded and unknown.data == listed.data
 
 
 def _has_envelope(exchange: Exchange) -> bool:

@@ -153,8 +153,8 @@ def test_a_failure_that_does_not_happen_again_keeps_its_proof() -> None:
     numbers = count()
 
     def answer(head: bytes) -> bytes:
-        # Two requests come before the experiment's own: one for each key that is tried.
-        return response(500) if next(numbers) == 2 else empty_page(head)
+        # The experiment's own request is the first one with a query.
+        return response(500) if b"sort=" in head and not next(numbers) else empty_page(head)
 
     smaller, _, _ = shrunk(answer)
     assert smaller == []
@@ -175,9 +175,11 @@ def test_a_portal_link_is_restored_after_smaller_updates() -> None:
     heads: list[bytes] = []
 
     def answer(head: bytes) -> bytes:
-        heads.append(head)
         if head.startswith(b"PUT"):
+            heads.append(head)
             return response(500)
+        if b"/endpoints/" in head:
+            return empty_page(head)
         link = {"uid": "l1", "name": "as it was", "owner_id": "owner-1"}
         return response(200, json.dumps({"status": True, "message": "", "data": link}).encode())
 
@@ -196,7 +198,6 @@ def test_a_portal_link_is_restored_after_smaller_updates() -> None:
         assert follow_up is not None
         assert run.run_follow_up(follow_up) is None
     assert shrinking.shrunk[0].finding.exchanges[0].request_body == b"{}"
-    assert heads[-1].startswith(b"PUT")
     restoring_body = b'{"name":"as it was","owner_id":"owner-1"}'
     assert b"Content-Length: %d" % len(restoring_body) in heads[-1]
 
