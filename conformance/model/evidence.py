@@ -171,6 +171,7 @@ def _parsed(body: bytes) -> Any:
     # All oracles read each exchange, one after the other. They share the parsed value and must not
     # change it.
     try:
-        return json.loads(body)
+        # Not json.loads(body), which takes UTF-16 as well: JSON is UTF-8 (RFC 8259, 8.1).
+        return json.loads(body.decode("utf-8-sig", "surrogatepass"))
     except (ValueError, RecursionError):
         return NOT_JSON

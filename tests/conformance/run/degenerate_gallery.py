@@ -1,0 +1,175 @@
+"""The gallery of degenerate targets: what each is, and what a run says of it.
+
+What was recorded is in `degenerate_targets.yaml`, which was read sentence by sentence. To record
+a target again: `python -m tests.conformance.run.degenerate_gallery NAME...`, and then read it.
+"""
+
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from subprocess import DEVNULL
+from typing import Any
+
+import yaml
+
+from hookproof.conformance.model.experiment_registry import all_experiments
+from hookproof.conformance.target.project_assignment import projects_needed
+from tests.conformance.command import check, reported_requirements
+from tests.conformance.reference_server import reference_server, write_target_file
+from tests.conformance.run.misbehaving_targets import MOVED, PAGE, misbehaving, says
+from tests.conformance.scripted_target import response
+from tests.conformance.spoiling_proxy import Answer, Spoil, spoiling_proxy
+from tests.source_tree import ROOT
+
+RECORD = Path(__file__).with_name("degenerate_targets.yaml")
+# Enough that each experiment has a project of its own.
+PROJECTS = [f"p{number}" for number in range(1, projects_needed(len(all_experiments())) + 1)]
+BURST = 40
+# In the record, for passes that depend on how far a run had come.
+VARIES = "varies"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Server:
+    """The reference server with faults, behind a proxy that spoils its answers."""
+
+    faults: tuple[str, ...] = ()
+    spoil: Spoil | None = None
+    trusts_ca: bool = True
+
+
+def changed(member: str, value: str) -> str:
+    return f"changed_member:member={member},value={value}"
+
+
+def bad_gateway(number: int, fetch: Callable[[], Answer]) -> Answer:
+    """Forty good answers, then forty from a proxy without its target, and so on."""
+    if number // BURST % 2:
+        return Answer(status=502, headers=(), body=b"<html>Bad Gateway</html>")
+    return fetch()
+
+
+def dead_after(last: int, number: int, fetch: Callable[[], Answer]) -> Answer | None:
+    return fetch() if number < last else None
+
+
+def in_utf_16(_number: int, fetch: Callable[[], Answer]) -> Answer:
+    answer = fetch()
+    text = answer.body.decode().encode("utf-16")
+    return Answer(status=answer.status, headers=answer.headers, body=text)
+
+
+def without_uid(*operations: str) -> tuple[str, ...]:
+    return tuple(f"changed_member:operation={name},member=data.uid" for name in operations)
+
+
+SERVERS: dict[str, Server] = {
+    "answers in UTF-16": Server(spoil=in_utf_16),
+    "dies after 300 requests": Server(spoil=partial(dead_after, 300)),
+    "answers 502 in bursts": Server(spoil=bad_gateway),
+    "trusts another CA": Server(trusts_ca=False),
+    "data is null everywhere": Server(faults=(changed("data", "null"),)),
+    "no uid anywhere": Server(
+        faults=(
+            "changed_member:member=data.uid",
+            "changed_member:member=data.content.*.uid",
+        )
+    ),
+    "answers 401 on portal links": Server(
+        faults=tuple(
+            f"server_error:operation={name},status=401"
+            for name in ("listPortalLinks", "getPortalLink", "updatePortalLink")
+        )
+    ),
+}
+CONSTANT: dict[str, bytes] = {
+    "always 500": response(500),
+    "always 200 with a page": PAGE,
+    "redirects in a circle": MOVED,
+}
+
+
+def judge(name: str, folder: Path) -> dict[str, Any]:
+    """Run `hookproof check` on a target of the gallery; what is recorded of it."""
+    server = SERVERS.get(name, Server())
+    with target_file(name, server, folder) as path:
+        done = check(folder, "--target", path, "--profile", "quick", "--level", "stated")
+    said = next((line for line in done.out.splitlines() if line.startswith("The run ended")), "")
+    verdicts: dict[str, list[str]] = {"pass": [], "fail": []}
+    if not done.err:
+        for requirement, reported in reported_requirements(folder).items():
+            verdicts.setdefault(reported["verdict"], []).append(requirement)
+    return {
+        "exit_code": done.code,
+        "says": said or done.err,
+        "fail": verdicts["fail"],
+        "pass": verdicts["pass"],
+        "error": verdicts.get("error", []),
+    }
+
+
+def target_file(name: str, server: Server, folder: Path) -> AbstractContextManager[Path]:
+    """A target file for a target of the gallery, which runs within the block."""
+    if name in CONSTANT:
+        return constant_target(CONSTANT[name], folder)
+    return reference_target(server, folder)
+
+
+@contextmanager
+def constant_target(answer: bytes, folder: Path) -> Iterator[Path]:
+    with misbehaving(says(answer)) as url:
+        path = folder / "target.yaml"
+        path.write_text(f"base_url: {url}\nprojects: [{{id: p1, api_key: key-p1}}]\n")
+        yield path
+
+
+@contextmanager
+def reference_target(server: Server, folder: Path) -> Iterator[Path]:
+    faults = tuple(word for fault in server.faults for word in ("--fault", fault))
+    with reference_server(
+        folder, ROOT, *PROJECTS, options=faults, trusts_ca=server.trusts_ca, stderr=DEVNULL
+    ) as ready:
+        hooks = {
+            f"create_{kind}": [
+                {
+                    "url": f"{ready['control']}/projects/{{project.id}}/{path}",
+                    "body": f"{{{kind}}}",
+                    "keep": {"uid": "uid"},
+                }
+            ]
+            for kind, path in (("portal_link", "portal-links"), ("source", "sources"))
+        }
+        with spoiling_proxy(ready["api"], server.spoil or (lambda _, fetch: fetch())) as url:
+            yield write_target_file(
+                folder,
+                url if server.spoil else ready["api"],
+                *PROJECTS,
+                provision=hooks,
+                budgets={"delivery_s": 6, "total_s": 300},
+            )
+
+
+def main(names: list[str]) -> None:
+    """Record targets again. A phrase that is still said, sets that vary and remarks are kept."""
+    record = yaml.safe_load(RECORD.read_text()) if RECORD.exists() else {}
+    for name in names or [*CONSTANT, *SERVERS]:
+        with tempfile.TemporaryDirectory() as folder:
+            judged = judge(name, Path(folder))
+        recorded = record.get(name, {})
+        if recorded.get("says", " ") in judged["says"]:
+            judged["says"] = recorded["says"]
+        if recorded.get("pass") == VARIES:
+            judged["pass"] = VARIES
+        record[name] = {**recorded, **judged}
+        ordered = {each: record[each] for each in [*CONSTANT, *SERVERS] if each in record}
+        RECORD.write_text(
+            yaml.safe_dump(ordered, sort_keys=False, width=98, default_flow_style=None)
+        )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,34 @@
+"""What a run says of each degenerate target: the exit code, and exactly what passes and fails."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.conformance.run.degenerate_gallery import CONSTANT, RECORD, SERVERS, VARIES, judge
+
+RECORDED: dict[str, dict[str, Any]] = yaml.safe_load(RECORD.read_text())
+
+
+def test_each_target_is_recorded() -> None:
+    assert list(RECORDED) == [*CONSTANT, *SERVERS]
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_a_degenerate_target_is_judged_as_recorded(tmp_path: Path, name: str) -> None:
+    recorded, judged = RECORDED[name], judge(name, tmp_path)
+    assert judged["exit_code"] == recorded["exit_code"], judged
+    assert recorded["says"] in judged["says"]
+    assert (judged["fail"], judged["error"]) == (recorded["fail"], recorded["error"])
+    if recorded["pass"] == VARIES:
+        assert judged["pass"]
+    else:
+        assert judged["pass"] == recorded["pass"]
+    assert set(recorded.get("remarks", {})) <= {*recorded["fail"], *judged["pass"]}
+
+
+@pytest.mark.parametrize("name", CONSTANT)
+def test_a_target_that_was_never_right_is_told_so_before_anything_is_judged(name: str) -> None:
+    assert RECORDED[name]["exit_code"] in (4, 64)
+    assert RECORDED[name]["pass"] == RECORDED[name]["fail"] == []
