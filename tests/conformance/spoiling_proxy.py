@@ -15,7 +15,7 @@ OF_A_CONNECTION = frozenset({"connection", "content-length", "host", "keep-alive
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class ProxyAnswer:
     status: int
     headers: tuple[tuple[str, str], ...]
     body: bytes
@@ -23,7 +23,7 @@ class Answer:
 
 # What becomes of the answer to the request with this number, which counts from 0; None closes the
 # connection. `fetch` passes the request on.
-Spoil = Callable[[int, Callable[[], Answer]], Answer | None]
+Spoil = Callable[[int, Callable[[], ProxyAnswer]], ProxyAnswer | None]
 
 
 @contextmanager
@@ -69,7 +69,7 @@ def spoiling_proxy(upstream: str, spoil: Spoil) -> Iterator[str]:
         server.server_close()
 
 
-def fetch(upstream: str, request: BaseHTTPRequestHandler, body: bytes) -> Answer:
+def fetch(upstream: str, request: BaseHTTPRequestHandler, body: bytes) -> ProxyAnswer:
     """Pass a request on; closes the connection of a sender whose request has no answer."""
     connection = http.client.HTTPConnection(urlsplit(upstream).netloc, timeout=30)
     try:
@@ -84,7 +84,7 @@ def fetch(upstream: str, request: BaseHTTPRequestHandler, body: bytes) -> Answer
             for name, value in response.getheaders()
             if name.lower() not in OF_A_CONNECTION
         ]
-        return Answer(status=response.status, headers=tuple(kept), body=response.read())
+        return ProxyAnswer(status=response.status, headers=tuple(kept), body=response.read())
     except (OSError, http.client.HTTPException) as error:
         raise ConnectionAbortedError from error
     finally:

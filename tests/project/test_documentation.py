@@ -18,6 +18,7 @@ import pytest
 
 from hookproof.cli import SUBCOMMANDS, cli
 from hookproof.conformance.model.check_registry import all_checks
+from hookproof.conformance.mutants.hiding.spoilers import read_spoilers
 from hookproof.conformance.pytest_plugin.entry import OPTIONS
 from hookproof.spec.catalogue import Level, load_catalogue
 from tests.source_tree import PACKAGES, ROOT
@@ -115,12 +116,18 @@ def test_options_without_a_command_exist_somewhere(page: Path) -> None:
     assert named <= options
 
 
+def spoiler_names() -> set[str]:
+    """What --fault names beside --hiding."""
+    return {spoiler.name for spoiler in read_spoilers().spoilers}
+
+
 @each_of(LIVING)
 def test_faults_exist(page: Path) -> None:
     for code in code_in(page):
         for pattern in re.findall(r"--fault '?([a-z_*]{2,})|\"fault\": \"(\w+)\"", code):
             name = "".join(pattern)
-            assert any(fnmatchcase(fault, name) for fault in fault_names() | {EXAMPLE}), name
+            known = fault_names() | spoiler_names() | {EXAMPLE}
+            assert any(fnmatchcase(fault, name) for fault in known), name
 
 
 @each_of(LIVING)

@@ -98,6 +98,10 @@ OWN: Final[Mapping[str, tuple[frozenset[object], str]]] = {
         frozenset({400}),
         "where the client errors of HTTP begin",
     ),
+    "conformance/target/preflight.py": (
+        frozenset({400, 401, 403}),
+        "where classes of statuses begin, and how HTTP itself refuses a key (RFC 9110, 15.5)",
+    ),
     "conformance/observations/delivery/security/token_requests.py": (
         frozenset({"basic"}),
         "the scheme of RFC 7617",

@@ -1,5 +1,5 @@
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 import pytest
@@ -9,128 +9,38 @@ from hookproof.conformance.model.check_registry import Check, CheckContext
 from hookproof.conformance.model.evidence import (
     Evidence,
     Exchange,
-    NotExaminedError,
-    Observation,
 )
-from hookproof.conformance.model.experiment_registry import Experiment
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
-from hookproof.conformance.model.judgement import Judgement, holds, not_applicable, violated
+from hookproof.conformance.model.judgement import Judgement, holds, violated
 from hookproof.conformance.model.ledger import Entry
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.spec.catalogue import Catalogue, Gap, Level, Requirement
-from hookproof.spec.dialect.answer import Answer, Undecided
+from hookproof.spec.catalogue import Catalogue, Level
+from hookproof.spec.dialect.answer import Undecided
 from tests.conformance.canned_evidence import (
     CannedObservation,
     OtherObservation,
     context,
-    delivery,
     exchange,
     missing,
     observation,
     seen,
 )
-from tests.conformance.canned_run import requirement
-
-Judge = Callable[[CannedObservation, CheckContext], Iterator[Judgement]]
-
-REQUIREMENT = requirement("1-1", text="It does.")
-GAP = Gap(
-    id="g", section="1", declared=True, question="Which status?", dialect=("success.created",)
+from tests.conformance.grading.canned_checks import (
+    EXPERIMENTS,
+    GAP,
+    REQUIREMENT,
+    Judge,
+    bound,
+    breaks,
+    entry,
+    experiment,
+    fails,
+    fails_exchanges,
+    passes,
+    passes_exchanges,
+    undecided_status,
 )
-
-
-def bound(
-    judge: Judge, name: str = "it_does", evidence: tuple[type, ...] = (CannedObservation,)
-) -> Check:
-    return Check(name=name, requirements=("1-1",), evidence=evidence, judge=judge)
-
-
-def experiment(name: str, *observes: type) -> Experiment:
-    return Experiment(
-        name=name,
-        gather=lambda _: aiter(()),
-        observes=observes,
-        profile=Profile.QUICK,
-        alone=False,
-        busy=False,
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HeavyObservation(Observation):
-    """An observation that only the deep profile makes."""
-
-
-EXPERIMENTS = (
-    experiment("x", CannedObservation),
-    experiment("y", OtherObservation),
-    replace(experiment("z", HeavyObservation), profile=Profile.DEEP),
-)
-
-
-def passes(evidence: CannedObservation, _context: CheckContext) -> Iterator[Judgement]:
-    yield holds("1-1", exchanges=evidence.exchanges)
-
-
-def fails(evidence: CannedObservation, _context: CheckContext) -> Iterator[Judgement]:
-    yield violated("1-1", "it does not", expected="yes", actual="no", exchanges=evidence.exchanges)
-
-
-def passes_exchanges(each: Exchange, _context: CheckContext) -> Iterator[Judgement]:
-    yield holds("1-1", exchanges=[each])
-
-
-def fails_exchanges(each: Exchange, _context: CheckContext) -> Iterator[Judgement]:
-    yield violated("1-1", "it does not", expected="yes", actual="no", exchanges=[each])
-
-
-def says_nothing(_seen: CannedObservation, _context: CheckContext) -> Iterator[Judgement]:
-    yield from ()
-
-
-def declines(_seen: CannedObservation, _context: CheckContext) -> Iterator[Judgement]:
-    yield not_applicable("1-1", "the document lets it lack this")
-
-
-def breaks(_seen: CannedObservation, _context: CheckContext) -> Iterator[Judgement]:
-    raise KeyError("data")
-    yield
-
-
-def entry(
-    *checks: Check,
-    observations: tuple[Evidence, ...] = (seen(exchange()),),
-    gathered: Mapping[str, Gathered] | None = None,
-    requirement: Requirement = REQUIREMENT,
-    check_context: CheckContext | None = None,
-    profile: Profile = Profile.DEEP,
-) -> Entry:
-    if gathered is None:
-        gathered = {"x": Gathered(experiment="x", observations=observations)}
-    grader = Grader(
-        checks=checks,
-        context=check_context or context(),
-        catalogue=Catalogue(
-            sections={"1": "One"}, requirements={"1-1": requirement}, gaps={"g": GAP}
-        ),
-        experiments=list(gathered),
-        profile=profile,
-        gathered=gathered.__getitem__,
-        every_experiment=EXPERIMENTS,
-    )
-    return grader.entry(requirement)
-
-
-def undecided_status() -> CheckContext:
-    dialect = context().dialect
-    return replace(
-        context(),
-        dialect=replace(
-            dialect,
-            success=replace(dialect.success, created=Answer(allowed=(), reason="it is unknown")),
-        ),
-    )
 
 
 def test_a_requirement_passes_with_the_count_of_how_often_it_was_exercised() -> None:
@@ -164,70 +74,6 @@ def test_two_defects_are_two_findings() -> None:
         "first",
         "second",
     ]
-
-
-def test_a_requirement_without_a_check_is_not_exercised() -> None:
-    judged = entry()
-    assert (judged.verdict, judged.reasons) == (
-        Verdict.NOT_EXERCISED,
-        ("No check is bound to it.",),
-    )
-
-
-def test_a_check_that_says_nothing_exercises_nothing() -> None:
-    judged = entry(bound(says_nothing), observations=(seen(exchange(data={"uid": "e1"})),))
-    assert (judged.verdict, judged.exercised) == (Verdict.NOT_EXERCISED, 0)
-    assert judged.reasons == ("Nothing that the target did in x came as far as showing it.",)
-
-
-def test_no_heavier_profile_is_promised_where_the_run_has_every_experiment() -> None:
-    judged = entry(bound(says_nothing), profile=Profile.QUICK)
-    assert not [reason for reason in judged.reasons if "--profile" in reason]
-
-
-def test_an_experiment_of_a_heavier_profile_is_named_with_that_profile() -> None:
-    judged = entry(bound(passes, evidence=(OtherObservation,)), profile=Profile.QUICK)
-    assert judged.reasons == ("The experiment y is not part of this run; a new run includes it.",)
-    judged = entry(bound(passes, evidence=(HeavyObservation,)), profile=Profile.QUICK)
-    assert judged.reasons == (
-        "The experiment z is not part of this run; --profile deep includes it.",
-    )
-
-
-def test_an_operation_that_never_succeeded_is_named_with_its_answers() -> None:
-    refused = exchange(status=401)
-    observations = (seen(refused, refused, exchange(problem="it was reset")),)
-    judged = entry(bound(says_nothing), observations=observations)
-    assert judged.reasons == (
-        "Nothing that the target did in x came as far as showing it.",
-        (
-            "createEndpoint never succeeded: 401 (2 times), no answer (once);"
-            " a success of it would help."
-        ),
-    )
-
-
-def test_an_operation_that_showed_nothing_is_named() -> None:
-    listing = replace(REQUIREMENT, operations=("listSources",))
-    for data, missing_part in ((None, "nothing in data"), ({"content": []}, "no item in data")):
-        observations = (seen(exchange("list", "listSources", data=data)),)
-        judged = entry(bound(says_nothing), requirement=listing, observations=observations)
-        assert missing_part in judged.reasons[1]
-
-
-def test_answers_of_other_operations_are_no_reason() -> None:
-    fetched = exchange("fetch", "getEndpoint", status=404)
-    judged = entry(bound(says_nothing), observations=(seen(fetched),))
-    assert len(judged.reasons) == 1
-
-
-def test_deliveries_that_never_arrived_are_named_where_only_they_would_show_it() -> None:
-    of_deliveries = replace(REQUIREMENT, operations=())
-    judged = entry(bound(says_nothing), requirement=of_deliveries)
-    assert judged.reasons[-1].startswith("No delivery arrived in them")
-    arrived = replace(seen(exchange(data={"uid": "e1"})), deliveries=(delivery(),))
-    judged = entry(bound(says_nothing), requirement=of_deliveries, observations=(arrived,))
-    assert len(judged.reasons) == 1
 
 
 def test_oracles_judge_the_exchanges_of_an_observation_that_could_not_be_made() -> None:
@@ -301,30 +147,11 @@ def test_nothing_follows_from_a_requirement_that_the_run_does_not_report() -> No
     assert second.follows_from == ()
 
 
-def test_a_missing_observation_is_the_reason_and_is_not_judged() -> None:
-    judged = entry(bound(fails), observations=(missing("the project has no source; make one"),))
-    assert (judged.verdict, judged.reasons) == (
-        Verdict.NOT_EXERCISED,
-        ("The project has no source; make one.",),
-    )
-
-
-def test_a_missing_observation_beside_a_complete_one_changes_nothing() -> None:
-    judged = entry(bound(passes), observations=(missing("no luck"), seen(exchange())))
-    assert (judged.verdict, judged.exercised) == (Verdict.PASS, 1)
-
-
-def test_an_experiment_that_is_not_part_of_the_run_is_named() -> None:
-    judged = entry(bound(passes, evidence=(OtherObservation,)))
-    assert judged.verdict is Verdict.NOT_EXERCISED
-    assert "The experiment y is not part of this run" in judged.reasons[0]
-
-
 def test_a_check_that_breaks_is_an_error_that_is_reported_in_one_line() -> None:
     judged = entry(bound(breaks), bound(fails, "it_does_not"))
     assert judged.verdict is Verdict.ERROR
     assert judged.reasons[0].startswith(
-        "The check it_does broke on canned/canned: KeyError: 'data' (test_grader"
+        "The check it_does broke on canned/canned: KeyError: 'data' (canned_checks"
     )
 
 
@@ -358,35 +185,6 @@ def test_an_oracle_judges_what_a_crashed_experiment_left() -> None:
     )
     oracle = bound(passes_exchanges, evidence=(Exchange,))
     assert entry(oracle, gathered={"x": crashed}).verdict is Verdict.PASS
-
-
-def test_an_experiment_that_was_cut_short_is_the_reason() -> None:
-    cut = Gathered(
-        experiment="x", observations=(), ending=Ending.CUT, reason="the time budget of 5 s is over"
-    )
-    judged = entry(bound(passes), gathered={"x": cut})
-    assert judged.verdict is Verdict.NOT_EXERCISED
-    assert judged.reasons == ("The experiment x was cut short: The time budget of 5 s is over.",)
-
-
-def test_a_requirement_that_the_target_may_lack_is_not_applicable() -> None:
-    judged = entry(bound(declines))
-    assert (judged.verdict, judged.reasons) == (
-        Verdict.NOT_APPLICABLE,
-        ("the document lets it lack this",),
-    )
-
-
-def test_a_requirement_that_may_be_lacking_is_not_exercised_after_a_cut() -> None:
-    cut = Gathered(
-        experiment="x", observations=(seen(exchange()),), ending=Ending.CUT, reason="time is up"
-    )
-    assert entry(bound(declines), gathered={"x": cut}).verdict is Verdict.NOT_EXERCISED
-
-
-def test_an_untestable_requirement_is_not_applicable_and_says_why() -> None:
-    judged = entry(requirement=replace(REQUIREMENT, untestable="nobody can see it"))
-    assert (judged.verdict, judged.reasons) == (Verdict.NOT_APPLICABLE, ("Nobody can see it.",))
 
 
 def test_a_pass_under_an_undecided_answer_proves_nothing() -> None:
@@ -512,21 +310,3 @@ def test_evidence_that_is_judged_early_is_judged_once_and_reported_in_order() ->
 def test_a_pass_names_the_exchange_that_shows_it() -> None:
     assert entry(bound(passes)).shown_by == "canned, canned: POST createEndpoint as 'create': 201"
     assert entry(bound(fails)).shown_by == ""
-
-
-def test_evidence_that_was_examined_by_another_dialect_is_not_exercised_with_the_reason() -> None:
-    def refuses(_seen: CannedObservation, _context: CheckContext) -> Iterator[Judgement]:
-        raise NotExaminedError("signatures were examined by another dialect")
-        yield
-
-    judged = entry(bound(refuses))
-    assert judged.verdict is Verdict.NOT_EXERCISED
-    assert judged.reasons[0] == "Signatures were examined by another dialect."
-
-
-def test_a_missing_observation_is_a_reason_only_for_checks_of_its_class() -> None:
-    gathered = {"x": Gathered(experiment="x", observations=(missing("no", "OtherObservation"),))}
-    of_its_class = entry(bound(says_nothing, evidence=(OtherObservation,)), gathered=gathered)
-    assert of_its_class.reasons[0].startswith("The experiment y is not part of this run")
-    of_another = entry(bound(says_nothing), gathered=gathered)
-    assert of_another.reasons == ("Nothing that the target did in x came as far as showing it.",)

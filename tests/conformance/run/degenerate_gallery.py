@@ -22,7 +22,7 @@ from tests.conformance.command import check, reported_requirements
 from tests.conformance.reference_server import reference_server, write_target_file
 from tests.conformance.run.misbehaving_targets import MOVED, PAGE, misbehaving, says
 from tests.conformance.scripted_target import response
-from tests.conformance.spoiling_proxy import Answer, Spoil, spoiling_proxy
+from tests.conformance.spoiling_proxy import ProxyAnswer, Spoil, spoiling_proxy
 from tests.source_tree import ROOT
 
 RECORD = Path(__file__).with_name("degenerate_targets.yaml")
@@ -34,7 +34,7 @@ VARIES = "varies"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Server:
+class DegenerateServer:
     """The reference server with faults, behind a proxy that spoils its answers."""
 
     faults: tuple[str, ...] = ()
@@ -46,40 +46,40 @@ def changed(member: str, value: str) -> str:
     return f"changed_member:member={member},value={value}"
 
 
-def bad_gateway(number: int, fetch: Callable[[], Answer]) -> Answer:
+def bad_gateway(number: int, fetch: Callable[[], ProxyAnswer]) -> ProxyAnswer:
     """Forty good answers, then forty from a proxy without its target, and so on."""
     if number // BURST % 2:
-        return Answer(status=502, headers=(), body=b"<html>Bad Gateway</html>")
+        return ProxyAnswer(status=502, headers=(), body=b"<html>Bad Gateway</html>")
     return fetch()
 
 
-def dead_after(last: int, number: int, fetch: Callable[[], Answer]) -> Answer | None:
+def dead_after(last: int, number: int, fetch: Callable[[], ProxyAnswer]) -> ProxyAnswer | None:
     return fetch() if number < last else None
 
 
-def in_utf_16(_number: int, fetch: Callable[[], Answer]) -> Answer:
+def in_utf_16(_number: int, fetch: Callable[[], ProxyAnswer]) -> ProxyAnswer:
     answer = fetch()
     text = answer.body.decode().encode("utf-16")
-    return Answer(status=answer.status, headers=answer.headers, body=text)
+    return ProxyAnswer(status=answer.status, headers=answer.headers, body=text)
 
 
 def without_uid(*operations: str) -> tuple[str, ...]:
     return tuple(f"changed_member:operation={name},member=data.uid" for name in operations)
 
 
-SERVERS: dict[str, Server] = {
-    "answers in UTF-16": Server(spoil=in_utf_16),
-    "dies after 300 requests": Server(spoil=partial(dead_after, 300)),
-    "answers 502 in bursts": Server(spoil=bad_gateway),
-    "trusts another CA": Server(trusts_ca=False),
-    "data is null everywhere": Server(faults=(changed("data", "null"),)),
-    "no uid anywhere": Server(
+SERVERS: dict[str, DegenerateServer] = {
+    "answers in UTF-16": DegenerateServer(spoil=in_utf_16),
+    "dies after 300 requests": DegenerateServer(spoil=partial(dead_after, 300)),
+    "answers 502 in bursts": DegenerateServer(spoil=bad_gateway),
+    "trusts another CA": DegenerateServer(trusts_ca=False),
+    "data is null everywhere": DegenerateServer(faults=(changed("data", "null"),)),
+    "no uid anywhere": DegenerateServer(
         faults=(
             "changed_member:member=data.uid",
             "changed_member:member=data.content.*.uid",
         )
     ),
-    "answers 401 on portal links": Server(
+    "answers 401 on portal links": DegenerateServer(
         faults=tuple(
             f"server_error:operation={name},status=401"
             for name in ("listPortalLinks", "getPortalLink", "updatePortalLink")
@@ -95,7 +95,7 @@ CONSTANT: dict[str, bytes] = {
 
 def judge(name: str, folder: Path) -> dict[str, Any]:
     """Run `hookproof check` on a target of the gallery; what is recorded of it."""
-    server = SERVERS.get(name, Server())
+    server = SERVERS.get(name, DegenerateServer())
     with target_file(name, server, folder) as path:
         done = check(folder, "--target", path, "--profile", "quick", "--level", "stated")
     said = next((line for line in done.out.splitlines() if line.startswith("The run ended")), "")
@@ -112,7 +112,7 @@ def judge(name: str, folder: Path) -> dict[str, Any]:
     }
 
 
-def target_file(name: str, server: Server, folder: Path) -> AbstractContextManager[Path]:
+def target_file(name: str, server: DegenerateServer, folder: Path) -> AbstractContextManager[Path]:
     """A target file for a target of the gallery, which runs within the block."""
     if name in CONSTANT:
         return constant_target(CONSTANT[name], folder)
@@ -128,7 +128,7 @@ def constant_target(answer: bytes, folder: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def reference_target(server: Server, folder: Path) -> Iterator[Path]:
+def reference_target(server: DegenerateServer, folder: Path) -> Iterator[Path]:
     faults = tuple(word for fault in server.faults for word in ("--fault", fault))
     with reference_server(
         folder, ROOT, *PROJECTS, options=faults, trusts_ca=server.trusts_ca, stderr=DEVNULL

@@ -22,7 +22,7 @@ AWAY_S = 0.6
 OUTAGES = {"closes connections": None} | {f"says {status}": status for status in (502, 503, 504)}
 
 
-class Target:
+class AnsweringTarget:
     """A target that an experiment sends away, for some time or for good."""
 
     def __init__(self, status: int | None = None) -> None:
@@ -50,7 +50,7 @@ async def comes_later(context: ExperimentContext) -> AsyncIterator[Evidence]:
 
 @pytest.mark.parametrize("status", OUTAGES.values(), ids=OUTAGES)
 def test_an_outage_cuts_an_experiment_and_leaves_the_later_ones_alone(status: int | None) -> None:
-    target = Target(status)
+    target = AnsweringTarget(status)
 
     async def is_under_way(context: ExperimentContext) -> AsyncIterator[Evidence]:
         yield await observed(context, "before")
@@ -77,7 +77,7 @@ def test_an_outage_cuts_an_experiment_and_leaves_the_later_ones_alone(status: in
 
 
 def test_an_outage_without_a_call_of_the_experiments_is_noticed() -> None:
-    target = Target()
+    target = AnsweringTarget()
 
     async def waits_meanwhile(context: ExperimentContext) -> AsyncIterator[Evidence]:
         observation = await observed(context, "waiting for a delivery")
@@ -94,7 +94,7 @@ def test_an_outage_without_a_call_of_the_experiments_is_noticed() -> None:
 
 
 def test_a_target_that_stays_away_ends_the_run_soon() -> None:
-    target = Target()
+    target = AnsweringTarget()
 
     async def is_under_way(context: ExperimentContext) -> AsyncIterator[Evidence]:
         target.is_away = True

@@ -8,7 +8,7 @@ import msgspec
 from hookproof.mockserver.api.paging import ListPage, Pager, Query
 from hookproof.mockserver.api.service import OperationCall
 from hookproof.mockserver.faults.registry import fault
-from hookproof.mockserver.faults.support.altered_pages import AlteredPages
+from hookproof.mockserver.faults.support.altered_pages import AlteredPages, with_pagination
 from hookproof.mockserver.faults.support.altered_responses import (
     LIST_SOURCES,
     AlteredResponses,
@@ -46,6 +46,17 @@ class FiltersLeaveOutTheFirst(AlteredPages):
         if not query.filters or query.start is not None:
             return page
         return msgspec.structs.replace(page, rows=page.rows[1:])
+
+
+@fault("4.4-10", "4.4-12", "4.7-10", "4.7-12", seen="a LIMIT 1 in a filtered query", shows_in=SHOWN)
+class FiltersFindOne(AlteredPages):
+    """A filtered list ends after the first resource that matches."""
+
+    def alter_page(self, page: ListPage, query: Query) -> ListPage:
+        if not query.filters:
+            return page
+        first = msgspec.structs.replace(page, rows=page.rows[:1])
+        return with_pagination(first, has_next_page=False, next_page_cursor=None)
 
 
 @fault(

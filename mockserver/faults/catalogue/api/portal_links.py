@@ -81,6 +81,22 @@ class EndpointsOfTheFirstLook(PortalLinkHandlers):
         return {owner: self._first_shown.get(owner, []) for owner in owners}
 
 
+@fault("2.6-2", "2.6-4", "4.6-10", seen="a copy of the owner in a second table", shows_in=SHOWN)
+class EndpointsOfTheFirstOwner(PortalLinkHandlers):
+    """A portal link keeps showing the endpoints of the owner with which it was shown first."""
+
+    def __init__(self, service: Service) -> None:
+        super().__init__(service)
+        self._first_owners: dict[int, str | None] = {}
+
+    def render(self, project: str, rows: Sequence[tuple[Any, ...]]) -> Sequence[bytes]:
+        with_first_owner = [
+            (seq, self._first_owners.setdefault(seq, owner), listed, document)
+            for seq, owner, listed, document in rows
+        ]
+        return super().render(project, with_first_owner)
+
+
 @fault("2.6-5", seen="a count that is kept beside the list", shows_in=SHOWN)
 class CountOffByOne(AlteredResponses):
     """The endpoint_count of a portal link with endpoints is one too high."""

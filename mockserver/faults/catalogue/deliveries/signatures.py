@@ -142,6 +142,28 @@ class SecretOfTheNeighbour(Signer):
         return before
 
 
+@fault(
+    "6-8",
+    "6-6",
+    "6-7",
+    "6-10",
+    "2.4-3",
+    also=["2.3-9", "4.3-2", "4.3-3", "4.3-5", "4.3-6", "4.3-7", "4.3-16", "6-9"],
+    seen="one secret for a whole account",
+    shows_in=SIGNED,
+)
+class SecretsOfTheFirst(Signer):
+    """Every delivery is signed with the secrets of the endpoint that was served first."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        super().__init__(dialect)
+        self._first: Sequence[str] = ()
+
+    def valid_secrets(self, endpoint: EndpointSettings, now: float) -> Sequence[str]:
+        self._first = self._first or super().valid_secrets(endpoint, now)
+        return self._first
+
+
 @fault("6-6", "2.3-9", "2.4-3", also=["4.3-7"], shows_in=SIGNED)
 class SimpleSignedAsAdvanced(Signer):
     """Endpoints with the simple format get the advanced one."""

@@ -1,0 +1,161 @@
+"""Why a requirement was not exercised or does not apply, in words that say what would help."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from hookproof.conformance.model.check_registry import CheckContext
+from hookproof.conformance.model.evidence import (
+    NotExaminedError,
+)
+from hookproof.conformance.model.gathered_evidence import Ending, Gathered
+from hookproof.conformance.model.judgement import Judgement
+from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.model.verdict import Verdict
+from tests.conformance.canned_evidence import (
+    CannedObservation,
+    OtherObservation,
+    delivery,
+    exchange,
+    missing,
+    seen,
+)
+from tests.conformance.grading.canned_checks import (
+    REQUIREMENT,
+    HeavyObservation,
+    bound,
+    declines,
+    entry,
+    fails,
+    passes,
+    says_nothing,
+)
+
+
+def test_a_requirement_without_a_check_is_not_exercised() -> None:
+    judged = entry()
+    assert (judged.verdict, judged.reasons) == (
+        Verdict.NOT_EXERCISED,
+        ("No check is bound to it.",),
+    )
+
+
+def test_a_check_that_says_nothing_exercises_nothing() -> None:
+    judged = entry(bound(says_nothing), observations=(seen(exchange(data={"uid": "e1"})),))
+    assert (judged.verdict, judged.exercised) == (Verdict.NOT_EXERCISED, 0)
+    assert judged.reasons == ("Nothing that the target did in x came as far as showing it.",)
+
+
+def test_no_heavier_profile_is_promised_where_the_run_has_every_experiment() -> None:
+    judged = entry(bound(says_nothing), profile=Profile.QUICK)
+    assert not [reason for reason in judged.reasons if "--profile" in reason]
+
+
+def test_an_experiment_of_a_heavier_profile_is_named_with_that_profile() -> None:
+    judged = entry(bound(passes, evidence=(OtherObservation,)), profile=Profile.QUICK)
+    assert judged.reasons == ("The experiment y is not part of this run; a new run includes it.",)
+    judged = entry(bound(passes, evidence=(HeavyObservation,)), profile=Profile.QUICK)
+    assert judged.reasons == (
+        "The experiment z is not part of this run; --profile deep includes it.",
+    )
+
+
+def test_an_operation_that_never_succeeded_is_named_with_its_answers() -> None:
+    refused = exchange(status=401)
+    observations = (seen(refused, refused, exchange(problem="it was reset")),)
+    judged = entry(bound(says_nothing), observations=observations)
+    assert judged.reasons == (
+        "Nothing that the target did in x came as far as showing it.",
+        (
+            "createEndpoint never succeeded: 401 (2 times), no answer (once);"
+            " a success of it would help."
+        ),
+    )
+
+
+def test_an_operation_that_showed_nothing_is_named() -> None:
+    listing = replace(REQUIREMENT, operations=("listSources",))
+    for data, missing_part in ((None, "nothing in data"), ({"content": []}, "no item in data")):
+        observations = (seen(exchange("list", "listSources", data=data)),)
+        judged = entry(bound(says_nothing), requirement=listing, observations=observations)
+        assert missing_part in judged.reasons[1]
+
+
+def test_answers_of_other_operations_are_no_reason() -> None:
+    fetched = exchange("fetch", "getEndpoint", status=404)
+    judged = entry(bound(says_nothing), observations=(seen(fetched),))
+    assert len(judged.reasons) == 1
+
+
+def test_deliveries_that_never_arrived_are_named_where_only_they_would_show_it() -> None:
+    of_deliveries = replace(REQUIREMENT, operations=())
+    judged = entry(bound(says_nothing), requirement=of_deliveries)
+    assert judged.reasons[-1].startswith("No delivery arrived in them")
+    arrived = replace(seen(exchange(data={"uid": "e1"})), deliveries=(delivery(),))
+    judged = entry(bound(says_nothing), requirement=of_deliveries, observations=(arrived,))
+    assert len(judged.reasons) == 1
+
+
+def test_a_missing_observation_is_the_reason_and_is_not_judged() -> None:
+    judged = entry(bound(fails), observations=(missing("the project has no source; make one"),))
+    assert (judged.verdict, judged.reasons) == (
+        Verdict.NOT_EXERCISED,
+        ("The project has no source; make one.",),
+    )
+
+
+def test_a_missing_observation_beside_a_complete_one_changes_nothing() -> None:
+    judged = entry(bound(passes), observations=(missing("no luck"), seen(exchange())))
+    assert (judged.verdict, judged.exercised) == (Verdict.PASS, 1)
+
+
+def test_an_experiment_that_is_not_part_of_the_run_is_named() -> None:
+    judged = entry(bound(passes, evidence=(OtherObservation,)))
+    assert judged.verdict is Verdict.NOT_EXERCISED
+    assert "The experiment y is not part of this run" in judged.reasons[0]
+
+
+def test_an_experiment_that_was_cut_short_is_the_reason() -> None:
+    cut = Gathered(
+        experiment="x", observations=(), ending=Ending.CUT, reason="the time budget of 5 s is over"
+    )
+    judged = entry(bound(passes), gathered={"x": cut})
+    assert judged.verdict is Verdict.NOT_EXERCISED
+    assert judged.reasons == ("The experiment x was cut short: The time budget of 5 s is over.",)
+
+
+def test_a_requirement_that_the_target_may_lack_is_not_applicable() -> None:
+    judged = entry(bound(declines))
+    assert (judged.verdict, judged.reasons) == (
+        Verdict.NOT_APPLICABLE,
+        ("the document lets it lack this",),
+    )
+
+
+def test_a_requirement_that_may_be_lacking_is_not_exercised_after_a_cut() -> None:
+    cut = Gathered(
+        experiment="x", observations=(seen(exchange()),), ending=Ending.CUT, reason="time is up"
+    )
+    assert entry(bound(declines), gathered={"x": cut}).verdict is Verdict.NOT_EXERCISED
+
+
+def test_an_untestable_requirement_is_not_applicable_and_says_why() -> None:
+    judged = entry(requirement=replace(REQUIREMENT, untestable="nobody can see it"))
+    assert (judged.verdict, judged.reasons) == (Verdict.NOT_APPLICABLE, ("Nobody can see it.",))
+
+
+def test_evidence_that_was_examined_by_another_dialect_is_not_exercised_with_the_reason() -> None:
+    def refuses(_seen: CannedObservation, _context: CheckContext) -> Iterator[Judgement]:
+        raise NotExaminedError("signatures were examined by another dialect")
+        yield
+
+    judged = entry(bound(refuses))
+    assert judged.verdict is Verdict.NOT_EXERCISED
+    assert judged.reasons[0] == "Signatures were examined by another dialect."
+
+
+def test_a_missing_observation_is_a_reason_only_for_checks_of_its_class() -> None:
+    gathered = {"x": Gathered(experiment="x", observations=(missing("no", "OtherObservation"),))}
+    of_its_class = entry(bound(says_nothing, evidence=(OtherObservation,)), gathered=gathered)
+    assert of_its_class.reasons[0].startswith("The experiment y is not part of this run")
+    of_another = entry(bound(says_nothing), gathered=gathered)
+    assert of_another.reasons == ("Nothing that the target did in x came as far as showing it.",)
