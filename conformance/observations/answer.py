@@ -131,6 +131,11 @@ def items(exchange: Exchange) -> tuple[Mapping[str, Any], ...]:
     return tuple(item for item in content if isinstance(item, dict))
 
 
+def shows_every_uid(page: Exchange) -> bool:
+    """Whether each resource on a page of a list has a uid by which it can be told."""
+    return all(isinstance(item.get("uid"), str) and item["uid"] for item in items(page))
+
+
 def pagination(exchange: Exchange) -> Mapping[str, Any]:
     """The pagination object of a list, or an empty one (section 2.2)."""
     value = shown(exchange).get("pagination")

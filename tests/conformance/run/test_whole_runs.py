@@ -77,7 +77,12 @@ def test_a_target_whose_two_projects_are_shared_by_all_experiments_conforms(tmp_
             "updated_at = ? WHERE seq >= ?",
             {"4.3-14"},
         ),
-        ("api/api_keys.py", "if given and self._matches(project, given):", "if given:", {"5-9"}),
+        (
+            "api/api_keys.py",
+            "if presented and self._matches(project, presented):",
+            "if presented:",
+            {"5-9"},
+        ),
     ],
     ids=[
         "signs other bytes",

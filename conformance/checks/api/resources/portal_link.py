@@ -17,6 +17,7 @@ from hookproof.conformance.observations.answer import (
     sent,
     shown,
     shown_uid,
+    shows_every_uid,
 )
 from hookproof.conformance.observations.resources.portal_link import (
     ListedPortalLinks,
@@ -215,11 +216,7 @@ def a_portal_link_is_listed_as_it_is_retrieved(
         page.succeeded and pagination(page).get("has_next_page") is False
         for page in links.pages[-1:]
     )
-    shows_all = ended and all(
-        isinstance(item.get("uid"), str) and item["uid"]
-        for page in links.pages
-        for item in items(page)
-    )
+    shows_all = ended and all(map(shows_every_uid, links.pages))
     listed = {str(item.get("uid")): (item, page) for page in links.pages for item in items(page)}
     one_by_one = isinstance(links, ListedPortalLinks)
     answers = links.retrieved if isinstance(links, ListedPortalLinks) else (links.update,)

@@ -26,6 +26,7 @@ from hookproof.conformance.observations.answer import (
     sent,
     shown,
     shown_uid,
+    shows_every_uid,
 )
 from hookproof.conformance.observations.resources.sequence import ModeledOperations
 from hookproof.conformance.observations.resources.shown_secret import secret_uids
@@ -251,7 +252,7 @@ def _endpoints_of_owner(model: _Model, link: _Link, exchange: Exchange) -> Itera
 def _listed(model: _Model, exchange: Exchange) -> Iterator[Judgement]:
     """Judged on the last page of a walk, all of whose pages could be read."""
     model.pages.append(exchange)
-    model.whole = model.whole and bool(shown(exchange))
+    model.whole = model.whole and bool(shown(exchange)) and shows_every_uid(exchange)
     if pagination(exchange).get("has_next_page") is True:
         return
     pages, model.pages = model.pages, []
