@@ -65,6 +65,8 @@ def plans(sink: str, requests: int, workers: int) -> list[LoadPlan]:
             deliveries_each=0,
             late_after_s=1.0,
             drain_s=0.0,
+            drain_at_most_s=0.0,
+            pause_s=0.0,
             may_drop=False,
             rolls=None,
             reply_periods=(),
