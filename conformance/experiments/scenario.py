@@ -30,9 +30,10 @@ from typing import Any, Final, TypeVar, get_type_hints
 
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.lateness import LatenessMeter
-from hookproof.conformance.experiments.support.existing_resources import outcome, uid_of
+from hookproof.conformance.experiments.support.existing_resources import outcome
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence, Exchange, Observation, PreconditionFailed
+from hookproof.conformance.observations.answer import shown_uid
 from hookproof.conformance.observations.deliveries import DeliveryObservation
 from hookproof.conformance.observations.destinations import Destination, Event, Roll, shown_events
 from hookproof.conformance.target.client import encoded
@@ -132,7 +133,7 @@ class Scenario:
         destination = Destination(
             name=name,
             token=token,
-            uid=uid_of(created),
+            uid=shown_uid(created),
             project=project.id,
             secret=settings.get("secret") or await self._find_secret(created, project),
             settings=settings,
@@ -166,7 +167,7 @@ class Scenario:
             "createBroadcastEvent", role=name, raw_body=raw_body, project=project
         )
         _require_success(answer)
-        event = Event(name=name, marker=marker, uid=uid_of(answer), project=project.id)
+        event = Event(name=name, marker=marker, uid=shown_uid(answer), project=project.id)
         self.events.append(event)
         return event
 
@@ -280,7 +281,7 @@ class Scenario:
 
     async def _find_secret(self, created: Exchange, project: Project) -> str | None:
         """The secret that the service generated, from whichever answer shows it (section 2.4)."""
-        secret, uid = shown_secret(created), uid_of(created)
+        secret, uid = shown_secret(created), shown_uid(created)
         if secret is not None or uid is None:
             return secret
         fetched = await self.trial.call(

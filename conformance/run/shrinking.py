@@ -14,13 +14,14 @@ from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from hookproof.conformance.experiments.context import ExperimentContext
-from hookproof.conformance.experiments.support.existing_resources import put_back, uid_of
+from hookproof.conformance.experiments.support.existing_resources import put_back
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.grading.root_cause import root_cause
 from hookproof.conformance.model.check_registry import Check, CheckContext
 from hookproof.conformance.model.evidence import Exchange, Observation
 from hookproof.conformance.model.ledger import Entry, Finding, FindingKey, Ledger
 from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.answer import shown_uid
 from hookproof.conformance.run.intake import Intake
 from hookproof.conformance.run.plan import ContextFactory, FollowUp
 from hookproof.conformance.run.smaller_request import Parts, smaller_parts
@@ -245,5 +246,5 @@ async def _restored(context: ExperimentContext, exchange: Exchange) -> AsyncIter
     try:
         yield
     finally:
-        if uid_of(before) is not None:
+        if shown_uid(before) is not None:
             await put_back(context, trial, before.data)

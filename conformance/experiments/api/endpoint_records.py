@@ -10,11 +10,11 @@ from hookproof.conformance.experiments.support.existing_resources import (
     find_changeable_links,
     kept_fields,
     put_back,
-    uid_of,
 )
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.observations.answer import shown_uid
 from hookproof.conformance.observations.lists.endpoint_records import (
     FETCHED,
     SHOWN,
@@ -77,7 +77,7 @@ async def _show_in_portal_link(
     await trial.call("updatePortalLink", role="prepare", path=place, body=body)
     fields = {field: bodies.endpoint_value(field) for field in RECORDED}
     body = bodies.quiet_endpoint(**{**fields, "owner_id": owner})
-    uid = uid_of(await trial.call("createEndpoint", role="prepare", body=body))
+    uid = shown_uid(await trial.call("createEndpoint", role="prepare", body=body))
     if uid is not None:
         await trial.call("getEndpoint", role=FETCHED, path={"endpointID": uid})
     await trial.call("getPortalLink", role=SHOWN, path=place)

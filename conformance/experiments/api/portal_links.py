@@ -14,11 +14,11 @@ from hookproof.conformance.experiments.support.existing_resources import (
     kept_fields,
     outcome,
     put_back,
-    uid_of,
 )
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.observations.answer import shown_uid
 from hookproof.conformance.observations.preparation import Preparation
 from hookproof.conformance.observations.resources.portal_link import (
     ListedPortalLinks,
@@ -103,7 +103,7 @@ async def _update_endpoints(
     created = await trial.call(
         "createEndpoint", role="named endpoint", body=bodies.quiet_endpoint()
     )
-    uid = uid_of(created)
+    uid = shown_uid(created)
     if uid is None:
         return trial.not_observed(
             PortalLinkUpdate,
@@ -133,7 +133,7 @@ async def _create_endpoints_of_owner(
     fetched = await create("same owner", owner)
     await create("other owner", other)
     await _retrieve(trial, link, "retrieve")
-    if (uid := uid_of(fetched)) is not None:
+    if (uid := shown_uid(fetched)) is not None:
         await trial.call("getEndpoint", role="fetch", path={"endpointID": uid})
     await create("same owner later", owner)
     await _retrieve(trial, link, "retrieve later")

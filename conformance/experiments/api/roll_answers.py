@@ -4,10 +4,10 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
-from hookproof.conformance.experiments.support.existing_resources import uid_of
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.observations.answer import shown_uid
 from hookproof.conformance.observations.resources.secret_roll import RollAnswer
 
 # The overlap that the rolls ask for; nothing waits for its end.
@@ -50,7 +50,7 @@ async def _roll_and_fetch(
     other_created = await trial.call(
         "createEndpoint", role="create other", body=bodies.quiet_endpoint(secret=other)
     )
-    rolled_uid, other_uid = uid_of(created), uid_of(other_created)
+    rolled_uid, other_uid = shown_uid(created), shown_uid(other_created)
     if rolled_uid is None or other_uid is None:
         return trial.not_observed(
             RollAnswer, "no endpoint could be created to roll; see the requirements of section 4.1"

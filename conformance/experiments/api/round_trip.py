@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any, Final
 
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
-from hookproof.conformance.experiments.support.existing_resources import uid_of
 from hookproof.conformance.experiments.support.json_web_key import elliptic_key, rsa_key
 from hookproof.conformance.experiments.support.optional_settings import (
     find_accepted_settings,
@@ -14,6 +13,7 @@ from hookproof.conformance.experiments.support.optional_settings import (
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.observations.answer import shown_uid
 from hookproof.conformance.observations.preparation import Preparation
 from hookproof.conformance.observations.resources.round_trip import (
     AuthenticationRoundTrip,
@@ -200,6 +200,6 @@ async def _create_with_secret_of_another_form(
 
 
 async def _fetch_created(trial: Trial, created: Exchange) -> None:
-    uid = uid_of(created)
+    uid = shown_uid(created)
     if uid is not None:
         await trial.call("getEndpoint", role="fetch", path={"endpointID": uid})

@@ -17,7 +17,6 @@ from hookproof.conformance.experiments.support.existing_resources import (
     content,
     find_changeable_links,
     put_back,
-    uid_of,
 )
 from hookproof.conformance.experiments.support.optional_settings import lacking_fields
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
@@ -26,6 +25,7 @@ from hookproof.conformance.generation.uid_placeholder import place_of
 from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.observations.answer import shown_uid
 from hookproof.conformance.observations.preparation import Preparation
 from hookproof.conformance.observations.resources.sequence import LinkedRequests
 
@@ -96,5 +96,5 @@ def uid_in(value: str, answers: Sequence[Exchange]) -> str:
     place = place_of(value)
     if place is None or place >= len(answers):
         return value
-    uids = [uid_of(answers[place]), *(item["uid"] for item in content(answers[place]))]
+    uids = [shown_uid(answers[place]), *(item["uid"] for item in content(answers[place]))]
     return next((quote(uid, safe="") for uid in uids if uid is not None), value)

@@ -12,7 +12,6 @@ from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.existing_resources import (
     find_changeable_links,
     put_back,
-    uid_of,
 )
 from hookproof.conformance.experiments.support.optional_settings import (
     find_accepted_settings,
@@ -23,6 +22,7 @@ from hookproof.conformance.generation.pairwise import ABSENT, all_pairs
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.observations.answer import shown_uid
 from hookproof.conformance.observations.preparation import Preparation
 from hookproof.conformance.observations.resources.broadcast_answer import BroadcastWithPayload
 from hookproof.conformance.observations.resources.sequence import (
@@ -126,7 +126,7 @@ async def _create_endpoint(context: ExperimentContext, bodies: RequestBodies, ro
     trial = context.trial(f"endpoint with {_description(row)}")
     created = await trial.call("createEndpoint", role="create", body=bodies.quiet_endpoint(**row))
     other = await trial.call("createEndpoint", role="create", body=bodies.quiet_endpoint())
-    uid, other_uid = uid_of(created), uid_of(other)
+    uid, other_uid = shown_uid(created), shown_uid(other)
     if uid is not None and other_uid is not None:
         path = {"endpointID": uid}
         await trial.call("getEndpoint", role="fetch", path=path)

@@ -14,7 +14,6 @@ from hookproof.conformance.experiments.support.existing_resources import (
     fetch_list,
     find_changeable_links,
     put_back,
-    uid_of,
 )
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.generation.generated_requests import generated_sequences
@@ -22,6 +21,7 @@ from hookproof.conformance.generation.operation_sequence import SequenceStep
 from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.observations.answer import shown_uid
 from hookproof.conformance.observations.preparation import Preparation
 from hookproof.conformance.observations.resources.sequence import OperationSequence
 
@@ -116,7 +116,7 @@ class _RunningSequence:
 
     async def _create_endpoint(self, step: SequenceStep) -> None:
         body = self._bodies.quiet_endpoint(**self._fields(step, self._bodies.endpoint_value))
-        uid = uid_of(await self._call(step, ROLES[step.operation_id], body=body))
+        uid = shown_uid(await self._call(step, ROLES[step.operation_id], body=body))
         if uid is not None and step.subject is not None:
             self._endpoints[step.subject] = uid
 

@@ -17,7 +17,6 @@ from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.existing_resources import (
     find_changeable_links,
     put_back,
-    uid_of,
 )
 from hookproof.conformance.experiments.support.optional_settings import lacking_fields
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
@@ -26,6 +25,7 @@ from hookproof.conformance.generation.generated_requests import GeneratedRequest
 from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.observations.answer import shown_uid
 from hookproof.conformance.observations.preparation import GeneratedExchange, Preparation
 from hookproof.conformance.target.client import Key, encoded
 from hookproof.conformance.target.definition import Project
@@ -54,7 +54,7 @@ async def sweep(context: ExperimentContext) -> AsyncIterator[Evidence]:
     ]
     yield trial.observe(Preparation)
     known = {
-        "endpointID": [uid for creation in creations if (uid := uid_of(creation))],
+        "endpointID": [uid for creation in creations if (uid := shown_uid(creation))],
         "portalLinkID": [link["uid"] for link in links],
     }
     harmless = HarmlessRequests(

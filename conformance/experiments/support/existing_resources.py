@@ -142,12 +142,6 @@ def content(page: Exchange) -> tuple[dict[str, Any], ...]:
     )
 
 
-def uid_of(answer: Exchange) -> str | None:
-    """The uid of the resource in an answer; None if it is missing, empty or not a text."""
-    uid = answer.data.get("uid") if isinstance(answer.data, dict) else None
-    return uid if isinstance(uid, str) and uid else None
-
-
 def pagination(page: Exchange) -> Mapping[str, Any]:
     """The pagination object of a page, or an empty one (section 2.2)."""
     shown = page.data.get("pagination") if isinstance(page.data, dict) else None

@@ -9,10 +9,10 @@ from urllib.parse import quote
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.existing_resources import (
     find_changeable_links,
-    uid_of,
     why_no_uid,
 )
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
+from hookproof.conformance.observations.answer import shown_uid
 from hookproof.conformance.target.definition import Project
 from hookproof.spec.contract.service_contract import Contract
 
@@ -102,7 +102,7 @@ async def prepare_valid_requests(context: ExperimentContext, trial: Trial) -> Va
         bodies=bodies,
         contract=context.contract,
         project=trial.project,
-        endpoint_id=uid_of(created),
+        endpoint_id=shown_uid(created),
         portal_link=existing.links[0] if existing.links else None,
         missing={"endpointID": why_no_uid(created), "portalLinkID": existing.reason},
     )

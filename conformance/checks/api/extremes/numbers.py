@@ -43,7 +43,10 @@ LARGEST: Final = {
 def an_accepted_number_is_shown_as_it_was_sent(
     observed: NumberTried, context: CheckContext
 ) -> Iterator[Judgement]:
-    """In the answer and when it is fetched; a zero may stand for no value or for the default."""
+    """In the answer and when it is fetched; a zero may stand for no value or for the default.
+
+    A number beyond the dialect's largest may be shown as that: 8-17 judges that it is accepted.
+    """
     tried, requirement = observed.tried, ECHOED.get(observed.field)
     if tried is None or requirement is None:
         return
@@ -53,7 +56,8 @@ def an_accepted_number_is_shown_as_it_was_sent(
             actual = shown(answer).get(observed.field)
             yield judged(
                 _equal(actual, number)
-                or (number == 0 and _may_stand_for_zero(actual, observed.field, context.dialect)),
+                or (number == 0 and _may_stand_for_zero(actual, observed.field, context.dialect))
+                or _is_clamped(actual, number, _largest(observed, context.dialect)),
                 requirement,
                 f"An endpoint is created with {observed.field} {observed.number} and shows another",
                 expected=f"a refusal, or {observed.number}",
@@ -74,8 +78,7 @@ def a_number_far_beyond_the_bounds_is_refused(
     if tried is None or control is None or not was_accepted(control) or not was_answered(tried):
         return
     number = sent(tried).get(observed.field)
-    largest: int = getattr(context.dialect.requests, LARGEST[observed.field])
-    if not isinstance(number, int | float) or number <= largest:
+    if not isinstance(number, int | float) or number <= _largest(observed, context.dialect):
         return
     context.require_same_rules("requests beyond what is allowed", bounds)
     yield judged(
@@ -123,6 +126,15 @@ def _may_stand_for_zero(actual: Any, field: str, dialect: Dialect) -> bool:
         "rate_limit_duration": delivery.default_rate_limit_duration,
     }
     return not has_value(actual) or (field in defaults and defaults[field].allows(actual))
+
+
+def _largest(observed: NumberTried, dialect: Dialect) -> int:
+    largest: int = getattr(dialect.requests, LARGEST[observed.field])
+    return largest
+
+
+def _is_clamped(actual: Any, number: Any, largest: int) -> bool:
+    return isinstance(number, int | float) and number > largest and _equal(actual, largest)
 
 
 def _is_refused_as_a_number(tried: Exchange, dialect: Dialect) -> bool:

@@ -9,12 +9,12 @@ from hookproof.conformance.experiments.support.existing_resources import (
     find_changeable_links,
     kept_fields,
     put_back,
-    uid_of,
 )
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.observations.answer import shown_uid
 from hookproof.conformance.observations.preparation import Preparation
 from hookproof.conformance.observations.requests.extremes import LongTextTried
 from hookproof.conformance.target.client import encoded
@@ -80,7 +80,7 @@ async def _create_endpoint(
     trial = context.trial(f"endpoint, {field} of {length} characters")
     body = bodies.quiet_endpoint(**{field: _text(context, length)})
     created = await trial.call("createEndpoint", role="tried", body=body)
-    uid = uid_of(created)
+    uid = shown_uid(created)
     if uid is not None:
         await trial.call("getEndpoint", role="fetch", path={"endpointID": uid})
     return trial.observe(LongTextTried, operation_id="createEndpoint", field=field, length=length)

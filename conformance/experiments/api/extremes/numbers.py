@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator, Awaitable
 from typing import Any, Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
-from hookproof.conformance.experiments.support.existing_resources import uid_of
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.observations.answer import shown_uid
 from hookproof.conformance.observations.lists.parameters import ExtremePageSize
 from hookproof.conformance.observations.preparation import Preparation
 from hookproof.conformance.observations.requests.extremes import NumberTried
@@ -52,7 +52,7 @@ async def numbers(context: ExperimentContext) -> AsyncIterator[Evidence]:
     observing: list[Awaitable[Evidence]] = [*creations, *pages]
     for observation in await asyncio.gather(*observing):
         yield observation
-    async for observation in _roll_secrets(context, bodies, uid_of(created)):
+    async for observation in _roll_secrets(context, bodies, shown_uid(created)):
         yield observation
 
 
@@ -63,7 +63,7 @@ async def _create_endpoint(
     trial.exchanges.append(control)
     raw_body = _spelled(bodies.quiet_endpoint(), field, number)
     created = await trial.call("createEndpoint", role="tried", raw_body=raw_body)
-    uid = uid_of(created)
+    uid = shown_uid(created)
     if uid is not None:
         await trial.call("getEndpoint", role="fetch", path={"endpointID": uid})
     return trial.observe(NumberTried, operation_id="createEndpoint", field=field, number=number)
