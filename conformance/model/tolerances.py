@@ -53,7 +53,12 @@ def widened(tolerance_s: float, late_s: float) -> float:
 def require_punctual(late_s: float) -> None:
     """Raise NotExaminedError where this machine was so late that a time must not be a failure."""
     if late_s > MOST_LATE_S:
-        raise NotExaminedError(
-            f"this machine was late by {late_s * 1000:.0f} ms, so that no time could be judged; run"
-            " it again with less beside it"
-        )
+        raise late_machine(late_s)
+
+
+def late_machine(late_s: float) -> NotExaminedError:
+    """What is raised where a time might be this machine's own rather than the target's."""
+    return NotExaminedError(
+        f"this machine was late by {late_s * 1000:.0f} ms, so that no time could be judged; run it"
+        " again with less beside it"
+    )

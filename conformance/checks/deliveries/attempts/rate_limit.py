@@ -7,7 +7,12 @@ from typing import Final
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import NotExaminedError
 from hookproof.conformance.model.judgement import Judgement, judged
-from hookproof.conformance.model.tolerances import RATE_S, require_punctual, widened
+from hookproof.conformance.model.tolerances import (
+    RATE_S,
+    late_machine,
+    require_punctual,
+    widened,
+)
 from hookproof.conformance.observations.answer import shown
 from hookproof.conformance.observations.deliveries import STILL_ARRIVING
 from hookproof.conformance.observations.delivery.attempts.rate_limit import RateLimitBurst
@@ -71,7 +76,6 @@ def the_limit_of_one_endpoint_holds_back_no_other(
     once, and waits then. Events that got lost say nothing about a limit, unless the dialect drops
     what is above it.
     """
-    stretch_s = burst.window_s - widened(RATE_S, burst.late_s)
     for destination in burst.unlimited:
         arrived = first_arrivals(burst, destination, context.dialect)
         if not arrived:
@@ -81,13 +85,14 @@ def the_limit_of_one_endpoint_holds_back_no_other(
         in_order = sorted(arrived.values(), key=in_order_of_arrival)
         drops = Excess.DROPPED in context.dialect.delivery.excess.allowed
         held_back = latest_s > burst.window_s or (drops and missing > 0)
-        free = most_within(in_order, stretch_s, burst.limit) or not (missing or held_back)
+        stretch_s = surely_within_s(burst)
+        free = bool(most_within(in_order, stretch_s, burst.limit)) or not (missing or held_back)
         if not free:
-            require_punctual(burst.late_s)
+            require_held_to_the_limit(burst, in_order)
         if not free and not (held_back and comes_in_bunches(burst, in_order)):
             raise NotExaminedError(TOO_SLOW)
         yield judged(
-            bool(free),
+            free,
             "8-3",
             "An endpoint without a limit was held back like one with a limit",
             expected=f"more than {burst.limit} in {stretch_s:.1f} s, or all within"
@@ -109,8 +114,7 @@ def two_endpoints_have_a_limit_each(
     That they did not is judged where the endpoint without a limit got more than one limit at once,
     so that the service could have been faster.
     """
-    limit, window_s, pair = burst.limit, burst.window_s, burst.limited_and_answering
-    tolerance_s = widened(RATE_S, burst.late_s)
+    limit, pair, stretch_s = burst.limit, burst.limited_and_answering, surely_within_s(burst)
     firsts_of_each = [
         first_arrivals(burst, destination, context.dialect).values() for destination in pair
     ]
@@ -119,19 +123,18 @@ def two_endpoints_have_a_limit_each(
     )
     if not all(firsts_of_each) or len(together) <= limit:
         return  # an endpoint that got nothing shares nothing
-    shared_s = (len(together) / limit - 1) * window_s
-    most = most_within(together, window_s - tolerance_s, limit)
-    free = bool(most) or lasted_s(together) < shared_s - tolerance_s
+    shared_s = (len(together) / limit - 1) * burst.window_s - widened(RATE_S, burst.late_s)
+    free = bool(most_within(together, stretch_s, limit)) or lasted_s(together) < shared_s
     if not free:
-        require_punctual(burst.late_s)
+        require_held_to_the_limit(burst, together)
     if not free and not is_fast(burst, context.dialect):
         raise NotExaminedError(TOO_SLOW)
     yield judged(
         free,
         "8-3",
         "Two endpoints share one limit",
-        expected=f"more than {limit} for both together in {window_s - tolerance_s:.1f} s, or all"
-        f" in less than {shared_s - tolerance_s:.1f} s",
+        expected=f"more than {limit} for both together in {stretch_s:.1f} s, or all"
+        f" in less than {shared_s:.1f} s",
         actual=f"never more than {limit} for both together, in {lasted_s(together):.1f} s",
         exchanges=[burst.exchange(destination.name) for destination in pair],
         deliveries=together,
@@ -284,8 +287,22 @@ def unlimited_arrivals(burst: RateLimitBurst, dialect: Dialect) -> list[Received
 def is_fast(burst: RateLimitBurst, dialect: Dialect) -> bool:
     """Whether an endpoint without a limit got every event, and got them faster than the limit."""
     arrived = unlimited_arrivals(burst, dialect)
-    stretch_s = burst.window_s - widened(RATE_S, burst.late_s)
-    return bool(most_within(arrived, stretch_s, burst.limit))
+    return bool(most_within(arrived, surely_within_s(burst), burst.limit))
+
+
+def surely_within_s(burst: RateLimitBurst) -> float:
+    """What arrived within this time, in seconds, was sent within one window."""
+    return burst.window_s - widened(RATE_S, burst.late_s)
+
+
+def require_held_to_the_limit(burst: RateLimitBurst, arrived: Sequence[ReceivedDelivery]) -> None:
+    """Raise NotExaminedError if more than the limit may have been sent within one window.
+
+    A late machine spreads over more time what was sent at once.
+    """
+    require_punctual(burst.late_s)
+    if most_within(arrived, burst.window_s - RATE_S + burst.late_s, burst.limit):
+        raise late_machine(burst.late_s)
 
 
 def comes_in_bunches(burst: RateLimitBurst, arrived: Sequence[ReceivedDelivery]) -> bool:

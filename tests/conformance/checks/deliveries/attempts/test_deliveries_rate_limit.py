@@ -158,6 +158,17 @@ def test_two_endpoints_of_a_slow_sender_are_not_compared() -> None:
         verdicts(two_endpoints_have_a_limit_each, burst(**shared, without_limit=turns))
 
 
+def test_arrivals_that_a_late_machine_may_have_spread_are_not_judged() -> None:
+    # What was sent within a second may come in over two where this machine was late by one.
+    shared = {"limited": [1.3, 1.3, 2.6, 2.6, 3.2], "limited_as_well": [1.3, 1.4, 2.7, 2.8, 3.3]}
+    pair = replace(burst(**shared, without_limit=AT_ONCE), late_s=0.9)
+    with pytest.raises(NotExaminedError, match="this machine was late by 900 ms"):
+        verdicts(two_endpoints_have_a_limit_each, pair)
+    held_back = replace(burst(without_limit=[1, 1, 1, 1, 2, 2.2, 2.9, 3, 3, 3]), late_s=0.3)
+    with pytest.raises(NotExaminedError, match="this machine was late by 300 ms"):
+        verdicts(the_limit_of_one_endpoint_holds_back_no_other, held_back)
+
+
 def test_two_endpoints_that_lose_their_excess_are_compared_by_what_arrived() -> None:
     each = burst(limited=SLIDING[:5], limited_as_well=SLIDING[:5])
     assert verdicts(two_endpoints_have_a_limit_each, each) == {"8-3": PASS}
