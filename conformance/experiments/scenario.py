@@ -36,7 +36,7 @@ from hookproof.conformance.model.evidence import Evidence, Exchange, Observation
 from hookproof.conformance.observations.answer import shown_uid
 from hookproof.conformance.observations.deliveries import DeliveryObservation
 from hookproof.conformance.observations.destinations import Destination, Event, Roll, shown_events
-from hookproof.conformance.target.client import encoded
+from hookproof.conformance.target.client import encoded, encoded_with
 from hookproof.conformance.target.definition import Project
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.receiver.replies.script import Reply
@@ -162,7 +162,7 @@ class Scenario:
         project = project or self.trial.project
         marker = marker or self.bodies.word("event")
         body = self.bodies.broadcast(**{"data": {MARKER: marker, **(data or {})}, **fields})
-        raw_body = encoded(body) if raw_data is None else spliced(body, raw_data)
+        raw_body = encoded(body) if raw_data is None else encoded_with(body, "data", raw_data)
         answer = await self.trial.call(
             "createBroadcastEvent", role=name, raw_body=raw_body, project=project
         )
@@ -308,12 +308,6 @@ def shown_secret(answer: Exchange) -> str | None:
     last = secrets[-1] if isinstance(secrets, list) and secrets else None
     value = last.get("value") if isinstance(last, dict) else None
     return value if isinstance(value, str) and value else None
-
-
-def spliced(body: Mapping[str, Any], raw_data: str) -> bytes:
-    """The body as JSON, with `data` spelled exactly like this."""
-    others = {field: value for field, value in body.items() if field != "data"}
-    return encoded(others)[:-1] + b',"data":' + raw_data.encode() + b"}"
 
 
 ScenarioFunction = Callable[[Scenario], Awaitable[DeliveryObservation]]

@@ -221,3 +221,10 @@ async def _whole(response: aiohttp.ClientResponse) -> bytes:
 def encoded(value: object) -> bytes:
     """A value as compact JSON in UTF-8; lone surrogates stay escaped."""
     return json.dumps(value, separators=(",", ":")).encode()
+
+
+def encoded_with(body: Mapping[str, object], field: str, raw_value: str) -> bytes:
+    """A body as JSON, with the value of this field spelled exactly like this."""
+    others = {name: value for name, value in body.items() if name != field}
+    separator = b"," if others else b""
+    return encoded(others)[:-1] + separator + f'"{field}":{raw_value}}}'.encode()

@@ -9,7 +9,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
-from hookproof.conformance.experiments.support.existing_resources import put_back
+from hookproof.conformance.experiments.support.existing_resources import (
+    give_owner,
+    put_back,
+    put_back_afterwards,
+)
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.experiments.support.valid_requests import (
     ValidRequests,
@@ -192,19 +196,13 @@ async def _try_to_create_endpoints(context: ExperimentContext, requests: ValidRe
     if link is None:
         return trial.not_observed(CreationsWithoutRight, requests.why_not("getPortalLink"))
     owner, place = context.word("owner"), requests.path("getPortalLink")
-    async with context.portal_links:
-        await trial.call(
-            "updatePortalLink",
-            role="prepare",
-            path=place,
-            body=requests.bodies.portal_link(owner_id=owner),
-        )
+    async with context.portal_links, put_back_afterwards(context, trial, link):
+        await give_owner(trial, requests.bodies, link, owner)
         await trial.call("getPortalLink", role="before", path=place)
         for key in (Key.NONE, Key.WRONG):
             body = requests.bodies.quiet_endpoint(owner_id=owner)
             await trial.call("createEndpoint", role="refused", body=body, key=key)
         await trial.call("getPortalLink", role="after", path=place)
-        await put_back(context, trial, link)
     return trial.observe(CreationsWithoutRight, operation_id="createEndpoint")
 
 

@@ -1,6 +1,5 @@
 """Endpoint records: what a portal link and an event show of an endpoint (sections 2.6 and 2.8)."""
 
-import asyncio
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, Final
 
@@ -8,8 +7,8 @@ from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
 from hookproof.conformance.experiments.support.existing_resources import (
     find_changeable_links,
-    kept_fields,
-    put_back,
+    give_owner,
+    put_back_afterwards,
 )
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence
@@ -50,10 +49,8 @@ async def endpoint_records(context: ExperimentContext) -> AsyncIterator[Evidence
         if not existing.links:
             yield trial.not_observed(RecordsInPortalLink, existing.reason)
             return
-        try:
+        async with put_back_afterwards(context, trial, existing.links[0]):
             yield await _show_in_portal_link(context, existing.links[0])
-        finally:
-            await asyncio.shield(put_back(context, trial, existing.links[0]))
         yield trial.observe(Preparation)
 
 
@@ -73,8 +70,7 @@ async def _show_in_portal_link(
 ) -> RecordsInPortalLink:
     trial, bodies = context.trial("records in a portal link"), RequestBodies.of(context)
     owner, place = context.word("owner"), {"portalLinkID": link["uid"]}
-    body = bodies.portal_link(**{**kept_fields(bodies, link), "owner_id": owner})
-    await trial.call("updatePortalLink", role="prepare", path=place, body=body)
+    await give_owner(trial, bodies, link, owner)
     fields = {field: bodies.endpoint_value(field) for field in RECORDED}
     body = bodies.quiet_endpoint(**{**fields, "owner_id": owner})
     uid = shown_uid(await trial.call("createEndpoint", role="prepare", body=body))

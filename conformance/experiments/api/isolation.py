@@ -7,7 +7,8 @@ from hookproof.conformance.experiments.support.existing_resources import (
     LISTED_CAPABILITY,
     NO_SECOND_PROJECT,
     fetch_seeded_list,
-    put_back,
+    give_owner,
+    put_back_afterwards,
 )
 from hookproof.conformance.experiments.support.valid_requests import (
     ValidRequests,
@@ -88,12 +89,10 @@ async def _create_for_same_owner(
     if link is None:
         return trial.not_observed(OneOwnerInTwoProjects, requests.why_not("getPortalLink"))
     owner, place = context.word("owner"), requests.path("getPortalLink")
-    async with context.portal_links:
-        body = requests.bodies.portal_link(owner_id=owner)
-        await trial.call("updatePortalLink", role="prepare", path=place, body=body)
+    async with context.portal_links, put_back_afterwards(context, trial, link):
+        await give_owner(trial, requests.bodies, link, owner)
         for role, project in (("here", context.projects[0]), ("elsewhere", elsewhere)):
             endpoint = requests.bodies.quiet_endpoint(owner_id=owner)
             await trial.call("createEndpoint", role=role, body=endpoint, project=project)
         await trial.call("getPortalLink", role="after", path=place)
-        await put_back(context, trial, link)
     return trial.observe(OneOwnerInTwoProjects)

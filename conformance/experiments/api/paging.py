@@ -15,10 +15,10 @@ from hookproof.conformance.experiments.support.existing_resources import (
     LISTED_CAPABILITY,
     content,
     find_changeable_links,
-    kept_fields,
+    give_owner,
     outcome,
     pagination,
-    put_back,
+    put_back_afterwards,
     why_list_is_empty,
 )
 from hookproof.conformance.experiments.support.planned_walks import (
@@ -99,10 +99,9 @@ async def _walk_list(context: ExperimentContext, operation_id: str) -> AsyncIter
     changed_links = (
         await _give_one_owner(context, preparation) if operation_id == "listPortalLinks" else []
     )
-    async for observation in _all_walks(context, operation_id):
-        yield observation
-    for link in changed_links:
-        await put_back(context, preparation, link)
+    async with put_back_afterwards(context, preparation, *changed_links):
+        async for observation in _all_walks(context, operation_id):
+            yield observation
     yield preparation.observe(Preparation)
 
 
@@ -222,10 +221,7 @@ async def _give_one_owner(context: ExperimentContext, trial: Trial) -> list[Item
     links = list((await find_changeable_links(context, trial, pages=1)).links)[:2]
     owner, bodies = context.word("owner"), RequestBodies.of(context)
     for link in links:
-        body = bodies.portal_link(**{**kept_fields(bodies, link), "owner_id": owner})
-        await trial.call(
-            "updatePortalLink", role="prepare", path={"portalLinkID": link["uid"]}, body=body
-        )
+        await give_owner(trial, bodies, link, owner)
     return links
 
 

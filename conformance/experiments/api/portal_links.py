@@ -13,7 +13,7 @@ from hookproof.conformance.experiments.support.existing_resources import (
     find_changeable_links,
     kept_fields,
     outcome,
-    put_back,
+    put_back_afterwards,
 )
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence, Exchange
@@ -56,14 +56,14 @@ async def portal_links(context: ExperimentContext) -> AsyncIterator[Evidence]:
         await asyncio.gather(*(_retrieve(trial, link, "retrieve") for link in links[:RETRIEVED]))
         yield trial.observe(ListedPortalLinks)
         bodies, link = RequestBodies.of(context), links[0]
-        for field, value in _changes(bodies, link):
-            yield await _update_field(context, bodies, link, field, value)
-        yield await _update_endpoints(context, bodies, link)
-        yield await _create_endpoints_of_owner(context, bodies, link)
-        if len(links) > 1:
-            yield await _update_among_others(context, bodies, link)
         restored = context.trial("portal link as it was")
-        await put_back(context, restored, link)
+        async with put_back_afterwards(context, restored, link):
+            for field, value in _changes(bodies, link):
+                yield await _update_field(context, bodies, link, field, value)
+            yield await _update_endpoints(context, bodies, link)
+            yield await _create_endpoints_of_owner(context, bodies, link)
+            if len(links) > 1:
+                yield await _update_among_others(context, bodies, link)
         yield restored.observe(Preparation)
 
 

@@ -136,13 +136,15 @@ async def refusals(context: ExperimentContext) -> AsyncIterator[Evidence]:
         *_unknown_identifiers(requests),
     ]
     sendings = [_send(context, requests, request, created) for request in planned]
-    for observation in await asyncio.gather(*sendings):
-        yield observation
-    if requests.portal_link is not None:
-        restored = context.trial("portal link as it was")
-        async with context.portal_links:
-            await put_back(context, restored, requests.portal_link)
-        yield restored.observe(Preparation)
+    restored = context.trial("portal link as it was")
+    try:
+        for observation in await asyncio.gather(*sendings):
+            yield observation
+    finally:
+        if requests.portal_link is not None:
+            async with context.portal_links:
+                await put_back(context, restored, requests.portal_link)
+    yield restored.observe(Preparation)
 
 
 async def _send(

@@ -16,7 +16,7 @@ from hookproof.conformance.experiments.generated.sweep import HarmlessRequests, 
 from hookproof.conformance.experiments.support.existing_resources import (
     content,
     find_changeable_links,
-    put_back,
+    put_back_afterwards,
 )
 from hookproof.conformance.experiments.support.optional_settings import lacking_fields
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
@@ -55,14 +55,12 @@ async def linked(context: ExperimentContext) -> AsyncIterator[Evidence]:
             steps=STEPS[context.profile],
         )
         number = 0
-        async with aclosing(sequences):
+        restored = context.trial("portal links as they were")
+        async with put_back_afterwards(context, restored, *links.values()), aclosing(sequences):
             async for requests in sequences:
                 number += 1
                 prepared = [harmless.prepared(request) for request in requests]
                 yield await _send_in_turn(context, prepared, links, number)
-        restored = context.trial("portal links as they were")
-        for link in links.values():
-            await put_back(context, restored, link)
         yield restored.observe(Preparation)
 
 

@@ -11,7 +11,7 @@ from hookproof.conformance.experiments.api.round_trip import PLAIN_FIELDS, with_
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.existing_resources import (
     find_changeable_links,
-    put_back,
+    put_back_afterwards,
 )
 from hookproof.conformance.experiments.support.optional_settings import (
     find_accepted_settings,
@@ -159,11 +159,10 @@ async def _update_portal_links(
             "can_manage_endpoint": [True, False, ABSENT],
             "auth_type": [*bodies.dialect.words.portal_auth_types, ABSENT],
         }
-        for row in _rows(values):
-            yield await _update_portal_link(context, bodies, links, row)
         restored = context.trial("portal links as they were")
-        for link in links:
-            await put_back(context, restored, link)
+        async with put_back_afterwards(context, restored, *links):
+            for row in _rows(values):
+                yield await _update_portal_link(context, bodies, links, row)
         yield restored.observe(Preparation)
 
 

@@ -13,7 +13,7 @@ from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.existing_resources import (
     fetch_list,
     find_changeable_links,
-    put_back,
+    put_back_afterwards,
 )
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.generation.generated_requests import generated_sequences
@@ -53,13 +53,11 @@ async def sequences(context: ExperimentContext) -> AsyncIterator[Evidence]:
             portal_links=len(links),
         )
         number = 0
-        async with aclosing(generated):
+        restored = context.trial("portal links as they were")
+        async with put_back_afterwards(context, restored, *links), aclosing(generated):
             async for steps in generated:
                 number += 1
                 yield await run_sequence(context, links, steps, name=f"sequence {number}")
-        restored = context.trial("portal links as they were")
-        for link in links:
-            await put_back(context, restored, link)
         yield restored.observe(Preparation)
 
 

@@ -60,12 +60,14 @@ async def sweep(context: ExperimentContext) -> AsyncIterator[Evidence]:
     harmless = HarmlessRequests(
         bodies=bodies, known=known, random=context.random, lacking=lacking_fields(context)
     )
-    async for observation in _send_generated(context, harmless):
-        yield observation
     restored = context.trial("portal links as they were")
-    for link in links:
-        async with context.portal_links:
-            await put_back(context, restored, link)
+    try:
+        async for observation in _send_generated(context, harmless):
+            yield observation
+    finally:
+        for link in links:
+            async with context.portal_links:
+                await put_back(context, restored, link)
     yield restored.observe(Preparation)
 
 

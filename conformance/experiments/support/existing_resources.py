@@ -4,7 +4,8 @@ They are named as fixtures in target.yaml or found through the list operations; 
 fill the lists first. Portal links are put back as they were.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -152,6 +153,28 @@ def kept_fields(bodies: RequestBodies, link: Mapping[str, Any]) -> dict[str, Any
     """The values of a portal link for the fields that an update of it has to name (section 4.9)."""
     required = bodies.required("updatePortalLink")
     return {field: link[field] for field in required if has_value(link.get(field))}
+
+
+async def give_owner(
+    trial: Trial, bodies: RequestBodies, link: Mapping[str, Any], owner: str
+) -> Exchange:
+    """Update the owner of a portal link, and keep the values that an update has to name."""
+    body = bodies.portal_link(**{**kept_fields(bodies, link), "owner_id": owner})
+    return await trial.call(
+        "updatePortalLink", role="prepare", path={"portalLinkID": link["uid"]}, body=body
+    )
+
+
+@asynccontextmanager
+async def put_back_afterwards(
+    context: ExperimentContext, trial: Trial, *links: Mapping[str, Any]
+) -> AsyncIterator[None]:
+    """Put the portal links back at the end, however it comes."""
+    try:
+        yield
+    finally:
+        for link in links:
+            await put_back(context, trial, link)
 
 
 async def put_back(context: ExperimentContext, trial: Trial, link: Mapping[str, Any]) -> Exchange:

@@ -1,33 +1,60 @@
 import asyncio
-import time
+from collections.abc import Callable
+
+import pytest
 
 from hookproof.conformance.experiments.lateness import STEP_S, LatenessMeter
 
 BLOCKED_S = 4 * STEP_S
 
 
-def test_a_loop_that_was_blocked_counts_as_late() -> None:
-    async def blocked() -> float:
-        meter = LatenessMeter(asyncio.get_running_loop())
-        time.sleep(BLOCKED_S)  # noqa: ASYNC251 that is what makes the loop late
-        await asyncio.sleep(0)
-        worst_s = meter.worst_s
-        meter.stop()
-        return worst_s
+class ScriptedLoop(asyncio.AbstractEventLoop):
+    """An event loop whose time a test sets; it runs the timer that was set last."""
 
-    assert asyncio.run(blocked()) >= BLOCKED_S - STEP_S - 0.01
+    def __init__(self) -> None:
+        self._now = 100.0
+        self._timer: tuple[float, Callable[[], object]] = (0.0, lambda: None)
+
+    def time(self) -> float:
+        return self._now
+
+    def get_debug(self) -> bool:
+        return False
+
+    def call_at(self, when, callback, *args, context=None) -> asyncio.TimerHandle:
+        self._timer = (when, callback)
+        return asyncio.TimerHandle(when, callback, args, self, context)
+
+    def run_timer(self, *, late_s: float) -> None:
+        when, callback = self._timer
+        self._now = when + late_s
+        callback()
+
+    def block(self, seconds: float) -> None:
+        """Let time pass without running any timer."""
+        self._now += seconds
+
+
+def test_a_loop_that_is_blocked_counts_as_late_before_its_timer_runs() -> None:
+    loop = ScriptedLoop()
+    meter = LatenessMeter(loop)
+    assert meter.worst_s <= 0.0
+    loop.block(BLOCKED_S)
+    assert meter.worst_s == pytest.approx(BLOCKED_S - STEP_S)
 
 
 def test_the_largest_delay_is_kept() -> None:
-    async def blocked_once() -> tuple[float, float]:
-        meter = LatenessMeter(asyncio.get_running_loop())
-        time.sleep(BLOCKED_S)  # noqa: ASYNC251
-        await asyncio.sleep(0)
-        first = meter.worst_s
-        await asyncio.sleep(2 * STEP_S)
-        later = meter.worst_s
-        meter.stop()
-        return first, later
+    loop = ScriptedLoop()
+    meter = LatenessMeter(loop)
+    for late_s in (0.01, BLOCKED_S, 0.02):
+        loop.run_timer(late_s=late_s)
+    assert meter.worst_s == pytest.approx(BLOCKED_S)
 
-    first, later = asyncio.run(blocked_once())
-    assert later >= first
+
+def test_timers_are_set_one_after_the_other() -> None:
+    loop = ScriptedLoop()
+    meter = LatenessMeter(loop)
+    loop.run_timer(late_s=0.5)
+    loop.run_timer(late_s=0.0)
+    assert loop.time() == pytest.approx(100.0 + 2 * STEP_S + 0.5)
+    assert meter.worst_s == pytest.approx(0.5)

@@ -45,7 +45,8 @@ def an_accepted_number_is_shown_as_it_was_sent(
 ) -> Iterator[Judgement]:
     """In the answer and when it is fetched; a zero may stand for no value or for the default.
 
-    A number beyond the dialect's largest may be shown as that: 8-17 judges that it is accepted.
+    A number beyond the dialect's largest may be shown as that, for 8-17 judges that it is accepted,
+    and a negative one as the smallest.
     """
     tried, requirement = observed.tried, ECHOED.get(observed.field)
     if tried is None or requirement is None:
@@ -57,7 +58,7 @@ def an_accepted_number_is_shown_as_it_was_sent(
             yield judged(
                 _equal(actual, number)
                 or (number == 0 and _may_stand_for_zero(actual, observed.field, context.dialect))
-                or _is_clamped(actual, number, _largest(observed, context.dialect)),
+                or _is_clamped(actual, observed, context.dialect),
                 requirement,
                 f"An endpoint is created with {observed.field} {observed.number} and shows another",
                 expected=f"a refusal, or {observed.number}",
@@ -133,8 +134,12 @@ def _largest(observed: NumberTried, dialect: Dialect) -> int:
     return largest
 
 
-def _is_clamped(actual: Any, number: Any, largest: int) -> bool:
-    return isinstance(number, int | float) and number > largest and _equal(actual, largest)
+def _is_clamped(actual: Any, observed: NumberTried, dialect: Dialect) -> bool:
+    number, largest = float(observed.number), _largest(observed, dialect)
+    smallest = dialect.requests.http_timeout_minimum if observed.field == "http_timeout" else 0
+    return (number > largest and _equal(actual, largest)) or (
+        number < smallest and _equal(actual, smallest)
+    )
 
 
 def _is_refused_as_a_number(tried: Exchange, dialect: Dialect) -> bool:

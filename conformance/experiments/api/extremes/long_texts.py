@@ -1,6 +1,5 @@
 """Long texts in the fields that take any text: shown whole, or refused (4.1, 4.6 and 4.8)."""
 
-import asyncio
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, Final
 
@@ -8,7 +7,7 @@ from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.support.existing_resources import (
     find_changeable_links,
     kept_fields,
-    put_back,
+    put_back_afterwards,
 )
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence
@@ -106,14 +105,12 @@ async def _update_portal_link(
         yield preparation.not_observed(LongTextTried, existing.reason)
         return
     link = existing.links[0]
-    try:
+    async with put_back_afterwards(context, preparation, link):
         for field in PORTAL_LINK_FIELDS:
             kept = {**kept_fields(bodies, link), field: ""}
             for length in _lengths(context, bodies.portal_link(**kept)):
                 body = bodies.portal_link(**{**kept, field: _text(context, length)})
                 yield await _update(context, link, body, field, length)
-    finally:
-        await asyncio.shield(put_back(context, preparation, link))
     yield preparation.observe(Preparation)
 
 

@@ -3,7 +3,6 @@
 Only what the dialect's way of comparing does not match is asked for.
 """
 
-import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any, Final
 
@@ -11,7 +10,7 @@ from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.support.existing_resources import (
     find_changeable_links,
     kept_fields,
-    put_back,
+    put_back_afterwards,
 )
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence
@@ -39,14 +38,12 @@ async def near_filters(context: ExperimentContext) -> AsyncIterator[Evidence]:
         bodies = RequestBodies.of(context)
         new_values = {field: context.word(field.title()) for field in FIELDS}
         body = bodies.portal_link(**{**kept_fields(bodies, link), **new_values})
-        try:
+        async with put_back_afterwards(context, preparation, link):
             place = {"portalLinkID": link["uid"]}
             await preparation.call("updatePortalLink", role="prepare", path=place, body=body)
             for field in FIELDS:
                 async for observation in _ask_for_near_values(context, link["uid"], field):
                     yield observation
-        finally:
-            await asyncio.shield(put_back(context, preparation, link))
         yield preparation.observe(Preparation)
 
 

@@ -5,7 +5,7 @@ Each is sent in each numeric field of a body, and as perPage of both lists.
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable
-from typing import Any, Final
+from typing import Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
@@ -15,7 +15,7 @@ from hookproof.conformance.observations.answer import shown_uid
 from hookproof.conformance.observations.lists.parameters import ExtremePageSize
 from hookproof.conformance.observations.preparation import Preparation
 from hookproof.conformance.observations.requests.extremes import NumberTried
-from hookproof.conformance.target.client import encoded
+from hookproof.conformance.target.client import encoded_with
 
 # As JSON and query parameters spell them: below zero, zero, one more than a signed integer of 32
 # bits holds, one more than the integers that a double tells apart, one more than 64 bits hold, more
@@ -61,7 +61,7 @@ async def _create_endpoint(
 ) -> Evidence:
     trial = context.trial(f"endpoint with {field} {number}")
     trial.exchanges.append(control)
-    raw_body = _spelled(bodies.quiet_endpoint(), field, number)
+    raw_body = encoded_with(bodies.quiet_endpoint(), field, number)
     created = await trial.call("createEndpoint", role="tried", raw_body=raw_body)
     uid = shown_uid(created)
     if uid is not None:
@@ -87,18 +87,11 @@ async def _roll_secrets(
             "expireEndpointSecret",
             role="tried",
             path=path,
-            raw_body=_spelled(bodies.roll(secret=bodies.secret()), "expiration", number),
+            raw_body=encoded_with(bodies.roll(secret=bodies.secret()), "expiration", number),
         )
         yield trial.observe(
             NumberTried, operation_id="expireEndpointSecret", field="expiration", number=number
         )
-
-
-def _spelled(body: dict[str, Any], field: str, number: str) -> bytes:
-    """The body as JSON, with the number spelled exactly like this."""
-    others = {name: value for name, value in body.items() if name != field}
-    separator = b"," if others else b""
-    return encoded(others)[:-1] + separator + f'"{field}":{number}}}'.encode()
 
 
 async def _list(

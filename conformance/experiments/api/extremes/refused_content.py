@@ -3,7 +3,6 @@
 No delivery, no idempotency_key that is used up, no endpoint at a portal link.
 """
 
-import asyncio
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, Final
 
@@ -11,8 +10,8 @@ from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.scenario import MARKER, Scenario, run_scenarios
 from hookproof.conformance.experiments.support.existing_resources import (
     find_changeable_links,
-    kept_fields,
-    put_back,
+    give_owner,
+    put_back_afterwards,
 )
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence
@@ -107,10 +106,8 @@ async def _create_endpoints(context: ExperimentContext) -> AsyncIterator[Evidenc
         yield trial.not_observed(CreationsWithRefusedContent, existing.reason)
         return
     link = existing.links[0]
-    try:
+    async with put_back_afterwards(context, trial, link):
         yield await _create_for_owner_of(context, link)
-    finally:
-        await asyncio.shield(put_back(context, trial, link))
     yield trial.observe(Preparation)
 
 
@@ -119,8 +116,7 @@ async def _create_for_owner_of(
 ) -> CreationsWithRefusedContent:
     trial, bodies = context.trial("endpoints leave nothing"), RequestBodies.of(context)
     owner, place = context.word("owner"), {"portalLinkID": link["uid"]}
-    body = bodies.portal_link(**{**kept_fields(bodies, link), "owner_id": owner})
-    await trial.call("updatePortalLink", role="prepare", path=place, body=body)
+    await give_owner(trial, bodies, link, owner)
     body = bodies.quiet_endpoint(owner_id=owner)
     await trial.call("createEndpoint", role="prepare", body=body)
     await trial.call("getPortalLink", role="before", path=place)

@@ -46,6 +46,8 @@ from tests.conformance.checks.api.examples_extremes import (
     updated,
 )
 
+RULES = context().dialect.requests
+
 
 @pytest.mark.parametrize("status", [400, 413, 422, 500])
 def test_a_long_text_that_is_not_accepted_is_not_judged(status: int) -> None:
@@ -82,6 +84,29 @@ def test_the_default_does_not_stand_for_a_negative_number() -> None:
     assert verdicts(an_accepted_number_is_shown_as_it_was_sent, evidence) == {
         "4.1-10": Verdict.FAIL
     }
+
+
+@pytest.mark.parametrize(
+    ("field", "number", "bound"),
+    [
+        ("rate_limit", "2147483648", RULES.rate_limit_maximum),
+        ("rate_limit_duration", "1e400", RULES.rate_limit_duration_maximum),
+        ("http_timeout", "9223372036854775808", RULES.http_timeout_maximum),
+        ("http_timeout", "-1", RULES.http_timeout_minimum),
+        ("rate_limit", "-1", 0),
+    ],
+)
+def test_a_number_beyond_a_bound_may_be_shown_as_that_bound(
+    field: str, number: str, bound: int
+) -> None:
+    (verdict,) = verdicts(
+        an_accepted_number_is_shown_as_it_was_sent, number_tried(field, number, bound)
+    ).values()
+    assert verdict is Verdict.PASS
+    (verdict,) = verdicts(
+        an_accepted_number_is_shown_as_it_was_sent, number_tried(field, number, bound + 3)
+    ).values()
+    assert verdict is Verdict.FAIL
 
 
 def test_a_negative_number_is_not_beyond_the_upper_bounds() -> None:
