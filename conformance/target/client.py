@@ -37,6 +37,9 @@ class Key(StrEnum):
 
 
 CONNECTIONS: Final = 64
+# How long a connection may be idle and still be used again, in seconds. Servers close theirs after
+# two seconds or more; a request that meets the close is lost without an answer.
+IDLE_S: Final = 1.0
 # In bytes; an endless answer must not exhaust our memory.
 LONGEST_ANSWER: Final = 16 * 1024 * 1024
 NEVER_ISSUED: Final = "never-issued-key"
@@ -72,7 +75,7 @@ class ApiClient:
     async def __aenter__(self) -> Self:
         asyncio.get_running_loop().set_exception_handler(_handle_loop_exception)
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=CONNECTIONS),
+            connector=aiohttp.TCPConnector(limit=CONNECTIONS, keepalive_timeout=IDLE_S),
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
             skip_auto_headers=("User-Agent", "Accept-Encoding", "Content-Type"),

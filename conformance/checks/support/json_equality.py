@@ -1,10 +1,14 @@
-"""JSON values compared exactly: a number that lost a digit on its way is another value.
+"""JSON values compared as RFC 8259 sees them.
 
-Objects are the same whatever the order of their members, and numbers whatever their spelling
-(RFC 8259), so that a service may write the JSON anew as long as it alters nothing.
+Objects are the same whatever the order of their members, and numbers whatever their spelling, so
+that a service may write the JSON anew as long as it alters nothing. It may read numbers as doubles,
+as many languages do (section 6 of the RFC): whether they keep all their digits is asked apart.
 """
 
 import json
+import math
+import operator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -20,7 +24,44 @@ def exact(raw: bytes) -> Any:
 
 
 def same(left: Any, right: Any) -> bool:
-    """Whether two values that `exact` read are the same; NOT_JSON is not even equal to itself."""
+    """Whether two values that `exact` read are the same for a reader that reads numbers as doubles;
+    NOT_JSON is not even equal to itself.
+    """
+    return _same(left, right, _same_as_doubles)
+
+
+def same_to_the_digit(left: Any, right: Any) -> bool:
+    """Whether two values that `exact` read are the same, with every digit of their numbers."""
+    return _same(left, right, operator.eq)
+
+
+def needs_more_than_doubles(value: Any) -> bool:
+    """Whether a value that `exact` read holds a number that becomes another as a double."""
+    return any(Decimal(repr(_as_double(number))) != number for number in _numbers(value))
+
+
+def _numbers(value: Any) -> Iterator[int | Decimal]:
+    if isinstance(value, dict | list):
+        for member in value.values() if isinstance(value, dict) else value:
+            yield from _numbers(member)
+    elif isinstance(value, int | Decimal) and not isinstance(value, bool):
+        yield value
+
+
+def _same_as_doubles(left: Any, right: Any) -> bool:
+    if isinstance(left, int | Decimal) and isinstance(right, int | Decimal):
+        return _as_double(left) == _as_double(right)
+    return bool(left == right)
+
+
+def _as_double(number: int | Decimal) -> float:
+    try:
+        return float(number)
+    except OverflowError:  # an integer beyond the largest double
+        return math.copysign(math.inf, number)
+
+
+def _same(left: Any, right: Any, equal: Callable[[Any, Any], bool]) -> bool:
     if (
         left is NOT_JSON
         or right is NOT_JSON
@@ -29,11 +70,13 @@ def same(left: Any, right: Any) -> bool:
         return False
     if isinstance(left, dict) and isinstance(right, dict):
         return left.keys() == right.keys() and all(
-            same(value, right[name]) for name, value in left.items()
+            _same(value, right[name], equal) for name, value in left.items()
         )
     if isinstance(left, list) and isinstance(right, list):
-        return len(left) == len(right) and all(map(same, left, right))
-    return bool(left == right)
+        return len(left) == len(right) and all(
+            _same(*pair, equal) for pair in zip(left, right, strict=True)
+        )
+    return bool(equal(left, right))
 
 
 def _refused(constant: str) -> Any:

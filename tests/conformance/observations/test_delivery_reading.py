@@ -6,7 +6,12 @@ from dataclasses import replace
 import pytest
 
 from hookproof.conformance.checks.support.broadcast_reach import reaches
-from hookproof.conformance.checks.support.json_equality import exact, same
+from hookproof.conformance.checks.support.json_equality import (
+    exact,
+    needs_more_than_doubles,
+    same,
+    same_to_the_digit,
+)
 from hookproof.conformance.model.evidence import NOT_JSON
 from hookproof.conformance.model.retry_schedule import MOST_ATTEMPTS, Wait, may_be_due, wait_before
 from hookproof.conformance.observations.deliveries import DeliveryObservation
@@ -63,8 +68,10 @@ def test_an_attempt_ends_with_its_answer_or_when_it_is_given_up() -> None:
         ("1e5", "100000", True),
         ("-0", "0", True),
         ('"\\u00fc"', '"ü"', True),
-        ("9007199254740993", "9007199254740992", False),
-        ("0.1", "0.10000000000000001", False),
+        ("9007199254740993", "9007199254740992", True),
+        ("9007199254740993", "9007199254740996", False),
+        ("0.1", "0.10000000000000001", True),
+        ("0.1", "0.2", False),
         ("1", "true", False),
         ("null", "false", False),
         ("[1,2]", "[2,1]", False),
@@ -75,6 +82,32 @@ def test_an_attempt_ends_with_its_answer_or_when_it_is_given_up() -> None:
 )
 def test_json_is_compared_by_value(left: str, right: str, equal: bool) -> None:
     assert same(exact(left.encode()), exact(right.encode())) is equal
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "equal"),
+    [
+        ("[1e5,-0,0.1]", "[100000,0,0.10]", True),
+        ("9007199254740993", "9007199254740992", False),
+        ("0.1", "0.10000000000000001", False),
+        ("1e400", "1e500", False),
+    ],
+)
+def test_digits_are_compared_apart(left: str, right: str, equal: bool) -> None:
+    assert same_to_the_digit(exact(left.encode()), exact(right.encode())) is equal
+
+
+@pytest.mark.parametrize(
+    ("value", "needs_more"),
+    [
+        ("[0,-0,1.0,1e5,1E+2,0.1,-12.50,1e-7,123456.789,9007199254740992,true]", False),
+        ('{"a":[{"b":9007199254740993}]}', True),
+        ("18446744073709551617", True),
+        ("1e400", True),
+    ],
+)
+def test_some_numbers_need_more_than_doubles(value: str, needs_more: bool) -> None:
+    assert needs_more_than_doubles(exact(value.encode())) is needs_more
 
 
 def test_what_is_too_deep_or_not_utf_8_is_not_json() -> None:

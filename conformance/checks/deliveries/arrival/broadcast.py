@@ -5,7 +5,12 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from hookproof.conformance.checks.support.broadcast_reach import reaches
-from hookproof.conformance.checks.support.json_equality import exact, same
+from hookproof.conformance.checks.support.json_equality import (
+    exact,
+    needs_more_than_doubles,
+    same,
+    same_to_the_digit,
+)
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import NOT_JSON, Exchange
 from hookproof.conformance.model.judgement import (
@@ -132,6 +137,28 @@ def is_same_data(
         members = parse_qsl(delivery.body.decode("latin-1"), keep_blank_values=True)
         return isinstance(data, dict) and sorted(members) == sorted(data.items())
     return same(exact(delivery.body), data)
+
+
+@check("4.8-19")
+def numbers_keep_their_digits_until_they_arrive(
+    broadcasts: PayloadBroadcasts | SigningFormats, context: CheckContext
+) -> Iterator[Judgement]:
+    """Where a body is the data that was sent, so are the numbers that a double cannot hold."""
+    for _, event, arrived in arrivals(broadcasts, context.dialect):
+        broadcast = broadcasts.exchange(event.name)
+        data = data_sent(broadcast)
+        for delivery in arrived:
+            body = exact(delivery.body)
+            if needs_more_than_doubles(data) and same(body, data):
+                yield judged(
+                    same_to_the_digit(body, data),
+                    "4.8-19",
+                    "A number loses digits on its way to an endpoint",
+                    expected=f"{event.name!r}: {data!r}",
+                    actual=delivery.body.decode(errors="backslashreplace"),
+                    exchanges=[broadcast],
+                    deliveries=[delivery],
+                )
 
 
 @check("2.3-6", "2.3-7")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
-from hookproof.conformance.checks.support.json_equality import exact, same
+from hookproof.conformance.checks.support.json_equality import exact, same_to_the_digit
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
 from hookproof.conformance.model.retry_schedule import may_be_due, wait_before
@@ -176,7 +176,7 @@ def all_attempts_are_the_same_delivery(
                     deliveries=deliveries,
                 )
             yield judged(
-                same(exact(attempt.body), exact(first.body)),
+                same_to_the_digit(exact(attempt.body), exact(first.body)),
                 "1-21",
                 "Attempts of one delivery carry different bodies",
                 expected=first.body.decode(errors="backslashreplace"),

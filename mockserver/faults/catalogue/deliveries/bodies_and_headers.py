@@ -26,7 +26,7 @@ BROADCAST: Final = ("broadcast",)
 CUSTOM: Final = ("custom_headers",)
 
 
-@fault("6-3", seen="big integers altered", shows_in=BROADCAST)
+@fault("4.8-19", seen="big integers altered", shows_in=BROADCAST)
 class NumbersAsDoubles(AlteredBody):
     """Integers in the data of an event are delivered as floating-point numbers."""
 

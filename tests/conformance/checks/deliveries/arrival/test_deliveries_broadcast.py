@@ -1,3 +1,4 @@
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
@@ -11,9 +12,11 @@ from hookproof.conformance.checks.deliveries.arrival.broadcast import (
     an_accepted_broadcast_arrives,
     deliveries_are_declared_with_the_content_type_of_the_endpoint,
     no_delivery_carries_the_api_key,
+    numbers_keep_their_digits_until_they_arrive,
     the_body_is_the_data_that_was_sent,
 )
 from hookproof.conformance.model.evidence import NotExaminedError, Observation
+from hookproof.conformance.model.judgement import Judgement
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.delivery.arrival.broadcasts import PayloadBroadcasts
 from hookproof.conformance.observations.destinations import Destination
@@ -89,7 +92,13 @@ def test_one_delivery_passes_and_two_fail() -> None:
     assert verdicts(check, observed(PayloadBroadcasts, PLAIN, once, again)) == {"4.8-15": FAIL}
 
 
-def body_verdict(data: object, body: str, *, content_type: str | None = None) -> dict[str, Verdict]:
+def body_verdict(
+    data: object,
+    body: str,
+    *,
+    content_type: str | None = None,
+    check: Callable[..., Iterator[Judgement]] = the_body_is_the_data_that_was_sent,
+) -> dict[str, Verdict]:
     where = destination() if content_type is None else destination(content_type=content_type)
     broadcasts = observed(
         PayloadBroadcasts,
@@ -97,15 +106,30 @@ def body_verdict(data: object, body: str, *, content_type: str | None = None) ->
         sent(event(), where, body=body.encode()),
         exchanges=[broadcast(event(), data=data)],
     )
-    return verdicts(the_body_is_the_data_that_was_sent, broadcasts)
+    return verdicts(check, broadcasts)
 
 
 def test_json_written_anew_is_the_same_data() -> None:
     assert body_verdict({"a": 100000.0, "b": "ü"}, '{ "b": "\\u00fc", "a": 1e5 }') == {"6-3": PASS}
 
 
-def test_an_integer_that_was_rounded_is_other_data() -> None:
-    assert body_verdict({"a": 9007199254740993}, '{"a":9007199254740992}') == {"6-3": FAIL}
+def test_a_number_that_was_read_as_a_double_is_the_same_data_with_fewer_digits() -> None:
+    digits = numbers_keep_their_digits_until_they_arrive
+    for number, as_double in ((9007199254740993, "9007199254740992"), (10**29 + 1, "1e+29")):
+        rounded, kept = f'{{"a":{as_double}}}', f'{{"a":{number}}}'
+        assert body_verdict({"a": number}, rounded) == {"6-3": PASS}
+        assert body_verdict({"a": number}, rounded, check=digits) == {"4.8-19": FAIL}
+        assert body_verdict({"a": number}, kept, check=digits) == {"4.8-19": PASS}
+
+
+def test_numbers_that_a_double_holds_and_other_data_prove_nothing_about_digits() -> None:
+    digits = numbers_keep_their_digits_until_they_arrive
+    assert body_verdict({"a": 0.1, "b": 9007199254740992}, "{}", check=digits) == {}
+    assert body_verdict({"a": 9007199254740993}, '{"a":1}', check=digits) == {}
+
+
+def test_an_integer_that_was_altered_is_other_data() -> None:
+    assert body_verdict({"a": 9007199254740993}, '{"a":9007199254740996}') == {"6-3": FAIL}
 
 
 def test_true_is_not_1() -> None:
