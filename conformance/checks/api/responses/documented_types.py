@@ -41,8 +41,7 @@ def documented_fields_have_their_documented_types(
             exercised.discard(requirement)
             yield violated(
                 requirement,
-                f"A field of {exchange.operation_id} is not as documented:"
-                f" {_without_positions(problem.pointer)}",
+                _message(exchange, problem),
                 expected="what the contract says of the field",
                 actual=f"{problem.pointer} = {_at(exchange.json, problem.pointer)!r}:"
                 f" {problem.message}",
@@ -98,8 +97,21 @@ def _at(value: Any, pointer: str) -> Any:
     return value
 
 
-def _without_positions(pointer: str) -> str:
-    return "/".join("*" if step.isdigit() else step for step in pointer.split("/"))
+def _message(exchange: Exchange, problem: SchemaProblem) -> str:
+    """What is wrong, without what differs where the defect is the same: a service that stores what
+    it is sent shows any wrong type again, and one that reads an object wrongly all its members.
+    """
+    shown_again = _at(exchange.request_json, problem.pointer.removeprefix("/data"))
+    if shown_again is not None and shown_again == _at(exchange.json, problem.pointer):
+        return f"{exchange.operation_id} accepts a value of the wrong type and shows it"
+    return f"A field of {exchange.operation_id} is not as documented: {_field(problem.pointer)}"
+
+
+def _field(pointer: str) -> str:
+    """The field of a resource to which a pointer leads; `*` stands for a position."""
+    steps = ["*" if step.isdigit() else step for step in pointer.split("/")]
+    first = 1 + max((at for at, step in enumerate(steps) if step in {"data", "*"}), default=0)
+    return "/".join(steps[: first + 1])
 
 
 @check(NO_VALUE)

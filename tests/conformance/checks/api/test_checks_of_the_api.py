@@ -56,7 +56,16 @@ from tests.conformance.checks.api import (
     examples_secrets,
     examples_sequences,
 )
-from tests.conformance.checks.api.example import Example, Judge, created, event, link, page, refusal
+from tests.conformance.checks.api.example import (
+    Example,
+    Judge,
+    created,
+    endpoint,
+    event,
+    link,
+    page,
+    refusal,
+)
 from tests.conformance.checks.api.examples_lists import walk
 
 EXAMPLES = (
@@ -177,6 +186,28 @@ def masked(evidence: Observation | Exchange, dialect_name: str) -> Observation |
     masked_observation = intake.take(evidence)
     assert isinstance(masked_observation, Observation)
     return masked_observation
+
+
+def wrong_fields(answered: Exchange) -> set[str]:
+    """What the findings about documented types say of an exchange."""
+    judgements = documented_fields_have_their_documented_types(answered, context())
+    return {judgement.message for judgement in judgements if judgement.verdict is Verdict.FAIL}
+
+
+def test_wrong_types_that_a_request_brought_are_one_finding() -> None:
+    sent = {"authentication": {"api_key": 5, "basic_auth": {"username": []}}, "http_timeout": "1"}
+    message = "createEndpoint accepts a value of the wrong type and shows it"
+    assert wrong_fields(exchange(data=endpoint(**sent), request=sent)) == {message}
+    assert wrong_fields(exchange(data=endpoint(http_timeout="2"), request=sent)) == {
+        "A field of createEndpoint is not as documented: /data/http_timeout"
+    }
+
+
+def test_the_members_of_a_field_that_is_read_wrongly_are_one_finding() -> None:
+    wrong = {"authentication": {"api_key": 5, "basic_auth": {"username": []}}}
+    record = "A field of listPortalLinks is not as documented: /data/content/*/endpoints_metadata/*"
+    shown = link(endpoints_metadata=[endpoint(), endpoint(**wrong)])
+    assert wrong_fields(page("listPortalLinks", [shown])) == {f"{record}/authentication"}
 
 
 def test_an_identifier_that_equals_a_credential_is_not_judged_by_its_form() -> None:
