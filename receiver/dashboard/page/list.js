@@ -98,18 +98,24 @@ export class List {
     else this.#box.removeAttribute("aria-activedescendant");
   }
 
-  // An existing row is moved, and replaced only if its content has changed.
+  // A row stays the same element while its content changes: a click that begins before the change
+  // and ends after it is still a click on the row.
   #row(entry, index, height) {
     const { status, took_ms: took, verdict, reason, left, lost } = entry;
     const content = `${status} ${took} ${verdict} ${reason} ${left} ${lost}`;
     let row = this.#rows.get(entry.key);
     if (row?.content !== content) {
-      row?.element.remove();
-      const element = entry.skipped
+      const fresh = entry.skipped
         ? skippedRow(entry)
         : deliveryRow(entry, () => this.#choose(entry));
-      element.id = `row-${entry.skipped ? "s" : "d"}-${nextId()}`;
-      this.#spacer.append(element);
+      const element = row?.element ?? fresh;
+      if (row) {
+        element.dataset.verdict = fresh.dataset.verdict;
+        element.replaceChildren(...fresh.childNodes);
+      } else {
+        element.id = `row-${entry.skipped ? "s" : "d"}-${nextId()}`;
+        this.#spacer.append(element);
+      }
       row = { element, content };
     }
     row.element.style.transform = `translateY(${index * height}px)`;

@@ -135,7 +135,7 @@ CUT_SHORT: dict[str, tuple[Behaviour, str]] = {
     "falls silent": (good_until(12, says_nothing), OUT_OF_TIME),
     "changes its mind": (
         good_until(
-            2,
+            12,
             in_turn(empty_pages, says_nothing, says(response(500)), says_and_closes(HALF)),
         ),
         OUT_OF_TIME,

@@ -146,6 +146,22 @@ def test_a_signature_that_fails_is_explained_and_so_are_those_before_its_secret_
     expect(page.locator("#shown")).to_have_text("1 of 2 deliveries match")
 
 
+def test_a_click_that_begins_before_a_row_changes_opens_it(
+    live: ObservedPage, running: ReceiverProcess
+) -> None:
+    running.post("/orders", b"{}")
+    page = live.page
+    row = page.locator(".row")
+    expect(row).to_contain_text("unchecked")
+    row.hover()
+    page.mouse.down()
+    secrets = b'{"secrets": ["a-secret-of-orders"]}'
+    assert running.call_over_http("PUT", "/tokens/orders/secrets", secrets)[0] == 204
+    expect(row).to_contain_text("missing header")
+    page.mouse.up()
+    expect(page.locator("#detail h2")).to_have_text("POST /orders")
+
+
 def test_a_body_that_is_not_text_is_shown_byte_by_byte(
     live: ObservedPage, running: ReceiverProcess
 ) -> None:
