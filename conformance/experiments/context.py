@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
+from hookproof.conformance.experiments.backlog import Backlog
 from hookproof.conformance.model.evidence import (
     Exchange,
     NotObserved,
@@ -122,7 +123,8 @@ class ExperimentContext:
     same seed before. Whoever changes portal links of the first project, or walks through their
     list, holds `portal_links`: the API cannot create any, so experiments in one project share those
     that are there. `egress_probes` are addresses that the target must not reach. `seeding` fills a
-    project's lists through the provision hooks, once for all experiments.
+    project's lists through the provision hooks, once for all experiments. `backlog` is that of the
+    whole run.
     """
 
     experiment: str
@@ -143,6 +145,7 @@ class ExperimentContext:
     capabilities: Mapping[str, Presence]
     egress_probes: tuple[str, ...]
     seeding: "ListSeeding"
+    backlog: Backlog
 
     def presence(self, capability: str) -> Presence:
         """What the target file says about a capability of the target."""

@@ -33,6 +33,7 @@ from hookproof.conformance.experiments.lateness import LatenessMeter
 from hookproof.conformance.experiments.support.existing_resources import outcome
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence, Exchange, Observation, PreconditionFailed
+from hookproof.conformance.model.tolerances import BACKLOG_FACTOR
 from hookproof.conformance.observations.answer import shown_uid
 from hookproof.conformance.observations.deliveries import DeliveryObservation
 from hookproof.conformance.observations.destinations import Destination, Event, Roll, shown_events
@@ -47,6 +48,9 @@ MARKER: Final = "marker"
 # Values for fields that are sent only because a dialect requires them: they leave an endpoint as it
 # would be without them.
 NEUTRAL: Final = {"is_disabled": False, "advanced_signatures": False}
+
+# How many times as long as usual a delivery is waited for at most where the service is behind.
+LONGEST_PATIENCE: Final = 3
 
 Delivered = TypeVar("Delivered", bound=DeliveryObservation)
 
@@ -167,6 +171,7 @@ class Scenario:
             "createBroadcastEvent", role=name, raw_body=raw_body, project=project
         )
         _require_success(answer)
+        self.context.backlog.note(marker, answer.sent_at)
         event = Event(name=name, marker=marker, uid=shown_uid(answer), project=project.id)
         self.events.append(event)
         return event
@@ -224,11 +229,10 @@ class Scenario:
     ) -> tuple[ReceivedDelivery, ...]:
         """Wait until each event has arrived `count` times or the time is over.
 
-        Returns all that arrived of them.
+        Without a time of its own it is that of the budgets, and more where the service is behind
+        with deliveries to this destination. Returns all that arrived of the events.
         """
-        deadline = self.context.loop.time() + (
-            self.context.budgets.delivery_s if timeout_s is None else timeout_s
-        )
+        began = self.context.loop.time()
         places: dict[Event, list[int]] = {event: [] for event in expected}
         seen, awaited, left_s = 0, 0, 0.0
         while True:
@@ -241,10 +245,17 @@ class Scenario:
                         places[event].append(place)
             seen = len(arrived)
             missing = sum(max(0, count - len(of_event)) for of_event in places.values())
-            left_s = deadline - self.context.loop.time()
+            patience_s = self._patience_s(arrived) if timeout_s is None else timeout_s
+            left_s = began + patience_s - self.context.loop.time()
             if not missing or left_s <= 0:
                 return tuple(arrived[place] for event in expected for place in places[event])
             awaited = seen + missing
+
+    def _patience_s(self, arrived: Iterable[ReceivedDelivery]) -> float:
+        """How long a delivery is waited for where these have arrived."""
+        usual_s = self.context.budgets.delivery_s
+        behind_s = self.context.backlog.longest_wait_s(arrived)
+        return max(usual_s, min(BACKLOG_FACTOR * behind_s, LONGEST_PATIENCE * usual_s))
 
     async def await_everywhere(self, destinations: Iterable[Destination], *expected: Event) -> None:
         """Wait at all these destinations at once until each event has arrived there or the time is
@@ -272,6 +283,7 @@ class Scenario:
             events=tuple(self.events),
             ended_at=self.context.clock(),
             late_s=self._lateness.worst_s,
+            backlog_s=self.context.backlog.longest_wait_s(self.trial.received),
             **fields,
         )
 

@@ -43,7 +43,8 @@ class DeliveryObservation(Observation):
     Destinations stand in the order of their creation, events in that of their acceptance.
     `signatures` are the readings of all deliveries to destinations of which a secret is known.
     `ended_at` is when the receiver was last asked what had arrived, in Unix seconds; `late_s` is
-    how late our own timers were at most until then.
+    how late our own timers were at most until then, and `backlog_s` how long the events of the run
+    waited at most that arrived at these destinations.
     """
 
     destinations: tuple[Destination, ...] = ()
@@ -51,6 +52,7 @@ class DeliveryObservation(Observation):
     signatures: tuple[SignatureReading, ...] = ()
     ended_at: float | None = None
     late_s: float = 0.0
+    backlog_s: float = 0.0
 
     def examined(self, dialect: Dialect) -> Self:
         """The observation with its signatures read."""
@@ -134,7 +136,7 @@ class DeliveryObservation(Observation):
             self.ended_at - delivery.arrived_at < BACKLOG_S for delivery in self.deliveries
         ):
             return frozenset(self.events)  # those of other experiments come first
-        longest_s = BACKLOG_FACTOR * max(waits, default=0.0)
+        longest_s = BACKLOG_FACTOR * max([*waits, self.backlog_s])
         return frozenset(event for event, at in sent_at.items() if self.ended_at - at <= longest_s)
 
     def settled(self, arrivals: Arrivals, dialect: Dialect) -> Arrivals:

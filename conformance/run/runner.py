@@ -17,6 +17,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Final, Self, cast
 
+from hookproof.conformance.experiments.backlog import Backlog
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.grading.grader import error_line
 from hookproof.conformance.model.evidence import Evidence, NotObserved, PreconditionFailed
@@ -68,6 +69,7 @@ class Runner:
         self._gathered: dict[str, Future[Gathered]] = {name: Future() for name in names}
         self._loop = asyncio.new_event_loop()
         self._stop = asyncio.Event()
+        self._backlog = Backlog()
         self._main: asyncio.Task[None] | None = None
         self._began = 0.0
         self._thread = threading.Thread(target=self._run, name="experiments", daemon=True)
@@ -239,10 +241,7 @@ class Runner:
     async def _run_experiments(
         self, environment: Environment, api: ApiClient, intake: Intake, watch: TargetWatch
     ) -> None:
-        """Run all experiments concurrently.
-
-        Where projects are too few, the experiments that must be alone run last, one by one.
-        """
+        """Run all at once, and last, one by one, what must be alone in too few projects."""
         target = environment.target
         assignment = assign_projects(target.projects, self._names_sharing_projects(target))
         locks = {project.id: asyncio.Lock() for project in target.projects}
@@ -396,4 +395,5 @@ class Runner:
             capabilities=environment.target.capabilities,
             egress_probes=environment.target.egress_probes,
             seeding=seeding,
+            backlog=self._backlog,
         )

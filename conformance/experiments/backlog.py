@@ -1,0 +1,35 @@
+"""How far behind a service is: how long the events of this run wait before they are delivered.
+
+A broadcast reaches every endpoint of its project, those of other experiments too, so most of a
+backlog is this run's own. What a destination gets of other events shows how long its queue is.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
+
+WORD: Final = re.compile(rb"[a-z]+-[0-9a-f]{16}")
+
+
+class Backlog:
+    """When the events of a run were sent, by their markers, in Unix seconds."""
+
+    def __init__(self) -> None:
+        self._sent_at: dict[bytes, float] = {}
+
+    def note(self, marker: str, sent_at: float) -> None:
+        self._sent_at[marker.encode()] = sent_at
+
+    def longest_wait_s(self, deliveries: Iterable[ReceivedDelivery]) -> float:
+        """The longest time from an event of this run to its first arrival at a token, in seconds; 0
+        where none arrived.
+        """
+        waits: dict[tuple[str, bytes], float] = {}
+        for delivery in deliveries:
+            for marker in WORD.findall(delivery.body):
+                if marker in self._sent_at:
+                    wait_s = delivery.arrived_at - self._sent_at[marker]
+                    waits.setdefault((delivery.token, marker), wait_s)
+        return max(waits.values(), default=0.0)

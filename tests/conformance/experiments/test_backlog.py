@@ -1,0 +1,44 @@
+import pytest
+
+from hookproof.conformance.experiments.backlog import Backlog
+from hookproof.conformance.observations.destinations import Destination
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from tests.conformance.canned_deliveries import destination, event, sent
+
+HERE, THERE = destination("here"), destination("there")
+MARKERS = {name: f"event-{number:016x}" for number, name in enumerate(("first", "second"))}
+
+
+def arrived(name: str, *, at: float, where: Destination = HERE) -> ReceivedDelivery:
+    return sent(event(name), where, at=at, body=b'{"marker":"%b"}' % MARKERS[name].encode())
+
+
+@pytest.fixture
+def backlog() -> Backlog:
+    backlog = Backlog()
+    for at, name in enumerate(MARKERS):
+        backlog.note(MARKERS[name], 100.0 + at)
+    return backlog
+
+
+def test_nothing_that_arrived_makes_no_wait(backlog: Backlog) -> None:
+    assert backlog.longest_wait_s([]) == 0.0
+
+
+def test_the_longest_wait_of_any_event_counts(backlog: Backlog) -> None:
+    deliveries = [arrived("first", at=102.0), arrived("second", at=108.0)]
+    assert backlog.longest_wait_s(deliveries) == pytest.approx(7.0)
+
+
+def test_an_attempt_after_the_first_is_no_wait(backlog: Backlog) -> None:
+    deliveries = [arrived("first", at=102.0), arrived("first", at=130.0)]
+    assert backlog.longest_wait_s(deliveries) == pytest.approx(2.0)
+
+
+def test_each_destination_has_a_wait_of_its_own(backlog: Backlog) -> None:
+    deliveries = [arrived("first", at=102.0), arrived("first", at=105.0, where=THERE)]
+    assert backlog.longest_wait_s(deliveries) == pytest.approx(5.0)
+
+
+def test_what_this_run_did_not_send_has_no_wait() -> None:
+    assert Backlog().longest_wait_s([arrived("first", at=102.0)]) == 0.0
