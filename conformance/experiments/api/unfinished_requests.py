@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from typing import Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.conformance.experiments.support.existing_resources import outcome
 from hookproof.conformance.experiments.support.valid_requests import (
     OPERATIONS_WITH_BODY,
     ValidRequests,
@@ -73,6 +74,12 @@ async def _send_unfinished(
     trial.exchanges.append(exchange)
     if exchange.status is None and about == HALFWAY:
         return trial.not_observed(HalfRequest, TOO_PATIENT)
+    if sent == 0 and about != HALFWAY:
+        return trial.not_observed(
+            OverlongRequest,
+            f"the target read nothing of a long body of {operation_id}, which was answered"
+            f" {outcome(exchange)}; it was perhaps too busy",
+        )
     kind = HalfRequest if about == HALFWAY else OverlongRequest
     return trial.observe(kind, operation_id=operation_id, promised=promised, sent=sent)
 
