@@ -1,6 +1,6 @@
 """How many requests an endpoint gets in how much time (section 8)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Final
 
@@ -30,6 +30,11 @@ VISITS: Final = ("HEAD", "GET", "OPTIONS")
 # itself sends more than any limit of the experiment.
 BUNCH_S: Final = 0.4
 
+SENT_APART: Final = (
+    "deliveries that arrived together may have been sent apart: the target takes so long from a"
+    " broadcast to its delivery"
+)
+
 TOO_SLOW: Final = (
     "the target delivers so slowly by itself, or loses so much, that nothing shows whether a limit"
     " holds it back"
@@ -38,23 +43,36 @@ TOO_SLOW: Final = (
 
 @check("8-1", "8-2")
 def an_endpoint_gets_no_more_than_its_limit(
-    burst: RateLimitBurst, _context: CheckContext
+    burst: RateLimitBurst, context: CheckContext
 ) -> Iterator[Judgement]:
     """Counted in every stretch between two arrivals; other events of the project and repeated
     attempts count too.
+
+    What arrives together may have been sent apart: only what was surely sent in too short a time is
+    too much.
     """
     limit, window_s = burst.limit, burst.window_s
     tolerance_s = widened(RATE_S, burst.late_s)
+    sent_apart = False
     for destination in burst.limited:
         arrived = requests(burst, destination)
         if not arrived or len(burst.burst) <= 2 * limit:
             continue
-        for requirement, over_limit in {
-            "8-1": beyond_any_cut(arrived, limit, window_s, tolerance_s),
-            "8-2": most_within(arrived, window_s - tolerance_s, limit),
-        }.items():
+        sent_from = earliest_sending(burst, destination, context.dialect)
+        windows = range(1, int(lasted_s(arrived) / window_s) + 2)
+        # In n windows that are cut anywhere, stretches of n + 1 windows of the service may lie.
+        allowed = {"8-1": {n: (n + 1) * limit for n in windows}, "8-2": {1: limit}}
+        for requirement, most in allowed.items():
+            over_limit: Sequence[ReceivedDelivery] = ()
+            for n, count in most.items():
+                together = most_within(arrived, n * window_s - tolerance_s, count)
+                surely = sent_since(together, sent_from, n * window_s)
+                over_limit = over_limit or (surely if len(surely) > count else ())
+                sent_apart = sent_apart or (bool(together) and not over_limit)
             if over_limit:
                 require_punctual(burst.late_s)
+            elif sent_apart:
+                continue
             yield judged(
                 not over_limit,
                 requirement,
@@ -64,6 +82,8 @@ def an_endpoint_gets_no_more_than_its_limit(
                 exchanges=[burst.exchange(destination.name)],
                 deliveries=over_limit or arrived,
             )
+    if sent_apart:
+        raise NotExaminedError(SENT_APART)
 
 
 @check("8-3")
@@ -247,17 +267,28 @@ def most_within(
     return most
 
 
-def beyond_any_cut(
-    arrived: Sequence[ReceivedDelivery], limit: int, window_s: float, tolerance_s: float
-) -> Sequence[ReceivedDelivery]:
-    """Arrivals in n consecutive windows that are more than n + 1 limits, which no cut of the
-    windows allows.
+def earliest_sending(
+    burst: RateLimitBurst, destination: Destination, dialect: Dialect
+) -> Mapping[ReceivedDelivery, float]:
+    """Before when each attempt at an event was surely not sent, in Unix seconds: its broadcast, or
+    the arrival of the attempt before it.
     """
-    for windows in range(1, int(lasted_s(arrived) / window_s) + 2):
-        over_limit = most_within(arrived, windows * window_s - tolerance_s, (windows + 1) * limit)
-        if over_limit:
-            return over_limit
-    return ()
+    earliest: dict[ReceivedDelivery, float] = {}
+    for _, event, attempts in burst.arrived_events([destination], burst.events, dialect):
+        broadcast = burst.exchange(event.name)
+        before = [broadcast.sent_at if broadcast else 0.0, *(sent.arrived_at for sent in attempts)]
+        earliest.update(zip(attempts, before, strict=False))
+    return earliest
+
+
+def sent_since(
+    together: Sequence[ReceivedDelivery],
+    sent_from: Mapping[ReceivedDelivery, float],
+    stretch_s: float,
+) -> Sequence[ReceivedDelivery]:
+    """Those of some arrivals that were surely sent within this time before the last of them."""
+    began = together[-1].arrived_at - stretch_s if together else 0.0
+    return [delivery for delivery in together if sent_from.get(delivery, 0.0) > began]
 
 
 def lasted_s(arrived: Sequence[ReceivedDelivery]) -> float:

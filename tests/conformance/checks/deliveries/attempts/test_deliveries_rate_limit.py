@@ -14,7 +14,14 @@ from hookproof.conformance.checks.deliveries.attempts.rate_limit import (
 from hookproof.conformance.model.evidence import NotExaminedError
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.delivery.attempts.rate_limit import RateLimitBurst
-from tests.conformance.canned_deliveries import created, destination, event, observed, sent
+from tests.conformance.canned_deliveries import (
+    broadcast,
+    created,
+    destination,
+    event,
+    observed,
+    sent,
+)
 from tests.conformance.canned_evidence import NOW, context, verdicts
 
 PASS, FAIL = Verdict.PASS, Verdict.FAIL
@@ -39,8 +46,18 @@ def burst(**arrivals: Iterable[float]) -> RateLimitBurst:
         for name, times in arrivals.items()
         for what, at in zip(EVENTS, times, strict=False)
     ]
-    destinations = [named[name] for name in arrivals]
-    return observed(RateLimitBurst, destinations, *arrived, events=EVENTS, limit=5, window_s=2.0)
+    return observed(
+        RateLimitBurst,
+        [named[name] for name in arrivals],
+        *arrived,
+        events=EVENTS,
+        exchanges=[
+            broadcast(EVENTS[0]),
+            *(broadcast(what, sent_at=NOW + 1) for what in EVENTS[1:]),
+        ],
+        limit=5,
+        window_s=2.0,
+    )
 
 
 def with_sentinel(observation: RateLimitBurst) -> RateLimitBurst:
@@ -118,6 +135,15 @@ def test_a_limit_that_held_back_is_told_with_what_was_counted() -> None:
     )
     assert judgement.expected == "more than 5 in 1.2 s, or all within 2 s"
     assert judgement.actual.startswith("at most 5 in 1.2 s, 0 of 12 missing")
+
+
+def test_what_a_slow_service_may_have_sent_apart_is_not_above_the_limit() -> None:
+    # The first event, broadcast a second before the others, was on its way for longer than they.
+    apart = burst(limited=[1.5, 2.0, 2.0, 2.0, 2.0, 2.2, 4.2, 4.2, 4.2, 4.2, 4.4, 6.2])
+    with pytest.raises(NotExaminedError, match="may have been sent apart"):
+        verdicts(an_endpoint_gets_no_more_than_its_limit, apart)
+    together = burst(limited=[1.5, *[2.0] * 6, *[4.2] * 5])
+    assert verdicts(an_endpoint_gets_no_more_than_its_limit, together)["8-2"] is FAIL
 
 
 def test_arrivals_that_a_late_machine_may_have_bunched_are_not_judged() -> None:
