@@ -17,7 +17,6 @@ from hookproof.conformance.experiments.support.existing_resources import (
     find_changeable_links,
     give_owner,
     outcome,
-    pagination,
     put_back_afterwards,
     why_list_is_empty,
 )
@@ -29,8 +28,10 @@ from hookproof.conformance.experiments.support.planned_walks import (
     planned_walks,
 )
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
+from hookproof.conformance.experiments.support.seeding import HOOKS
 from hookproof.conformance.model.evidence import Evidence, Exchange, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.observations.answer import pagination
 from hookproof.conformance.observations.lists.parameters import (
     DefaultPageSize,
     LargestPageSize,
@@ -41,7 +42,6 @@ from hookproof.conformance.observations.lists.parameters import (
 from hookproof.conformance.observations.lists.walk import PageWalk, WalkWithInserts
 from hookproof.conformance.observations.preparation import Preparation
 from hookproof.conformance.target.definition import Fixtures
-from hookproof.conformance.target.seeding import HOOKS
 from hookproof.spec.dialect.vocabulary import CursorForm
 
 # What is missing when a list is too short to have pages.

@@ -47,7 +47,8 @@ async def sweep(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Send every generated request, in the order in which they were generated."""
     trial = context.trial("resources to ask for")
     bodies = RequestBodies.of(context)
-    links = (await find_changeable_links(context, trial, pages=1)).links[:PORTAL_LINKS]
+    async with context.portal_links:
+        links = (await find_changeable_links(context, trial, pages=1)).links[:PORTAL_LINKS]
     creations = [
         await trial.call("createEndpoint", role="create", body=bodies.quiet_endpoint())
         for _ in range(ENDPOINTS)

@@ -12,7 +12,7 @@ from typing import Any, Final
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.observations.answer import has_value
+from hookproof.conformance.observations.answer import has_value, items, pagination, shown
 from hookproof.conformance.target.definition import Fixtures, Project
 
 PAGES = 40
@@ -95,11 +95,11 @@ def why_list_is_empty(page: Exchange) -> str:
     """Why a list showed no resource that can be used, and what would help."""
     if not page.succeeded:
         return f"{page.operation_id} was answered {outcome(page)}; it is needed to find any"
-    items = page.data.get("content") if isinstance(page.data, dict) else None
-    if not isinstance(items, list):
+    listed = shown(page).get("content")
+    if not isinstance(listed, list):
         return f"the answer to {page.operation_id} has no array data.content to find any in"
-    if items:
-        return f"{page.operation_id} shows {len(items)} resources, and none of them with a uid"
+    if listed:
+        return f"{page.operation_id} shows {len(listed)} resources, and none of them with a uid"
     return NO_SOURCES if page.operation_id == "listSources" else NO_PORTAL_LINKS
 
 
@@ -135,18 +135,7 @@ async def fetch_list(
 
 def content(page: Exchange) -> tuple[dict[str, Any], ...]:
     """The resources with a uid on a page (section 2.2); anything else is left out."""
-    items = page.data.get("content") if isinstance(page.data, dict) else None
-    if not isinstance(items, list):
-        return ()
-    return tuple(
-        item for item in items if isinstance(item, dict) and isinstance(item.get("uid"), str)
-    )
-
-
-def pagination(page: Exchange) -> Mapping[str, Any]:
-    """The pagination object of a page, or an empty one (section 2.2)."""
-    shown = page.data.get("pagination") if isinstance(page.data, dict) else None
-    return shown if isinstance(shown, dict) else {}
+    return tuple(dict(item) for item in items(page) if isinstance(item.get("uid"), str))
 
 
 def kept_fields(bodies: RequestBodies, link: Mapping[str, Any]) -> dict[str, Any]:
