@@ -7,6 +7,7 @@ from typing import Final, Self
 from hookproof.conformance.model.check_registry import CheckContext
 from hookproof.conformance.model.evidence import NotExaminedError, Observation
 from hookproof.conformance.model.tolerances import BACKLOG_FACTOR, BACKLOG_S
+from hookproof.conformance.observations.answer import shown
 from hookproof.conformance.observations.destinations import (
     Destination,
     Event,
@@ -194,3 +195,15 @@ class SignedDeliveries(DeliveryObservation):
             if destination.secret and not destination.rolls
         ]
         return tuple(self.arrived_events(keeping_their_secret, self.events, dialect))
+
+    def is_advanced_unasked(self, destination: Destination) -> bool:
+        """Whether the answer to a creation without advanced_signatures shows it as true.
+
+        Its deliveries are in the format that the service says: the default is what is wrong.
+        """
+        created = self.exchange(destination.name)
+        return (
+            "advanced_signatures" not in destination.settings
+            and created is not None
+            and shown(created).get("advanced_signatures") is True
+        )
