@@ -5,8 +5,8 @@ is the step back from the page before it.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import aclosing, nullcontext
 from functools import partial
 from typing import Any, Final
 
@@ -88,12 +88,15 @@ async def paging(context: ExperimentContext) -> AsyncIterator[Evidence]:
             continue
         async for observation in _try_parameters(context, operation_id):
             yield observation
-        async with context.portal_links if operation_id == "listPortalLinks" else nullcontext():
-            async for observation in _walk_list(context, operation_id):
+        lock = context.portal_links if operation_id == "listPortalLinks" else nullcontext()
+        async with lock, aclosing(_walk_list(context, operation_id)) as walked:
+            async for observation in walked:
                 yield observation
 
 
-async def _walk_list(context: ExperimentContext, operation_id: str) -> AsyncIterator[Evidence]:
+async def _walk_list(
+    context: ExperimentContext, operation_id: str
+) -> AsyncGenerator[Evidence, None]:
     preparation = context.trial(f"{operation_id}: as it is walked through")
     await context.seeding.fill(context.api, operation_id, preparation.project)
     changed_links = (

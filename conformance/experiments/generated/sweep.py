@@ -8,7 +8,8 @@ no broadcast reaches them.
 import asyncio
 import json
 import random
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
@@ -63,8 +64,9 @@ async def sweep(context: ExperimentContext) -> AsyncIterator[Evidence]:
     )
     restored = context.trial("portal links as they were")
     try:
-        async for observation in _send_generated(context, harmless):
-            yield observation
+        async with aclosing(_send_generated(context, harmless)) as generated:
+            async for observation in generated:
+                yield observation
     finally:
         for link in links:
             async with context.portal_links:
@@ -74,7 +76,7 @@ async def sweep(context: ExperimentContext) -> AsyncIterator[Evidence]:
 
 async def _send_generated(
     context: ExperimentContext, harmless: "HarmlessRequests"
-) -> AsyncIterator[Evidence]:
+) -> AsyncGenerator[Evidence, None]:
     pending: list[asyncio.Task[Evidence]] = []
     requests = generated_requests(
         context.contract.document,

@@ -5,7 +5,7 @@ fill the lists first. Portal links are put back as they were.
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -13,6 +13,7 @@ from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import has_value, items, pagination, shown
+from hookproof.conformance.target.circuit_breaker import RunOver
 from hookproof.conformance.target.definition import Fixtures, Project
 
 PAGES = 40
@@ -158,12 +159,17 @@ async def give_owner(
 async def put_back_afterwards(
     context: ExperimentContext, trial: Trial, *links: Mapping[str, Any]
 ) -> AsyncIterator[None]:
-    """Put the portal links back at the end, however it comes."""
+    """Put the portal links back at the end, however it comes, unless the run is over.
+
+    A generator that does this inside of another one has to be closed by that: it would put them
+    back at some later time otherwise, when another experiment may have changed them.
+    """
     try:
         yield
     finally:
-        for link in links:
-            await put_back(context, trial, link)
+        with suppress(RunOver):
+            for link in links:
+                await put_back(context, trial, link)
 
 
 async def put_back(context: ExperimentContext, trial: Trial, link: Mapping[str, Any]) -> Exchange:
