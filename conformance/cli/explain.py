@@ -58,6 +58,12 @@ def _lines(explanation: Explanation) -> Iterator[str]:
     yield from _test_lines(explanation)
     for text in requirement.common_mistakes:
         yield from _block(text, "often wrong")
+    for root in explanation.follows_from:
+        words = f"from {root.id} where all that shows it violates that too: {root.text}"
+        yield from _block(words, "follows")
+    if explanation.consequences:
+        names = ", ".join(each.id for each in explanation.consequences)
+        yield from _block(f"{names} where all that shows it violates this too", "followed by")
     for fault in explanation.faults[:MOST_FAULTS]:
         yield from _block(f"{fault.name}: {fault.broken}", "faults")
     if len(explanation.faults) > MOST_FAULTS:
@@ -99,5 +105,7 @@ def _json(explanation: Explanation) -> dict[str, Any]:
             for test in explanation.tests
         ],
         "often_wrong": list(explanation.requirement.common_mistakes),
+        "follows_from": [root.id for root in explanation.follows_from],
+        "consequences": [each.id for each in explanation.consequences],
         "convicts": [{"name": fault.name, "broken": fault.broken} for fault in explanation.faults],
     }

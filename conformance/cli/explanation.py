@@ -44,13 +44,18 @@ class PlantedFault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """A requirement with everything that belongs to it; `section` is a title."""
+    """A requirement with everything that belongs to it; `section` is a title.
+
+    A failure of it may follow from one of `follows_from`, and one of `consequences` from its own.
+    """
 
     requirement: Requirement
     section: str
     gaps: tuple[Gap, ...]
     tests: tuple[BoundCheck, ...]
     faults: tuple[PlantedFault, ...]
+    follows_from: tuple[Requirement, ...]
+    consequences: tuple[Requirement, ...]
 
 
 def explain_requirement(
@@ -67,6 +72,12 @@ def explain_requirement(
             _bound_check(check) for check in all_checks() if requirement.id in check.requirements
         ),
         faults=tuple(faults().get(requirement.id, ())),
+        follows_from=tuple(catalogue.requirements[name] for name in requirement.follows_from),
+        consequences=tuple(
+            other
+            for other in catalogue.requirements.values()
+            if requirement.id in other.follows_from
+        ),
     )
 
 

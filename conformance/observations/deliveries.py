@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Final, Self
 
 from hookproof.conformance.model.check_registry import CheckContext
-from hookproof.conformance.model.evidence import NotExaminedError, Observation
+from hookproof.conformance.model.evidence import Exchange, NotExaminedError, Observation
 from hookproof.conformance.model.tolerances import BACKLOG_FACTOR, BACKLOG_S
+from hookproof.conformance.observations.answer import shown
 from hookproof.conformance.observations.destinations import (
     Destination,
     Event,
@@ -89,6 +90,19 @@ class DeliveryObservation(Observation):
             for event in self.events_named(event_name)
             for delivery in self.attempts(destination, event, dialect)
         )
+
+    def exchanges_of(
+        self, destination: Destination, event: Event
+    ) -> tuple[Exchange | None, Exchange | None]:
+        """The creation of a destination and the broadcast of an event."""
+        return self.exchange(destination.name), self.exchange(event.name)
+
+    def attempts_at_each(
+        self, destinations: Iterable[Destination], event: Event, dialect: Dialect
+    ) -> Arrivals:
+        """Each of these destinations with the event and the attempts to deliver it there."""
+        for destination in destinations:
+            yield destination, event, self.attempts(destination, event, dialect)
 
     def attempts_anywhere(self, dialect: Dialect, *events: Event) -> Attempts:
         """Every attempt to deliver these events, event by event and destination by destination."""
@@ -196,3 +210,15 @@ class SignedDeliveries(DeliveryObservation):
             if destination.secret and not destination.rolls
         ]
         return tuple(self.arrived_events(keeping_their_secret, self.events, dialect))
+
+    def is_advanced_unasked(self, destination: Destination) -> bool:
+        """Whether the answer to a creation without advanced_signatures shows it as true.
+
+        Its deliveries are in the format that the service says: the default is what is wrong.
+        """
+        created = self.exchange(destination.name)
+        return (
+            "advanced_signatures" not in destination.settings
+            and created is not None
+            and shown(created).get("advanced_signatures") is True
+        )

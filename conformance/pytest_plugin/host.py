@@ -76,17 +76,30 @@ class Host:
     def _entry(self, requirement: Requirement) -> Entry:
         """The requirement's entry after the baseline is applied; keys are masked in it."""
         grader = self._grader or self._begin()
-        entry = grader.entry(requirement)
-        expectations = [each for each in self._settings.baseline if each.id == requirement.id]
+        entries = [grader.entry(requirement)]
+        # What a finding follows from may be accepted by the baseline, or follow from more itself.
+        if any(finding.follows_from for finding in entries[0].findings):
+            upstream = self._settings.catalogue.upstream(requirement.id)
+            entries += [grader.entry(each) for each in self._selected if each.id in upstream]
+        expectations = {each.id: each for each in self._settings.baseline}
         known = apply_baseline(
-            [entry], expectations, self._settings.catalogue, datetime.now(UTC).date()
+            entries,
+            [
+                expectations[entry.requirement.id]
+                for entry in entries
+                if entry.requirement.id in expectations
+            ],
+            self._settings.catalogue,
+            datetime.now(UTC).date(),
         )
-        if known.stale:
-            words = f"The baseline is stale: {known.stale[0]}."
+        entry = known.entries[0]
+        stale = [words for words in known.stale if words.startswith(f"{requirement.id} ")]
+        if stale:
+            words = f"The baseline is stale: {stale[0]}."
             return replace(
                 entry, verdict=max(entry.verdict, Verdict.ERROR), reasons=(words, *entry.reasons)
             )
-        return known.entries[0]
+        return entry
 
     def _begin(self) -> Grader:
         refusal: CommandError | None = None
@@ -106,6 +119,7 @@ class Host:
             every_experiment=all_experiments(),
             profile=self._settings.profile,
             gathered=self._gathering.gathered,
+            reported=[requirement.id for requirement in self._selected],
         )
         return self._grader
 

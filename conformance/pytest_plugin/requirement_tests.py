@@ -2,8 +2,9 @@
 
 The node id of a test contains the requirement's id and sentence, so that pytest's own ways of
 selecting and stopping work. A requirement that fails is a failed test, one that hookproof could not
-judge is an error in the test's setup, and one that was not exercised or is not applicable is a
-skipped test; what a baseline accepts is an expected failure.
+judge is an error in the test's setup. One that was not exercised, is not applicable, or fails only
+as a consequence of others that fail too is a skipped test; what a baseline accepts is an expected
+failure.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -56,6 +57,11 @@ class RequirementItem(pytest.Item):
             pytest.xfail(
                 f"{self.entry.verdict.words}, and the baseline accepts it: {self.entry.accepted}"
             )
+        if self.entry.follows_from:
+            pytest.skip(
+                f"fails, as follows from {', '.join(self.entry.follows_from)}:"
+                f" {self.entry.findings[0].message}"
+            )
         if self.entry.verdict is Verdict.FAIL:
             pytest.fail(
                 "\n\n".join([self.requirement.text, *map(_describe, self.entry.findings)]),
@@ -83,6 +89,8 @@ def collect_requirements(
 def _describe(finding: Finding) -> str:
     lines = [finding.message, f"  expected: {finding.expected}", f"  actual: {finding.actual}"]
     lines.append(f"  seen: {finding.sightings} (check {finding.check})")
+    if finding.follows_from:
+        lines.append(f"  follows: from {', '.join(finding.follows_from)}")
     return "\n".join(
         [*lines, *(f"  {command}" for command in curl(finding.exchanges).splitlines())]
     )

@@ -7,11 +7,17 @@ from typing import Final
 
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.results.redaction import VARIABLE
-from hookproof.receiver.http.curl_arguments import URL_AS_IT_IS, body_argument, header_argument
+from hookproof.receiver.http.curl_arguments import (
+    URL_AS_IT_IS,
+    body_argument,
+    header_argument,
+    omitted_header_argument,
+)
 
 MOST_EXCHANGES: Final = 4
 # In bytes; a longer body would hide the rest of the command.
 LONGEST_BODY: Final = 2000
+LENGTH: Final = "Content-Length"
 
 _VARIABLES: Final = re.compile(rf"(\$\{{{VARIABLE}(?:_\d+)?%\?\}}|\${VARIABLE}(?:_\d+)?)")
 
@@ -19,14 +25,17 @@ _VARIABLES: Final = re.compile(rf"(\$\{{{VARIABLE}(?:_\d+)?%\?\}}|\${VARIABLE}(?
 def curl(exchanges: Sequence[Exchange]) -> str:
     """Commands that repeat the last few of these exchanges, one line each.
 
-    The API key comes from the environment.
+    The API key comes from the environment. A body that was announced and is not kept, because it is
+    far too long, is made of blanks.
     """
     return "\n".join(map(_command, exchanges[-MOST_EXCHANGES:]))
 
 
 def _command(exchange: Exchange) -> str:
+    blanks = _blanks(exchange)
     return " ".join(
         [
+            *([f"head -c {blanks} /dev/zero | tr '\\0' ' ' |"] if blanks else []),
             "curl",
             "-i",
             *URL_AS_IT_IS,
@@ -45,10 +54,21 @@ def _method(exchange: Exchange) -> list[str]:
     )
 
 
+def _blanks(exchange: Exchange) -> int:
+    """How many bytes of a body that is not kept were announced."""
+    announced = dict(exchange.request_headers).get(LENGTH, "0")
+    return int(announced) if exchange.request_body is None and announced.isdecimal() else 0
+
+
 def _parts(exchange: Exchange) -> Iterator[str]:
+    blanks = _blanks(exchange)
     for name, value in exchange.request_headers:
-        yield header_argument(name, value, quoted)
+        if not (blanks and name == LENGTH):  # curl counts them itself
+            yield header_argument(name, value, quoted)
     body = exchange.request_body
+    if blanks:
+        yield omitted_header_argument("Expect", quoted)  # or curl would ask before it sends them
+        yield "--data-binary @-"
     if body is not None:
         text = _printable(body)
         if text is None:

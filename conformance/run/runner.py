@@ -19,6 +19,7 @@ from typing import Final, Self, cast
 
 from hookproof.conformance.experiments.backlog import Backlog
 from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.conformance.experiments.support.seeding import Seeding
 from hookproof.conformance.grading.grader import error_line
 from hookproof.conformance.model.evidence import Evidence, NotObserved, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import Experiment
@@ -37,7 +38,6 @@ from hookproof.conformance.target.preflight import (
     with_fresh_projects,
 )
 from hookproof.conformance.target.project_assignment import assign_projects
-from hookproof.conformance.target.seeding import Seeding
 from hookproof.process.exit_codes import CommandError, ExitCode
 
 CANCELLED_WITHIN_S: Final = 5.0

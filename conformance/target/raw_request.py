@@ -18,6 +18,8 @@ from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.target.definition import Project
 
 LARGEST_ANSWER = 1024 * 1024
+# What was sent of a body is kept if it has at most so many bytes.
+LONGEST_KEPT = 1024
 
 
 async def unfinished_request(
@@ -37,18 +39,20 @@ async def unfinished_request(
     bytes were sent.
 
     `promised` is the Content-Length. Without an answer within `timeout_s` seconds the exchange has
-    a problem.
+    a problem. Its body is what was sent, or None if that is too long to be kept.
     """
     split = urlsplit(base_url)
     lines = [f"{method} {split.path.rstrip('/')}{target} HTTP/1.1", f"Host: {split.netloc}"]
-    lines += [f"{name}: {value}" for name, value in (*headers, ("Content-Length", str(promised)))]
+    all_headers = (*headers, ("Content-Length", str(promised)))
+    lines += [f"{name}: {value}" for name, value in all_headers]
+    beginning = bytearray()
     sent_at, started = time.time(), time.monotonic()
     answer: dict[str, Any] = {"status": None}
     sent = 0
     try:
         async with asyncio.timeout(timeout_s):
             raw, sent = await _talk(
-                base_url, "\r\n".join([*lines, "", ""]).encode("latin-1"), pieces
+                base_url, "\r\n".join([*lines, "", ""]).encode("latin-1"), pieces, beginning
             )
         answer = _parsed(raw)
     except (
@@ -68,8 +72,8 @@ async def unfinished_request(
         key="own",
         method=method,
         url=base_url.rstrip("/") + target,
-        request_headers=tuple(headers),
-        request_body=None,
+        request_headers=all_headers,
+        request_body=bytes(beginning) if len(beginning) <= LONGEST_KEPT else None,
         sent_at=sent_at,
         duration_s=time.monotonic() - started,
         **answer,
@@ -77,7 +81,10 @@ async def unfinished_request(
     return exchange, sent
 
 
-async def _talk(base_url: str, head: bytes, pieces: AsyncIterator[bytes]) -> tuple[bytes, int]:
+async def _talk(
+    base_url: str, head: bytes, pieces: AsyncIterator[bytes], beginning: bytearray
+) -> tuple[bytes, int]:
+    """The answer, and how many bytes of the body were sent; `beginning` gets the first of them."""
     split = urlsplit(base_url)
     secure = split.scheme == "https"
     reader, writer = await asyncio.open_connection(
@@ -93,6 +100,8 @@ async def _talk(base_url: str, head: bytes, pieces: AsyncIterator[bytes]) -> tup
             if answer.done() or not await _written(writer, piece):
                 break
             sent += len(piece)
+            if len(beginning) <= LONGEST_KEPT:
+                beginning += piece[: LONGEST_KEPT + 1]
         return await answer, sent
     finally:
         answer.cancel()

@@ -8,6 +8,7 @@ import asyncio
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from http import HTTPStatus
 from itertools import islice
 from typing import Any, Final
 
@@ -38,7 +39,7 @@ from hookproof.load.target.signing_secret import new_secret
 from hookproof.receiver.replies.script import Reply
 from hookproof.spec.contract.service_contract import Contract, contract_for
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import Excess
+from hookproof.spec.dialect.vocabulary import Excess, SuccessStatus
 from hookproof.target.file_schema import Presence
 
 # The token of the endpoints that the mix creates: they are disabled, and nothing there is counted.
@@ -58,6 +59,7 @@ LIMIT_FIGURES: Final = frozenset({"overshoot", "allowance_used", "fairness"})
 # The approximate size of a mark without its padding.
 MARK_BYTES: Final = 110
 EVENT_TYPE: Final = "hookproof.load"
+SUCCESSES: Final = range(200, 300)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -176,11 +178,13 @@ class LoadPreparation:
             troubled = list(islice(endpoints, trouble.endpoints))
             here = [endpoint for endpoint in troubled if endpoint.worker == worker]
             if here:
-                reply_periods.append(_reply_period(trouble, here))
+                reply_periods.append(_reply_period(trouble, here, self.settings.dialect))
         return reply_periods
 
 
-def _reply_period(trouble: Trouble, endpoints: Sequence[PlacedEndpoint]) -> ReplyPeriod:
+def _reply_period(
+    trouble: Trouble, endpoints: Sequence[PlacedEndpoint], dialect: Dialect
+) -> ReplyPeriod:
     reply = msgspec.convert(dict(trouble.reply), Reply)
     # A target that gives up before a slow success has come tries again, and doubles nothing.
     patience_s = min(
@@ -192,8 +196,17 @@ def _reply_period(trouble: Trouble, endpoints: Sequence[PlacedEndpoint]) -> Repl
         from_s=trouble.from_s,
         to_s=trouble.to_s,
         reply=reply,
-        succeeds=not reply.hang and reply.status == Reply().status and reply.delay_s < patience_s,
+        succeeds=not reply.hang
+        and counts_as_delivered(reply.status, dialect)
+        and reply.delay_s < patience_s,
     )
+
+
+def counts_as_delivered(status: int, dialect: Dialect) -> bool:
+    """Whether the target surely makes no further attempt after this answer (section 1)."""
+    success = dialect.retry.success
+    any_2xx = success.decided and success.value is SuccessStatus.ANY_2XX
+    return status in SUCCESSES if any_2xx else status == HTTPStatus.OK
 
 
 def longest_pause_s(profile: LoadProfile, dialect: Dialect) -> float:

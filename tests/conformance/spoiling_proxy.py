@@ -50,15 +50,11 @@ def spoiling_proxy(upstream: str, spoil: Spoil) -> Iterator[str]:
             self.end_headers()
             self.wfile.write(answer.body)
 
-        def do_POST(self) -> None:
-            self.do_GET()
-
-        def do_PUT(self) -> None:
-            self.do_GET()
-
         def log_message(self, *_: Any) -> None:
             pass
 
+    for method in ("DELETE", "OPTIONS", "PATCH", "POST", "PUT"):
+        setattr(Handler, f"do_{method}", Handler.do_GET)
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -1,6 +1,7 @@
 """Isolation: what one project holds is out of reach through the path of another (section 1)."""
 
 from collections.abc import AsyncIterator
+from contextlib import nullcontext
 
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.support.existing_resources import (
@@ -71,7 +72,8 @@ async def _fetch_lists(
     trial = context.trial(f"{operation_id} in two projects")
     if lacking := context.why_lacking(LISTED_CAPABILITY[operation_id]):
         return trial.not_observed(ListsOfTwoProjects, lacking)
-    await fetch_seeded_list(context, trial, operation_id)
+    async with context.portal_links if operation_id == "listPortalLinks" else nullcontext():
+        await fetch_seeded_list(context, trial, operation_id)
     await fetch_seeded_list(context, trial, operation_id, project=elsewhere)
     return trial.observe(
         ListsOfTwoProjects,

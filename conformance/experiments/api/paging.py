@@ -5,8 +5,8 @@ is the step back from the page before it.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import aclosing, nullcontext
 from functools import partial
 from typing import Any, Final
 
@@ -17,7 +17,6 @@ from hookproof.conformance.experiments.support.existing_resources import (
     find_changeable_links,
     give_owner,
     outcome,
-    pagination,
     put_back_afterwards,
     why_list_is_empty,
 )
@@ -29,8 +28,10 @@ from hookproof.conformance.experiments.support.planned_walks import (
     planned_walks,
 )
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
+from hookproof.conformance.experiments.support.seeding import HOOKS
 from hookproof.conformance.model.evidence import Evidence, Exchange, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.observations.answer import pagination
 from hookproof.conformance.observations.lists.parameters import (
     DefaultPageSize,
     LargestPageSize,
@@ -41,7 +42,6 @@ from hookproof.conformance.observations.lists.parameters import (
 from hookproof.conformance.observations.lists.walk import PageWalk, WalkWithInserts
 from hookproof.conformance.observations.preparation import Preparation
 from hookproof.conformance.target.definition import Fixtures
-from hookproof.conformance.target.seeding import HOOKS
 from hookproof.spec.dialect.vocabulary import CursorForm
 
 # What is missing when a list is too short to have pages.
@@ -88,12 +88,15 @@ async def paging(context: ExperimentContext) -> AsyncIterator[Evidence]:
             continue
         async for observation in _try_parameters(context, operation_id):
             yield observation
-        async with context.portal_links if operation_id == "listPortalLinks" else nullcontext():
-            async for observation in _walk_list(context, operation_id):
+        lock = context.portal_links if operation_id == "listPortalLinks" else nullcontext()
+        async with lock, aclosing(_walk_list(context, operation_id)) as walked:
+            async for observation in walked:
                 yield observation
 
 
-async def _walk_list(context: ExperimentContext, operation_id: str) -> AsyncIterator[Evidence]:
+async def _walk_list(
+    context: ExperimentContext, operation_id: str
+) -> AsyncGenerator[Evidence, None]:
     preparation = context.trial(f"{operation_id}: as it is walked through")
     await context.seeding.fill(context.api, operation_id, preparation.project)
     changed_links = (

@@ -3,7 +3,8 @@
 Sections 4.1, 4.6 and 4.8. What was created is fetched once, then again after other operations.
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
 from typing import Any, Final
 
 from hookproof.conformance.experiments.api.broadcast_answers import PAYLOADS
@@ -63,8 +64,9 @@ async def pairs(context: ExperimentContext) -> AsyncIterator[Evidence]:
             body=bodies.broadcast(**_with_new_key(bodies, row)),
         )
         yield trial.observe(BroadcastWithPayload)
-    async for observation in _update_portal_links(context, bodies):
-        yield observation
+    async with aclosing(_update_portal_links(context, bodies)) as updates:
+        async for observation in updates:
+            yield observation
 
 
 def _rows(values: Mapping[str, Sequence[Any]]) -> list[Row]:
@@ -145,7 +147,7 @@ async def _roll(trial: Trial, bodies: RequestBodies, uid: str) -> None:
 
 async def _update_portal_links(
     context: ExperimentContext, bodies: RequestBodies
-) -> AsyncIterator[Evidence]:
+) -> AsyncGenerator[Evidence, None]:
     trial = context.trial("portal links to update")
     async with context.portal_links:
         existing = await find_changeable_links(context, trial, pages=1)

@@ -8,7 +8,8 @@ no broadcast reaches them.
 import asyncio
 import json
 import random
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
@@ -47,7 +48,8 @@ async def sweep(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Send every generated request, in the order in which they were generated."""
     trial = context.trial("resources to ask for")
     bodies = RequestBodies.of(context)
-    links = (await find_changeable_links(context, trial, pages=1)).links[:PORTAL_LINKS]
+    async with context.portal_links:
+        links = (await find_changeable_links(context, trial, pages=1)).links[:PORTAL_LINKS]
     creations = [
         await trial.call("createEndpoint", role="create", body=bodies.quiet_endpoint())
         for _ in range(ENDPOINTS)
@@ -62,8 +64,9 @@ async def sweep(context: ExperimentContext) -> AsyncIterator[Evidence]:
     )
     restored = context.trial("portal links as they were")
     try:
-        async for observation in _send_generated(context, harmless):
-            yield observation
+        async with aclosing(_send_generated(context, harmless)) as generated:
+            async for observation in generated:
+                yield observation
     finally:
         for link in links:
             async with context.portal_links:
@@ -73,7 +76,7 @@ async def sweep(context: ExperimentContext) -> AsyncIterator[Evidence]:
 
 async def _send_generated(
     context: ExperimentContext, harmless: "HarmlessRequests"
-) -> AsyncIterator[Evidence]:
+) -> AsyncGenerator[Evidence, None]:
     pending: list[asyncio.Task[Evidence]] = []
     requests = generated_requests(
         context.contract.document,

@@ -5,14 +5,15 @@ fill the lists first. Portal links are put back as they were.
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.observations.answer import has_value
+from hookproof.conformance.observations.answer import has_value, items, pagination, shown
+from hookproof.conformance.target.circuit_breaker import RunOver
 from hookproof.conformance.target.definition import Fixtures, Project
 
 PAGES = 40
@@ -95,11 +96,11 @@ def why_list_is_empty(page: Exchange) -> str:
     """Why a list showed no resource that can be used, and what would help."""
     if not page.succeeded:
         return f"{page.operation_id} was answered {outcome(page)}; it is needed to find any"
-    items = page.data.get("content") if isinstance(page.data, dict) else None
-    if not isinstance(items, list):
+    listed = shown(page).get("content")
+    if not isinstance(listed, list):
         return f"the answer to {page.operation_id} has no array data.content to find any in"
-    if items:
-        return f"{page.operation_id} shows {len(items)} resources, and none of them with a uid"
+    if listed:
+        return f"{page.operation_id} shows {len(listed)} resources, and none of them with a uid"
     return NO_SOURCES if page.operation_id == "listSources" else NO_PORTAL_LINKS
 
 
@@ -135,18 +136,7 @@ async def fetch_list(
 
 def content(page: Exchange) -> tuple[dict[str, Any], ...]:
     """The resources with a uid on a page (section 2.2); anything else is left out."""
-    items = page.data.get("content") if isinstance(page.data, dict) else None
-    if not isinstance(items, list):
-        return ()
-    return tuple(
-        item for item in items if isinstance(item, dict) and isinstance(item.get("uid"), str)
-    )
-
-
-def pagination(page: Exchange) -> Mapping[str, Any]:
-    """The pagination object of a page, or an empty one (section 2.2)."""
-    shown = page.data.get("pagination") if isinstance(page.data, dict) else None
-    return shown if isinstance(shown, dict) else {}
+    return tuple(dict(item) for item in items(page) if isinstance(item.get("uid"), str))
 
 
 def kept_fields(bodies: RequestBodies, link: Mapping[str, Any]) -> dict[str, Any]:
@@ -169,12 +159,17 @@ async def give_owner(
 async def put_back_afterwards(
     context: ExperimentContext, trial: Trial, *links: Mapping[str, Any]
 ) -> AsyncIterator[None]:
-    """Put the portal links back at the end, however it comes."""
+    """Put the portal links back at the end, however it comes, unless the run is over.
+
+    A generator that does this inside of another one has to be closed by that: it would put them
+    back at some later time otherwise, when another experiment may have changed them.
+    """
     try:
         yield
     finally:
-        for link in links:
-            await put_back(context, trial, link)
+        with suppress(RunOver):
+            for link in links:
+                await put_back(context, trial, link)
 
 
 async def put_back(context: ExperimentContext, trial: Trial, link: Mapping[str, Any]) -> Exchange:

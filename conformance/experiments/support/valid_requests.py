@@ -94,10 +94,13 @@ async def hold_portal_links_for(
 
 
 async def prepare_valid_requests(context: ExperimentContext, trial: Trial) -> ValidRequests:
-    """Create an endpoint in the trial's project and find a portal link there."""
+    """Create an endpoint in the trial's project and find a portal link there, as it is while no
+    other experiment has changed it.
+    """
     bodies = RequestBodies.of(context)
     created = await trial.call("createEndpoint", role="prepare", body=bodies.quiet_endpoint())
-    existing = await find_changeable_links(context, trial, pages=1)
+    async with context.portal_links:
+        existing = await find_changeable_links(context, trial, pages=1)
     return ValidRequests(
         bodies=bodies,
         contract=context.contract,

@@ -126,6 +126,14 @@ def test_a_requirement_is_explained() -> None:
         assert part in result.output
 
 
+def test_consequences_are_explained_on_both_sides() -> None:
+    assert "follows     from 2.2-2" in run("explain", "2.2-3").output
+    assert "followed by 2.2-3, 2.2-4, 2.2-5" in run("explain", "2.2-2").output
+    (explained,) = json.loads(run("explain", "2.2-2", "--json").output)
+    assert explained["follows_from"] == ["2.1-5"]
+    assert {"2.2-3", "2.2-4", "2.2-5"} <= set(explained["consequences"])
+
+
 def test_an_unknown_id_is_refused() -> None:
     result = run("explain", "4.3-222")
     assert result.exit_code == 64

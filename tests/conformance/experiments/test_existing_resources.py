@@ -1,19 +1,26 @@
 """What a project holds already: how it is found, why not, and what an update of it names."""
 
+import asyncio
 import random
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from hookproof.conformance.experiments.support import existing_resources
 from hookproof.conformance.experiments.support.existing_resources import (
     NO_PORTAL_LINKS,
     NO_SOURCES,
     kept_fields,
+    put_back_afterwards,
     why_list_is_empty,
     why_no_uid,
 )
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.target.circuit_breaker import RunOver
 from hookproof.spec.dialect.reader import load_dialect
 from tests.conformance.canned_evidence import exchange
 
@@ -61,3 +68,31 @@ def test_the_reason_for_an_unknown_uid_is_the_answer_or_what_it_lacks() -> None:
     refused = exchange("asked", "createEndpoint", status=422)
     assert why_no_uid(refused) == "createEndpoint was answered 422"
     assert "shows no uid" in why_no_uid(exchange("asked", "createEndpoint", status=201, data={}))
+
+
+async def refuse_to_send(*_: object) -> None:
+    raise RunOver
+
+
+def test_nothing_is_put_back_when_the_run_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(existing_resources, "put_back", refuse_to_send)
+    ended: Any = None
+
+    async def links() -> AsyncGenerator[int, None]:
+        async with put_back_afterwards(ended, ended, {"uid": "link"}):
+            yield 1
+            raise RunOver
+
+    async def close_early() -> None:
+        async with aclosing(links()) as started:
+            async for _ in started:
+                break
+
+    asyncio.run(close_early())
+
+    async def go_to_the_end() -> None:
+        async for _ in links():
+            pass
+
+    with pytest.raises(RunOver):
+        asyncio.run(go_to_the_end())

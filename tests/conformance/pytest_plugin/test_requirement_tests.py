@@ -1,4 +1,5 @@
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,13 +18,13 @@ class OutcomePlugin:
         self.texts: dict[str, str] = {}
         self._entries = {entry.requirement.id: entry for entry in entries}
 
-    def pytest_collection(self, session: pytest.Session) -> bool:
+    def pytest_collection_modifyitems(
+        self, session: pytest.Session, items: list[pytest.Item]
+    ) -> None:
         requirements = [entry.requirement for entry in self._entries.values()]
-        session.items = collect_requirements(
-            session, requirements, lambda each: self._entries[each.id]
+        items.extend(
+            collect_requirements(session, requirements, lambda each: self._entries[each.id])
         )
-        session.testscollected = len(session.items)
-        return True
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when == "call" or report.outcome != "passed":
@@ -34,9 +35,14 @@ class OutcomePlugin:
 
 def run(folder: Path, *entries: Entry) -> tuple[OutcomePlugin, int]:
     recording = OutcomePlugin(*entries)
+    return recording, run_plugins(folder, recording)
+
+
+def run_plugins(folder: Path, *plugins: object) -> int:
+    """Run pytest in this process, in a folder without tests."""
     options = ["-c", os.devnull, "--rootdir", str(folder), "--noconftest", "-p", "no:terminal"]
-    code = pytest.main([*options, "-p", "no:cacheprovider", str(folder)], plugins=[recording])
-    return recording, int(code)
+    options += ["-W", "ignore::pytest.PytestUnknownMarkWarning"]
+    return int(pytest.main([*options, "-p", "no:cacheprovider", str(folder)], plugins=plugins))
 
 
 BROKEN = Entry(
@@ -61,6 +67,21 @@ def test_a_failure_shows_the_sentence_and_the_finding(tmp_path: Path) -> None:
     assert "The name of a new endpoint is the one that was sent." in text
     assert finding().message in text
     assert "expected: 'it'" in text
+
+
+def test_what_only_follows_from_another_failure_is_skipped_and_says_so(tmp_path: Path) -> None:
+    consequence = replace(failed(), findings=(replace(finding(), follows_from=("4.1-1",)),))
+    recording, code = run(tmp_path, consequence)
+    assert code == pytest.ExitCode.OK
+    assert list(recording.outcomes.values()) == [("call", "skipped")]
+    assert "fails, as follows from 4.1-1: The name" in next(iter(recording.texts.values()))
+
+
+def test_a_failure_of_its_own_shows_which_of_its_findings_follow(tmp_path: Path) -> None:
+    follows = replace(finding(), message="Another", follows_from=("4.1-1",))
+    recording, _ = run(tmp_path, replace(failed(), findings=(finding(), follows)))
+    (text,) = recording.texts.values()
+    assert "follows: from 4.1-1" in text
 
 
 def test_requirements_that_hold_are_a_passing_run(tmp_path: Path) -> None:

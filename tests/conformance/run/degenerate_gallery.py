@@ -1,7 +1,9 @@
 """The gallery of degenerate targets: what each is, and what a run says of it.
 
-What was recorded is in `degenerate_targets.yaml`, which was read sentence by sentence. To record
-a target again: `python -m tests.conformance.run.degenerate_gallery NAME...`, and then read it.
+What was recorded is in `degenerate_targets.yaml`, which was read sentence by sentence: the exit
+code, a phrase of what is said, and the stated requirements that are accused (`fail`), that fail
+and only follow from others (`follows`), that pass, and that end in an error. To record a target
+again: `python -m tests.conformance.run.degenerate_gallery NAME...`, and then read it.
 """
 
 import sys
@@ -35,11 +37,17 @@ VARIES = "varies"
 
 @dataclass(frozen=True, kw_only=True)
 class DegenerateServer:
-    """The reference server with faults, behind a proxy that spoils its answers."""
+    """The reference server with faults, behind a proxy that spoils its answers.
+
+    `only` are the requirements that are judged, all stated ones by default, where the others would
+    show nothing else and take long. Nothing is waited for longer than `delivery_s` seconds.
+    """
 
     faults: tuple[str, ...] = ()
     spoil: Spoil | None = None
     trusts_ca: bool = True
+    only: tuple[str, ...] = ()
+    delivery_s: float = 6
 
 
 def changed(member: str, value: str) -> str:
@@ -69,9 +77,16 @@ def without_uid(*operations: str) -> tuple[str, ...]:
 
 SERVERS: dict[str, DegenerateServer] = {
     "answers in UTF-16": DegenerateServer(spoil=in_utf_16),
+    # A whole run sends some 2400 requests.
     "dies after 300 requests": DegenerateServer(spoil=partial(dead_after, 300)),
+    "dies after 1200 requests": DegenerateServer(spoil=partial(dead_after, 1200)),
+    "dies after 2200 requests": DegenerateServer(spoil=partial(dead_after, 2200)),
     "answers 502 in bursts": DegenerateServer(spoil=bad_gateway),
-    "trusts another CA": DegenerateServer(trusts_ca=False),
+    "trusts another CA": DegenerateServer(trusts_ca=False, delivery_s=2),
+    # It does at once what is asked and says so late, so that deliveries come before the answers.
+    "answers 3 s late": DegenerateServer(
+        faults=("late:delay_s=3",), only=("2.3-17", "2.5-[36]", "4.8-11", "8-[1378]")
+    ),
     "data is null everywhere": DegenerateServer(faults=(changed("data", "null"),)),
     "no uid anywhere": DegenerateServer(
         faults=(
@@ -96,20 +111,33 @@ CONSTANT: dict[str, bytes] = {
 def judge(name: str, folder: Path) -> dict[str, Any]:
     """Run `hookproof check` on a target of the gallery; what is recorded of it."""
     server = SERVERS.get(name, DegenerateServer())
+    only = [word for selector in server.only for word in ("--only", selector)]
     with target_file(name, server, folder) as path:
-        done = check(folder, "--target", path, "--profile", "quick", "--level", "stated")
+        done = check(folder, "--target", path, "--profile", "quick", "--level", "stated", *only)
     said = next((line for line in done.out.splitlines() if line.startswith("The run ended")), "")
-    verdicts: dict[str, list[str]] = {"pass": [], "fail": []}
+    verdicts: dict[str, list[str]] = {"pass": [], "fail": [], "error": []}
+    follows: dict[str, list[str]] = {}
     if not done.err:
         for requirement, reported in reported_requirements(folder).items():
-            verdicts.setdefault(reported["verdict"], []).append(requirement)
+            roots = roots_of(reported)
+            if roots:
+                follows[requirement] = roots
+            else:
+                verdicts.setdefault(reported["verdict"], []).append(requirement)
     return {
         "exit_code": done.code,
         "says": said or done.err,
         "fail": verdicts["fail"],
+        "follows": follows,
         "pass": verdicts["pass"],
-        "error": verdicts.get("error", []),
+        "error": verdicts["error"],
     }
+
+
+def roots_of(reported: dict[str, Any]) -> list[str]:
+    """What all findings of a reported requirement follow from; empty if one stands for itself."""
+    roots = [finding["follows_from"] for finding in reported["findings"]]
+    return list(dict.fromkeys(name for names in roots for name in names)) if all(roots) else []
 
 
 def target_file(name: str, server: DegenerateServer, folder: Path) -> AbstractContextManager[Path]:
@@ -149,7 +177,7 @@ def reference_target(server: DegenerateServer, folder: Path) -> Iterator[Path]:
                 url if server.spoil else ready["api"],
                 *PROJECTS,
                 provision=hooks,
-                budgets={"delivery_s": 6, "total_s": 300},
+                budgets={"delivery_s": server.delivery_s, "quiet_s": 1, "total_s": 300},
             )
 
 
@@ -160,11 +188,13 @@ def main(names: list[str]) -> None:
         with tempfile.TemporaryDirectory() as folder:
             judged = judge(name, Path(folder))
         recorded = record.get(name, {})
-        if recorded.get("says", " ") in judged["says"]:
-            judged["says"] = recorded["says"]
+        phrase = recorded.get("says")
+        if phrase and phrase in judged["says"]:
+            judged["says"] = phrase
         if recorded.get("pass") == VARIES:
             judged["pass"] = VARIES
-        record[name] = {**recorded, **judged}
+        remarks = {key: recorded[key] for key in ("remarks",) if key in recorded}
+        record[name] = {**judged, **remarks}
         ordered = {each: record[each] for each in [*CONSTANT, *SERVERS] if each in record}
         RECORD.write_text(
             yaml.safe_dump(ordered, sort_keys=False, width=98, default_flow_style=None)

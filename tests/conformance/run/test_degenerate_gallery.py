@@ -20,12 +20,23 @@ def test_a_degenerate_target_is_judged_as_recorded(tmp_path: Path, name: str) ->
     recorded, judged = RECORDED[name], judge(name, tmp_path)
     assert judged["exit_code"] == recorded["exit_code"], judged
     assert recorded["says"] in judged["says"]
-    assert (judged["fail"], judged["error"]) == (recorded["fail"], recorded["error"])
+    wrong = ("fail", "follows", "error")
+    assert {key: judged[key] for key in wrong} == {key: recorded[key] for key in wrong}
     if recorded["pass"] == VARIES:
         assert judged["pass"]
     else:
         assert judged["pass"] == recorded["pass"]
-    assert set(recorded.get("remarks", {})) <= {*recorded["fail"], *judged["pass"]}
+    named = {*recorded["fail"], *recorded["follows"], *judged["pass"]}
+    assert set(recorded.get("remarks", {})) <= named
+
+
+def test_no_target_is_accused_for_dying() -> None:
+    dying = [name for name in SERVERS if name.startswith("dies")]
+    assert len(dying) == 3
+    for name in dying:
+        assert RECORDED[name]["exit_code"] == 3
+        assert not RECORDED[name]["fail"]
+        assert not RECORDED[name]["follows"]
 
 
 @pytest.mark.parametrize("name", CONSTANT)

@@ -13,7 +13,7 @@ REFUSAL = b"HTTP/1.1 413 Too Large\r\nContent-Type: application/json\r\nContent-
 
 
 def send_unfinished(
-    peer: Peer, *, pieces: int, promised: int = 100, timeout_s: float = 5.0
+    peer: Peer, *, pieces: int, piece: bytes = PIECE, promised: int = 100, timeout_s: float = 5.0
 ) -> tuple[Exchange, int]:
     async def run() -> tuple[Exchange, int]:
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -32,16 +32,16 @@ def send_unfinished(
                 target="/endpoints",
                 headers=[("Authorization", "Bearer key")],
                 promised=promised,
-                pieces=_pieces(pieces),
+                pieces=_pieces(pieces, piece),
                 timeout_s=timeout_s,
             )
 
     return asyncio.run(run())
 
 
-async def _pieces(count: int) -> AsyncIterator[bytes]:
+async def _pieces(count: int, piece: bytes) -> AsyncIterator[bytes]:
     for _ in range(count):
-        yield PIECE
+        yield piece
         await asyncio.sleep(0)  # lets one turn of the loop pass, in which the peer can answer
 
 
@@ -68,6 +68,23 @@ def test_the_head_promises_more_than_is_sent() -> None:
     assert heads[0].startswith(b"POST /endpoints HTTP/1.1\r\n")
     assert b"Content-Length: 100\r\n" in heads[0]
     assert (exchange.status, exchange.json, sent) == (413, {}, 0)
+    assert exchange.request_headers[-1] == ("Content-Length", "100")
+
+
+def test_a_short_body_is_kept_and_a_long_one_is_not() -> None:
+    async def read(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        await reader.readexactly(len(PIECE))
+        writer.write(REFUSAL)
+        await writer.drain()
+
+    async def read_half(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"{")
+        writer.write(REFUSAL)
+        await writer.drain()
+
+    assert send_unfinished(read, pieces=1)[0].request_body is None
+    assert send_unfinished(read_half, pieces=1, piece=b"{")[0].request_body == b"{"
 
 
 def test_a_target_that_never_answers_leaves_a_problem() -> None:

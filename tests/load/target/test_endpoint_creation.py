@@ -10,9 +10,16 @@ import pytest
 from hookproof.load.profile.load_profile import LoadEndpointSettings, load_profile
 from hookproof.load.target.client import TargetClient, TargetRefusal
 from hookproof.load.target.endpoint_creation import EndpointCreator, PlacedEndpoint
-from hookproof.load.target.preparation import LoadPreparation, longest_pause_s
+from hookproof.load.target.preparation import (
+    LoadPreparation,
+    counts_as_delivered,
+    longest_pause_s,
+)
 from hookproof.load.target.settings import TargetSettings, target_settings
 from hookproof.spec.contract.service_contract import contract_for
+from hookproof.spec.dialect.answer import Answer
+from hookproof.spec.dialect.model import NOT_ASKED
+from hookproof.spec.dialect.vocabulary import SuccessStatus
 from hookproof.target.file_schema import Presence
 from hookproof.target.settings import Flags
 
@@ -140,6 +147,23 @@ def test_a_reply_that_comes_after_the_target_has_given_up_is_no_success(
     [plan] = prepared({}, timeout_s).plans(replace(chaos, trouble=(slow,)), "run")
     [period] = plan.reply_periods
     assert period.succeeds is succeeds
+
+
+@pytest.mark.parametrize(
+    ("answers", "counted"),
+    [
+        (Answer((SuccessStatus.ANY_2XX,)), {200, 204}),
+        (Answer((SuccessStatus.ONLY_200,)), {200}),
+        (NOT_ASKED, {200}),
+    ],
+    ids=["any 2xx", "only 200", "undecided"],
+)
+def test_what_counts_as_delivered_is_what_the_dialect_says(
+    answers: Answer[SuccessStatus], counted: set[int]
+) -> None:
+    dialect = replace(SETTINGS.dialect, retry=replace(SETTINGS.dialect.retry, success=answers))
+    statuses = (200, 204, 302, 500)
+    assert {status for status in statuses if counts_as_delivered(status, dialect)} == counted
 
 
 def test_the_longest_pause_is_that_of_a_limit_or_of_the_retries() -> None:

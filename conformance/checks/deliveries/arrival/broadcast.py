@@ -57,7 +57,7 @@ def an_accepted_broadcast_arrives(
             "A broadcast that was accepted did not arrive at an endpoint that it reaches",
             expected=f"{event.name!r} arrives at {destination.name!r}",
             actual=f"{others} requests arrived there, none of them this event",
-            exchanges=[broadcasts.exchange(destination.name), broadcasts.exchange(event.name)],
+            exchanges=broadcasts.exchanges_of(destination, event),
             deliveries=arrived,
         )
 

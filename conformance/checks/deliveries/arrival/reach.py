@@ -25,11 +25,8 @@ def a_broadcast_arrives_at_every_endpoint_that_it_reaches(
         # An event that arrived nowhere does not show whom it reaches.
         arrived_anywhere = fan_out.attempts_anywhere(context.dialect, event)
         requirements = ("1-1", "4.8-13") if arrived_anywhere else ("1-1",)
-        expected = (
-            (destination, event, fan_out.attempts(destination, event, context.dialect))
-            for destination in fan_out.prompt
-            if reaches(event, destination, context.dialect)
-        )
+        reached = [each for each in fan_out.prompt if reaches(event, each, context.dialect)]
+        expected = fan_out.attempts_at_each(reached, event, context.dialect)
         for destination, _, arrived in fan_out.settled(expected, context.dialect):
             for requirement in requirements:
                 yield judged(
@@ -38,7 +35,7 @@ def a_broadcast_arrives_at_every_endpoint_that_it_reaches(
                     "A broadcast did not arrive at an endpoint that it reaches",
                     expected=f"a delivery to {destination.name!r}",
                     actual="no delivery",
-                    exchanges=[fan_out.exchange(destination.name), fan_out.exchange(event.name)],
+                    exchanges=fan_out.exchanges_of(destination, event),
                     deliveries=arrived,
                 )
 
@@ -68,7 +65,7 @@ def a_broadcast_arrives_at_no_other_endpoint(
                 "A broadcast arrived at an endpoint that it does not reach",
                 expected=f"no delivery to {destination.name!r}",
                 actual=f"{len(arrived)} deliveries",
-                exchanges=[fan_out.exchange(destination.name), fan_out.exchange(event.name)],
+                exchanges=fan_out.exchanges_of(destination, event),
                 deliveries=arrived or sentinels,
             )
 
@@ -94,7 +91,7 @@ def a_broadcast_reaches_no_endpoint_of_another_project(
                 "A broadcast arrived at an endpoint of another project",
                 expected="no delivery",
                 actual=f"{len(arrived)} deliveries",
-                exchanges=[fan_out.exchange(destination.name), fan_out.exchange(event.name)],
+                exchanges=fan_out.exchanges_of(destination, event),
                 deliveries=arrived or own,
             )
 
@@ -111,10 +108,7 @@ def a_failing_endpoint_keeps_no_other_from_receiving(
         for delivery in fan_out.arrived_at(destination.token)
     ]
     for event in fan_out.events:
-        expected = (
-            (destination, event, fan_out.attempts(destination, event, context.dialect))
-            for destination in fan_out.healthy
-        )
+        expected = fan_out.attempts_at_each(fan_out.healthy, event, context.dialect)
         for destination, _, arrived in fan_out.settled(expected, context.dialect):
             if arrived or (failed and reaches(event, destination, context.dialect)):
                 yield judged(
@@ -135,10 +129,8 @@ def an_endpoint_that_is_not_disabled_receives(
     """An endpoint created with is_disabled false got the event."""
     for event in fan_out.event:
         anywhere = fan_out.attempts_anywhere(context.dialect, event)
-        expected = (
-            (destination, event, fan_out.attempts(destination, event, context.dialect))
-            for destination in (fan_out.enabled if anywhere else ())
-        )
+        enabled = fan_out.enabled if anywhere else ()
+        expected = fan_out.attempts_at_each(enabled, event, context.dialect)
         for destination, _, arrived in fan_out.settled(expected, context.dialect):
             yield judged(
                 bool(arrived),
@@ -146,7 +138,7 @@ def an_endpoint_that_is_not_disabled_receives(
                 "An endpoint created with is_disabled false did not receive",
                 expected="a delivery",
                 actual="no delivery",
-                exchanges=[fan_out.exchange(destination.name), fan_out.exchange(event.name)],
+                exchanges=fan_out.exchanges_of(destination, event),
                 deliveries=arrived,
             )
 
@@ -170,7 +162,7 @@ def a_disabled_endpoint_receives_as_the_dialect_says(
                     "A disabled endpoint does not receive as the dialect says",
                     expected="a delivery" if True in receives.allowed else "no delivery",
                     actual=f"{len(arrived)} deliveries",
-                    exchanges=[fan_out.exchange(destination.name), fan_out.exchange(event.name)],
+                    exchanges=fan_out.exchanges_of(destination, event),
                     deliveries=arrived or sentinels,
                 )
 

@@ -1,6 +1,7 @@
 """Long texts in the fields that take any text: shown whole, or refused (4.1, 4.6 and 4.8)."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing
 from typing import Any, Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
@@ -45,8 +46,8 @@ async def long_texts(context: ExperimentContext) -> AsyncIterator[Evidence]:
     for field in _event_fields(context):
         for length in _lengths(context, bodies.broadcast(**{field: ""})):
             yield await _broadcast(context, bodies, field, length)
-    async with context.portal_links:
-        async for observation in _update_portal_link(context, bodies):
+    async with context.portal_links, aclosing(_update_portal_link(context, bodies)) as updates:
+        async for observation in updates:
             yield observation
 
 
@@ -98,7 +99,7 @@ async def _broadcast(
 
 async def _update_portal_link(
     context: ExperimentContext, bodies: RequestBodies
-) -> AsyncIterator[Evidence]:
+) -> AsyncGenerator[Evidence, None]:
     preparation = context.trial("portal link with long texts")
     existing = await find_changeable_links(context, preparation, pages=1)
     if not existing.links:

@@ -3,7 +3,8 @@
 No delivery, no idempotency_key that is used up, no endpoint at a portal link.
 """
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing
 from typing import Any, Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
@@ -58,8 +59,8 @@ async def refused_content(context: ExperimentContext) -> AsyncIterator[Evidence]
     scenarios = {"refused for their content": wrong_content, "refused for their project": elsewhere}
     async for observation in run_scenarios(context, scenarios):
         yield observation
-    async with context.portal_links:
-        async for observation in _create_endpoints(context):
+    async with context.portal_links, aclosing(_create_endpoints(context)) as creations:
+        async for observation in creations:
             yield observation
 
 
@@ -99,7 +100,7 @@ async def elsewhere(scenario: Scenario) -> RefusedBroadcasts:
     return await scenario.observe(RefusedBroadcasts, markers=tuple(markers))
 
 
-async def _create_endpoints(context: ExperimentContext) -> AsyncIterator[Evidence]:
+async def _create_endpoints(context: ExperimentContext) -> AsyncGenerator[Evidence, None]:
     trial = context.trial("endpoints refused for their content")
     existing = await find_changeable_links(context, trial, pages=1)
     if not existing.links:

@@ -5,7 +5,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
 from hookproof.conformance.model.evidence import Exchange, NotExaminedError
-from hookproof.conformance.observations.deliveries import Attempts, DeliveryObservation
+from hookproof.conformance.model.tolerances import require_punctual
+from hookproof.conformance.observations.deliveries import (
+    STILL_ARRIVING,
+    Attempts,
+    DeliveryObservation,
+)
 from hookproof.conformance.observations.delivery.security.token_requests import (
     TokenRequestReading,
     read_token_request,
@@ -45,8 +50,16 @@ class AuthorizedDeliveries(DeliveryObservation):
         return any(self.arrived_at(destination.token) for destination in self.destinations)
 
     def delivered(self, dialect: Dialect) -> Attempts:
-        """What arrived of the event at the endpoint with credentials."""
-        return self._delivered(EVENT, dialect)
+        """What arrived of the event at the endpoint with credentials.
+
+        Raises NotExaminedError if nothing did, and it may still have been on its way.
+        """
+        arrived = self._delivered(EVENT, dialect)
+        if not arrived:
+            require_punctual(self.late_s)
+            if not self.pending_events(dialect).isdisjoint(self.events_named(EVENT)):
+                raise NotExaminedError(STILL_ARRIVING)
+        return arrived
 
     def _delivered(self, event_name: str, dialect: Dialect) -> Attempts:
         return tuple(

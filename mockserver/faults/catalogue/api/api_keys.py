@@ -89,8 +89,8 @@ class CredentialsAsKeys(LenientKeys):
         statement = (
             "SELECT EXISTS (SELECT 1 FROM endpoints WHERE project = ? AND instr(credentials, ?))"
         )
-        word = header.rsplit(maxsplit=1)[-1].rpartition("=")[2] if header else "none"
-        return bool(self.database.read(statement, (project, word)).fetchone()[0])
+        word = " ".join(header.split()[-1:]).rpartition("=")[2]
+        return bool(word and self.database.read(statement, (project, word)).fetchone()[0])
 
 
 @fault("5-14", shows_in=KEYS)

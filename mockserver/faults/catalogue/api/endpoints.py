@@ -103,7 +103,7 @@ class OtherDefaultContentType(AlteredCreation):
         return {"content_type": "text/plain", **body}
 
 
-@fault("2.3-8", "2.3-9", "6-6", shows_in=["round_trip", "signing"])
+@fault("2.3-8", "2.3-9", shows_in=["round_trip", "signing"])
 class AdvancedByDefault(AlteredCreation):
     """An endpoint created without advanced_signatures gets the advanced format."""
 

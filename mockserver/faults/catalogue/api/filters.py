@@ -86,12 +86,13 @@ def owners_are_compared_whole(dialect: Dialect) -> bool:
 
 @fault("4.4-11", "4.4-12", "4.4-13", shows_in=SHOWN)
 class NamesMatchedOtherwise(Listing):
-    """Names are matched exactly where the dialect says in part and in any case, and the reverse."""
+    """Names are matched exactly where the dialect says in part, and the reverse."""
 
     def __init__(self, *arguments: Any, matches: Mapping[str, Match], **further: Any) -> None:
-        others = {Match.EXACT: Match.SUBSTRING_ANY_CASE, Match.SUBSTRING_ANY_CASE: Match.EXACT}
+        others = {Match.EXACT: Match.SUBSTRING_ANY_CASE}
         changed = {
-            name: others.get(how, how) if name == "name" else how for name, how in matches.items()
+            name: others.get(how, Match.EXACT) if name == "name" else how
+            for name, how in matches.items()
         }
         super().__init__(*arguments, matches=changed, **further)
 

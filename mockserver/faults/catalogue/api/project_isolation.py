@@ -30,9 +30,9 @@ def project_of(database: Database, table: str, uid: str) -> str | None:
 
 
 def first_project(database: Database, table: str) -> str:
-    """The project of the first resource that was created."""
-    (project,) = database.read(f"SELECT project FROM {table} ORDER BY seq LIMIT 1").fetchone()
-    return str(project)
+    """The project of the first resource that was created; empty if there is none."""
+    row = database.read(f"SELECT project FROM {table} ORDER BY seq LIMIT 1").fetchone()
+    return "" if row is None else str(row[0])
 
 
 def projects_with_endpoints(database: Database) -> list[str]:

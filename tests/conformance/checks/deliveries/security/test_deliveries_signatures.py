@@ -185,6 +185,8 @@ def test_another_format_than_the_default_is_blamed_on_nothing_else() -> None:
     ]
     signed = observed(SigningFormats, where, *attempts)
     assert verdicts(every_attempt_is_signed_in_the_format_of_its_endpoint, signed) == {"6-6": FAIL}
+    shown = replace(signed, exchanges=(created(where, advanced_signatures=True), broadcast(EVENT)))
+    assert verdicts(every_attempt_is_signed_in_the_format_of_its_endpoint, shown) == {}
     assert verdicts(a_delivery_is_signed_by_no_secret_of_another_endpoint, signed) == {}
     assert verdicts(an_endpoint_without_advanced_signatures_gets_the_simple_format, signed) == {
         "2.3-9": FAIL

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from typing import Any, Final
 
+from hookproof.conformance.experiments.support.existing_resources import content
 from hookproof.conformance.target.client import ApiClient
 from hookproof.conformance.target.definition import Project
 from hookproof.conformance.target.hooks.provision import Provision
@@ -45,9 +46,8 @@ class Seeding:
 
     async def _create_missing(self, api: ApiClient, operation_id: str, project: Project) -> None:
         page = await api.call(operation_id, role="seeding", project=project)
-        content = page.data.get("content") if isinstance(page.data, dict) else None
         # What a list hides, wholly or by showing no uid, is created too: it can be retrieved.
-        present = sum(map(_has_uid, content)) if isinstance(content, list) else 0
+        present = len(content(page))
         created = self._created.setdefault((operation_id, project.id), [])
         for fields in list(self._wanted(operation_id))[present:]:
             if operation_id == "listSources":
@@ -70,7 +70,3 @@ class Seeding:
                 }
             else:
                 yield {"name": name, "owner_id": f"owner-{self._nonce}-{number % 2}"}
-
-
-def _has_uid(item: object) -> bool:
-    return isinstance(item, dict) and isinstance(item.get("uid"), str)

@@ -1,0 +1,47 @@
+"""What has not arrived at an endpoint with credentials may be late rather than missing."""
+
+from typing import Any
+
+import pytest
+
+from hookproof.conformance.checks.deliveries.security.credentials import (
+    a_delivery_presents_the_certificate_of_its_endpoint,
+)
+from hookproof.conformance.model.evidence import NotExaminedError
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.delivery.security.credentials import (
+    ClientCertificateDeliveries,
+)
+from tests.conformance.canned_deliveries import destination, event, observed, sent
+from tests.conformance.canned_evidence import NOW, context, verdicts
+
+CERTIFIED, PLAIN = destination("authorized"), destination("plain")
+
+
+def missing(waited_s: float, **fields: Any) -> ClientCertificateDeliveries:
+    """Only the plain endpoint got the event, after so long; six seconds were waited."""
+    return observed(
+        ClientCertificateDeliveries,
+        [CERTIFIED, PLAIN],
+        sent(event(), PLAIN, at=NOW + waited_s),
+        fingerprint="ab",
+        ended_at=NOW + 6,
+        **fields,
+    )
+
+
+def test_what_waited_much_longer_than_the_plain_delivery_is_missing() -> None:
+    actual = verdicts(a_delivery_presents_the_certificate_of_its_endpoint, missing(1))
+    assert actual == {"2.3-17": Verdict.FAIL}
+
+
+@pytest.mark.parametrize(
+    ("observation", "reason"),
+    [(missing(5), "still arriving"), (missing(1, late_s=2.0), "this machine was late")],
+    ids=["a slow service", "a slow machine"],
+)
+def test_what_may_be_late_is_not_examined(
+    observation: ClientCertificateDeliveries, reason: str
+) -> None:
+    with pytest.raises(NotExaminedError, match=reason):
+        list(a_delivery_presents_the_certificate_of_its_endpoint(observation, context()))
