@@ -33,12 +33,11 @@ def a_delivery_carries_a_token_that_was_issued(
     """
     if not observed.anything_arrived:
         return
-    mapped = isinstance(observed, SharedSecretGrant) and observed.is_mapped
     arrived = observed.delivered(context.dialect)
     authorization = arrived[0].header("Authorization") if arrived else None
     yield judged(
         any(map(observed.tokens_in, arrived)),
-        "2.5-6" if mapped else "2.5-3",
+        "2.5-6" if observed.is_mapped else "2.5-3",
         "A delivery to an endpoint with oauth2 carries no access token of its token URL",
         expected="a header with an access token that was issued",
         actual=(authorization or "no Authorization") if arrived else "no delivery",
