@@ -50,7 +50,7 @@ class DeliveryEngine:
         self._log = log
         self._visit_timeout_s = dialect.delivery.default_timeout_s.value
         self._transport = collaborators.transport(egress, collaborators.tls(ca_file))
-        self._tokens = collaborators.tokens(self._transport, dialect.words, clock, rng)
+        self._tokens = collaborators.tokens(self._transport, dialect, clock, rng)
         forbidden = FRAMING_HEADERS | service_header_names(dialect) | {CONTENT_TYPE.lower()}
         authenticator = collaborators.authenticator(dialect.words, self._tokens, forbidden)
         sender = collaborators.attempt_sender(

@@ -8,7 +8,7 @@ import binascii
 import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal
 from urllib.parse import parse_qsl, unquote_plus
 
 from joserfc import jwt
@@ -100,8 +100,30 @@ def read_proof(arrival: Arrival, form: Mapping[str, str]) -> ClientProof:
     )
 
 
+class UsedAssertions:
+    """The assertions that were accepted, by client and jti, until they expire."""
+
+    def __init__(self) -> None:
+        self._expiries: dict[tuple[str, str], float] = {}
+
+    def use(self, client_id: str, claims: Mapping[str, Any], now: float) -> None:
+        """Accept an assertion whose other claims are valid; raises TokenRefused."""
+        jti = claims.get("jti")
+        if not isinstance(jti, str) or not jti:
+            raise TokenRefused("invalid_client", "the assertion has no jti")
+        if (client_id, jti) in self._expiries:
+            raise TokenRefused("invalid_client", f"the jti {jti!r} was used before")
+        self._expiries = {key: end for key, end in self._expiries.items() if end > now}
+        self._expiries[client_id, jti] = claims["exp"] + LEEWAY_S
+
+
 def check_grant(
-    settings: TokenServerSettings, form: Mapping[str, str], proof: ClientProof, url: str, now: float
+    settings: TokenServerSettings,
+    form: Mapping[str, str],
+    proof: ClientProof,
+    url: str,
+    now: float,
+    used: UsedAssertions,
 ) -> str | None:
     """Check that a token may be granted, at `now` in Unix seconds; return the client's id.
 
@@ -116,7 +138,10 @@ def check_grant(
     if not settings.clients:
         return proof.client_id
     if proof.method == "assertion":
-        return _client_of_assertion(settings, form, proof, url, now)
+        client_id, claims = _client_of_assertion(settings, form, proof, url, now)
+        if settings.single_use:
+            used.use(client_id, claims, now)
+        return client_id
     client = _find_client(settings, proof.client_id)
     if client is None:
         raise TokenRefused("invalid_client", f"there is no client {proof.client_id!r}")
@@ -169,8 +194,8 @@ def _check_method(client: Client, proof: ClientProof) -> None:
 
 def _client_of_assertion(
     settings: TokenServerSettings, form: Mapping[str, str], proof: ClientProof, url: str, now: float
-) -> str:
-    """The id of the client whose assertion this is.
+) -> tuple[str, Mapping[str, Any]]:
+    """The id of the client whose assertion this is, and its claims.
 
     Raises TokenRefused with what is wrong for the likeliest client.
     """
@@ -185,16 +210,16 @@ def _client_of_assertion(
     for client in candidates:
         try:
             _check_method(client, proof)
-            _check_assertion(client, proof.assertion, url, now)
+            claims = _check_assertion(client, proof.assertion, url, now)
         except TokenRefused as refused:
             refusals.append(refused)
         else:
-            return client.client_id
+            return client.client_id, claims
     raise refusals[0]
 
 
-def _check_assertion(client: Client, assertion: str, url: str, now: float) -> None:
-    claims = jwt.JWTClaimsRegistry(
+def _check_assertion(client: Client, assertion: str, url: str, now: float) -> Mapping[str, Any]:
+    registry = jwt.JWTClaimsRegistry(
         now=int(now),
         leeway=LEEWAY_S,
         iss={"essential": True, "value": client.issuer or client.client_id},
@@ -204,7 +229,12 @@ def _check_assertion(client: Client, assertion: str, url: str, now: float) -> No
     )
     allowed = [name for name in client.algorithms if name in ALGORITHMS]
     try:
-        claims.validate(jwt.decode(assertion, client.key(), algorithms=allowed).claims)
+        token = jwt.decode(assertion, client.key(), algorithms=allowed)
+        registry.validate(token.claims)
     except (JoseError, ValueError, TypeError) as error:
         reason = " ".join(str(error).split()) or type(error).__name__
         raise TokenRefused("invalid_client", f"the assertion is not valid: {reason}") from None
+    kid, registered = token.header.get("kid"), (client.public_key or {}).get("kid")
+    if None not in (kid, registered) and kid != registered:
+        raise TokenRefused("invalid_client", f"the kid {kid!r} is not that of the client's key")
+    return token.claims

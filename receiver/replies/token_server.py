@@ -16,6 +16,7 @@ from hookproof.receiver.inbox.arrival import Arrival
 from hookproof.receiver.replies.script import Reply
 from hookproof.receiver.replies.token_request import (
     TokenRefused,
+    UsedAssertions,
     check_grant,
     read_form,
     read_proof,
@@ -64,6 +65,7 @@ class TokenServer:
         self._settings = settings
         self._url = url
         self._new_token = new_token
+        self._used = UsedAssertions()
         self._request_count = 0
         self._requests: deque[TokenRequest] = deque(maxlen=MOST_REQUESTS)
 
@@ -102,7 +104,7 @@ class TokenServer:
         proof = read_proof(arrival, form)
         record |= {"client_id": proof.client_id, "proved_by": proof.method}
         record["client_id"] = check_grant(
-            self._settings, form, proof, self._url, arrival.arrived_at
+            self._settings, form, proof, self._url, arrival.arrived_at, self._used
         )
 
     def _grant(self, turn: Turn, record: dict[str, Any]) -> Reply:

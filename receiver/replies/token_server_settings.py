@@ -132,7 +132,8 @@ class TokenServerSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unkn
     Without `clients` everyone gets a token; without `scopes` any scope is accepted. A token is
     valid for `lifetime_s` seconds, which the answer states in `expires_unit`, as a string with
     `expires_as_text`. With `decoys` the answer has wrong values under the usual names of renamed
-    fields. `turns` apply in order, the last one indefinitely.
+    fields. With `single_use` an assertion needs a jti that its client has not used before (RFC
+    7523, section 3). `turns` apply in order, the last one indefinitely.
     """
 
     clients: tuple[Client, ...] = ()
@@ -143,6 +144,7 @@ class TokenServerSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unkn
     expires_unit: TimeUnit = TimeUnit.SECONDS
     expires_as_text: bool = False
     decoys: bool = False
+    single_use: bool = False
     turns: Annotated[tuple[Turn, ...], msgspec.Meta(min_length=1)] = (Turn(),)
 
     def __post_init__(self) -> None:

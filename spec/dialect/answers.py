@@ -12,6 +12,7 @@ from hookproof.spec.dialect.model import Dialect
 MAY_STAY_UNDECIDED: Final = (
     "delivery.notify_on",
     "delivery.own_events",
+    "delivery.token_scheme",
     "requests.update_left_out",
 )
 

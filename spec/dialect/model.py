@@ -54,6 +54,7 @@ from hookproof.spec.dialect.vocabulary import (
     SuccessStatus,
     TimestampForm,
     TimeUnit,
+    TokenScheme,
     ZeroLimit,
 )
 
@@ -315,6 +316,9 @@ class Delivery:
     own_events: Annotated[
         Answer[bool], "whether the service sends webhooks about its own resources"
     ]
+    token_scheme: Annotated[
+        Answer[TokenScheme], "scheme before an OAuth 2 token in the Authorization header"
+    ] = NOT_ASKED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -166,6 +166,13 @@ class RetryAfter(StrEnum):
     IGNORED = "ignored"
 
 
+class TokenScheme(StrEnum):
+    """The scheme before an OAuth 2 access token in the Authorization header of a delivery."""
+
+    TOKEN_TYPE = "token_type"  # noqa: S105 - the type in the token response
+    BEARER = "bearer"
+
+
 class FormEncoding(StrEnum):
     """The body of a delivery whose endpoint asks for application/x-www-form-urlencoded."""
 

@@ -83,9 +83,13 @@ OWN: Final[Mapping[str, tuple[frozenset[object], str]]] = {
         frozenset({"Bearer"}),
         "one of the schemes that are wrong in most dialects",
     ),
-    "conformance/experiments/deliveries/security/credentials.py": (
+    "conformance/experiments/deliveries/security/token_server.py": (
         frozenset({"Bearer"}),
         "the token_type of RFC 6750",
+    ),
+    "conformance/checks/deliveries/security/oauth2.py": (
+        frozenset({"Bearer"}),
+        "the scheme of RFC 6750",
     ),
     "conformance/experiments/api/hostile_requests.py": (frozenset({400}), "a count of digits"),
     "conformance/experiments/deliveries/arrival/flood.py": (

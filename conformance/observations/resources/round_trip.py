@@ -6,6 +6,10 @@ from typing import Self
 
 from hookproof.conformance.model.evidence import Exchange, Observation
 from hookproof.conformance.observations.answer import shown_uid
+from hookproof.conformance.observations.resources.client_key import (
+    ShownClientKey,
+    shown_client_keys,
+)
 from hookproof.conformance.observations.resources.shown_secret import ShownSecret, shown_secrets
 from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
 from hookproof.spec.dialect.model import Dialect
@@ -13,7 +17,17 @@ from hookproof.spec.dialect.model import Dialect
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointCreation(Observation):
-    """Endpoints that were created, each perhaps fetched afterwards."""
+    """Endpoints that were created, each perhaps fetched afterwards.
+
+    `shown_client_keys` are the private keys in the answers, compared when they came in.
+    """
+
+    shown_client_keys: tuple[ShownClientKey, ...] = ()
+
+    def examined(self, dialect: Dialect) -> Self:
+        """The observation with its private keys compared."""
+        del dialect
+        return replace(self, shown_client_keys=tuple(shown_client_keys(self.exchanges)))
 
     @property
     def created(self) -> tuple[Exchange, ...]:
@@ -80,7 +94,8 @@ class MinimalEndpoints(RoundTrip, SucceedingRequests):
     def examined(self, dialect: Dialect) -> Self:
         """The observation with the form of each secret."""
         rules = dialect.signatures.secret
-        return replace(self, shown_secrets=shown_secrets(self.created, rules))
+        observed = EndpointCreation.examined(self, dialect)
+        return replace(observed, shown_secrets=shown_secrets(self.created, rules))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

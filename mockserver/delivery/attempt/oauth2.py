@@ -34,8 +34,8 @@ from hookproof.mockserver.delivery.http_client.http1 import (
 )
 from hookproof.mockserver.delivery.http_client.transport import Transport, UrlError, parse_url
 from hookproof.mockserver.delivery.store_port import Clock, EndpointSettings
-from hookproof.spec.dialect.model import Words
-from hookproof.spec.dialect.vocabulary import TimeUnit
+from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.vocabulary import TimeUnit, TokenScheme
 
 KEPT_TOKENS: Final = 16384
 # A token is renewed this long before it expires, or this share of its lifetime if that is shorter.
@@ -72,11 +72,12 @@ class OAuth2Tokens:
     """
 
     def __init__(
-        self, transport: Transport, words: Words, clock: Clock, rng: random.Random
+        self, transport: Transport, dialect: Dialect, clock: Clock, rng: random.Random
     ) -> None:
         self._rng = rng
         self._transport = transport
-        self._words = words
+        self._words = dialect.words
+        self._scheme = dialect.delivery.token_scheme
         self._clock = clock
         self._states: OrderedDict[str, TokenState] = OrderedDict()
         self._fetches: set[asyncio.Task[AccessToken]] = set()
@@ -166,8 +167,11 @@ class OAuth2Tokens:
 
     def _assertion(self, oauth2: Mapping[str, object]) -> dict[str, str]:
         serial = f"{self._rng.getrandbits(128):032x}"
-        proof = sign_client_assertion(oauth2, self._clock(), serial)
+        proof = self._sign(oauth2, self._clock(), serial)
         return {"client_assertion_type": JWT_BEARER, "client_assertion": proof}
+
+    def _sign(self, oauth2: Mapping[str, object], now: float, serial: str) -> str:
+        return sign_client_assertion(oauth2, now, serial)
 
     def _token(self, oauth2: Mapping[str, object], response: Response) -> AccessToken:
         if response.status != HTTPStatus.OK:
@@ -177,14 +181,21 @@ class OAuth2Tokens:
         token = text_member(members, text_member(names, "access_token") or "access_token")
         if not token:
             raise CredentialsError("the token URL answered without a token")
-        kind = text_member(members, text_member(names, "token_type") or "token_type") or BEARER
-        # The type is not case-sensitive (RFC 6749, section 5.1).
-        scheme = BEARER if kind.lower() == BEARER.lower() else kind
+        scheme = self._scheme_of(
+            text_member(members, text_member(names, "token_type") or "token_type")
+        )
         life_s = self._life_s(oauth2, members.get(text_member(names, "expires_in") or "expires_in"))
         return AccessToken(
             authorization=f"{scheme} {token}",
             fresh_until=self._clock() + life_s - min(EARLY_S, EARLY_SHARE * life_s),
         )
+
+    def _scheme_of(self, token_type: str) -> str:
+        """The scheme for a token of this type, which is not case-sensitive (RFC 6749, 5.1)."""
+        always_bearer = self._scheme.decided and self._scheme.value is TokenScheme.BEARER
+        if always_bearer or token_type.lower() in ("", BEARER.lower()):
+            return BEARER
+        return token_type
 
     def _life_s(self, oauth2: Mapping[str, object], expires_in: object) -> float:
         """Return the lifetime of a token; without one it is used until the endpoint refuses it."""

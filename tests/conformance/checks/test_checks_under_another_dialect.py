@@ -49,6 +49,7 @@ from tests.conformance.checks.deliveries.attempts import test_deliveries_timeout
 from tests.conformance.checks.deliveries.security import test_deliveries_credentials as credentials
 from tests.conformance.checks.deliveries.security import test_deliveries_custom_headers as headers
 from tests.conformance.checks.deliveries.security import test_deliveries_secret_roll as secret_roll
+from tests.conformance.checks.deliveries.security.canned_oauth2 import with_oauth2
 
 DELIVERIES: tuple[Observation, ...] = (
     reach.fan_out(*reach.EVERYWHERE),
@@ -56,7 +57,7 @@ DELIVERIES: tuple[Observation, ...] = (
     rate_limit.burst(limited=rate_limit.SLIDING),
     retries.retried("fails once", 1.1),
     timeout.waited("silent", 2.1),
-    credentials.with_oauth2(),
+    with_oauth2(),
     credentials.with_api_key(),
     headers.answered(),
     secret_roll.rolled(secret_roll.ADVANCED, secret_roll.DURING, secret_roll.OLD, secret_roll.NEW),

@@ -280,6 +280,7 @@ def test_only_some_capabilities_may_be_lacking_by_the_document() -> None:
         "2.5-9": True,
         "2.5-11": True,
         "2.3-17": False,
+        "2.5-24": False,
         "4.1-15": False,
     }
     assert "section 2.3 of the document lists it" in lacks["2.3-17"].reason

@@ -95,3 +95,31 @@ def test_another_type_of_assertion_is_refused() -> None:
         ]
         == "invalid_request"
     )
+
+
+def test_an_assertion_is_accepted_once_where_replays_are_refused() -> None:
+    server = make_server(KEYED, single_use=True)
+    assert request_token(server, assertion_form(jti="1"))[0] == 200
+    status, answer = request_token(server, assertion_form(jti="1"))
+    assert (status, answer["error_description"]) == (401, "the jti '1' was used before")
+    assert request_token(server, assertion_form(jti="2"))[0] == 200
+    for jti in (None, "", 7):
+        assert request_token(server, assertion_form(jti=jti))[0] == 401
+
+
+def test_an_assertion_is_accepted_again_where_nothing_forbids_it() -> None:
+    server = make_server(KEYED)
+    assert [request_token(server, assertion_form())[0] for _ in range(2)] == [200, 200]
+
+
+def test_a_jti_that_was_refused_is_not_used_up() -> None:
+    server = make_server(KEYED, single_use=True)
+    assert request_token(server, assertion_form(aud="https://elsewhere.invalid"))[0] == 401
+    assert request_token(server, assertion_form())[0] == 200
+
+
+@pytest.mark.parametrize(("kid", "status"), [("key-1", 200), ("key-2", 401), (None, 200)])
+def test_the_kid_of_an_assertion_is_that_of_the_key(kid: str | None, status: int) -> None:
+    public_key = {**EC.as_dict(private=False), "kid": "key-1"}
+    server = make_server(Client(client_id="shop", public_key=public_key))
+    assert request_token(server, assertion_form(kid=kid))[0] == status

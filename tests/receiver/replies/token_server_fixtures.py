@@ -56,7 +56,9 @@ def last_record(server: TokenServer) -> Any:
     return server.to_json()["requests"][-1]  # type: ignore[index]
 
 
-def assertion_form(key: ECKey | RSAKey = EC, alg: str = "ES256", **claims: Any) -> dict[str, str]:
+def assertion_form(
+    key: ECKey | RSAKey = EC, alg: str = "ES256", kid: str | None = None, **claims: Any
+) -> dict[str, str]:
     """A request with a valid assertion, except for these claims; None leaves a claim out."""
     members = {
         "iss": "shop",
@@ -66,9 +68,10 @@ def assertion_form(key: ECKey | RSAKey = EC, alg: str = "ES256", **claims: Any) 
         "iat": int(NOW),
         "jti": "1",
     } | claims
+    header = {"alg": alg, **({} if kid is None else {"kid": kid})}
     present = {name: value for name, value in members.items() if value is not None}
     return {
         "grant_type": "client_credentials",
         "client_assertion_type": JWT_BEARER,
-        "client_assertion": jwt.encode({"alg": alg}, present, key, algorithms=[alg]),
+        "client_assertion": jwt.encode(header, present, key, algorithms=[alg]),
     }

@@ -13,6 +13,9 @@ from hookproof.conformance.observations.resources.shown_secret import shows_cred
 
 MECHANISMS: Final = {"oauth2": "2.5-2", "api_key": "2.5-11"}
 
+# Either path masks the private key.
+CLIENT_KEY: Final = frozenset({"mtls_client_cert", "mtls_client_cert.client_key"})
+
 
 def at(value: Any, path: str) -> Any:
     """The member at a dotted path, None if any step is missing."""
@@ -109,6 +112,25 @@ def the_client_certificate_is_the_one_sent(
                 actual=actual,
                 exchanges=[created],
             )
+
+
+@check("2.5-24")
+def the_client_key_is_the_one_sent(
+    creation: RoundTrip | EndpointFieldCombination, context: CheckContext
+) -> Iterator[Judgement]:
+    """Wherever it is shown, in any form of PEM."""
+    if not CLIENT_KEY.isdisjoint(context.dialect.representation.masked):
+        yield not_applicable("2.5-24", "the dialect masks the client_key")
+        return
+    for key in creation.shown_client_keys:
+        yield judged(
+            key.is_the_one_sent,
+            "2.5-24",
+            "The client_key of an endpoint is not the one sent",
+            expected="the same private key",
+            actual="another text",
+            exchanges=[creation.exchanges[key.creation], creation.exchanges[key.answer]],
+        )
 
 
 @check("2.5-13")

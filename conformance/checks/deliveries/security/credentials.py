@@ -10,115 +10,11 @@ from hookproof.conformance.observations.delivery.arrival.broadcasts import (
 )
 from hookproof.conformance.observations.delivery.security.credentials import (
     ApiKeyDeliveries,
-    AssertionGrant,
     AuthorizedDeliveries,
     BasicAuthDeliveries,
     ClientCertificateDeliveries,
     FixedCredentials,
-    RedirectedTokenUrl,
-    SharedSecretGrant,
-    ShortLivedToken,
 )
-from hookproof.conformance.observations.delivery.security.token_requests import CLIENT, GRANT
-
-
-@check("2.5-3", "2.5-6")
-def a_delivery_carries_a_token_that_was_issued(
-    observed: SharedSecretGrant | AssertionGrant, context: CheckContext
-) -> Iterator[Judgement]:
-    """A header holds an access token of the token server, read under the name that field_mapping
-    gives.
-    """
-    if not observed.anything_arrived:
-        return
-    mapped = isinstance(observed, SharedSecretGrant) and observed.is_mapped
-    arrived = observed.delivered(context.dialect)
-    authorization = arrived[0].header("Authorization") if arrived else None
-    yield judged(
-        any(map(observed.tokens_in, arrived)),
-        "2.5-6" if mapped else "2.5-3",
-        "A delivery to an endpoint with oauth2 carries no access token of its token URL",
-        expected="a header with an access token that was issued",
-        actual=(authorization or "no Authorization") if arrived else "no delivery",
-        exchanges=observed.exchanges_of_event,
-        deliveries=[*observed.requests_for_tokens, *arrived],
-    )
-
-
-@check("2.5-4", "2.5-5")
-def a_token_request_carries_what_was_given(
-    observed: SharedSecretGrant, _context: CheckContext
-) -> Iterator[Judgement]:
-    """Client identifier and shared secret in the header or the body; grant_type, scope and audience
-    in the body.
-    """
-    for delivery, request in observed.first_token_request:
-        for requirement, names in {"2.5-4": CLIENT, "2.5-5": GRANT}.items():
-            missing = [name for name in names if name in request.missing]
-            yield judged(
-                not missing,
-                requirement,
-                "A token request does not carry a member of oauth2",
-                expected={name: observed.oauth2[name] for name in missing},
-                actual=f"{', '.join(missing)} missing, or with another value",
-                exchanges=observed.exchanges_of_event[:1],
-                deliveries=[delivery],
-            )
-
-
-@check("2.5-8")
-def a_token_request_carries_an_assertion(
-    observed: AssertionGrant, _context: CheckContext
-) -> Iterator[Judgement]:
-    """With a signing_key there is an assertion by the issuer about the subject, signed with that
-    key.
-    """
-    for delivery, request in observed.first_token_request:
-        yield judged(
-            request.assertion_problem is None,
-            "2.5-8",
-            "A token request carries no assertion that the signing_key has signed",
-            expected="an assertion with the issuer and the subject that were given",
-            actual=request.assertion_problem,
-            exchanges=observed.exchanges_of_event[:1],
-            deliveries=[delivery],
-        )
-
-
-@check("2.5-7")
-def a_token_is_not_used_beyond_its_lifetime(
-    observed: ShortLivedToken, context: CheckContext
-) -> Iterator[Judgement]:
-    """An event that was broadcast after the end of the first token carries another one."""
-    for delivery in observed.delivered_after_end(context.dialect):
-        places = observed.tokens_in(delivery)
-        if places:
-            yield judged(
-                0 not in places,
-                "2.5-7",
-                "A token is used beyond its lifetime",
-                expected="a token that was fetched anew",
-                actual="the token whose lifetime was over",
-                exchanges=observed.exchanges_after_end,
-                deliveries=[*observed.requests_for_tokens, delivery],
-            )
-
-
-@check("2.5-14")
-def a_redirect_of_the_token_url_is_not_followed(
-    observed: RedirectedTokenUrl, _context: CheckContext
-) -> Iterator[Judgement]:
-    """Nothing arrived where the token URL pointed."""
-    if observed.requests_for_tokens:
-        yield judged(
-            not observed.redirected,
-            "2.5-14",
-            "A redirect that the token URL answered with was followed",
-            expected="no request to the Location of the answer",
-            actual=f"{len(observed.redirected)} requests",
-            exchanges=observed.exchanges_of_event[:1],
-            deliveries=[*observed.requests_for_tokens, *observed.redirected],
-        )
 
 
 @check("2.5-9")

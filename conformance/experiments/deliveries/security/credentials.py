@@ -1,57 +1,45 @@
-"""Endpoints with outgoing credentials: do deliveries carry them (sections 2.3, 2.5 and 5)?
+"""Endpoints with outgoing credentials: do deliveries carry them (sections 2.3, 2.5 and 5)?"""
 
-The token URL of an endpoint with oauth2 is a token of the receiver whose script answers as a token
-server does. Answers hold a decoy under every name that `field_mapping` does not give.
-"""
-
-import asyncio
 import hashlib
-import json
-import math
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.conformance.experiments.deliveries.security.oauth2 import (
+    assertion,
+    deliver_one,
+    redirected,
+    repeated,
+    shared_secret,
+    short_life,
+    typed_token,
+)
+from hookproof.conformance.experiments.deliveries.security.token_server import MAPPED_FIELDS
 from hookproof.conformance.experiments.scenario import Scenario, ScenarioFunction, run_scenarios
-from hookproof.conformance.experiments.support.json_web_key import elliptic_key
+from hookproof.conformance.experiments.support.json_web_key import elliptic_key, rsa_key
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import experiment
-from hookproof.conformance.observations.client_assertion import ALGORITHM
+from hookproof.conformance.observations.client_assertion import ELLIPTIC, RSA
 from hookproof.conformance.observations.delivery.security.credentials import (
-    AFTER,
     ASKED,
     AUTHORIZED,
-    EVENT,
-    PLAIN,
     ApiKeyDeliveries,
-    AssertionGrant,
     BasicAuthDeliveries,
     ClientCertificateDeliveries,
     FixedCredentials,
-    OAuth2Deliveries,
+)
+from hookproof.conformance.observations.delivery.security.oauth2 import (
+    AssertionGrant,
     RedirectedTokenUrl,
+    RepeatedDeliveries,
     SharedSecretGrant,
     ShortLivedToken,
+    TypedToken,
 )
-from hookproof.conformance.observations.destinations import Destination
-from hookproof.receiver.client.control_api import ReceiverToken
-from hookproof.receiver.replies.script import Reply
-from hookproof.spec.dialect.vocabulary import TimeUnit
 from hookproof.target.file_schema import Presence
 
-STANDARD_FIELDS: Final = {
-    "access_token": "access_token",
-    "expires_in": "expires_in",
-    "token_type": "token_type",
-}
-MAPPED_FIELDS: Final = {"access_token": "issued", "expires_in": "lifetime", "token_type": "kind"}
-GRANT: Final = "client_credentials"
-LONG_LIFE_S: Final = 3600
-SHORT_LIFE_S: Final = 1.5
-
-Granted = TypeVar("Granted", bound=OAuth2Deliveries)
 Fixed = TypeVar("Fixed", bound=FixedCredentials)
 
 
@@ -59,6 +47,8 @@ Fixed = TypeVar("Fixed", bound=FixedCredentials)
     "credentials",
     observes=(
         SharedSecretGrant,
+        TypedToken,
+        RepeatedDeliveries,
         AssertionGrant,
         ShortLivedToken,
         RedirectedTokenUrl,
@@ -71,12 +61,18 @@ Fixed = TypeVar("Fixed", bound=FixedCredentials)
 async def credentials(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast to an endpoint of each kind of authentication."""
     scenarios: dict[str, ScenarioFunction] = {
-        "oauth2": partial(shared_secret, fields=STANDARD_FIELDS, mapping=None),
-        "oauth2 with field_mapping": partial(
-            shared_secret, fields=MAPPED_FIELDS, mapping=MAPPED_FIELDS
+        "oauth2": partial(shared_secret, mapping=None),
+        "oauth2 with field_mapping": partial(shared_secret, mapping=MAPPED_FIELDS),
+        "oauth2 with another token_type": partial(typed_token, mapping=MAPPED_FIELDS),
+        "oauth2 with several deliveries": repeated,
+        "oauth2 with assertion by an elliptic key": partial(
+            assertion, signing_key=elliptic_key(context.word("kid")), algorithm=ELLIPTIC
         ),
-        "oauth2 with assertion": assertion,
+        "oauth2 with assertion by an RSA key": partial(
+            assertion, signing_key=rsa_key(context.word("kid")), algorithm=RSA
+        ),
         "oauth2 with a short life": short_life,
+        "oauth2 with a short life under another name": partial(short_life, mapping=MAPPED_FIELDS),
         "oauth2 redirected": redirected,
         "api_key": api_key,
         "basic_auth": basic_auth,
@@ -84,64 +80,6 @@ async def credentials(context: ExperimentContext) -> AsyncIterator[Evidence]:
     }
     async for observation in run_scenarios(context, scenarios):
         yield observation
-
-
-async def shared_secret(
-    scenario: Scenario, *, fields: Mapping[str, str], mapping: Mapping[str, str] | None
-) -> SharedSecretGrant:
-    """Client identifier and shared secret; the token answer names its members by `fields`."""
-    server, issued = await new_token_server(scenario, fields)
-    further = {} if mapping is None else {"field_mapping": dict(mapping)}
-    await deliver_one(scenario, await authorized_destination(scenario, server, **further))
-    return await observe_tokens(scenario, SharedSecretGrant, server, issued=tuple(issued))
-
-
-async def assertion(scenario: Scenario) -> AssertionGrant:
-    """A signed assertion instead of the shared secret."""
-    server, issued = await new_token_server(scenario, STANDARD_FIELDS)
-    further = {
-        "authentication_type": scenario.dialect.words.oauth2_assertion,
-        "client_secret": None,
-        "issuer": scenario.bodies.word("issuer"),
-        "subject": scenario.bodies.word("subject"),
-        "signing_algorithm": ALGORITHM,
-        "signing_key": elliptic_key(scenario.bodies.word("key")),
-    }
-    await deliver_one(scenario, await authorized_destination(scenario, server, **further))
-    return await observe_tokens(scenario, AssertionGrant, server, issued=tuple(issued))
-
-
-async def short_life(scenario: Scenario) -> ShortLivedToken:
-    """A token that soon expires, in the dialect's shortest unit, and an event after that."""
-    units = scenario.dialect.words.oauth2_expiry_units
-    word, unit = min(units.items(), key=lambda item: item[1].in_seconds)
-    lifetime = math.ceil(SHORT_LIFE_S / unit.in_seconds)
-    server, issued = await new_token_server(scenario, STANDARD_FIELDS, unit=unit, lifetime=lifetime)
-    destination = await authorized_destination(scenario, server, expiry_time_unit=word)
-    await deliver_one(scenario, destination)
-    await asyncio.sleep(lifetime * unit.in_seconds + 1)  # the token's own time
-    after = await scenario.broadcast(AFTER)
-    await scenario.await_arrival(destination, after)
-    return await observe_tokens(scenario, ShortLivedToken, server, issued=tuple(issued))
-
-
-async def redirected(scenario: Scenario) -> RedirectedTokenUrl:
-    """A token URL that redirects elsewhere."""
-    scenario.context.require_capability("oauth2")
-    aside = await scenario.context.receiver.new_token()
-    server = await scenario.context.receiver.new_token()
-    await scenario.context.receiver.script(
-        server.token, [Reply(status=307, headers=(("Location", aside.url),))]
-    )
-    destination = await authorized_destination(scenario, server)
-    event = await scenario.broadcast(EVENT)
-    await scenario.trial.arrivals(
-        server.token, count=1, timeout_s=scenario.context.budgets.delivery_s
-    )
-    await scenario.await_silence()
-    await scenario.await_arrival(destination, event, timeout_s=0)
-    await scenario.trial.arrivals(aside.token, count=0, timeout_s=0)
-    return await observe_tokens(scenario, RedirectedTokenUrl, server, aside=aside.token)
 
 
 async def api_key(scenario: Scenario) -> ApiKeyDeliveries:
@@ -203,98 +141,6 @@ async def observe_if_accepted(
         scenario, await scenario.destination(AUTHORIZED, authentication=authentication)
     )
     return await scenario.observe(observation, accepted=True, promised=promised)
-
-
-async def authorized_destination(
-    scenario: Scenario, server: ReceiverToken, **further: Any
-) -> Destination:
-    """A new endpoint whose access tokens come from this server.
-
-    `further` members of oauth2 replace the usual ones; None leaves one out.
-    """
-    return await scenario.destination(
-        AUTHORIZED, authentication=oauth2_towards(scenario, server.url, **further)
-    )
-
-
-def oauth2_towards(scenario: Scenario, url: str, **further: Any) -> dict[str, Any]:
-    """An authentication object with oauth2 and this token URL.
-
-    `further` members of oauth2 replace the usual ones; None leaves one out.
-    """
-    usual = {
-        "url": url,
-        "authentication_type": scenario.dialect.words.oauth2_shared_secret,
-        "client_id": scenario.bodies.word("client"),
-        "client_secret": scenario.bodies.word("shared"),
-        "grant_type": GRANT,
-        "scope": scenario.bodies.word("scope"),
-        "audience": scenario.bodies.word("audience"),
-        "expiry_time_unit": unit_word(scenario, TimeUnit.SECONDS),
-    }
-    members = {name: value for name, value in {**usual, **further}.items() if value is not None}
-    return {"type": scenario.dialect.words.auth_oauth2, "oauth2": members}
-
-
-async def new_token_server(
-    scenario: Scenario,
-    fields: Mapping[str, str],
-    *,
-    unit: TimeUnit = TimeUnit.SECONDS,
-    lifetime: int = LONG_LIFE_S,
-) -> tuple[ReceiverToken, list[str]]:
-    """A token of the receiver that issues access tokens, and these in the order in which they come.
-
-    The last of them is issued again and again.
-    """
-    scenario.context.require_capability("oauth2")
-    server = await scenario.context.receiver.new_token()
-    issued = [scenario.bodies.word("issued") for _ in range(4)]
-    lifetimes = [lifetime, *[math.ceil(LONG_LIFE_S / unit.in_seconds)] * 3]
-    decoys = {name: "decoy" for name in STANDARD_FIELDS if name not in fields.values()}
-    replies = [
-        Reply(
-            headers=(("Content-Type", "application/json"),),
-            body=json.dumps(
-                {
-                    **decoys,
-                    fields["access_token"]: access_token,
-                    fields["expires_in"]: expires_in,
-                    fields["token_type"]: "Bearer",
-                }
-            ),
-        )
-        for access_token, expires_in in zip(issued, lifetimes, strict=True)
-    ]
-    await scenario.context.receiver.script(server.token, replies)
-    return server, issued
-
-
-async def deliver_one(scenario: Scenario, destination: Destination) -> None:
-    """Broadcast an event and wait for it, there and at an endpoint without credentials."""
-    plain = await scenario.destination(PLAIN)
-    event = await scenario.broadcast(EVENT)
-    await scenario.await_everywhere([destination, plain], event)
-
-
-async def observe_tokens(
-    scenario: Scenario, observation: type[Granted], server: ReceiverToken, **fields: Any
-) -> Granted:
-    """An observation with what arrived at the token server."""
-    await scenario.trial.arrivals(server.token, count=0, timeout_s=0)
-    return await scenario.observe(observation, token_server=server.token, **fields)
-
-
-def unit_word(scenario: Scenario, unit: TimeUnit) -> str | None:
-    """The dialect's word for a unit in expiry_time_unit, if it has one."""
-    return next(
-        (
-            word
-            for word, named_unit in scenario.dialect.words.oauth2_expiry_units.items()
-            if named_unit is unit
-        ),
-        None,
-    )
 
 
 def fingerprint(pem: str) -> str:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
-from hookproof.conformance.experiments.deliveries.security.credentials import oauth2_towards
+from hookproof.conformance.experiments.deliveries.security.token_server import oauth2_towards
 from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
 from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import experiment

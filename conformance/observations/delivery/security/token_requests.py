@@ -2,16 +2,12 @@
 
 import base64
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import parse_qsl, unquote_plus
 
-from hookproof.conformance.observations.client_assertion import (
-    PARTS,
-    NoAssertion,
-    claims_of,
-)
+from hookproof.conformance.observations.client_assertion import AssertionReading, read_assertion
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 
 # The members of oauth2 that prove who requests a token, and those that say what for.
@@ -23,26 +19,25 @@ GRANT: Final = ("grant_type", "scope", "audience")
 class TokenRequestReading:
     """What a request for an access token showed; `sequence` is that of the receiver's token.
 
-    `missing` are the members of oauth2 whose values it does not carry. `assertion_problem` is what
-    is wrong with its client assertion; None if it is valid, or if there is no signing_key.
+    `missing` are the members of oauth2 whose values it does not carry. `assertion` is what it shows
+    of a client assertion, if there is a signing_key.
     """
 
     sequence: int
     missing: tuple[str, ...]
-    assertion_problem: str | None
+    assertion: AssertionReading | None = None
 
 
 def read_token_request(request: ReceivedDelivery, oauth2: Mapping[str, Any]) -> TokenRequestReading:
     """What a request showed of the settings of its endpoint."""
     parameters = parameters_of(request)
     values = parameters.values()
-    signs = "signing_key" in oauth2
     return TokenRequestReading(
         sequence=request.sequence,
         missing=tuple(
             name for name in (*CLIENT, *GRANT) if name in oauth2 and oauth2[name] not in values
         ),
-        assertion_problem=_assertion_problem(parameters, oauth2) if signs else None,
+        assertion=_assertion(values, oauth2["signing_key"]) if "signing_key" in oauth2 else None,
     )
 
 
@@ -64,21 +59,13 @@ def parameters_of(request: ReceivedDelivery) -> Mapping[str, str]:
     return parameters
 
 
-def _assertion_problem(parameters: Mapping[str, str], oauth2: Mapping[str, Any]) -> str | None:
-    problem = "no parameter is an assertion"
-    for text in parameters.values():
-        try:
-            claims = claims_of(text, oauth2["signing_key"])
-        except NoAssertion as reason:
-            if text.count(".") == PARTS - 1:  # it looks like an assertion
-                problem = str(reason)
-            continue
-        wanted = {"iss": oauth2["issuer"], "sub": oauth2["subject"]}
-        wrong = {
-            name: claims.get(name) for name, value in wanted.items() if claims.get(name) != value
-        }
-        return f"its claims are {wrong}" if wrong else None
-    return problem
+def _assertion(values: Iterable[str], signing_key: Mapping[str, str]) -> AssertionReading | None:
+    """The assertion among these values; where there are several, one that the key has signed."""
+    readings = [
+        reading for value in values if (reading := read_assertion(value, signing_key)) is not None
+    ]
+    by_key = (reading for reading in readings if reading.signed_with is not None)
+    return next(by_key, readings[0] if readings else None)
 
 
 def _decoded(text: str) -> str:

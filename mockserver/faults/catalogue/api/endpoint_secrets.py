@@ -25,6 +25,7 @@ from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import SecretDisplay
 
 SHOWN: Final = ("round_trip",)
+CLIENT_KEY: Final = "mtls_client_cert.client_key"
 
 
 @fault("4.1-15", seen="a certificate whose line breaks got lost", shows_in=SHOWN)
@@ -197,3 +198,22 @@ class SecretsFetchedWithNewUids(AlteredResponses):
             **resource,
             "secrets": [{**secret, "uid": resource["uid"]} for secret in resource["secrets"]],
         }
+
+
+@fault(
+    "2.5-24",
+    seen="a column that is too short",
+    shows_in=SHOWN,
+    where=lambda dialect: CLIENT_KEY not in dialect.representation.masked,
+)
+class ClientKeyCut(AlteredResponses):
+    """The client_key of an endpoint is shown without its last characters."""
+
+    operations = ON_ENDPOINTS
+
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
+        shown = resource.get("mtls_client_cert") or {}
+        if not shown.get("client_key"):
+            return resource
+        cut = {**shown, "client_key": shown["client_key"][:-40]}
+        return {**resource, "mtls_client_cert": cut}

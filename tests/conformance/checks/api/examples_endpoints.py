@@ -9,6 +9,7 @@ from hookproof.conformance.checks.api.resources.credentials import (
     masked_credentials_are_not_shown_in_clear,
     the_authentication_type_is_the_one_given,
     the_client_certificate_is_the_one_sent,
+    the_client_key_is_the_one_sent,
     the_members_of_a_mechanism_are_shown_as_given,
     the_user_name_is_shown_as_given,
 )
@@ -200,6 +201,15 @@ def authenticated(given: dict[str, Any], shown: dict[str, Any]) -> EndpointRound
     )
 
 
+def with_client_key(given: str, shown: str) -> EndpointRoundTrip:
+    """An endpoint created with one private key and fetched with another, examined as at intake."""
+    certified = {"mtls_client_cert": {"client_key": given}}
+    return shown_with(
+        created({"mtls_client_cert": {}}, certified),
+        fetched({"mtls_client_cert": {"client_key": shown}}),
+    ).examined(context("contrary").dialect)
+
+
 CREDENTIALS = (
     Example(
         check=the_authentication_type_is_the_one_given,
@@ -235,6 +245,13 @@ CREDENTIALS = (
         requirement="2.5-13",
         kept=authenticated(OAUTH2, MASKED),
         broken=authenticated(OAUTH2, OAUTH2),
+    ),
+    Example(
+        check=the_client_key_is_the_one_sent,
+        requirement="2.5-24",
+        kept=with_client_key("PEM\n", "PEM"),
+        broken=with_client_key("PEM", "PE"),
+        dialect="contrary",
     ),
     Example(
         check=the_client_certificate_is_the_one_sent,

@@ -154,6 +154,23 @@ def test_the_token_response_is_read_by_the_field_mapping_of_the_endpoint(
     run_scenario(authority, scenario, issuer)
 
 
+@pytest.mark.parametrize(("scheme", "expected"), [("token_type", "Custom"), ("bearer", "Bearer")])
+def test_the_scheme_of_the_header_is_the_one_of_the_dialect(
+    authority: LoopbackAuthority, scheme: str, expected: str
+) -> None:
+    issuer = TokenIssuer(token_type="Custom")
+
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
+        store.endpoints["e"] = settings("e", endpoint.url, authentication=oauth2(endpoint))
+        store.accept("e")
+        await store.until_final()
+        [arrived] = endpoint.requests_at("/")
+        assert arrived.header("Authorization") == f"{expected} token-1"
+
+    answers = dialect(delivery={"token_scheme": scheme}, retry={**PROMPT, "attempts": 1})
+    run_scenario(authority, scenario, issuer, answers=answers)
+
+
 def test_a_refused_token_is_renewed_once_and_without_delay(authority: LoopbackAuthority) -> None:
     issuer = TokenIssuer()
 

@@ -1,0 +1,153 @@
+"""Scenarios of endpoints with oauth2: where their access tokens come from, and for how long."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Final, TypeVar
+
+from hookproof.conformance.experiments.deliveries.security.token_server import (
+    SHORT_LIFE_S,
+    ScriptedTokenServer,
+    authorized_destination,
+    new_token_server,
+    oauth2_towards,
+    shortest_unit,
+)
+from hookproof.conformance.experiments.scenario import Scenario
+from hookproof.conformance.observations.delivery.security.credentials import (
+    AUTHORIZED,
+    EVENT,
+    PLAIN,
+)
+from hookproof.conformance.observations.delivery.security.oauth2 import (
+    AFTER,
+    AGAIN,
+    AssertionGrant,
+    OAuth2Deliveries,
+    RedirectedTokenUrl,
+    RepeatedDeliveries,
+    SharedSecretGrant,
+    ShortLivedToken,
+    TypedToken,
+)
+from hookproof.conformance.observations.destinations import Destination
+from hookproof.receiver.replies.script import Reply
+
+# A type that no service knows; one that takes any type sends it as the scheme.
+TOKEN_TYPE: Final = "Conformance"  # noqa: S105 - it is no token
+
+# Events after the first, some at once: a service that has a cache in each of several processes
+# fills them by and by.
+WAVES: Final = (2, 3)
+ISSUED_IN_WAVES: Final = 40
+
+Granted = TypeVar("Granted", bound=OAuth2Deliveries)
+
+
+async def shared_secret(
+    scenario: Scenario, *, mapping: Mapping[str, str] | None
+) -> SharedSecretGrant:
+    """Client identifier and shared secret; the token answer may need a field_mapping."""
+    server = await new_token_server(scenario, mapping=mapping)
+    await deliver_one(scenario, await authorized_destination(scenario, server))
+    return await observe_tokens(scenario, SharedSecretGrant, server)
+
+
+async def typed_token(scenario: Scenario, *, mapping: Mapping[str, str]) -> TypedToken:
+    """A token of a type that is not Bearer."""
+    server = await new_token_server(scenario, mapping=mapping, token_type=TOKEN_TYPE)
+    destination = await authorized_destination(scenario, server)
+    await scenario.await_arrival(destination, await scenario.broadcast(EVENT))
+    return await observe_tokens(scenario, TypedToken, server, token_type=TOKEN_TYPE)
+
+
+async def repeated(scenario: Scenario) -> RepeatedDeliveries:
+    """Several events within the life of the first token, the first of them alone."""
+    server = await new_token_server(scenario, count=ISSUED_IN_WAVES)
+    destination = await authorized_destination(scenario, server)
+    await scenario.await_arrival(destination, await scenario.broadcast(EVENT))
+    for size in WAVES:
+        events = await asyncio.gather(*(scenario.broadcast(AGAIN) for _ in range(size)))
+        await scenario.await_arrival(destination, *events)
+    return await observe_tokens(scenario, RepeatedDeliveries, server)
+
+
+async def assertion(
+    scenario: Scenario, *, signing_key: Mapping[str, str], algorithm: str
+) -> AssertionGrant:
+    """Signed assertions instead of the shared secret, one for a token that soon expires."""
+    server = await new_token_server(
+        scenario, expiry=shortest_unit(scenario), first_life_s=SHORT_LIFE_S
+    )
+    destination = await authorized_destination(
+        scenario,
+        server,
+        authentication_type=scenario.dialect.words.oauth2_assertion,
+        client_secret=None,
+        issuer=scenario.bodies.word("issuer"),
+        subject=scenario.bodies.word("subject"),
+        signing_algorithm=algorithm,
+        signing_key=dict(signing_key),
+    )
+    await deliver_one(scenario, destination)
+    await deliver_after_end(scenario, server, destination)
+    return await observe_tokens(scenario, AssertionGrant, server)
+
+
+async def short_life(
+    scenario: Scenario, *, mapping: Mapping[str, str] | None = None
+) -> ShortLivedToken:
+    """A token that soon expires, in the dialect's shortest unit, and an event after that."""
+    server = await new_token_server(
+        scenario, mapping=mapping, expiry=shortest_unit(scenario), first_life_s=SHORT_LIFE_S
+    )
+    destination = await authorized_destination(scenario, server)
+    await scenario.await_arrival(destination, await scenario.broadcast(EVENT))
+    await deliver_after_end(scenario, server, destination)
+    return await observe_tokens(scenario, ShortLivedToken, server)
+
+
+async def redirected(scenario: Scenario) -> RedirectedTokenUrl:
+    """A token URL that redirects elsewhere."""
+    scenario.context.require_capability("oauth2")
+    aside = await scenario.context.receiver.new_token()
+    server = await scenario.context.receiver.new_token()
+    await scenario.context.receiver.script(
+        server.token, [Reply(status=307, headers=(("Location", aside.url),))]
+    )
+    destination = await scenario.destination(
+        AUTHORIZED, authentication=oauth2_towards(scenario, server.url)
+    )
+    event = await scenario.broadcast(EVENT)
+    await scenario.trial.arrivals(
+        server.token, count=1, timeout_s=scenario.context.budgets.delivery_s
+    )
+    await scenario.await_silence()
+    await scenario.await_arrival(destination, event, timeout_s=0)
+    for token in (server.token, aside.token):
+        await scenario.trial.arrivals(token, count=0, timeout_s=0)
+    return await scenario.observe(RedirectedTokenUrl, token_server=server.token, aside=aside.token)
+
+
+async def deliver_one(scenario: Scenario, destination: Destination) -> None:
+    """Broadcast an event and wait for it, there and at an endpoint without credentials."""
+    plain = await scenario.destination(PLAIN)
+    event = await scenario.broadcast(EVENT)
+    await scenario.await_everywhere([destination, plain], event)
+
+
+async def deliver_after_end(
+    scenario: Scenario, server: ScriptedTokenServer, destination: Destination
+) -> None:
+    """Broadcast an event when the first access token has expired, and wait for it."""
+    await asyncio.sleep(server.first_life_s + 1)  # the token's own time
+    await scenario.await_arrival(destination, await scenario.broadcast(AFTER))
+
+
+async def observe_tokens(
+    scenario: Scenario, observation: type[Granted], server: ScriptedTokenServer, **fields: Any
+) -> Granted:
+    """An observation with what arrived at the token server."""
+    await scenario.trial.arrivals(server.token, count=0, timeout_s=0)
+    return await scenario.observe(
+        observation, token_server=server.token, issued=server.issued, **fields
+    )

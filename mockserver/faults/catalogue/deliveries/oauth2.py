@@ -1,0 +1,202 @@
+"""Section 2.5: where access tokens come from, and how clients prove themselves for them."""
+
+from collections.abc import Mapping
+from math import inf
+from typing import Any, Final
+
+from hookproof.mockserver.delivery.attempt.credentials import object_member
+from hookproof.mockserver.delivery.attempt.headers import Headers
+from hookproof.mockserver.delivery.attempt.oauth2 import BEARER, AccessToken, OAuth2Tokens
+from hookproof.mockserver.delivery.http_client.http1 import Response
+from hookproof.mockserver.delivery.http_client.transport import ParsedUrl, Transport, parse_url
+from hookproof.mockserver.delivery.store_port import EndpointSettings
+from hookproof.mockserver.faults.registry import fault
+from hookproof.spec.dialect.vocabulary import TokenScheme
+
+SHOWN: Final = ("credentials",)
+
+
+@fault("2.5-6", shows_in=SHOWN)
+class MappingIgnored(OAuth2Tokens):
+    """The token response is read by the usual names, whatever field_mapping says."""
+
+    def _token(self, oauth2: Mapping[str, object], response: Response) -> AccessToken:
+        return super()._token(
+            {name: value for name, value in oauth2.items() if name != "field_mapping"}, response
+        )
+
+
+class UnmappedMember(OAuth2Tokens):
+    """Reads the member `unmapped` of the token response by its usual name."""
+
+    unmapped = ""
+
+    def _token(self, oauth2: Mapping[str, object], response: Response) -> AccessToken:
+        names = object_member(oauth2, "field_mapping") if oauth2.get("field_mapping") else {}
+        known = {name: value for name, value in names.items() if name != self.unmapped}
+        return super()._token({**oauth2, "field_mapping": known}, response)
+
+
+@fault(
+    "2.5-15",
+    "2.5-16",
+    shows_in=SHOWN,
+    where=lambda dialect: dialect.delivery.token_scheme.value is TokenScheme.TOKEN_TYPE,
+)
+class MappedTypeIgnored(UnmappedMember):
+    """The token_type is read by its usual name, whatever field_mapping says."""
+
+    unmapped = "token_type"
+
+
+@fault("2.5-17", seen="a library for standard token responses", shows_in=SHOWN)
+class MappedLifetimeIgnored(UnmappedMember):
+    """The expires_in is read by its usual name, whatever field_mapping says."""
+
+    unmapped = "expires_in"
+
+
+@fault("2.5-16", shows_in=SHOWN, where=lambda dialect: dialect.delivery.token_scheme.decided)
+class TokenSchemeMistaken(OAuth2Tokens):
+    """The token_type is the scheme where the dialect says Bearer, and the reverse."""
+
+    def _scheme_of(self, token_type: str) -> str:
+        return token_type if self._scheme.value is TokenScheme.BEARER else BEARER
+
+
+@fault("2.5-18", seen="a client that is made anew for every delivery", shows_in=SHOWN)
+class TokenFetchedEachTime(OAuth2Tokens):
+    """A token is fetched for every attempt."""
+
+    async def authorization(
+        self, endpoint: EndpointSettings, oauth2: Mapping[str, object]
+    ) -> tuple[str, bool]:
+        self._states.pop(endpoint.uid, None)
+        return await super().authorization(endpoint, oauth2)
+
+
+class AlteredTokenForm(OAuth2Tokens):
+    """Requests tokens with the form that `alter_form` returns."""
+
+    def _form(self, oauth2: Mapping[str, object]) -> dict[str, str]:
+        return self.alter_form(super()._form(oauth2))
+
+    def alter_form(self, form: dict[str, str]) -> dict[str, str]:
+        return form
+
+
+@fault("2.5-4", seen="a secret that is masked before it is stored", shows_in=SHOWN)
+class MaskedSecretSent(AlteredTokenForm):
+    """The token request carries a masked client_secret."""
+
+    def alter_form(self, form: dict[str, str]) -> dict[str, str]:
+        return {name: "*" * 8 if name == "client_secret" else value for name, value in form.items()}
+
+
+@fault("2.5-5", shows_in=SHOWN)
+class ScopeLeftOut(AlteredTokenForm):
+    """The token request carries neither scope nor audience."""
+
+    def alter_form(self, form: dict[str, str]) -> dict[str, str]:
+        return {name: value for name, value in form.items() if name not in ("scope", "audience")}
+
+
+@fault("2.5-7", "2.5-17", seen="a token that is kept until it is refused", shows_in=SHOWN)
+class TokenKeptIndefinitely(OAuth2Tokens):
+    """A token is used until the endpoint refuses it, whatever its expires_in says."""
+
+    def _life_s(self, oauth2: Mapping[str, object], expires_in: object) -> float:
+        return inf
+
+
+@fault(
+    "2.5-7",
+    "2.5-17",
+    seen="seconds against milliseconds",
+    shows_in=SHOWN,
+    where=lambda dialect: len(dialect.words.oauth2_expiry_units) > 1,
+)
+class ExpiryUnitIgnored(OAuth2Tokens):
+    """The expires_in of a token is read in seconds, whatever expiry_time_unit says."""
+
+    def _life_s(self, oauth2: Mapping[str, object], expires_in: object) -> float:
+        return super()._life_s({}, expires_in)
+
+
+@fault("2.5-8", shows_in=SHOWN)
+class AssertionOfTheClient(OAuth2Tokens):
+    """A client assertion names the client, whatever issuer and subject say."""
+
+    def _assertion(self, oauth2: Mapping[str, object]) -> dict[str, str]:
+        return super()._assertion(
+            {name: value for name, value in oauth2.items() if name not in ("issuer", "subject")}
+        )
+
+
+@fault("2.5-19", seen="a library whose default is RS512", shows_in=SHOWN)
+class SigningAlgorithmIgnored(OAuth2Tokens):
+    """Assertions by an RSA key are signed with RS512, whatever signing_algorithm says."""
+
+    def _sign(self, oauth2: Mapping[str, object], now: float, serial: str) -> str:
+        if object_member(oauth2, "signing_key").get("kty") == "RSA":
+            oauth2 = {**oauth2, "signing_algorithm": "RS512"}
+        return super()._sign(oauth2, now, serial)
+
+
+@fault("2.5-20", shows_in=SHOWN)
+class KeyIdLeftOut(OAuth2Tokens):
+    """The header of a client assertion has no kid."""
+
+    def _sign(self, oauth2: Mapping[str, object], now: float, serial: str) -> str:
+        key = {**object_member(oauth2, "signing_key"), "kid": ""}
+        return super()._sign({**oauth2, "signing_key": key}, now, serial)
+
+
+@fault("2.5-21", shows_in=SHOWN)
+class AudienceOfTheClient(OAuth2Tokens):
+    """The aud of a client assertion is the client_id."""
+
+    def _sign(self, oauth2: Mapping[str, object], now: float, serial: str) -> str:
+        return super()._sign({**oauth2, "audience": oauth2["client_id"]}, now, serial)
+
+
+@fault("2.5-22", seen="seconds against milliseconds", shows_in=SHOWN)
+class AssertionInMilliseconds(OAuth2Tokens):
+    """The times in a client assertion are in milliseconds."""
+
+    def _sign(self, oauth2: Mapping[str, object], now: float, serial: str) -> str:
+        return super()._sign(oauth2, now * 1000, serial)
+
+
+@fault("2.5-23", shows_in=SHOWN)
+class JtiOfTheClient(OAuth2Tokens):
+    """The jti of every client assertion is the client_id."""
+
+    def _sign(self, oauth2: Mapping[str, object], now: float, serial: str) -> str:
+        return super()._sign(oauth2, now, str(oauth2["client_id"]))
+
+
+@fault("2.5-14", seen="the token fetch bypasses the guard of deliveries", shows_in=SHOWN)
+class TokenRedirectFollowed(OAuth2Tokens):
+    """A redirect from the token URL is followed."""
+
+    def __init__(self, transport: Transport, *further: Any) -> None:
+        super().__init__(RedirectingTransport(transport), *further)  # type: ignore[arg-type]
+
+
+class RedirectingTransport:
+    """Follows one redirect."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def exchange(
+        self, method: str, url: ParsedUrl, headers: Headers, body: bytes, *, timeout_s: float
+    ) -> Response:
+        response = await self._transport.exchange(method, url, headers, body, timeout_s=timeout_s)
+        location = response.header("Location")
+        if location is None:
+            return response
+        return await self._transport.exchange(
+            method, parse_url(location), headers, body, timeout_s=timeout_s
+        )

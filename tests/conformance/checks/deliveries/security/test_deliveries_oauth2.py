@@ -1,0 +1,203 @@
+import base64
+import json
+from typing import Any
+
+import pytest
+
+from hookproof.conformance.checks.deliveries.security.oauth2 import (
+    a_delivery_carries_a_token_that_was_issued,
+    a_redirect_of_the_token_url_is_not_followed,
+    a_token_is_not_used_beyond_its_lifetime,
+    a_token_request_carries_what_was_given,
+    a_valid_token_is_used_again,
+    the_mapped_token_type_is_read,
+    the_scheme_before_a_token_is_the_one_of_the_dialect,
+)
+from hookproof.conformance.model.evidence import NotExaminedError, Observation
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.delivery.security.oauth2 import (
+    RedirectedTokenUrl,
+    RepeatedDeliveries,
+    ShortLivedToken,
+    TypedToken,
+)
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from tests.conformance.canned_deliveries import event, observed, sent
+from tests.conformance.canned_evidence import delivery, verdicts
+from tests.conformance.checks.deliveries.security.canned_oauth2 import (
+    GIVEN,
+    MAPPING,
+    authorized,
+    masked,
+    token_request,
+    with_oauth2,
+)
+
+PASS, FAIL = Verdict.PASS, Verdict.FAIL
+
+
+def test_a_delivery_with_an_issued_token_passes() -> None:
+    check = a_delivery_carries_a_token_that_was_issued
+    mapped = authorized(field_mapping={"access_token": "issued"})
+    assert verdicts(check, with_oauth2()) == {"2.5-3": PASS}
+    assert verdicts(check, with_oauth2(where=mapped)) == {"2.5-6": PASS}
+
+
+def test_a_delivery_with_another_token_fails() -> None:
+    check = a_delivery_carries_a_token_that_was_issued
+    assert verdicts(check, with_oauth2(authorization="Bearer decoy")) == {"2.5-3": FAIL}
+
+
+FORM = "client_id=me&client_secret=s%2B1&grant_type=client_credentials&scope=a&audience=b"
+
+
+def test_a_token_request_with_all_that_was_given_passes() -> None:
+    check = a_token_request_carries_what_was_given
+    basic = base64.b64encode(b"me:s%2B1").decode()
+    header = token_request(
+        "grant_type=client_credentials&scope=a&audience=b", Authorization=f"Basic {basic}"
+    )
+    for request in (token_request(FORM), token_request(json.dumps(GIVEN)), header):
+        assert verdicts(check, with_oauth2(requests=[request])) == {"2.5-4": PASS, "2.5-5": PASS}
+
+
+def test_a_token_request_that_leaves_something_out_fails() -> None:
+    check = a_token_request_carries_what_was_given
+    no_scope = FORM.replace("&scope=a", "")
+    other_client = FORM.replace("client_id=me", "client_id=you")
+    assert verdicts(check, with_oauth2(requests=[token_request(no_scope)])) == {
+        "2.5-4": PASS,
+        "2.5-5": FAIL,
+    }
+    assert verdicts(check, with_oauth2(requests=[token_request(other_client)])) == {
+        "2.5-4": FAIL,
+        "2.5-5": PASS,
+    }
+
+
+def after_its_end(token: str, **members: Any) -> Observation:
+    where, after = authorized(**members), event("after")
+    arrived = sent(after, where, headers=[("Authorization", f"Bearer {token}")])
+    observation = observed(
+        ShortLivedToken,
+        where,
+        arrived,
+        events=[after],
+        issued=("first", "second"),
+        token_server="token server",
+    )
+    return masked(observation)
+
+
+def test_a_token_that_is_used_beyond_its_lifetime_fails() -> None:
+    assert verdicts(a_token_is_not_used_beyond_its_lifetime, after_its_end("second")) == {
+        "2.5-7": PASS
+    }
+    assert verdicts(a_token_is_not_used_beyond_its_lifetime, after_its_end("first")) == {
+        "2.5-7": FAIL
+    }
+
+
+def test_a_token_that_is_used_beyond_the_lifetime_under_its_mapped_name_fails() -> None:
+    check = a_token_is_not_used_beyond_its_lifetime
+    for token, expected in (("second", PASS), ("first", FAIL)):
+        assert verdicts(check, after_its_end(token, field_mapping=MAPPING)) == {"2.5-17": expected}
+
+
+def redirected(*arrived: ReceivedDelivery) -> RedirectedTokenUrl:
+    return observed(
+        RedirectedTokenUrl, authorized(), *arrived, aside="aside", token_server="token server"
+    )
+
+
+def test_a_redirect_of_the_token_url_that_is_followed_fails() -> None:
+    check = a_redirect_of_the_token_url_is_not_followed
+    assert verdicts(check, redirected(token_request())) == {"2.5-14": PASS}
+    assert verdicts(check, redirected(token_request(), delivery("aside"))) == {"2.5-14": FAIL}
+    assert verdicts(check, redirected()) == {}
+
+
+@pytest.mark.parametrize("scheme", ["Bearer", "kind", ""])
+def test_a_scheme_that_is_not_read_under_the_usual_name_passes(scheme: str) -> None:
+    shown = with_oauth2(
+        where=authorized(field_mapping=MAPPING), authorization=f"{scheme} issued-1".strip()
+    )
+    assert verdicts(the_mapped_token_type_is_read, shown) == {"2.5-15": PASS}
+
+
+def test_a_token_type_that_is_read_under_its_usual_name_fails() -> None:
+    check = the_mapped_token_type_is_read
+    mapped = authorized(field_mapping=MAPPING)
+    assert verdicts(check, with_oauth2(where=mapped, authorization="Decoy issued-1")) == {
+        "2.5-15": FAIL
+    }
+    assert verdicts(check, with_oauth2(authorization="Decoy issued-1")) == {}
+    assert verdicts(check, with_oauth2(where=mapped, authorization="Bearer other")) == {}
+
+
+@pytest.mark.parametrize(
+    ("scheme", "in_reference", "in_contrary"),
+    [("custom", PASS, FAIL), ("bearer", FAIL, PASS), ("decoy", FAIL, FAIL), ("", FAIL, FAIL)],
+)
+def test_a_scheme_is_the_one_of_the_dialect(
+    scheme: str, in_reference: Verdict, in_contrary: Verdict
+) -> None:
+    check = the_scheme_before_a_token_is_the_one_of_the_dialect
+    typed = with_oauth2(
+        TypedToken,
+        where=authorized(field_mapping=MAPPING),
+        authorization=f"{scheme} issued-1".strip(),
+        token_type="Custom",
+    )
+    assert verdicts(check, typed) == {"2.5-16": in_reference}
+    assert verdicts(check, typed, "contrary") == {"2.5-16": in_contrary}
+
+
+def test_no_scheme_is_judged_where_no_token_is_shown() -> None:
+    check = the_scheme_before_a_token_is_the_one_of_the_dialect
+    typed = with_oauth2(TypedToken, authorization="Bearer other", token_type="Custom")
+    with pytest.raises(NotExaminedError, match="no access token"):
+        verdicts(check, typed)
+
+
+def repeatedly(*tokens: str) -> Observation:
+    """Deliveries of as many events, each with one of the tokens that were issued."""
+    where = authorized()
+    events = [event(f"again-{place}") for place in range(len(tokens))]
+    arrived = [
+        sent(what, where, headers=[("Authorization", f"Bearer {token}")], attempt=place)
+        for place, (what, token) in enumerate(zip(events, tokens, strict=True), start=1)
+    ]
+    issued = tuple(f"issued-{letter}" for letter in "abcdefgh")
+    return masked(
+        observed(
+            RepeatedDeliveries,
+            where,
+            *arrived,
+            events=events,
+            issued=issued,
+            token_server="token server",
+        )
+    )
+
+
+def test_a_token_that_is_used_again_passes() -> None:
+    check = a_valid_token_is_used_again
+    assert verdicts(check, repeatedly("issued-a", "issued-a")) == {"2.5-18": PASS}
+    several_caches = [f"issued-{letter}" for letter in "abcdefc"]
+    assert verdicts(check, repeatedly(*several_caches)) == {"2.5-18": PASS}
+
+
+def test_a_token_for_every_delivery_fails() -> None:
+    check = a_valid_token_is_used_again
+    assert verdicts(check, repeatedly(*(f"issued-{letter}" for letter in "abcdef"))) == {
+        "2.5-18": FAIL
+    }
+
+
+@pytest.mark.parametrize("letters", ["", "abcde", "abcdehh"])
+def test_too_few_tokens_show_nothing_about_their_use(letters: str) -> None:
+    """The last token is issued again and again."""
+    observation = repeatedly(*(f"issued-{letter}" for letter in letters))
+    with pytest.raises(NotExaminedError, match="only"):
+        verdicts(a_valid_token_is_used_again, observation)
