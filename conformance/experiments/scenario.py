@@ -30,10 +30,14 @@ from typing import Any, Final, TypeVar, get_type_hints
 
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.lateness import LatenessMeter
+from hookproof.conformance.experiments.support.created_endpoints import (
+    find_in_portal_link,
+    uid_in_records,
+)
 from hookproof.conformance.experiments.support.existing_resources import outcome
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence, Exchange, Observation, PreconditionFailed
-from hookproof.conformance.observations.answer import shown_uid
+from hookproof.conformance.observations.answer import sent, shown_uid
 from hookproof.conformance.observations.deliveries import DeliveryObservation
 from hookproof.conformance.observations.destinations import Destination, Event, Roll, shown_events
 from hookproof.conformance.target.client import encoded, encoded_with
@@ -130,12 +134,15 @@ class Scenario:
         _require_success(created)
         shown = created.data if isinstance(created.data, dict) else {}
         await self.context.provision.after_endpoint_created(project, shown)
+        uid, secret = shown_uid(created), settings.get("secret") or shown_secret(created)
+        if secret is None:
+            uid, secret = await self._find_secret(created, project)
         destination = Destination(
             name=name,
             token=token,
-            uid=shown_uid(created),
+            uid=uid,
             project=project.id,
-            secret=settings.get("secret") or await self._find_secret(created, project),
+            secret=secret,
             settings=settings,
         )
         self.destinations.append(destination)
@@ -184,11 +191,9 @@ class Scenario:
         Raises PreconditionFailed if the roll is refused, or if the endpoint's uid or secret is not
         known.
         """
-        if destination.uid is None:
-            raise PreconditionFailed(
-                f"the answer to createEndpoint as {destination.name} shows no uid by which the"
-                " endpoint could be rolled"
-            )
+        uid, reason = await self.find_uid(destination)
+        if uid is None:
+            raise PreconditionFailed(f"{destination.name} cannot be rolled: {reason}")
         if not destination.secrets:
             raise PreconditionFailed(
                 f"no answer shows the secret of the endpoint {destination.name}, so that nobody"
@@ -198,7 +203,7 @@ class Scenario:
         rolled = await self.trial.call(
             "expireEndpointSecret",
             role=role,
-            path={"endpointID": destination.uid},
+            path={"endpointID": uid},
             body={"expiration": expiration, "secret": new_secret},
         )
         _require_success(rolled)
@@ -208,12 +213,48 @@ class Scenario:
             new_secret=new_secret,
             expiration=expiration,
         )
-        rolled_destination = replace(destination, rolls=(*destination.rolls, roll))
+        return self._replace(replace(destination, uid=uid, rolls=(*destination.rolls, roll)))
+
+    async def find_uid(self, destination: Destination) -> tuple[str | None, str]:
+        """The uid of a destination, from whichever answer shows it, or None and the reason why.
+
+        Events that it has received show it, and so does the portal link of its owner; if neither
+        does, an event is broadcast to it.
+        """
+        uid = destination.uid or self._uid_in_events(destination)
+        if uid is not None:
+            return uid, ""
+        created = next(
+            exchange
+            for exchange in self.trial.exchanges
+            if exchange.operation_id == "createEndpoint"
+            and sent(exchange).get("url") == destination.settings.get("url")
+        )
+        found = await find_in_portal_link(self.context, self.trial, created)
+        uid = found.uid or await self._find_uid_by_broadcast(destination)
+        if uid is not None:
+            self._replace(replace(destination, uid=uid))
+        return uid, found.reason
+
+    async def _find_uid_by_broadcast(self, destination: Destination) -> str | None:
+        """What comes next must not meet this event under way, so that its arrival is waited for."""
+        event = await self.try_broadcast(f"event that shows {destination.name}")
+        uid = self._uid_in_events(destination)
+        if event is not None and uid is not None:
+            await self.await_arrival(destination, event)
+        return uid
+
+    def _uid_in_events(self, destination: Destination) -> str | None:
+        url = destination.settings.get("url")
+        same = [other for other in self.destinations if other.settings.get("url") == url]
+        return uid_in_records(self.trial.exchanges, url) if len(same) == 1 else None
+
+    def _replace(self, destination: Destination) -> Destination:
         self.destinations = [
-            rolled_destination if existing.token == destination.token else existing
+            destination if existing.token == destination.token else existing
             for existing in self.destinations
         ]
-        return rolled_destination
+        return destination
 
     async def await_arrival(
         self,
@@ -268,7 +309,12 @@ class Scenario:
             await self.trial.arrivals(destination.token, count=0, timeout_s=0)
         return self.trial.observe(
             kind,
-            destinations=tuple(self.destinations),
+            destinations=tuple(
+                destination
+                if destination.uid
+                else replace(destination, uid=self._uid_in_events(destination))
+                for destination in self.destinations
+            ),
             events=tuple(self.events),
             ended_at=self.context.clock(),
             late_s=self._lateness.worst_s,
@@ -279,15 +325,21 @@ class Scenario:
         """End what the scenario keeps running."""
         self._lateness.stop()
 
-    async def _find_secret(self, created: Exchange, project: Project) -> str | None:
-        """The secret that the service generated, from whichever answer shows it (section 2.4)."""
-        secret, uid = shown_secret(created), shown_uid(created)
-        if secret is not None or uid is None:
-            return secret
+    async def _find_secret(
+        self, created: Exchange, project: Project
+    ) -> tuple[str | None, str | None]:
+        """The uid of a new endpoint, and the secret that the service generated, from whichever
+        answer shows it (section 2.4).
+        """
+        uid = shown_uid(created)
+        if uid is None:
+            uid = (await find_in_portal_link(self.context, self.trial, created)).uid
+        if uid is None:
+            return None, None
         fetched = await self.trial.call(
             "getEndpoint", role="fetch", path={"endpointID": uid}, project=project
         )
-        return shown_secret(fetched)
+        return uid, shown_secret(fetched)
 
 
 def _require_success(exchange: Exchange) -> None:

@@ -6,7 +6,11 @@ from typing import Self
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import shown
 from hookproof.conformance.observations.resources.round_trip import EndpointCreation
-from hookproof.conformance.observations.resources.shown_secret import ShownSecret, shown_secrets
+from hookproof.conformance.observations.resources.shown_secret import (
+    ShownSecret,
+    secret_uids,
+    shown_secrets,
+)
 from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
 from hookproof.spec.dialect.model import Dialect
 
@@ -47,6 +51,14 @@ class RollAnswer(EndpointCreation, SucceedingRequests):
     @property
     def other_created(self) -> Exchange | None:
         return self.exchange("create other")
+
+    @property
+    def other_before(self) -> Exchange | None:
+        """The other endpoint before the rolls, as created or, if that shows no secret, fetched."""
+        created = self.other_created
+        if created is not None and secret_uids(created):
+            return created
+        return self.exchange("fetch other before")
 
     @property
     def other_after(self) -> Exchange | None:

@@ -89,17 +89,17 @@ def a_roll_leaves_the_secrets_of_others_alone(
     rolled: RollAnswer, _context: CheckContext
 ) -> Iterator[Judgement]:
     """Another endpoint of the project, created before."""
-    created, fetched = rolled.other_created, rolled.other_after
-    if created is None or fetched is None or not secret_uids(created) or not shown(fetched):
+    before, fetched = rolled.other_before, rolled.other_after
+    if before is None or fetched is None or not secret_uids(before) or not shown(fetched):
         return
     expiring = [secret for secret in _secrets(fetched) if has_value(secret.get("expires_at"))]
     yield judged(
-        sorted(secret_uids(created)) == sorted(secret_uids(fetched)) and not expiring,
+        sorted(secret_uids(before)) == sorted(secret_uids(fetched)) and not expiring,
         "4.3-14",
         "A roll changes the secrets of another endpoint",
-        expected=secret_uids(created),
+        expected=secret_uids(before),
         actual=f"{secret_uids(fetched)}, {len(expiring)} of them expiring",
-        exchanges=[created, *rolled.rolls, fetched],
+        exchanges=[before, *rolled.rolls, fetched],
     )
 
 
