@@ -32,6 +32,7 @@ from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.lateness import LatenessMeter
 from hookproof.conformance.experiments.support.created_endpoints import (
     find_in_portal_link,
+    shown_secret,
     uid_in_records,
 )
 from hookproof.conformance.experiments.support.existing_resources import outcome
@@ -44,6 +45,7 @@ from hookproof.conformance.target.client import encoded, encoded_with
 from hookproof.conformance.target.definition import Project
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.receiver.replies.script import Reply
+from hookproof.spec.dialect.vocabulary import SecretDisplay
 
 # The member of `data` that distinguishes an event from all others.
 MARKER: Final = "marker"
@@ -188,10 +190,9 @@ class Scenario:
     async def roll(self, role: str, destination: Destination, expiration: int) -> Destination:
         """Roll the destination's secret (section 4.3); return the destination as it is afterwards.
 
-        Raises PreconditionFailed if the roll is refused, or if the endpoint's uid or secret is not
-        known.
+        Raises PreconditionFailed if it is refused, or if the uid or the secret is not known.
         """
-        uid, reason = await self.find_uid(destination)
+        uid, reason = await self.find_uid(destination, broadcasting=True)
         if uid is None:
             raise PreconditionFailed(f"{destination.name} cannot be rolled: {reason}")
         if not destination.secrets:
@@ -213,13 +214,20 @@ class Scenario:
             new_secret=new_secret,
             expiration=expiration,
         )
-        return self._replace(replace(destination, uid=uid, rolls=(*destination.rolls, roll)))
+        rolled_destination = replace(destination, uid=uid, rolls=(*destination.rolls, roll))
+        self.destinations = [
+            rolled_destination if existing.token == destination.token else existing
+            for existing in self.destinations
+        ]
+        return rolled_destination
 
-    async def find_uid(self, destination: Destination) -> tuple[str | None, str]:
+    async def find_uid(
+        self, destination: Destination, *, broadcasting: bool = False
+    ) -> tuple[str | None, str]:
         """The uid of a destination, from whichever answer shows it, or None and the reason why.
 
         Events that it has received show it, and so does the portal link of its owner; if neither
-        does, an event is broadcast to it.
+        does, an event may be broadcast to it for that.
         """
         uid = destination.uid or self._uid_in_events(destination)
         if uid is not None:
@@ -231,13 +239,13 @@ class Scenario:
             and sent(exchange).get("url") == destination.settings.get("url")
         )
         found = await find_in_portal_link(self.context, self.trial, created)
-        uid = found.uid or await self._find_uid_by_broadcast(destination)
-        if uid is not None:
-            self._replace(replace(destination, uid=uid))
+        uid = found.uid
+        if uid is None and broadcasting:
+            uid = await self._find_uid_by_broadcast(destination)
         return uid, found.reason
 
     async def _find_uid_by_broadcast(self, destination: Destination) -> str | None:
-        """What comes next must not meet this event under way, so that its arrival is waited for."""
+        """Wait for the event's arrival too, so that nothing that follows meets it under way."""
         event = await self.try_broadcast(f"event that shows {destination.name}")
         uid = self._uid_in_events(destination)
         if event is not None and uid is not None:
@@ -248,13 +256,6 @@ class Scenario:
         url = destination.settings.get("url")
         same = [other for other in self.destinations if other.settings.get("url") == url]
         return uid_in_records(self.trial.exchanges, url) if len(same) == 1 else None
-
-    def _replace(self, destination: Destination) -> Destination:
-        self.destinations = [
-            destination if existing.token == destination.token else existing
-            for existing in self.destinations
-        ]
-        return destination
 
     async def await_arrival(
         self,
@@ -310,9 +311,7 @@ class Scenario:
         return self.trial.observe(
             kind,
             destinations=tuple(
-                destination
-                if destination.uid
-                else replace(destination, uid=self._uid_in_events(destination))
+                replace(destination, uid=destination.uid or self._uid_in_events(destination))
                 for destination in self.destinations
             ),
             events=tuple(self.events),
@@ -329,9 +328,11 @@ class Scenario:
         self, created: Exchange, project: Project
     ) -> tuple[str | None, str | None]:
         """The uid of a new endpoint, and the secret that the service generated, from whichever
-        answer shows it (section 2.4).
+        answer shows it (section 2.4): a retrieval may show a mask instead of it.
         """
         uid = shown_uid(created)
+        if self.dialect.representation.secrets_shown.allowed != (SecretDisplay.ALWAYS,):
+            return uid, None
         if uid is None:
             uid = (await find_in_portal_link(self.context, self.trial, created)).uid
         if uid is None:
@@ -352,14 +353,6 @@ def _require_success(exchange: Exchange) -> None:
             f"{exchange.operation_id} as {exchange.role} was answered {outcome(exchange)};"
             " deliveries can be tried when it succeeds"
         )
-
-
-def shown_secret(answer: Exchange) -> str | None:
-    """The value of the last secret of the endpoint in an answer, if it shows any (section 2.4)."""
-    secrets = answer.data.get("secrets") if isinstance(answer.data, dict) else None
-    last = secrets[-1] if isinstance(secrets, list) and secrets else None
-    value = last.get("value") if isinstance(last, dict) else None
-    return value if isinstance(value, str) and value else None
 
 
 ScenarioFunction = Callable[[Scenario], Awaitable[DeliveryObservation]]

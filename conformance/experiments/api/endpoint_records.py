@@ -59,7 +59,7 @@ async def in_event(scenario: Scenario) -> RecordsInEvent:
     """The endpoint is fetched before the event, which shows it in its answer."""
     settings = {field: scenario.bodies.endpoint_value(field) for field in RECORDED_OF_EVENTS}
     plain = await scenario.destination("plain", **settings)
-    uid, _ = await scenario.find_uid(plain)
+    uid, _ = await scenario.find_uid(plain, broadcasting=True)
     if uid is not None:
         path = {"endpointID": uid}
         await scenario.trial.call("getEndpoint", role=FETCHED, path=path)

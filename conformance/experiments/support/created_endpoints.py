@@ -137,6 +137,14 @@ def _records(answer: Exchange) -> Iterator[Mapping[str, Any]]:
                 yield record
 
 
+def shown_secret(answer: Exchange) -> str | None:
+    """The value of the last secret of the endpoint in an answer, if it shows any (section 2.4)."""
+    secrets = answer.data.get("secrets") if isinstance(answer.data, dict) else None
+    last = secrets[-1] if isinstance(secrets, list) and secrets else None
+    value = last.get("value") if isinstance(last, dict) else None
+    return value if isinstance(value, str) and value else None
+
+
 def _rename(trial: Trial, exchange: Exchange, role: str) -> Exchange:
     """The exchange with another role, also in the trial."""
     renamed = replace(exchange, role=role)

@@ -287,21 +287,23 @@ def a_portal_link_is_listed_as_it_is_retrieved(
 def an_update_changes_what_it_was_sent(
     updated: PortalLinkUpdate, _context: CheckContext
 ) -> Iterator[Judgement]:
-    """In the answer and when the portal link is retrieved afterwards."""
+    """In the answer, as far as it shows a portal link, and when it is retrieved afterwards."""
     update, after, field = updated.update, updated.after, updated.field
-    if update is None or after is None or not shown(update) or not shown(after):
+    if update is None or after is None or not update.succeeded or not shown(after):
         return
     if field in UPDATED:
         wanted = sent(update)[field]
-        actual = [shown(exchange).get(field, "absent") for exchange in (update, after)]
+        actual = [shown(answer).get(field, "absent") for answer in (update, after) if shown(answer)]
         yield judged(
-            actual == [wanted, wanted],
+            actual == [wanted] * len(actual),
             UPDATED[field],
             f"An update does not change the {field} of a portal link",
             expected=f"{wanted!r} in the answer and afterwards",
-            actual=f"{actual[0]!r} in the answer, {actual[1]!r} afterwards",
+            actual=" and ".join(map(repr, actual)),
             exchanges=[update, after],
         )
+    if not shown(update):
+        return
     yield agreement(
         "4.6-9",
         "A portal link is retrieved otherwise than the answer to its update showed it",

@@ -23,6 +23,7 @@ from hookproof.conformance.checks.api.resources.endpoint import (
 )
 from hookproof.conformance.checks.api.resources.portal_link import (
     a_portal_link_has_the_endpoints_of_its_owner,
+    an_update_changes_what_it_was_sent,
 )
 from hookproof.conformance.checks.api.resources.secret import (
     a_given_secret_is_the_endpoints,
@@ -30,6 +31,10 @@ from hookproof.conformance.checks.api.resources.secret import (
 )
 from hookproof.conformance.checks.api.resources.secret_roll import (
     a_roll_leaves_the_secrets_of_others_alone,
+    a_roll_shows_when_the_endpoint_is_fetched,
+    the_new_secret_does_not_expire,
+    the_old_secret_expires_when_the_roll_says,
+    the_secret_sent_is_among_those_in_the_answer,
 )
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.verdict import Verdict
@@ -39,6 +44,7 @@ from hookproof.conformance.observations.resources.portal_link import (
     PortalLinkUpdate,
 )
 from hookproof.conformance.observations.resources.round_trip import MinimalEndpoints
+from hookproof.conformance.observations.resources.secret_roll import RollAnswer
 from tests.conformance.canned_evidence import context, exchange, observation, verdicts
 from tests.conformance.checks.api.example import (
     OTHER_UID,
@@ -50,7 +56,15 @@ from tests.conformance.checks.api.example import (
     secret,
 )
 from tests.conformance.checks.api.examples_endpoints import shown_with
-from tests.conformance.checks.api.examples_secrets import BODY, EXPIRING, NEW, roll, with_secrets
+from tests.conformance.checks.api.examples_secrets import (
+    BODY,
+    EXPIRING,
+    GIVEN,
+    NEW,
+    OLD,
+    roll,
+    with_secrets,
+)
 
 URL = "https://one.invalid/hook"
 OTHER_URL = "https://two.invalid/hook"
@@ -143,6 +157,56 @@ def test_secrets_of_another_endpoint_are_compared_with_those_fetched_before() ->
     changed = with_secrets("fetch other", "getEndpoint", secret(NEW))
     evidence = replace(rolled, exchanges=(*exchanges[:-1], changed))
     assert verdicts(check, evidence) == {"4.3-14": Verdict.FAIL}
+
+
+def rolled_unseen(*secrets: dict[str, Any], body: dict[str, Any]) -> RollAnswer:
+    """A roll whose answer shows nothing, and these secrets when the endpoint is fetched."""
+    rolled = roll(*secrets, body=body)
+    unseen = exchange("roll", "expireEndpointSecret", data=None, request=body)
+    exchanges = tuple(unseen if one.role == "roll" else one for one in rolled.exchanges)
+    return replace(rolled, exchanges=exchanges).examined(context().dialect)
+
+
+ROLL_CHECKS = (
+    a_roll_shows_when_the_endpoint_is_fetched,
+    the_old_secret_expires_when_the_roll_says,
+    the_new_secret_does_not_expire,
+    the_secret_sent_is_among_those_in_the_answer,
+)
+
+
+def verdicts_on_roll(rolled: RollAnswer, dialect: str = "reference") -> dict[str, Verdict]:
+    return {
+        name: verdict
+        for check in ROLL_CHECKS
+        for name, verdict in verdicts(check, rolled, dialect).items()
+    }
+
+
+def test_what_a_roll_hides_is_looked_for_when_the_endpoint_is_fetched() -> None:
+    right = rolled_unseen(EXPIRING, secret(NEW, "new-secret"), body=BODY)
+    judged = dict.fromkeys(("4.3-13", "4.3-15", "4.3-17"), Verdict.PASS)
+    assert verdicts_on_roll(right) == judged
+    wrong = rolled_unseen(secret(OLD, GIVEN), body=BODY)
+    assert verdicts_on_roll(wrong) == dict.fromkeys(judged, Verdict.FAIL)
+    assert verdicts_on_roll(right, "contrary") == {"4.3-18": Verdict.NOT_APPLICABLE}
+
+
+def test_a_retrieval_after_two_unseen_rolls_tells_nothing_of_either() -> None:
+    rolled = rolled_unseen(EXPIRING, secret(NEW, "new-secret"), body=BODY)
+    unseen = rolled.rolls[0]
+    twice = replace(rolled, exchanges=(unseen, *rolled.exchanges))
+    assert verdicts_on_roll(twice) == {"4.3-13": Verdict.PASS}
+
+
+@pytest.mark.parametrize(("name", "verdict"), [("New", Verdict.PASS), ("Old", Verdict.FAIL)])
+def test_an_update_that_shows_nothing_is_judged_by_the_retrieval_afterwards(
+    name: str, verdict: Verdict
+) -> None:
+    update = exchange("update", "updatePortalLink", data=None, request={"name": "New"})
+    after = retrieved("after", name=name)
+    evidence = observation(PortalLinkUpdate, update, after, field="name")
+    assert verdicts(an_update_changes_what_it_was_sent, evidence) == {"4.6-5": verdict}
 
 
 def link_with(role: str, *urls: str) -> Exchange:
