@@ -30,17 +30,23 @@ from typing import Any, Final, TypeVar, get_type_hints
 
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.lateness import LatenessMeter
+from hookproof.conformance.experiments.support.created_endpoints import (
+    find_in_portal_link,
+    shown_secret,
+    uid_in_records,
+)
 from hookproof.conformance.experiments.support.existing_resources import outcome
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence, Exchange, Observation, PreconditionFailed
 from hookproof.conformance.model.tolerances import BACKLOG_FACTOR
-from hookproof.conformance.observations.answer import shown_uid
+from hookproof.conformance.observations.answer import sent, shown_uid
 from hookproof.conformance.observations.deliveries import DeliveryObservation
 from hookproof.conformance.observations.destinations import Destination, Event, Roll, shown_events
 from hookproof.conformance.target.client import encoded, encoded_with
 from hookproof.conformance.target.definition import Project
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.receiver.replies.script import Reply
+from hookproof.spec.dialect.vocabulary import SecretDisplay
 
 # The member of `data` that distinguishes an event from all others.
 MARKER: Final = "marker"
@@ -134,12 +140,15 @@ class Scenario:
         _require_success(created)
         shown = created.data if isinstance(created.data, dict) else {}
         await self.context.provision.after_endpoint_created(project, shown)
+        uid, secret = shown_uid(created), settings.get("secret") or shown_secret(created)
+        if secret is None:
+            uid, secret = await self._find_secret(created, project)
         destination = Destination(
             name=name,
             token=token,
-            uid=shown_uid(created),
+            uid=uid,
             project=project.id,
-            secret=settings.get("secret") or await self._find_secret(created, project),
+            secret=secret,
             settings=settings,
         )
         self.destinations.append(destination)
@@ -186,14 +195,11 @@ class Scenario:
     async def roll(self, role: str, destination: Destination, expiration: int) -> Destination:
         """Roll the destination's secret (section 4.3); return the destination as it is afterwards.
 
-        Raises PreconditionFailed if the roll is refused, or if the endpoint's uid or secret is not
-        known.
+        Raises PreconditionFailed if it is refused, or if the uid or the secret is not known.
         """
-        if destination.uid is None:
-            raise PreconditionFailed(
-                f"the answer to createEndpoint as {destination.name} shows no uid by which the"
-                " endpoint could be rolled"
-            )
+        uid, reason = await self.find_uid(destination, broadcasting=True)
+        if uid is None:
+            raise PreconditionFailed(f"{destination.name} cannot be rolled: {reason}")
         if not destination.secrets:
             raise PreconditionFailed(
                 f"no answer shows the secret of the endpoint {destination.name}, so that nobody"
@@ -203,7 +209,7 @@ class Scenario:
         rolled = await self.trial.call(
             "expireEndpointSecret",
             role=role,
-            path={"endpointID": destination.uid},
+            path={"endpointID": uid},
             body={"expiration": expiration, "secret": new_secret},
         )
         _require_success(rolled)
@@ -213,12 +219,48 @@ class Scenario:
             new_secret=new_secret,
             expiration=expiration,
         )
-        rolled_destination = replace(destination, rolls=(*destination.rolls, roll))
+        rolled_destination = replace(destination, uid=uid, rolls=(*destination.rolls, roll))
         self.destinations = [
             rolled_destination if existing.token == destination.token else existing
             for existing in self.destinations
         ]
         return rolled_destination
+
+    async def find_uid(
+        self, destination: Destination, *, broadcasting: bool = False
+    ) -> tuple[str | None, str]:
+        """The uid of a destination, from whichever answer shows it, or None and the reason why.
+
+        Events that it has received show it, and so does the portal link of its owner; if neither
+        does, an event may be broadcast to it for that.
+        """
+        uid = destination.uid or self._uid_in_events(destination)
+        if uid is not None:
+            return uid, ""
+        created = next(
+            exchange
+            for exchange in self.trial.exchanges
+            if exchange.operation_id == "createEndpoint"
+            and sent(exchange).get("url") == destination.settings.get("url")
+        )
+        found = await find_in_portal_link(self.context, self.trial, created)
+        uid = found.uid
+        if uid is None and broadcasting:
+            uid = await self._find_uid_by_broadcast(destination)
+        return uid, found.reason
+
+    async def _find_uid_by_broadcast(self, destination: Destination) -> str | None:
+        """Wait for the event's arrival too, so that nothing that follows meets it under way."""
+        event = await self.try_broadcast(f"event that shows {destination.name}")
+        uid = self._uid_in_events(destination)
+        if event is not None and uid is not None:
+            await self.await_arrival(destination, event)
+        return uid
+
+    def _uid_in_events(self, destination: Destination) -> str | None:
+        url = destination.settings.get("url")
+        same = [other for other in self.destinations if other.settings.get("url") == url]
+        return uid_in_records(self.trial.exchanges, url) if len(same) == 1 else None
 
     async def await_arrival(
         self,
@@ -279,7 +321,10 @@ class Scenario:
             await self.trial.arrivals(destination.token, count=0, timeout_s=0)
         return self.trial.observe(
             kind,
-            destinations=tuple(self.destinations),
+            destinations=tuple(
+                replace(destination, uid=destination.uid or self._uid_in_events(destination))
+                for destination in self.destinations
+            ),
             events=tuple(self.events),
             ended_at=self.context.clock(),
             late_s=self._lateness.worst_s,
@@ -291,15 +336,23 @@ class Scenario:
         """End what the scenario keeps running."""
         self._lateness.stop()
 
-    async def _find_secret(self, created: Exchange, project: Project) -> str | None:
-        """The secret that the service generated, from whichever answer shows it (section 2.4)."""
-        secret, uid = shown_secret(created), shown_uid(created)
-        if secret is not None or uid is None:
-            return secret
+    async def _find_secret(
+        self, created: Exchange, project: Project
+    ) -> tuple[str | None, str | None]:
+        """The uid of a new endpoint, and the secret that the service generated, from whichever
+        answer shows it (section 2.4): a retrieval may show a mask instead of it.
+        """
+        uid = shown_uid(created)
+        if self.dialect.representation.secrets_shown.allowed != (SecretDisplay.ALWAYS,):
+            return uid, None
+        if uid is None:
+            uid = (await find_in_portal_link(self.context, self.trial, created)).uid
+        if uid is None:
+            return None, None
         fetched = await self.trial.call(
             "getEndpoint", role="fetch", path={"endpointID": uid}, project=project
         )
-        return shown_secret(fetched)
+        return uid, shown_secret(fetched)
 
 
 def _require_success(exchange: Exchange) -> None:
@@ -312,14 +365,6 @@ def _require_success(exchange: Exchange) -> None:
             f"{exchange.operation_id} as {exchange.role} was answered {outcome(exchange)};"
             " deliveries can be tried when it succeeds"
         )
-
-
-def shown_secret(answer: Exchange) -> str | None:
-    """The value of the last secret of the endpoint in an answer, if it shows any (section 2.4)."""
-    secrets = answer.data.get("secrets") if isinstance(answer.data, dict) else None
-    last = secrets[-1] if isinstance(secrets, list) and secrets else None
-    value = last.get("value") if isinstance(last, dict) else None
-    return value if isinstance(value, str) and value else None
 
 
 ScenarioFunction = Callable[[Scenario], Awaitable[DeliveryObservation]]

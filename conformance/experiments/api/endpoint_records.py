@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
+from hookproof.conformance.experiments.support.created_endpoints import create_endpoint
 from hookproof.conformance.experiments.support.existing_resources import (
     find_changeable_links,
     give_owner,
@@ -58,8 +59,9 @@ async def in_event(scenario: Scenario) -> RecordsInEvent:
     """The endpoint is fetched before the event, which shows it in its answer."""
     settings = {field: scenario.bodies.endpoint_value(field) for field in RECORDED_OF_EVENTS}
     plain = await scenario.destination("plain", **settings)
-    if plain.uid is not None:
-        path = {"endpointID": plain.uid}
+    uid, _ = await scenario.find_uid(plain, broadcasting=True)
+    if uid is not None:
+        path = {"endpointID": uid}
         await scenario.trial.call("getEndpoint", role=FETCHED, path=path)
     await scenario.await_arrival(plain, await scenario.broadcast(SHOWN))
     return await scenario.observe(RecordsInEvent)
@@ -73,8 +75,10 @@ async def _show_in_portal_link(
     await give_owner(trial, bodies, link, owner)
     fields = {field: bodies.endpoint_value(field) for field in RECORDED}
     body = bodies.quiet_endpoint(**{**fields, "owner_id": owner})
-    uid = shown_uid(await trial.call("createEndpoint", role="prepare", body=body))
-    if uid is not None:
-        await trial.call("getEndpoint", role=FETCHED, path={"endpointID": uid})
+    created = await create_endpoint(context, trial, role="prepare", body=body, link=link)
+    if created.uid is not None:
+        await trial.call("getEndpoint", role=FETCHED, path={"endpointID": created.uid})
+    if shown_uid(created.answer) is None:  # the portal link was changed to find the endpoint
+        await give_owner(trial, bodies, link, owner)
     await trial.call("getPortalLink", role=SHOWN, path=place)
     return trial.observe(RecordsInPortalLink)

@@ -31,7 +31,7 @@ from hookproof.conformance.experiments.support.request_bodies import RequestBodi
 from hookproof.conformance.experiments.support.seeding import HOOKS
 from hookproof.conformance.model.evidence import Evidence, Exchange, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import experiment
-from hookproof.conformance.observations.answer import pagination
+from hookproof.conformance.observations.answer import has_value, pagination
 from hookproof.conformance.observations.lists.parameters import (
     DefaultPageSize,
     LargestPageSize,
@@ -280,7 +280,7 @@ async def _go_forward(
             await trial.call(walk.operation_id, role="back", query=query)
         if not page.succeeded:
             return pages, f"page {len(pages)} of {walk.operation_id} was answered {outcome(page)}"
-        if pagination(page).get("has_next_page") is not True:
+        if pagination(page).get("has_next_page") is not True or is_evidently_last(page):
             return pages, ""
         cursor = pagination(page).get("next_page_cursor")
         if not isinstance(cursor, str):
@@ -295,6 +295,15 @@ async def _go_forward(
         f"{walk.operation_id} reports a next page after {most} pages; name a project with fewer"
         " resources, or try the deep profile"
     )
+
+
+def is_evidently_last(page: Exchange) -> bool:
+    """Whether no page can follow, although one is claimed: no cursor leads there, and this one is
+    not full.
+    """
+    size = pagination(page).get("per_page")
+    is_short = isinstance(size, int) and len(content(page)) < size
+    return is_short and not has_value(pagination(page).get("next_page_cursor"))
 
 
 async def _walk_whole_list_again(

@@ -8,17 +8,20 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
+from hookproof.conformance.experiments.support.created_endpoints import (
+    create_endpoint,
+    uid_in_records,
+)
 from hookproof.conformance.experiments.support.existing_resources import (
     fetch_list,
     find_changeable_links,
     kept_fields,
-    outcome,
     put_back_afterwards,
 )
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import experiment
-from hookproof.conformance.observations.answer import shown_uid
+from hookproof.conformance.observations.answer import sent, shown_uid
 from hookproof.conformance.observations.preparation import Preparation
 from hookproof.conformance.observations.resources.portal_link import (
     ListedPortalLinks,
@@ -100,17 +103,15 @@ async def _update_endpoints(
 ) -> Evidence:
     """Put an endpoint into the portal link by name, as the deprecated field does (section 9)."""
     trial = context.trial("update of endpoints to a new one")
-    created = await trial.call(
-        "createEndpoint", role="named endpoint", body=bodies.quiet_endpoint()
+    created = await create_endpoint(
+        context, trial, role="named endpoint", body=bodies.quiet_endpoint(), link=link
     )
-    uid = shown_uid(created)
-    if uid is None:
+    if created.uid is None:
         return trial.not_observed(
-            PortalLinkUpdate,
-            f"the creation of the endpoint to name was answered {outcome(created)}, without a uid",
+            PortalLinkUpdate, f"there is no endpoint to name: {created.reason}"
         )
     await _retrieve(trial, link, "before")
-    await _update(trial, link, "update", _body(bodies, link, endpoints=[uid]))
+    await _update(trial, link, "update", _body(bodies, link, endpoints=[created.uid]))
     await _retrieve(trial, link, "after")
     await _update(trial, link, "put back", _body(bodies, link, endpoints=[]))
     return trial.observe(PortalLinkUpdate, field="endpoints")
@@ -133,7 +134,8 @@ async def _create_endpoints_of_owner(
     fetched = await create("same owner", owner)
     await create("other owner", other)
     await _retrieve(trial, link, "retrieve")
-    if (uid := shown_uid(fetched)) is not None:
+    uid = shown_uid(fetched) or uid_in_records(trial.exchanges, sent(fetched).get("url"))
+    if uid is not None:
         await trial.call("getEndpoint", role="fetch", path={"endpointID": uid})
     await create("same owner later", owner)
     await _retrieve(trial, link, "retrieve later")

@@ -4,11 +4,12 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
+from hookproof.conformance.experiments.support.created_endpoints import create_endpoint
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import experiment
-from hookproof.conformance.observations.answer import shown_uid
 from hookproof.conformance.observations.resources.secret_roll import RollAnswer
+from hookproof.conformance.observations.resources.shown_secret import secret_uids
 
 # The overlap that the rolls ask for; nothing waits for its end.
 OVERLAP_S = 7200.0
@@ -44,24 +45,22 @@ async def _roll_and_fetch(
     """Roll one endpoint while another stays as it is."""
     trial = context.trial(name)
     first, other = bodies.secret(), bodies.secret()
-    created = await trial.call(
-        "createEndpoint", role="create", body=bodies.quiet_endpoint(secret=first)
-    )
-    other_created = await trial.call(
-        "createEndpoint", role="create other", body=bodies.quiet_endpoint(secret=other)
-    )
-    rolled_uid, other_uid = shown_uid(created), shown_uid(other_created)
-    if rolled_uid is None or other_uid is None:
-        return trial.not_observed(
-            RollAnswer, "no endpoint could be created to roll; see the requirements of section 4.1"
-        )
-    await _fetch(trial, rolled_uid, "fetch before")
+    rolled, untouched = [
+        await create_endpoint(context, trial, role=role, body=bodies.quiet_endpoint(secret=secret))
+        for role, secret in (("create", first), ("create other", other))
+    ]
+    if rolled.uid is None:
+        return trial.not_observed(RollAnswer, rolled.reason)
+    if untouched.uid is not None and not secret_uids(untouched.answer):
+        await _fetch(trial, untouched.uid, "fetch other before")
+    await _fetch(trial, rolled.uid, "fetch before")
     for fields in rolls:
         await trial.call(
-            "expireEndpointSecret", role="roll", path={"endpointID": rolled_uid}, body=fields
+            "expireEndpointSecret", role="roll", path={"endpointID": rolled.uid}, body=fields
         )
-    await _fetch(trial, rolled_uid, "fetch")
-    await _fetch(trial, other_uid, "fetch other")
+    await _fetch(trial, rolled.uid, "fetch")
+    if untouched.uid is not None:
+        await _fetch(trial, untouched.uid, "fetch other")
     given = (first, *(fields["secret"] for fields in rolls if "secret" in fields))
     return trial.observe(RollAnswer, given=given)
 

@@ -5,15 +5,18 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any, Final
 
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
+from hookproof.conformance.experiments.support.created_endpoints import (
+    CreatedEndpoint,
+    create_endpoint,
+)
 from hookproof.conformance.experiments.support.json_web_key import elliptic_key, rsa_key
 from hookproof.conformance.experiments.support.optional_settings import (
     find_accepted_settings,
     lacking_fields,
 )
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
-from hookproof.conformance.model.evidence import Evidence, Exchange
+from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import experiment
-from hookproof.conformance.observations.answer import shown_uid
 from hookproof.conformance.observations.preparation import Preparation
 from hookproof.conformance.observations.resources.round_trip import (
     AuthenticationRoundTrip,
@@ -154,10 +157,8 @@ async def _create_and_fetch(
     context: ExperimentContext, bodies: RequestBodies, name: str, fields: Mapping[str, Any]
 ) -> Evidence:
     trial = context.trial(name)
-    created = await trial.call(
-        "createEndpoint", role="create", body=bodies.quiet_endpoint(**fields)
-    )
-    await _fetch_created(trial, created)
+    body = bodies.quiet_endpoint(**fields)
+    await _fetch(trial, await create_endpoint(context, trial, role="create", body=body))
     capability = SHOWN_IN_RESPONSES.get(name)
     if capability is not None:
         promised = context.presence(capability) is Presence.YES
@@ -171,10 +172,8 @@ async def _create_with_required_fields(
     """Create two endpoints with the required fields alone (section 4.9)."""
     trial = context.trial("only required fields")
     for _ in range(2):
-        created = await trial.call(
-            "createEndpoint", role="create", body=bodies.required("createEndpoint")
-        )
-        await _fetch_created(trial, created)
+        body = bodies.required("createEndpoint")
+        await _fetch(trial, await create_endpoint(context, trial, role="create", body=body))
     return trial.observe(MinimalEndpoints)
 
 
@@ -182,10 +181,8 @@ async def _create_for_one_owner(context: ExperimentContext, bodies: RequestBodie
     trial = context.trial("several endpoints of one owner")
     owner = context.word("owner")
     for _ in range(3):
-        created = await trial.call(
-            "createEndpoint", role="create", body=bodies.quiet_endpoint(owner_id=owner)
-        )
-        await _fetch_created(trial, created)
+        body = bodies.quiet_endpoint(owner_id=owner)
+        await _fetch(trial, await create_endpoint(context, trial, role="create", body=body))
     return trial.observe(EndpointsOfOneOwner, fields=("owner_id",))
 
 
@@ -199,7 +196,6 @@ async def _create_with_secret_of_another_form(
     return trial.observe(SecretOfAnotherForm, fields=("secret",))
 
 
-async def _fetch_created(trial: Trial, created: Exchange) -> None:
-    uid = shown_uid(created)
-    if uid is not None:
-        await trial.call("getEndpoint", role="fetch", path={"endpointID": uid})
+async def _fetch(trial: Trial, created: CreatedEndpoint) -> None:
+    if created.uid is not None:
+        await trial.call("getEndpoint", role="fetch", path={"endpointID": created.uid})

@@ -7,12 +7,9 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
-from hookproof.conformance.experiments.support.existing_resources import (
-    find_changeable_links,
-    why_no_uid,
-)
+from hookproof.conformance.experiments.support.created_endpoints import create_endpoint
+from hookproof.conformance.experiments.support.existing_resources import find_changeable_links
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
-from hookproof.conformance.observations.answer import shown_uid
 from hookproof.conformance.target.definition import Project
 from hookproof.spec.contract.service_contract import Contract
 
@@ -98,14 +95,14 @@ async def prepare_valid_requests(context: ExperimentContext, trial: Trial) -> Va
     other experiment has changed it.
     """
     bodies = RequestBodies.of(context)
-    created = await trial.call("createEndpoint", role="prepare", body=bodies.quiet_endpoint())
+    created = await create_endpoint(context, trial, role="prepare", body=bodies.quiet_endpoint())
     async with context.portal_links:
         existing = await find_changeable_links(context, trial, pages=1)
     return ValidRequests(
         bodies=bodies,
         contract=context.contract,
         project=trial.project,
-        endpoint_id=shown_uid(created),
+        endpoint_id=created.uid,
         portal_link=existing.links[0] if existing.links else None,
-        missing={"endpointID": why_no_uid(created), "portalLinkID": existing.reason},
+        missing={"endpointID": created.reason, "portalLinkID": existing.reason},
     )

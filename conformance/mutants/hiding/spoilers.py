@@ -25,8 +25,13 @@ _HIDES: Final = {
 _SPOILER: Final = {
     "type": "object",
     "additionalProperties": False,
-    "required": ["fault"],
-    "properties": {"fault": _TEXT, "whole_operation": {"type": "boolean"}, "hides": _HIDES},
+    "oneOf": [{"required": ["fault"]}, {"required": ["variant"]}],
+    "properties": {
+        "fault": _TEXT,
+        "variant": _TEXT,
+        "whole_operation": {"type": "boolean"},
+        "hides": _HIDES,
+    },
 }
 _SCHEMA: Final[dict[str, Any]] = {
     "type": "object",
@@ -49,20 +54,15 @@ class Hiding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spoiler:
-    """One or two spoilers at once, their faults as the server's command line names them.
+    """One or two spoilers at once, with `deviations` as words of the server's command line.
 
     `whole_operation` is whether an operation never succeeds, so that everything about it is lost.
     """
 
     name: str
-    faults: tuple[str, ...]
+    deviations: tuple[str, ...]
     whole_operation: bool
     hides: tuple[Hiding, ...]
-
-    @property
-    def deviations(self) -> tuple[str, ...]:
-        """The words of the server's command line."""
-        return tuple(word for fault in self.faults for word in ("--fault", fault))
 
     def may_hide(self, requirement: str) -> bool:
         return any(
@@ -74,7 +74,7 @@ class Spoiler:
     def together_with(self, other: "Spoiler") -> "Spoiler":
         return Spoiler(
             name=f"{self.name}+{other.name}",
-            faults=(*self.faults, *other.faults),
+            deviations=(*self.deviations, *other.deviations),
             whole_operation=self.whole_operation or other.whole_operation,
             hides=(*self.hides, *other.hides),
         )
@@ -91,7 +91,7 @@ class KnownSpoilers:
         """A fault of the catalogue as a spoiler."""
         return Spoiler(
             name=name,
-            faults=(name,),
+            deviations=("--fault", name),
             whole_operation=False,
             hides=self.hidden_by_faults.get(name, ()),
         )
@@ -104,7 +104,12 @@ def read_spoilers(path: Path = SPOILERS) -> KnownSpoilers:
         spoilers=tuple(
             Spoiler(
                 name=name,
-                faults=(fields["fault"],),
+                deviations=tuple(
+                    word
+                    for kind in ("fault", "variant")
+                    if kind in fields
+                    for word in (f"--{kind}", fields[kind])
+                ),
                 whole_operation=fields.get("whole_operation", False),
                 hides=_hidings(fields.get("hides", ())),
             )

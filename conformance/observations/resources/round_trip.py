@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from hookproof.conformance.model.evidence import Exchange, Observation
-from hookproof.conformance.observations.answer import shown_uid
+from hookproof.conformance.observations.answer import sent, shown, shown_uid
 from hookproof.conformance.observations.resources.client_key import (
     ShownClientKey,
     shown_client_keys,
@@ -47,12 +47,33 @@ class EndpointCreation(Observation):
         return False
 
     def created_and_fetched(self) -> Iterator[tuple[Exchange, Exchange]]:
-        """Each creation with the last retrieval of the same endpoint."""
-        retrievals = {shown_uid(exchange): exchange for exchange in self.fetched}
+        """Each creation with the last retrieval of the same endpoint.
+
+        The URL tells the endpoint where the answer to its creation shows no uid.
+        """
+        by_uid = {shown_uid(exchange): exchange for exchange in self.fetched}
+        by_url = {shown(exchange).get("url"): exchange for exchange in self.fetched}
         for created in self.created:
-            fetched = retrievals.get(shown_uid(created))
-            if fetched is not None and shown_uid(created) is not None:
+            uid, url = shown_uid(created), sent(created).get("url")
+            fetched = by_url.get(url) if uid is None else by_uid.get(uid)
+            if fetched is not None and (uid or url):
                 yield created, fetched
+
+    def first_shown(self, created: Exchange) -> Exchange:
+        """The answer that shows first what was created: that to the creation, or the retrieval if
+        that shows no endpoint.
+        """
+        if shown(created) or not created.succeeded:
+            return created
+        return self._retrievals.get(id(created), created)
+
+    def known_uid(self, created: Exchange) -> str | None:
+        """The uid of what was created, from the answer to its creation or from its retrieval."""
+        return shown_uid(created) or shown_uid(self._retrievals.get(id(created)))
+
+    @property
+    def _retrievals(self) -> dict[int, Exchange]:
+        return {id(created): fetched for created, fetched in self.created_and_fetched()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +107,7 @@ class AuthenticationRoundTrip(RoundTrip):
 class MinimalEndpoints(RoundTrip, SucceedingRequests):
     """Endpoints with the required fields alone; the service generates their secrets.
 
-    `shown_secrets` are the secrets in the answers to the creations.
+    `shown_secrets` are the secrets in the answers that show them first.
     """
 
     shown_secrets: tuple[ShownSecret, ...] = ()
@@ -95,7 +116,8 @@ class MinimalEndpoints(RoundTrip, SucceedingRequests):
         """The observation with the form of each secret."""
         rules = dialect.signatures.secret
         observed = EndpointCreation.examined(self, dialect)
-        return replace(observed, shown_secrets=shown_secrets(self.created, rules))
+        secrets = shown_secrets(map(self.first_shown, self.created), rules)
+        return replace(observed, shown_secrets=secrets)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

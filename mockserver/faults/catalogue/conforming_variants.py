@@ -34,6 +34,8 @@ from hookproof.mockserver.faults.support.altered_responses import (
 )
 from hookproof.mockserver.faults.support.altered_validation import AlteredValidation, Schema
 from hookproof.mockserver.store.deliveries import Deliveries
+from hookproof.mockserver.store.endpoints import EndpointRow
+from hookproof.mockserver.store.events import EventTable, NewEvent
 from hookproof.spec.contract.service_contract import SchemaProblem
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import NoValue, TimestampForm
@@ -271,6 +273,14 @@ class LateRetries(RetryRules):
     def next_due(self, attempts: int, retry_after: str | None) -> float | None:
         due = super().next_due(attempts, retry_after)
         return None if due is None else due + 1
+
+
+@variant()
+class LateDeliveries(EventTable):
+    """Every delivery is due three seconds after its event was accepted."""
+
+    def add(self, event: NewEvent, *, reached: Sequence[EndpointRow], now: float) -> None:
+        super().add(event, reached=reached, now=now + 3)
 
 
 @variant()

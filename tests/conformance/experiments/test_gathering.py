@@ -7,6 +7,7 @@ from hookproof.conformance.mutants.mutant_run import MutantRunOrder, MutantRunRe
 
 CHANGED = "changed_member:operation="
 NULL_EVENTS = f"{CHANGED}createBroadcastEvent,member=data,value=null"
+NULL_ENDPOINTS = f"{CHANGED}createEndpoint,member=data,value=null"
 NO_ENDPOINT_UID = f"{CHANGED}createEndpoint,member=data.uid"
 NO_SECRET_AT_CREATION = f"{CHANGED}createEndpoint,member=data.secrets"
 NO_LIST = "server_error:operation=listPortalLinks,status=401"
@@ -31,7 +32,20 @@ def run_spoiled(fault: str, *experiments: str) -> MutantRunResult:
         pytest.param(NULL_EVENTS, "broadcast", {"1-1", "6-3", "4.8-15"}, {"2.8-1"}, id="null data"),
         pytest.param(NULL_EVENTS, "signing", {"6-6", "6-7"}, {"2.8-1"}, id="signed null data"),
         pytest.param(NO_ENDPOINT_UID, "signing", {"6-6", "6-7"}, {"4.2-6"}, id="no uid"),
-        pytest.param(NO_ENDPOINT_UID, "access", {"5-1", "5-4", "5-8"}, {"5-2"}, id="keys, no uid"),
+        pytest.param(NO_ENDPOINT_UID, "access", {"5-1", "5-2", "5-8"}, set(), id="keys, no uid"),
+        pytest.param(NO_ENDPOINT_UID, "roll", {"4.3-2", "4.3-16"}, set(), id="rolls, no uid"),
+        pytest.param(
+            NULL_ENDPOINTS, "roll_answers", {"4.3-11", "4.3-14"}, {"2.3-10"}, id="null endpoints"
+        ),
+        pytest.param(
+            NULL_ENDPOINTS, "round_trip", {"2.3-12", "4.1-4", "9-3"}, {"4.2-5"}, id="null trips"
+        ),
+        pytest.param(
+            NULL_ENDPOINTS, "portal_links", {"2.6-3", "2.6-6", "9-4"}, set(), id="null, linked"
+        ),
+        pytest.param(
+            NULL_ENDPOINTS, "endpoint_records", {"2.6-10", "2.8-10"}, set(), id="null records"
+        ),
         pytest.param(NO_LIST, "portal_links", {"4.5-1", "4.6-5", "2.6-2"}, {"2.6-7"}, id="no list"),
         pytest.param(NO_LIST, "access", {"5-1", "5-5", "5-6"}, set(), id="keys, no list"),
         pytest.param(NO_LIST, "isolation", {"1-4", "1-6", "1-9"}, {"1-8"}, id="projects, no list"),

@@ -27,7 +27,7 @@ from tests.conformance.command import run_command
 def spoiler(name: str = "null_data", *, hides: str = "2.8-*", whole: bool = False) -> Spoiler:
     return Spoiler(
         name=name,
-        faults=(f"fault_of_{name}",),
+        deviations=("--fault", f"fault_of_{name}"),
         whole_operation=whole,
         hides=(Hiding(because="nothing is shown", requirements=(hides,)),),
     )

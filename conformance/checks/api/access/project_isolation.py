@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from hookproof.conformance.checks.api.access.resource_change import has_changed
-from hookproof.conformance.checks.api.resources.portal_link import members
+from hookproof.conformance.checks.api.resources.portal_link import is_member, members, named
 from hookproof.conformance.checks.support.refusal import refusal_with
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
@@ -15,7 +15,6 @@ from hookproof.conformance.observations.answer import (
     refused,
     resources,
     shown,
-    shown_uid,
     was_accepted,
 )
 from hookproof.conformance.observations.requests.isolation import (
@@ -114,17 +113,18 @@ def a_portal_link_takes_up_no_endpoint_of_another_project(
 ) -> Iterator[Judgement]:
     """One endpoint here and one elsewhere have the portal link's owner_id."""
     link, elsewhere = owned.portal_link, owned.elsewhere
-    if link is not None and elsewhere is not None and shown(link):
-        uid = shown_uid(elsewhere)
-        if uid is not None:
-            yield judged(
-                uid not in members(link),
-                "1-10",
-                "A portal link takes up an endpoint of another project",
-                expected=f"without {uid}",
-                actual=members(link),
-                exchanges=[elsewhere, link],
-            )
+    if link is None or elsewhere is None or not shown(link):
+        return
+    is_taken_up = is_member(link, elsewhere, owned.all_exchanges("here"))
+    if is_taken_up is not None:
+        yield judged(
+            not is_taken_up,
+            "1-10",
+            "A portal link takes up an endpoint of another project",
+            expected=f"without {named(elsewhere)}",
+            actual=members(link),
+            exchanges=[elsewhere, link],
+        )
 
 
 @check("4-1")

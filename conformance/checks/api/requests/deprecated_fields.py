@@ -20,25 +20,25 @@ def app_id_is_taken_and_means_what_the_dialect_says(
     """Another name of owner_id, or nothing."""
     for created in trip.created[:1]:
         if "appID" in sent(created):
-            yield from _app_id(created, context)
+            yield from _app_id(created, trip.first_shown(created), context)
 
 
-def _app_id(created: Exchange, context: CheckContext) -> Iterator[Judgement]:
+def _app_id(created: Exchange, answer: Exchange, context: CheckContext) -> Iterator[Judgement]:
     message = "An endpoint cannot be created with the deprecated appID"
     yield from success_of(created, "9-1", message)
     meaning = context.dialect.requests.app_id
-    if not shown(created) or not meaning.decided:
+    if not shown(answer) or not meaning.decided:
         return
     if "owner_id" in sent(created) and _is_alias(meaning.value):
         return  # nothing says which of two names for one thing wins
-    is_owner = shown(created).get("owner_id") == sent(created)["appID"]
+    is_owner = shown(answer).get("owner_id") == sent(created)["appID"]
     yield judged(
         any(_is_alias(allowed) is is_owner for allowed in meaning.allowed),
         "9-3",
         "The deprecated appID does not do what the dialect says",
         expected=meaning.value.value,
-        actual=f"owner_id {shown(created).get('owner_id')}",
-        exchanges=[created],
+        actual=f"owner_id {shown(answer).get('owner_id')}",
+        exchanges=dict.fromkeys([created, answer]),
     )
 
 
@@ -58,7 +58,10 @@ def portal_endpoints_are_taken_and_mean_what_the_dialect_says(
     if updated.field != "endpoints" or update is None:
         return
     named, meaning = sent(update)["endpoints"], context.dialect.requests.portal_endpoints
-    if not named or named != [shown_uid(updated.named_endpoint)]:
+    endpoint = updated.named_endpoint
+    if not named or endpoint is None or not endpoint.succeeded:
+        return
+    if shown_uid(endpoint) is not None and named != [shown_uid(endpoint)]:
         return
     message = "A portal link cannot be updated with the deprecated endpoints"
     yield from success_of(update, "9-2", message)

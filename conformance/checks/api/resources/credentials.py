@@ -40,7 +40,7 @@ def the_authentication_type_is_the_one_given(
     """For every mechanism that the dialect has a word for."""
     message = "The authentication type of an endpoint is not the one given"
     for created in creation.created:
-        yield from _shown_as_given("2.5-1", message, created, "authentication.type")
+        yield from _shown_as_given("2.5-1", message, creation, created, "authentication.type")
 
 
 @check(*MECHANISMS.values())
@@ -50,10 +50,11 @@ def the_members_of_a_mechanism_are_shown_as_given(
     """All but the masked ones."""
     masked = context.dialect.representation.masked
     for created in creation.created:
+        answer = creation.first_shown(created)
         for mechanism, requirement in MECHANISMS.items():
             root = f"authentication.{mechanism}"
             given = dict(leaves(at(sent(created), root), root)) if at(sent(created), root) else {}
-            if given and _lacks_optional(creation, created, mechanism):
+            if given and _lacks_optional(creation, answer, mechanism):
                 yield not_applicable(
                     requirement,
                     f"The target does not accept {mechanism} when an endpoint is created.",
@@ -62,16 +63,16 @@ def the_members_of_a_mechanism_are_shown_as_given(
             different = {
                 path: value
                 for path, value in given.items()
-                if path not in masked and at(shown(created), path) != value
+                if path not in masked and at(shown(answer), path) != value
             }
-            if given and shown(created):
+            if given and shown(answer):
                 yield judged(
                     not different,
                     requirement,
                     f"A member of {mechanism} is not shown as it was given",
                     expected=different,
-                    actual={path: at(shown(created), path) for path in different},
-                    exchanges=[created],
+                    actual={path: at(shown(answer), path) for path in different},
+                    exchanges=dict.fromkeys([created, answer]),
                 )
 
 
@@ -85,12 +86,12 @@ def the_user_name_is_shown_as_given(
     for created in creation.created:
         if at(sent(created), path) is None:
             continue
-        if _lacks_optional(creation, created, "basic_auth"):
+        if _lacks_optional(creation, creation.first_shown(created), "basic_auth"):
             yield not_applicable(
                 "2.5-12", "The target does not accept basic_auth when an endpoint is created."
             )
         else:
-            yield from _shown_as_given("2.5-12", message, created, path)
+            yield from _shown_as_given("2.5-12", message, creation, created, path)
 
 
 @check("4.1-15")
@@ -102,15 +103,16 @@ def the_client_certificate_is_the_one_sent(
     if path in context.dialect.representation.masked:
         return
     for created in creation.created:
-        given, actual = at(sent(created), path), at(shown(created), path)
-        if isinstance(given, str) and shown(created):
+        answer = creation.first_shown(created)
+        given, actual = at(sent(created), path), at(shown(answer), path)
+        if isinstance(given, str) and shown(answer):
             yield judged(
                 isinstance(actual, str) and actual.strip() == given.strip(),
                 "4.1-15",
                 "The client certificate of an endpoint is not the one sent",
                 expected=given,
                 actual=actual,
-                exchanges=[created],
+                exchanges=dict.fromkeys([created, answer]),
             )
 
 
@@ -149,7 +151,7 @@ def masked_credentials_are_not_shown_in_clear(
                     for exchange in creation.exchanges
                     if exchange.succeeded and shows_credential(exchange, given)
                 ]
-                if not leaking and not was_successful(created):
+                if not leaking and not was_successful(creation.first_shown(created)):
                     continue  # nothing was shown, in clear or otherwise
                 yield judged(
                     not leaking,
@@ -162,21 +164,24 @@ def masked_credentials_are_not_shown_in_clear(
 
 
 def _shown_as_given(
-    requirement: str, message: str, created: Exchange, path: str
+    requirement: str, message: str, creation: EndpointCreation, created: Exchange, path: str
 ) -> Iterator[Judgement]:
-    """Whether the answer to a creation shows the value that was sent at this path, if any was."""
-    given, actual = at(sent(created), path), at(shown(created), path)
-    if given is not None and shown(created):
+    """Whether the first answer with the endpoint shows the value that was sent at this path, if any
+    was.
+    """
+    answer = creation.first_shown(created)
+    given, actual = at(sent(created), path), at(shown(answer), path)
+    if given is not None and shown(answer):
         yield judged(
             actual == given,
             requirement,
             message,
             expected=given,
             actual=actual,
-            exchanges=[created],
+            exchanges=dict.fromkeys([created, answer]),
         )
 
 
-def _lacks_optional(creation: EndpointCreation, created: Exchange, mechanism: str) -> bool:
+def _lacks_optional(creation: EndpointCreation, answer: Exchange, mechanism: str) -> bool:
     """Whether the target shows nothing of a mechanism that it did not promise."""
-    return creation.may_lack_mechanism and not at(shown(created), f"authentication.{mechanism}")
+    return creation.may_lack_mechanism and not at(shown(answer), f"authentication.{mechanism}")

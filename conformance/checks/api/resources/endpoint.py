@@ -74,8 +74,8 @@ def a_created_endpoint_has_a_uid_and_a_secret(
 def no_two_endpoints_have_the_same_uid(
     trip: RoundTrip, _context: CheckContext
 ) -> Iterator[Judgement]:
-    created = [exchange for exchange in trip.created if shown_uid(exchange) is not None]
-    uids = [shown_uid(exchange) for exchange in created]
+    created = [exchange for exchange in trip.created if trip.known_uid(exchange) is not None]
+    uids = [trip.known_uid(exchange) for exchange in created]
     if len(uids) > 1:
         yield judged(
             len(set(uids)) == len(uids),
@@ -119,12 +119,12 @@ def several_endpoints_share_one_owner(
     endpoints: EndpointsOfOneOwner, _context: CheckContext
 ) -> Iterator[Judgement]:
     """Each of them is created and shows the owner_id; a refusal tells only where one was."""
-    answers = endpoints.created
+    answers = [endpoints.first_shown(created) for created in endpoints.created]
     if not any(map(was_successful, answers)) or not all(
         was_successful(answer) or refused(answer) for answer in answers
     ):
         return
-    wanted = [sent(answer).get("owner_id") for answer in answers]
+    wanted = [sent(created).get("owner_id") for created in endpoints.created]
     actual = [shown(answer).get("owner_id") for answer in answers]
     yield judged(
         actual == wanted,
@@ -132,7 +132,7 @@ def several_endpoints_share_one_owner(
         "Endpoints cannot share one owner_id",
         expected=wanted,
         actual=actual,
-        exchanges=answers,
+        exchanges=dict.fromkeys([*endpoints.created, *answers]),
     )
 
 
@@ -170,17 +170,21 @@ def what_is_not_given_has_the_documented_default(
 def a_created_endpoint_shows_what_was_sent(
     creation: RoundTrip | ModeledOperations, _context: CheckContext
 ) -> Iterator[Judgement]:
-    """Every plain field of every accepted request; numbers are equal whatever their spelling."""
+    """Every plain field of every accepted request; numbers are equal whatever their spelling.
+
+    In the answer to the creation, or when it is fetched if that answer shows no endpoint.
+    """
     for created in creation.created:
+        answer = creation.first_shown(created)
         for field, requirement in ECHOED.items():
-            if field in sent(created) and shown(created):
+            if field in sent(created) and shown(answer):
                 yield judged(
-                    _equal(sent(created)[field], shown(created).get(field)),
+                    _equal(sent(created)[field], shown(answer).get(field)),
                     requirement,
                     f"The {field} of a created endpoint is not the one sent",
                     expected=sent(created)[field],
-                    actual=shown(created).get(field, "absent"),
-                    exchanges=[created],
+                    actual=shown(answer).get(field, "absent"),
+                    exchanges=dict.fromkeys([created, answer]),
                 )
 
 
@@ -188,12 +192,15 @@ def a_created_endpoint_shows_what_was_sent(
 def an_endpoint_is_fetched_as_it_was_created(
     trip: RoundTrip, context: CheckContext
 ) -> Iterator[Judgement]:
-    """Field by field, masked credentials aside."""
+    """Field by field, masked credentials aside; 2.3-1 and 2.1 judge what a creation hides."""
     for created, fetched in trip.created_and_fetched():
+        if not shown(created):
+            continue
+        hidden = {"uid"} if shown_uid(created) is None else set()
         yield agreement(
             "4.2-5",
             "An endpoint is fetched with another configuration than its creation showed",
-            CONFIGURATION,
+            [name for name in CONFIGURATION if name not in hidden],
             shown(created),
             shown(fetched),
             [created, fetched],
@@ -236,14 +243,15 @@ def status_follows_is_disabled(trip: RoundTrip, context: CheckContext) -> Iterat
             yield from success_of(created, "3-4", message)
         word = words.endpoint_disabled if disabled else words.endpoint_active
         state = "a disabled" if disabled else "an active"
-        if word.decided and shown(created):
+        answer = trip.first_shown(created)
+        if word.decided and shown(answer):
             yield judged(
-                word.allows(shown(created).get("status")),
+                word.allows(shown(answer).get("status")),
                 "3-2" if disabled else "3-1",
                 f"The status of {state} endpoint is another word than the dialect's",
                 expected=" or ".join(word.allowed),
-                actual=shown(created).get("status", "absent"),
-                exchanges=[created],
+                actual=shown(answer).get("status", "absent"),
+                exchanges=dict.fromkeys([created, answer]),
             )
 
 

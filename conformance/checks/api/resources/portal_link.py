@@ -44,6 +44,25 @@ def members(exchange: Exchange | None) -> list[str]:
     return _identifiers(shown(exchange).get("endpoints_metadata") if exchange is not None else None)
 
 
+def is_member(link: Exchange, creation: Exchange, others: Iterable[Exchange]) -> bool | None:
+    """Whether a portal link shows an endpoint, told by its uid, or else by its URL.
+
+    A service may spell a URL otherwise than it was sent, so that one that is missing tells nothing
+    (None) unless the URL of this creation, or in the portal link that of one of the others, is
+    shown as it was sent.
+    """
+    uid, url = shown_uid(creation), sent(creation).get("url")
+    if uid is not None:
+        return uid in members(link)
+    if not creation.succeeded or not has_value(url):
+        return None
+    urls = [record.get("url") for record in objects_in(shown(link).get("endpoints_metadata"))]
+    is_spelled_as_sent = shown(creation).get("url") == url or any(
+        sent(other).get("url") in urls for other in others
+    )
+    return url in urls if url in urls or is_spelled_as_sent else None
+
+
 def settings(link: Mapping[str, Any]) -> dict[str, Any]:
     """What an update of a portal link can change; its endpoints change with deliveries too."""
     return {name: link.get(name) for name in LISTED_AS_RETRIEVED}
@@ -154,20 +173,39 @@ def a_portal_link_has_the_endpoints_of_its_owner(
             "keeps the endpoints of its old owner",
         ),
     ):
-        uids = [shown_uid(exchange) for exchange in created]
-        if link is None or not shown(link) or not uids or None in uids:
+        if link is None or not shown(link) or not created:
             continue
-        has_right_ones = all((uid in members(link)) is holds_them for uid in uids)
+        has_right_ones = _all_are_members(links, link, created, wanted=holds_them)
+        if has_right_ones is None:
+            continue
         if not has_right_ones and not _have_owners_as_set(link, created, same=holds_them):
             continue
         yield judged(
             has_right_ones,
             requirement,
             f"A portal link {message}",
-            expected=f"{'with' if holds_them else 'without'} {uids}",
+            expected=f"{'with' if holds_them else 'without'} {[named(one) for one in created]}",
             actual=members(link),
             exchanges=[*created, link],
         )
+
+
+def _all_are_members(
+    links: PortalLinkOfOwner, link: Exchange, created: Iterable[Exchange], *, wanted: bool
+) -> bool | None:
+    """Whether a portal link shows all of these endpoints, or none if they are not `wanted`; None if
+    that cannot be told of one of them.
+    """
+    others = (*links.of_owner, *links.of_owner_later, *links.of_other_owner)
+    memberships = [is_member(link, creation, others) for creation in created]
+    if None in memberships:
+        return None
+    return all(membership is wanted for membership in memberships)
+
+
+def named(creation: Exchange) -> str:
+    """The uid of a new endpoint, or its URL where the answer to its creation hides the uid."""
+    return shown_uid(creation) or str(sent(creation).get("url"))
 
 
 def _have_owners_as_set(link: Exchange, created: Iterable[Exchange], *, same: bool) -> bool:
@@ -249,21 +287,23 @@ def a_portal_link_is_listed_as_it_is_retrieved(
 def an_update_changes_what_it_was_sent(
     updated: PortalLinkUpdate, _context: CheckContext
 ) -> Iterator[Judgement]:
-    """In the answer and when the portal link is retrieved afterwards."""
+    """In the answer, as far as it shows a portal link, and when it is retrieved afterwards."""
     update, after, field = updated.update, updated.after, updated.field
-    if update is None or after is None or not shown(update) or not shown(after):
+    if update is None or after is None or not update.succeeded or not shown(after):
         return
     if field in UPDATED:
         wanted = sent(update)[field]
-        actual = [shown(exchange).get(field, "absent") for exchange in (update, after)]
+        actual = [shown(answer).get(field, "absent") for answer in (update, after) if shown(answer)]
         yield judged(
-            actual == [wanted, wanted],
+            actual == [wanted] * len(actual),
             UPDATED[field],
             f"An update does not change the {field} of a portal link",
             expected=f"{wanted!r} in the answer and afterwards",
-            actual=f"{actual[0]!r} in the answer, {actual[1]!r} afterwards",
+            actual=" and ".join(map(repr, actual)),
             exchanges=[update, after],
         )
+    if not shown(update):
+        return
     yield agreement(
         "4.6-9",
         "A portal link is retrieved otherwise than the answer to its update showed it",

@@ -20,6 +20,7 @@ from hookproof.conformance.observations.answer import (
 )
 from hookproof.conformance.observations.resources.round_trip import (
     AuthenticationRoundTrip,
+    EndpointCreation,
     EndpointRoundTrip,
     EndpointsOfOneOwner,
     MinimalEndpoints,
@@ -44,19 +45,33 @@ def a_given_secret_is_the_endpoints(
     | RollAnswer,
     context: CheckContext,
 ) -> Iterator[Judgement]:
-    """Every way of showing secrets shows it in the answer to its creation."""
+    """Every way of showing secrets shows it in the answer to its creation.
+
+    Where that shows no endpoint, the secret is looked for when the endpoint is fetched.
+    """
     if not context.dialect.representation.secrets_shown.decided:
         return
     for created in creation.created:
-        if "secret" in sent(created) and shown(created):
+        answer = _showing_secrets(creation, created, context)
+        if "secret" in sent(created) and shown(answer):
             yield judged(
-                sent(created)["secret"] in secret_values(created),
+                sent(created)["secret"] in secret_values(answer),
                 "2.3-11",
                 "The secret given at creation is not the endpoint's",
                 expected="the given secret among the endpoint's",
-                actual=f"{len(secret_values(created))} other secrets",
-                exchanges=[created],
+                actual=f"{len(secret_values(answer))} other secrets",
+                exchanges=dict.fromkeys([created, answer]),
             )
+
+
+def _showing_secrets(
+    creation: EndpointCreation, created: Exchange, context: CheckContext
+) -> Exchange:
+    """The first answer in which the dialect shows the secrets that an endpoint was created with: no
+    retrieval where it shows them when they are set alone, nor one after a roll.
+    """
+    always = context.dialect.representation.secrets_shown.allowed == (SecretDisplay.ALWAYS,)
+    return creation.first_shown(created) if always and isinstance(creation, RoundTrip) else created
 
 
 @check("2.3-12", "2.3-13", "2.3-14")
@@ -67,9 +82,10 @@ def a_secret_is_made_when_none_is_given(
     if not context.dialect.representation.secrets_shown.decided:
         return
     created = [
-        exchange
-        for exchange in endpoints.created
-        if shown(exchange) and "secret" not in sent(exchange)
+        answer
+        for creation in endpoints.created
+        if "secret" not in sent(creation)
+        if shown(answer := _showing_secrets(endpoints, creation, context))
     ]
     for exchange in created:
         yield judged(

@@ -65,12 +65,26 @@ def the_secret_sent_is_among_those_in_the_answer(
 def a_roll_shows_when_the_endpoint_is_fetched(
     rolled: RollAnswer, context: CheckContext
 ) -> Iterator[Judgement]:
-    """The new secrets, by identifier, and by value where the dialect always shows them."""
+    """The new secrets, by identifier, and by value where the dialect always shows them.
+
+    After an answer that shows no endpoint it is the secret that the roll was sent.
+    """
     rolls, fetched = rolled.rolls, rolled.after
-    if not rolls or fetched is None or not shown(rolls[-1]) or not shown(fetched):
+    if not rolls or fetched is None or not rolls[-1].succeeded or not shown(fetched):
         return
     always = context.dialect.representation.secrets_shown.allowed == (SecretDisplay.ALWAYS,)
-    before = secret_uids(rolled.before or rolls[0])
+    if not shown(rolls[-1]):
+        if always and "secret" in sent(rolls[-1]):
+            yield judged(
+                sent(rolls[-1])["secret"] in secret_values(fetched),
+                "4.3-13",
+                "A roll does not show when the endpoint is fetched",
+                expected="the secret that was sent",
+                actual=f"{len(secret_values(fetched))} other secrets",
+                exchanges=[rolls[-1], fetched],
+            )
+        return
+    before = secret_uids(rolled.secrets_before or rolls[0])
     newest = {uid for uid in secret_uids(rolls[-1]) if uid not in before}
     current = {str(secret.get("value")) for secret in _current(rolls[-1])}
     yield judged(
@@ -89,17 +103,17 @@ def a_roll_leaves_the_secrets_of_others_alone(
     rolled: RollAnswer, _context: CheckContext
 ) -> Iterator[Judgement]:
     """Another endpoint of the project, created before."""
-    created, fetched = rolled.other_created, rolled.other_after
-    if created is None or fetched is None or not secret_uids(created) or not shown(fetched):
+    before, fetched = rolled.other_before, rolled.other_after
+    if before is None or fetched is None or not secret_uids(before) or not shown(fetched):
         return
     expiring = [secret for secret in _secrets(fetched) if has_value(secret.get("expires_at"))]
     yield judged(
-        sorted(secret_uids(created)) == sorted(secret_uids(fetched)) and not expiring,
+        sorted(secret_uids(before)) == sorted(secret_uids(fetched)) and not expiring,
         "4.3-14",
         "A roll changes the secrets of another endpoint",
-        expected=secret_uids(created),
+        expected=secret_uids(before),
         actual=f"{secret_uids(fetched)}, {len(expiring)} of them expiring",
-        exchanges=[created, *rolled.rolls, fetched],
+        exchanges=[before, *rolled.rolls, fetched],
     )
 
 
@@ -113,13 +127,14 @@ def the_old_secret_expires_when_the_roll_says(
     """
     yield from _not_applicable_where_required("4.3-18", "expiration", context.dialect)
     form = context.dialect.representation.timestamp
-    current = set() if rolled.before is None else _current_uids(rolled.before)
-    for roll in rolled.successful_rolls:
+    before = rolled.secrets_before
+    current = set() if before is None else _current_uids(before)
+    for roll, answer in _shown_rolls(rolled, context):
         requirement = "4.3-15" if "expiration" in sent(roll) else "4.3-18"
         wanted = _overlap_s(sent(roll), context.dialect)
-        replaced = [secret for secret in _secrets(roll) if str(secret.get("uid")) in current]
-        if wanted == 0 and not replaced and current and _current_uids(roll):
-            yield holds(requirement, exchanges=[roll])
+        replaced = [secret for secret in _secrets(answer) if str(secret.get("uid")) in current]
+        if wanted == 0 and not replaced and current and _current_uids(answer):
+            yield holds(requirement, exchanges=dict.fromkeys([roll, answer]))
         elif wanted is not None and replaced and form.decided:
             expires_at = unix_seconds(replaced[0].get("expires_at"), form.value)
             length = None if expires_at is None else expires_at - roll.sent_at
@@ -130,9 +145,9 @@ def the_old_secret_expires_when_the_roll_says(
                 "The old secret does not expire as long after the roll as it should",
                 expected=f"{wanted:g} s after the roll",
                 actual="no expires_at" if length is None else f"{length:.1f} s after the roll",
-                exchanges=[roll],
+                exchanges=dict.fromkeys([roll, answer]),
             )
-        current = _current_uids(roll)
+        current = _current_uids(answer)
 
 
 def _overlap_s(body: Mapping[str, Any], dialect: Dialect) -> float | None:
@@ -144,17 +159,18 @@ def _overlap_s(body: Mapping[str, Any], dialect: Dialect) -> float | None:
 
 @check("4.3-17")
 def the_new_secret_does_not_expire(
-    rolled: RollAnswer, _context: CheckContext
+    rolled: RollAnswer, context: CheckContext
 ) -> Iterator[Judgement]:
     """A roll brings in at least one secret, and none of those has an expires_at."""
-    known = set() if rolled.before is None else set(secret_uids(rolled.before))
-    for roll in rolled.successful_rolls:
+    before = rolled.secrets_before
+    known = set() if before is None else set(secret_uids(before))
+    for roll, answer in _shown_rolls(rolled, context):
         if not known:
             # The secrets before could not be read, so it is unknown which ones are new.
-            known = set(secret_uids(roll))
+            known = set(secret_uids(answer))
             continue
-        new = [secret for secret in _secrets(roll) if str(secret.get("uid")) not in known]
-        known |= set(secret_uids(roll))
+        new = [secret for secret in _secrets(answer) if str(secret.get("uid")) not in known]
+        known |= set(secret_uids(answer))
         expirations = [secret.get("expires_at") for secret in new]
         expiring = [expires_at for expires_at in expirations if has_value(expires_at)]
         yield judged(
@@ -163,7 +179,7 @@ def the_new_secret_does_not_expire(
             "The secret that a roll brings in has an expires_at",
             expected="a new secret without end",
             actual=expiring,
-            exchanges=[roll],
+            exchanges=dict.fromkeys([roll, answer]),
         )
 
 
@@ -175,18 +191,30 @@ def a_roll_without_a_secret_brings_in_one(
     yield from _not_applicable_where_required("4.3-19", "secret", context.dialect)
     if not context.dialect.representation.secrets_shown.decided:
         return
-    for roll in rolled.successful_rolls:
+    for roll, answer in _shown_rolls(rolled, context):
         if "secret" not in sent(roll):
             context.require_same_signatures()
-            new = set(secret_values(roll)) - set(rolled.given)
+            new = set(secret_values(answer)) - set(rolled.given)
             yield judged(
                 any(secret.is_generated for secret in rolled.shown_secrets if secret.secret in new),
                 "4.3-19",
                 "A roll without a secret brings in none of the dialect's form",
                 expected="a secret made by the service",
                 actual=f"{len(new)} new secrets",
-                exchanges=[roll],
+                exchanges=dict.fromkeys([roll, answer]),
             )
+
+
+def _shown_rolls(rolled: RollAnswer, context: CheckContext) -> Iterator[tuple[Exchange, Exchange]]:
+    """The rolls that succeeded, each with the answer that shows first what it did.
+
+    That is no retrieval where the dialect shows secrets only when they are set.
+    """
+    always = context.dialect.representation.secrets_shown.allowed == (SecretDisplay.ALWAYS,)
+    for roll in rolled.rolls:
+        answer = rolled.first_showing(roll) if always else roll
+        if shown(answer):
+            yield roll, answer
 
 
 def _not_applicable_where_required(

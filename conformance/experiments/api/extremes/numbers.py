@@ -8,6 +8,10 @@ from collections.abc import AsyncIterator, Awaitable
 from typing import Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.conformance.experiments.support.created_endpoints import (
+    CreatedEndpoint,
+    create_endpoint,
+)
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import experiment
@@ -25,22 +29,17 @@ NUMBERS: Final = ("-1", "0", "2147483648", "9007199254740992", "9223372036854775
 ENDPOINT_FIELDS: Final = ("http_timeout", "rate_limit", "rate_limit_duration")
 LISTS: Final = ("listPortalLinks", "listSources")
 
-NO_ENDPOINT: Final = (
-    "the answer to createEndpoint shows no uid by which a secret could be rolled with extreme"
-    " numbers"
-)
-
 
 @experiment("numbers", observes=(NumberTried, ExtremePageSize, Preparation), busy=True)
 async def numbers(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Send each number in each place, all at once but for rolls of the one secret."""
     bodies = RequestBodies.of(context)
     ordinary = context.trial("ordinary requests")
-    created = await ordinary.call("createEndpoint", role="control", body=bodies.quiet_endpoint())
+    created = await create_endpoint(context, ordinary, role="control", body=bodies.quiet_endpoint())
     listed = {name: await ordinary.call(name, role="control") for name in LISTS}
     yield ordinary.observe(Preparation)
     creations = [
-        _create_endpoint(context, bodies, created, field, number)
+        _create_endpoint(context, bodies, created.answer, field, number)
         for field in ENDPOINT_FIELDS
         for number in NUMBERS
     ]
@@ -52,7 +51,7 @@ async def numbers(context: ExperimentContext) -> AsyncIterator[Evidence]:
     observing: list[Awaitable[Evidence]] = [*creations, *pages]
     for observation in await asyncio.gather(*observing):
         yield observation
-    async for observation in _roll_secrets(context, bodies, shown_uid(created)):
+    async for observation in _roll_secrets(context, bodies, created):
         yield observation
 
 
@@ -70,13 +69,13 @@ async def _create_endpoint(
 
 
 async def _roll_secrets(
-    context: ExperimentContext, bodies: RequestBodies, uid: str | None
+    context: ExperimentContext, bodies: RequestBodies, created: CreatedEndpoint
 ) -> AsyncIterator[Evidence]:
     preparation = context.trial("an ordinary roll")
-    if uid is None:
-        yield preparation.not_observed(NumberTried, NO_ENDPOINT)
+    if created.uid is None:
+        yield preparation.not_observed(NumberTried, created.reason)
         return
-    path = {"endpointID": uid}
+    path = {"endpointID": created.uid}
     body = bodies.roll(secret=bodies.secret(), expiration=1)
     control = await preparation.call("expireEndpointSecret", role="control", path=path, body=body)
     yield preparation.observe(Preparation)

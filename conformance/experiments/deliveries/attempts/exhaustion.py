@@ -103,5 +103,6 @@ async def await_exhaustion(
 
 async def fetch(scenario: Scenario, destination: Destination, role: str) -> None:
     """Fetch the endpoint, whose state shows in its status (section 3), if its uid is known."""
-    if destination.uid is not None:
-        await scenario.trial.call("getEndpoint", role=role, path={"endpointID": destination.uid})
+    uid, _ = await scenario.find_uid(destination)
+    if uid is not None:
+        await scenario.trial.call("getEndpoint", role=role, path={"endpointID": uid})

@@ -18,9 +18,15 @@ from hookproof.conformance.experiments.deliveries.security.oauth2 import (
 )
 from hookproof.conformance.experiments.deliveries.security.token_server import MAPPED_FIELDS
 from hookproof.conformance.experiments.scenario import Scenario, ScenarioFunction, run_scenarios
+from hookproof.conformance.experiments.support.created_endpoints import (
+    CreatedEndpoint,
+    create_endpoint,
+)
+from hookproof.conformance.experiments.support.existing_resources import outcome
 from hookproof.conformance.experiments.support.json_web_key import elliptic_key, rsa_key
-from hookproof.conformance.model.evidence import Evidence
+from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.observations.answer import shown
 from hookproof.conformance.observations.client_assertion import ELLIPTIC, RSA
 from hookproof.conformance.observations.delivery.security.credentials import (
     ASKED,
@@ -127,20 +133,37 @@ async def observe_if_accepted(
     scenario.context.require_capability(kind)
     promised = scenario.context.presence(kind) is Presence.YES
     token = await scenario.context.receiver.new_token()
-    creation = await scenario.trial.call(
-        "createEndpoint",
-        role=ASKED,
-        body=scenario.bodies.new_endpoint(
-            url=token.url, is_disabled=True, authentication=authentication
-        ),
+    body = scenario.bodies.new_endpoint(
+        url=token.url, is_disabled=True, authentication=authentication
     )
-    shown = creation.data.get("authentication") if isinstance(creation.data, dict) else None
-    if not isinstance(shown, dict) or not all(shown.get(name) for name in authentication):
+    created = await create_endpoint(scenario.context, scenario.trial, role=ASKED, body=body)
+    accepted = (await shown_endpoint(scenario, created)).get("authentication")
+    if not isinstance(accepted, dict) or not all(accepted.get(name) for name in authentication):
         return await scenario.observe(observation, accepted=False, promised=promised)
     await deliver_one(
         scenario, await scenario.destination(AUTHORIZED, authentication=authentication)
     )
     return await scenario.observe(observation, accepted=True, promised=promised)
+
+
+async def shown_endpoint(scenario: Scenario, created: CreatedEndpoint) -> Mapping[str, Any]:
+    """What the answer to a creation shows, or fetching the endpoint if that shows nothing.
+
+    Raises PreconditionFailed if a creation that succeeded shows nothing, nor does a fetch.
+    """
+    answer = created.answer
+    if not answer.succeeded or shown(answer):
+        return shown(answer)
+    if created.uid is None:
+        raise PreconditionFailed(f"nobody knows what was created: {created.reason}")
+    path = {"endpointID": created.uid}
+    fetched = await scenario.trial.call("getEndpoint", role="fetch", path=path)
+    if not shown(fetched):
+        raise PreconditionFailed(
+            "nobody knows what was created: the answer to createEndpoint shows no endpoint, and"
+            f" getEndpoint was answered {outcome(fetched)}"
+        )
+    return shown(fetched)
 
 
 def fingerprint(pem: str) -> str:

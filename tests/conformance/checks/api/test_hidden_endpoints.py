@@ -1,0 +1,276 @@
+"""A creation that hides its endpoint, or the uid alone: what is shown elsewhere is judged there."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from hookproof.conformance.checks.api.access.project_isolation import (
+    a_portal_link_takes_up_no_endpoint_of_another_project,
+)
+from hookproof.conformance.checks.api.requests.deprecated_fields import (
+    app_id_is_taken_and_means_what_the_dialect_says,
+    portal_endpoints_are_taken_and_mean_what_the_dialect_says,
+)
+from hookproof.conformance.checks.api.resources.credentials import (
+    the_authentication_type_is_the_one_given,
+)
+from hookproof.conformance.checks.api.resources.endpoint import (
+    a_created_endpoint_shows_what_was_sent,
+    an_endpoint_is_fetched_as_it_was_created,
+    no_two_endpoints_have_the_same_uid,
+    status_follows_is_disabled,
+)
+from hookproof.conformance.checks.api.resources.portal_link import (
+    a_portal_link_has_the_endpoints_of_its_owner,
+    an_update_changes_what_it_was_sent,
+)
+from hookproof.conformance.checks.api.resources.secret import (
+    a_given_secret_is_the_endpoints,
+    a_secret_is_made_when_none_is_given,
+)
+from hookproof.conformance.checks.api.resources.secret_roll import (
+    a_roll_leaves_the_secrets_of_others_alone,
+    a_roll_shows_when_the_endpoint_is_fetched,
+    the_new_secret_does_not_expire,
+    the_old_secret_expires_when_the_roll_says,
+    the_secret_sent_is_among_those_in_the_answer,
+)
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.requests.isolation import OneOwnerInTwoProjects
+from hookproof.conformance.observations.resources.portal_link import (
+    PortalLinkOfOwner,
+    PortalLinkUpdate,
+)
+from hookproof.conformance.observations.resources.round_trip import MinimalEndpoints
+from hookproof.conformance.observations.resources.secret_roll import RollAnswer
+from tests.conformance.canned_evidence import context, exchange, observation, verdicts
+from tests.conformance.checks.api.example import (
+    OTHER_UID,
+    UID,
+    created,
+    endpoint,
+    fetched,
+    retrieved,
+    secret,
+)
+from tests.conformance.checks.api.examples_endpoints import shown_with
+from tests.conformance.checks.api.examples_secrets import (
+    BODY,
+    EXPIRING,
+    GIVEN,
+    NEW,
+    OLD,
+    roll,
+    with_secrets,
+)
+
+URL = "https://one.invalid/hook"
+OTHER_URL = "https://two.invalid/hook"
+
+
+def hidden(role: str = "create", url: str = URL, **body: Any) -> Exchange:
+    """A creation that succeeded and shows no endpoint."""
+    return exchange(role, "createEndpoint", data=None, request={"url": url, **body})
+
+
+def unnamed(role: str = "create", url: str = URL) -> Exchange:
+    """A creation that shows its endpoint without uid."""
+    return created({"uid": None, "url": url}, {"url": url}, role=role)
+
+
+@pytest.mark.parametrize(("name", "verdict"), [("n", Verdict.PASS), ("m", Verdict.FAIL)])
+def test_what_was_sent_is_looked_for_when_the_endpoint_is_fetched(
+    name: str, verdict: Verdict
+) -> None:
+    trip = shown_with(hidden(name="n"), fetched({"name": name}))
+    assert verdicts(a_created_endpoint_shows_what_was_sent, trip)["4.1-4"] is verdict
+
+
+def test_an_endpoint_that_no_answer_shows_is_not_judged() -> None:
+    for trip in (
+        shown_with(hidden(name="n")),
+        shown_with(hidden(name="n"), fetched({"url": OTHER_URL})),
+        shown_with(hidden(name="n"), exchange("fetch", "getEndpoint", data=None)),
+    ):
+        assert verdicts(a_created_endpoint_shows_what_was_sent, trip) == {}
+        assert verdicts(an_endpoint_is_fetched_as_it_was_created, trip) == {}
+        assert verdicts(status_follows_is_disabled, trip) == {}
+
+
+def test_a_hidden_uid_is_no_difference_to_the_endpoint_as_fetched() -> None:
+    check = an_endpoint_is_fetched_as_it_was_created
+    assert verdicts(check, shown_with(unnamed(), fetched())) == {"4.2-5": Verdict.PASS}
+    assert verdicts(check, shown_with(hidden(), fetched())) == {}
+    other = fetched({"description": "another"})
+    assert verdicts(check, shown_with(unnamed(), other)) == {"4.2-5": Verdict.FAIL}
+
+
+@pytest.mark.parametrize(("uid", "verdict"), [(OTHER_UID, Verdict.PASS), (UID, Verdict.FAIL)])
+def test_uids_are_compared_as_fetched(uid: str, verdict: Verdict) -> None:
+    second = fetched({"uid": uid, "url": OTHER_URL})
+    trip = shown_with(unnamed(), fetched(), unnamed(url=OTHER_URL), second)
+    assert verdicts(no_two_endpoints_have_the_same_uid, trip) == {"2.3-2": verdict}
+
+
+@pytest.mark.parametrize(("word", "verdict"), [("oauth2", Verdict.PASS), ("x", Verdict.FAIL)])
+def test_the_authentication_is_looked_for_when_the_endpoint_is_fetched(
+    word: str, verdict: Verdict
+) -> None:
+    creation = hidden(authentication={"type": "oauth2"})
+    trip = shown_with(creation, fetched({"authentication": {"type": word}}))
+    assert verdicts(the_authentication_type_is_the_one_given, trip) == {"2.5-1": verdict}
+
+
+def test_the_deprecated_app_id_is_looked_for_when_the_endpoint_is_fetched() -> None:
+    trip = shown_with(hidden(appID="app"), fetched({"owner_id": "app"}))
+    check = app_id_is_taken_and_means_what_the_dialect_says
+    assert verdicts(check, trip) == {"9-3": Verdict.PASS}
+
+
+def test_secrets_are_looked_for_where_fetching_shows_them() -> None:
+    trip = shown_with(hidden(secret="given"), fetched())
+    assert verdicts(a_given_secret_is_the_endpoints, trip) == {"2.3-11": Verdict.FAIL}
+    assert verdicts(a_given_secret_is_the_endpoints, trip, dialect="contrary") == {}
+    made = observation(
+        MinimalEndpoints,
+        hidden(),
+        fetched(),
+        hidden(url=OTHER_URL),
+        fetched({"uid": OTHER_UID, "url": OTHER_URL, "secrets": [secret(value="t" * 43)]}),
+    ).examined(context().dialect)
+    assert verdicts(a_secret_is_made_when_none_is_given, made) == {
+        "2.3-12": Verdict.PASS,
+        "2.3-13": Verdict.PASS,
+        "2.3-14": Verdict.PASS,
+    }
+
+
+def test_secrets_of_another_endpoint_are_compared_with_those_fetched_before() -> None:
+    rolled = roll(EXPIRING, secret(NEW, "new-secret"), body=BODY)
+    before = with_secrets("fetch other before", "getEndpoint", secret(OTHER_UID))
+    exchanges = (hidden("create other"), before, *rolled.exchanges[1:])
+    check = a_roll_leaves_the_secrets_of_others_alone
+    evidence = replace(rolled, exchanges=exchanges)
+    assert verdicts(check, evidence) == {"4.3-14": Verdict.PASS}
+    changed = with_secrets("fetch other", "getEndpoint", secret(NEW))
+    evidence = replace(rolled, exchanges=(*exchanges[:-1], changed))
+    assert verdicts(check, evidence) == {"4.3-14": Verdict.FAIL}
+
+
+def rolled_unseen(*secrets: dict[str, Any], body: dict[str, Any]) -> RollAnswer:
+    """A roll whose answer shows nothing, and these secrets when the endpoint is fetched."""
+    rolled = roll(*secrets, body=body)
+    unseen = exchange("roll", "expireEndpointSecret", data=None, request=body)
+    exchanges = tuple(unseen if one.role == "roll" else one for one in rolled.exchanges)
+    return replace(rolled, exchanges=exchanges).examined(context().dialect)
+
+
+ROLL_CHECKS = (
+    a_roll_shows_when_the_endpoint_is_fetched,
+    the_old_secret_expires_when_the_roll_says,
+    the_new_secret_does_not_expire,
+    the_secret_sent_is_among_those_in_the_answer,
+)
+
+
+def verdicts_on_roll(rolled: RollAnswer, dialect: str = "reference") -> dict[str, Verdict]:
+    return {
+        name: verdict
+        for check in ROLL_CHECKS
+        for name, verdict in verdicts(check, rolled, dialect).items()
+    }
+
+
+def test_what_a_roll_hides_is_looked_for_when_the_endpoint_is_fetched() -> None:
+    right = rolled_unseen(EXPIRING, secret(NEW, "new-secret"), body=BODY)
+    judged = dict.fromkeys(("4.3-13", "4.3-15", "4.3-17"), Verdict.PASS)
+    assert verdicts_on_roll(right) == judged
+    wrong = rolled_unseen(secret(OLD, GIVEN), body=BODY)
+    assert verdicts_on_roll(wrong) == dict.fromkeys(judged, Verdict.FAIL)
+    assert verdicts_on_roll(right, "contrary") == {"4.3-18": Verdict.NOT_APPLICABLE}
+
+
+def test_a_retrieval_after_two_unseen_rolls_tells_nothing_of_either() -> None:
+    rolled = rolled_unseen(EXPIRING, secret(NEW, "new-secret"), body=BODY)
+    unseen = rolled.rolls[0]
+    twice = replace(rolled, exchanges=(unseen, *rolled.exchanges))
+    assert verdicts_on_roll(twice) == {"4.3-13": Verdict.PASS}
+
+
+@pytest.mark.parametrize(("name", "verdict"), [("New", Verdict.PASS), ("Old", Verdict.FAIL)])
+def test_an_update_that_shows_nothing_is_judged_by_the_retrieval_afterwards(
+    name: str, verdict: Verdict
+) -> None:
+    update = exchange("update", "updatePortalLink", data=None, request={"name": "New"})
+    after = retrieved("after", name=name)
+    evidence = observation(PortalLinkUpdate, update, after, field="name")
+    assert verdicts(an_update_changes_what_it_was_sent, evidence) == {"4.6-5": verdict}
+
+
+def link_with(role: str, *urls: str) -> Exchange:
+    """A portal link with endpoints of these URLs."""
+    records = [endpoint(uid=f"e{place}", url=url) for place, url in enumerate(urls)]
+    return retrieved(role, owner_id="mine", endpoints_metadata=records)
+
+
+MINE = hidden("same owner", owner_id="mine")
+THEIRS = hidden("other owner", OTHER_URL, owner_id="theirs")
+
+
+@pytest.mark.parametrize(
+    ("exchanges", "expected"),
+    [
+        ((MINE, THEIRS, link_with("retrieve", URL)), {"2.6-2": "pass", "2.6-3": "pass"}),
+        ((MINE, THEIRS, link_with("retrieve", URL, OTHER_URL)), {"2.6-2": "pass"}),
+        ((MINE, THEIRS, link_with("retrieve", f"{URL}/")), {}),
+        ((unnamed("same owner"), link_with("retrieve", OTHER_URL)), {"2.6-2": "fail"}),
+        ((unnamed("other owner"), link_with("retrieve", URL)), {"2.6-3": "fail"}),
+    ],
+    ids=["right", "owner hidden", "spelled otherwise", "missing", "not its own"],
+)
+def test_endpoints_in_a_portal_link_are_told_by_their_url(
+    exchanges: tuple[Exchange, ...], expected: dict[str, str]
+) -> None:
+    evidence = observation(PortalLinkOfOwner, *exchanges)
+    actual = verdicts(a_portal_link_has_the_endpoints_of_its_owner, evidence)
+    assert actual == {name: Verdict[verdict.upper()] for name, verdict in expected.items()}
+
+
+@pytest.mark.parametrize(
+    ("urls", "expected"),
+    [
+        ([URL], {"1-10": Verdict.PASS}),
+        ([URL, OTHER_URL], {"1-10": Verdict.FAIL}),
+        ([f"{URL}/"], {}),
+    ],
+    ids=["apart", "taken up", "spelled otherwise"],
+)
+def test_an_endpoint_of_another_project_is_told_by_its_url(
+    urls: list[str], expected: dict[str, Verdict]
+) -> None:
+    evidence = observation(
+        OneOwnerInTwoProjects,
+        hidden("here"),
+        hidden("elsewhere", OTHER_URL),
+        link_with("after", *urls),
+    )
+    check = a_portal_link_takes_up_no_endpoint_of_another_project
+    assert verdicts(check, evidence) == expected
+
+
+def test_a_named_endpoint_may_hide_its_uid() -> None:
+    def updated(creation: Exchange) -> PortalLinkUpdate:
+        request = {"endpoints": [UID]}
+        update = retrieved("update", "updatePortalLink", request)
+        after = retrieved("after", endpoints_metadata=[endpoint()])
+        return observation(PortalLinkUpdate, creation, update, after, field="endpoints")
+
+    check = portal_endpoints_are_taken_and_mean_what_the_dialect_says
+    assert verdicts(check, updated(hidden("named endpoint"))) == {
+        "9-2": Verdict.PASS,
+        "9-4": Verdict.PASS,
+    }
+    assert verdicts(check, updated(exchange("named endpoint", status=422))) == {}
+    assert verdicts(check, updated(created({"uid": OTHER_UID}, role="named endpoint"))) == {}
