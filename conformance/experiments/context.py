@@ -122,7 +122,8 @@ class ExperimentContext:
     same seed before. Whoever changes portal links of the first project, or walks through their
     list, holds `portal_links`: the API cannot create any, so experiments in one project share those
     that are there. `egress_probes` are addresses that the target must not reach. `seeding` fills a
-    project's lists through the provision hooks, once for all experiments.
+    project's lists through the provision hooks, once for all experiments. An experiment that goes
+    first where projects are shared calls `let_others_broadcast` once that no longer disturbs it.
     """
 
     experiment: str
@@ -143,6 +144,7 @@ class ExperimentContext:
     capabilities: Mapping[str, Presence]
     egress_probes: tuple[str, ...]
     seeding: "ListSeeding"
+    let_others_broadcast: Callable[[], None] = field(default=lambda: None)
 
     def presence(self, capability: str) -> Presence:
         """What the target file says about a capability of the target."""

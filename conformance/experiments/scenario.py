@@ -14,6 +14,7 @@ async def signing(context: ExperimentContext) -> AsyncIterator[Evidence]:
 
 import asyncio
 import inspect
+import itertools
 import random
 from collections.abc import (
     AsyncIterator,
@@ -31,6 +32,10 @@ from typing import Any, Final, TypeVar, get_type_hints
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.lateness import LatenessMeter
 from hookproof.conformance.experiments.support.existing_resources import outcome
+from hookproof.conformance.experiments.support.foreign_deliveries import (
+    OWN_TO_EVENT,
+    without_foreign,
+)
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence, Exchange, Observation, PreconditionFailed
 from hookproof.conformance.observations.answer import shown_uid
@@ -61,6 +66,10 @@ class Scenario:
         self.bodies = RequestBodies.of(context)
         self.destinations: list[Destination] = []
         self.events: list[Event] = []
+        # The markers of the scenario begin alike, so that the receiver can tell its events from
+        # those of other experiments in the same project.
+        self.marker_stem = self.bodies.word("event")[:-OWN_TO_EVENT]
+        self._event_numbers = itertools.count(1)
         self._lateness = LatenessMeter(context.loop)
         self._receiving_from = 0.0
 
@@ -74,13 +83,14 @@ class Scenario:
     ) -> Destination:
         """A new endpoint that leads to a new token with this script (section 4.1).
 
-        Raises PreconditionFailed if it is refused.
+        The script is for events of this scenario: it is not used up by those of others, and does
+        not let them fail or hang. Raises PreconditionFailed if it is refused.
         """
         # Before anything is awaited, so that many at once get the same random values in each run.
         endpoint_settings = self._endpoint_settings(settings)
         token = await self.context.receiver.new_token()
         if replies:
-            await self.context.receiver.script(token.token, replies)
+            await self.context.receiver.script(token.token, replies, only_for=self.marker_stem)
         return await self._create(
             name, token.token, project, {**endpoint_settings, "url": settings.get("url", token.url)}
         )
@@ -160,7 +170,7 @@ class Scenario:
         # The dialect's own time: how long after its creation an endpoint may miss broadcasts.
         await asyncio.sleep(max(0.0, self._receiving_from - self.context.loop.time()))
         project = project or self.trial.project
-        marker = marker or self.bodies.word("event")
+        marker = marker or self.new_marker()
         body = self.bodies.broadcast(**{"data": {MARKER: marker, **(data or {})}, **fields})
         raw_body = encoded(body) if raw_data is None else encoded_with(body, "data", raw_data)
         answer = await self.trial.call(
@@ -170,6 +180,10 @@ class Scenario:
         event = Event(name=name, marker=marker, uid=shown_uid(answer), project=project.id)
         self.events.append(event)
         return event
+
+    def new_marker(self) -> str:
+        """A text that distinguishes an event from all others."""
+        return f"{self.marker_stem}{next(self._event_numbers):0{OWN_TO_EVENT}x}"
 
     async def try_broadcast(self, name: str, **fields: Any) -> Event | None:
         """Broadcast an event that may be refused; its exchange then shows that."""
@@ -259,13 +273,18 @@ class Scenario:
         # Not synchronisation: there is nothing to wait for but the time itself.
         await asyncio.sleep(self.context.budgets.quiet_s)
 
-    async def observe(self, kind: type[Delivered], /, **fields: Any) -> Delivered:
-        """An observation of this class with everything that has arrived so far.
+    async def observe(
+        self, kind: type[Delivered], /, *, with_foreign: bool = False, **fields: Any
+    ) -> Delivered:
+        """An observation of this class with what has arrived so far.
 
-        Deliveries of other broadcasts are part of it.
+        Of the events of other experiments it has the last one that arrived at each destination,
+        which shows that the service was busy with them; all of them `with_foreign`.
         """
         for destination in self.destinations:
             await self.trial.arrivals(destination.token, count=0, timeout_s=0)
+        if not with_foreign:
+            self.trial.received = without_foreign(self.trial.received, self.marker_stem)
         return self.trial.observe(
             kind,
             destinations=tuple(self.destinations),

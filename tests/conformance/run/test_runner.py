@@ -10,7 +10,7 @@ import pytest
 
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.model.evidence import Evidence, NotObserved, PreconditionFailed
-from hookproof.conformance.model.experiment_registry import Gather
+from hookproof.conformance.model.experiment_registry import Gather, Sharing
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.run.runner import BUSY_AT_ONCE
 from hookproof.process.exit_codes import CommandError, ExitCode
@@ -102,7 +102,7 @@ def test_an_experiment_that_breaks_keeps_its_evidence_and_disturbs_no_other() ->
 
 def test_the_time_budget_cuts_what_is_not_done() -> None:
     gathered, _, cut = results(waits, lists, total_s=4)
-    assert cut == "the time budget of 4 s is over"
+    assert cut == "the time budget of 4 s is over; it leaves out waits"
     assert (gathered["waits"].ending, gathered["waits"].reason) == (Ending.CUT, cut)
     assert len(gathered["waits"].observations) == 1
 
@@ -192,7 +192,9 @@ def test_experiments_that_must_be_alone_come_after_all_others_and_one_by_one() -
         beside[context.experiment] = list(running)
         running.remove(context.experiment)
 
-    gathered, _, _ = results(*(named(name, work) for name in "abcd"), alone=("a", "b"))
+    gathered, _, _ = results(
+        *(named(name, work) for name in "abcd"), sharing=dict.fromkeys("ab", Sharing.ALONE)
+    )
     assert {each.ending for each in gathered.values()} == {Ending.COMPLETE}
     assert (beside["a"], beside["b"]) == (["a"], ["b"])
 

@@ -27,7 +27,7 @@ async def every_payload(scenario: Scenario) -> PayloadBroadcasts:
     plain = await scenario.destination("plain")
     limit = scenario.dialect.requests.size_limit
     for name in payloads("", size_limit=limit):
-        marker = scenario.bodies.word("event")
+        marker = scenario.new_marker()
         await scenario.broadcast(
             name,
             marker=marker,

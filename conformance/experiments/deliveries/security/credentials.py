@@ -17,7 +17,7 @@ from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.scenario import Scenario, ScenarioFunction, run_scenarios
 from hookproof.conformance.experiments.support.json_web_key import elliptic_key
 from hookproof.conformance.model.evidence import Evidence
-from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.observations.client_assertion import ALGORITHM
 from hookproof.conformance.observations.delivery.security.credentials import (
     AFTER,
@@ -66,7 +66,7 @@ Fixed = TypeVar("Fixed", bound=FixedCredentials)
         BasicAuthDeliveries,
         ClientCertificateDeliveries,
     ),
-    alone=True,
+    sharing=Sharing.ALONE,
 )
 async def credentials(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast to an endpoint of each kind of authentication."""
