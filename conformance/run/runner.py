@@ -248,7 +248,8 @@ class Runner:
     ) -> None:
         """Run all experiments as the schedule says."""
         target = environment.target
-        schedule = schedule_of(self._plan, target)
+        fresh = target.provision.has("fresh_project")
+        schedule = schedule_of(self._plan, target.projects, fresh=fresh)
         passages = Passages(schedule, target.projects)
         locks = {project.id: asyncio.Lock() for project in target.projects}
         seeding = Seeding(target.provision, self._plan.dialect.words, self._plan.nonce)

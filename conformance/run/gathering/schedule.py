@@ -14,17 +14,18 @@ from typing import Final
 from hookproof.conformance.model.experiment_registry import Experiment, Sharing
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.run.plan import RunPlan
-from hookproof.conformance.target.definition import Project, Target
+from hookproof.conformance.target.definition import Project
 from hookproof.conformance.target.project_assignment import assign_projects
 
 # How long broadcasts are held back at most; what was to be first is gathered again then.
 HELD_BACK_S: Final = 6.0
 
-# About how long a run takes where each experiment has a project, and how much longer where they
-# share: for those that go first, and for each that goes last. On an otherwise idle machine.
-BESIDE_S: Final = {Profile.QUICK: 7.0, Profile.STANDARD: 13.0, Profile.DEEP: 75.0}
-FIRST_S: Final = 2.5
-ALONE_S: Final = {Profile.QUICK: 3.0, Profile.STANDARD: 4.0, Profile.DEEP: 20.0}
+# About how long what runs side by side takes on an otherwise idle machine, with the start and the
+# reports, and each that goes last.
+BESIDE_S: Final = {Profile.QUICK: 8.0, Profile.STANDARD: 14.0, Profile.DEEP: 75.0}
+ALONE_S: Final = {Profile.QUICK: 3.0, Profile.STANDARD: 3.5, Profile.DEEP: 20.0}
+# How long the start and the reports take.
+AROUND_S: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,14 +40,27 @@ class Schedule:
     @property
     def at_once(self) -> tuple[Experiment, ...]:
         """What begins at once; those that go first wait for nothing."""
-        first = self._of(Sharing.FIRST)
-        others = self._of(Sharing.CONFIRMED, Sharing.BESIDE)
-        return (*first, *others)
+        return (*self.first, *self.beside)
+
+    @property
+    def first(self) -> tuple[Experiment, ...]:
+        """Those for which the broadcasts of others wait."""
+        return self._of(Sharing.FIRST)
+
+    @property
+    def beside(self) -> tuple[Experiment, ...]:
+        """Those that run side by side."""
+        return self._of(Sharing.CONFIRMED, Sharing.BESIDE)
 
     @property
     def last(self) -> tuple[Experiment, ...]:
         """What begins when all others have ended, one after the other."""
         return self._of(Sharing.ALONE)
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether any two experiments work in the same project."""
+        return any(_is_shared(name, self.projects) for name in self.projects)
 
     def is_confirmed(self, experiment: Experiment) -> bool:
         """Whether what speaks against the target has to be gathered again, alone."""
@@ -56,37 +70,41 @@ class Schedule:
         """The experiments for which broadcasts of others in this project wait."""
         return frozenset(
             experiment.name
-            for experiment in self._of(Sharing.FIRST)
+            for experiment in self.first
             if self.projects[experiment.name][0].id == project.id
         )
 
-    @property
-    def expected_s(self) -> float:
-        """About how long the run takes if the target is fast and nothing speaks against it."""
-        longest_s = BESIDE_S[self.profile] + len(self.last) * ALONE_S[self.profile]
-        return longest_s + FIRST_S * bool(self._of(Sharing.FIRST))
+    def expected_s(self, usual_s: Mapping[str, float]) -> float:
+        """About how long the run takes if nothing speaks against the target.
+
+        `usual_s` are the durations of experiments in an earlier run. If one is missing, the target
+        counts as fast.
+        """
+        if not all(experiment.name in usual_s for experiment in self.experiments):
+            return BESIDE_S[self.profile] + len(self.last) * ALONE_S[self.profile]
+        longest_s = max((usual_s[experiment.name] for experiment in self.at_once), default=0.0)
+        return AROUND_S + longest_s + sum(usual_s[experiment.name] for experiment in self.last)
 
     def _of(self, *kinds: Sharing) -> tuple[Experiment, ...]:
         return tuple(each for each in self.experiments if self.sharing[each.name] in kinds)
 
 
-def schedule_of(plan: RunPlan, target: Target) -> Schedule:
-    """The schedule of a run at a target.
+def schedule_of(plan: RunPlan, projects: Sequence[Project], *, fresh: bool) -> Schedule:
+    """The schedule of a run in these projects; `fresh` ones are created for this run.
 
     The projects are divided among all registered experiments, so that a run of a few gets the same
     ones, unless projects are created for the experiments of this run.
     """
     own = [experiment.name for experiment in plan.experiments]
-    fresh = target.provision.has("fresh_project")
-    assigned = assign_projects(target.projects, own if fresh else plan.every_experiment).projects
-    projects = {name: assigned[name] for name in own}
+    assigned = assign_projects(projects, own if fresh else plan.every_experiment).projects
+    used = {name: assigned[name] for name in own}
     return Schedule(
         profile=plan.profile,
         experiments=tuple(plan.experiments),
-        projects=projects,
+        projects=used,
         sharing={
             experiment.name: experiment.sharing[plan.profile]
-            if _is_shared(experiment.name, projects)
+            if _is_shared(experiment.name, used)
             else Sharing.BESIDE
             for experiment in plan.experiments
         },

@@ -199,6 +199,55 @@ def test_experiments_that_must_be_alone_come_after_all_others_and_one_by_one() -
     assert (beside["a"], beside["b"]) == (["a"], ["b"])
 
 
+def test_what_accuses_beside_others_is_gathered_again_without_them() -> None:
+    begun: list[str] = []
+
+    async def accused(context: ExperimentContext) -> AsyncIterator[Evidence]:
+        begun.append("accused")
+        trial = context.trial("call")
+        await trial.call("listSources", role="list")
+        if begun.count("accused") == 1:
+            yield trial.not_observed(CannedObservation, "others were in the way")
+        else:
+            yield trial.observe(CannedObservation)
+
+    async def last(context: ExperimentContext) -> AsyncIterator[Evidence]:
+        begun.append("last")
+        yield context.trial("first").observe(CannedObservation)
+
+    # Of two projects the first and the third experiment share one.
+    gathered, arrived, _ = results(
+        accused, lists, last, sharing={"accused": Sharing.CONFIRMED, "last": Sharing.ALONE}
+    )
+    assert begun == ["accused", "last", "accused"]
+    (observed,) = gathered["accused"].observations
+    assert isinstance(observed, CannedObservation)
+    assert len(arrived) == 3
+
+
+def test_broadcasts_wait_for_those_that_go_first() -> None:
+    order: list[str] = []
+    broadcast_waits = asyncio.Event()
+
+    async def first(context: ExperimentContext) -> AsyncIterator[Evidence]:
+        await asyncio.wait_for(broadcast_waits.wait(), 60)
+        trial = context.trial("first")
+        await trial.call("createBroadcastEvent", role="first", body={})
+        order.append("first")
+        context.let_others_broadcast()
+        yield trial.observe(CannedObservation)
+
+    async def other(context: ExperimentContext) -> AsyncIterator[Evidence]:
+        trial = context.trial("other")
+        broadcast_waits.set()
+        await trial.call("createBroadcastEvent", role="other", body={})
+        order.append("other")
+        yield trial.observe(CannedObservation)
+
+    results(first, lists, other, sharing={"first": Sharing.FIRST})
+    assert order == ["first", "other"]
+
+
 def test_only_a_few_busy_experiments_run_at_once_and_the_others_run_beside_them() -> None:
     running: set[str] = set()
     most_at_once = 0
