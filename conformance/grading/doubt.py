@@ -3,6 +3,7 @@ again without them.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from hookproof.conformance.model.check_registry import Check, CheckContext
 from hookproof.conformance.model.evidence import (
@@ -12,6 +13,7 @@ from hookproof.conformance.model.evidence import (
     Observation,
 )
 from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.deliveries import DeliveryObservation
 from hookproof.spec.dialect.answer import Undecided
 
 
@@ -20,6 +22,7 @@ def is_doubtful(
 ) -> bool:
     """Whether anything speaks against the target, or could have been seen and was not.
 
+    A time that holds only because this machine was late is doubtful too: alone it is less so.
     Oracles are left out: what others send does not change the answer to a single request. What was
     given up before the first request would be given up again.
     """
@@ -27,10 +30,18 @@ def is_doubtful(
         bool(evidence.exchanges)
         if isinstance(evidence, NotObserved)
         else any(
-            _speaks_against(check, evidence, context) for check in checks if not check.is_oracle
+            _speaks_against(check, _as_if_punctual(evidence), context)
+            for check in checks
+            if not check.is_oracle
         )
         for evidence in gathered
     )
+
+
+def _as_if_punctual(observation: Observation) -> Observation:
+    if isinstance(observation, DeliveryObservation):
+        return replace(observation, late_s=0.0)
+    return observation
 
 
 def _speaks_against(check: Check, observation: Observation, context: CheckContext) -> bool:

@@ -8,7 +8,9 @@ from hookproof.conformance.grading.doubt import is_doubtful
 from hookproof.conformance.model.check_registry import Check, CheckContext
 from hookproof.conformance.model.evidence import Evidence, Exchange, NotExaminedError, NotObserved
 from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.observations.deliveries import DeliveryObservation
 from hookproof.spec.dialect.answer import Undecided
+from tests.conformance.canned_deliveries import destination, observed
 from tests.conformance.canned_evidence import CannedObservation, context, exchange, seen
 
 ANSWER = exchange("listSources")
@@ -39,6 +41,16 @@ def test_evidence_is_doubtful_where_a_check_is_not_content(word: str, doubtful: 
 
 def test_single_exchanges_are_no_reason_for_doubt() -> None:
     assert not is_doubtful([seen(ANSWER)], [check("violated", Exchange)], context())
+
+
+def test_a_time_that_only_a_late_machine_excuses_is_doubtful() -> None:
+    def judge(observation: DeliveryObservation, _context: CheckContext) -> Iterator[Judgement]:
+        excused = observation.late_s > 0
+        yield judged(excused, "1-1", "late", expected=1, actual=2, exchanges=[ANSWER])
+
+    late = observed(DeliveryObservation, destination(), late_s=0.5)
+    timed = Check(name="timed", requirements=("1-1",), evidence=(DeliveryObservation,), judge=judge)
+    assert is_doubtful([late], [timed], context())
 
 
 @pytest.mark.parametrize(("evidence", "doubtful"), [(missing(), False), (missing(ANSWER), True)])
