@@ -9,11 +9,11 @@ from hookproof.conformance.experiments.deliveries.arrival.draining import await_
 from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
 from hookproof.conformance.experiments.support.payloads import payloads
 from hookproof.conformance.model.evidence import Evidence
-from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.observations.delivery.arrival.broadcasts import FORM, PayloadBroadcasts
 
 
-@experiment("broadcast", observes=(PayloadBroadcasts,))
+@experiment("broadcast", observes=(PayloadBroadcasts,), sharing=Sharing.CONFIRMED)
 async def broadcast(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast every payload, and one event to every content type."""
     async for observation in run_scenarios(
