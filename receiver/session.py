@@ -69,7 +69,7 @@ class Session:
         if visit:
             return DEFAULT_REPLY
         server = self.token_servers.get(arrival.token)
-        return server.reply(arrival) if server else self.scripts.next_reply(arrival.token)
+        return server.reply(arrival) if server else self.scripts.next_reply(arrival)
 
     def reset(self) -> None:
         """Forget everything, and abort the connections that wait for an answer."""

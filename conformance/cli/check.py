@@ -8,10 +8,13 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from hookproof.conformance.cli.planned_run import budget_warning, plan_lines
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.reports.console import show
+from hookproof.conformance.reports.progress import usual_durations
 from hookproof.conformance.results.baseline import baseline_text, read_baseline
-from hookproof.conformance.run.composition_root import Settings, embedded_subject, perform
+from hookproof.conformance.results.run_file import NAME
+from hookproof.conformance.run.composition_root import Settings, embedded_subject, perform, planned
 from hookproof.conformance.run.selection import Selection
 from hookproof.conformance.target.command_options import target_options
 from hookproof.conformance.target.definition import Target
@@ -88,6 +91,9 @@ from hookproof.target.settings import DEFAULT_DIALECT, Flags, receiver_of
     show_default=True,
     help="Folder for run.jsonl and the reports.",
 )
+@click.option(
+    "--plan", is_flag=True, help="Say what would be tried, in which order and how long; do nothing."
+)
 @click.pass_context
 def check(context: click.Context, /, **options: Any) -> None:
     """Judge a server against the document and its dialect.
@@ -98,6 +104,13 @@ def check(context: click.Context, /, **options: Any) -> None:
     """
     try:
         settings = _settings(context, options)
+        schedule, budget_s = planned(settings), settings.subject.budgets.total_s
+        expected_s = schedule.expected_s(usual_durations(settings.out / NAME))
+        if options["plan"]:
+            click.echo("\n".join(plan_lines(schedule, budget_s, expected_s)))
+            return
+        if too_long := budget_warning(schedule, budget_s, expected_s):
+            click.echo(f"hookproof check: {too_long}", err=True)
         run = perform(settings)
     except CommandError as error:
         click.echo(f"hookproof check: {error}", err=True)

@@ -124,7 +124,8 @@ class ExperimentContext:
     list, holds `portal_links`: the API cannot create any, so experiments in one project share those
     that are there. `egress_probes` are addresses that the target must not reach. `seeding` fills a
     project's lists through the provision hooks, once for all experiments. `backlog` is that of the
-    whole run.
+    whole run. An experiment that goes first where projects are shared calls `let_others_broadcast`
+    once that no longer disturbs it.
     """
 
     experiment: str
@@ -146,6 +147,7 @@ class ExperimentContext:
     egress_probes: tuple[str, ...]
     seeding: "ListSeeding"
     backlog: Backlog
+    let_others_broadcast: Callable[[], None] = field(default=lambda: None)
 
     def presence(self, capability: str) -> Presence:
         """What the target file says about a capability of the target."""

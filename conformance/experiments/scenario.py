@@ -13,20 +13,15 @@ async def signing(context: ExperimentContext) -> AsyncIterator[Evidence]:
 """
 
 import asyncio
-import inspect
-import random
+import itertools
 from collections.abc import (
-    AsyncIterator,
-    Awaitable,
-    Callable,
     Coroutine,
     Iterable,
     Mapping,
     Sequence,
 )
 from dataclasses import replace
-from functools import partial
-from typing import Any, Final, TypeVar, get_type_hints
+from typing import Any, Final, TypeVar
 
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.lateness import LatenessMeter
@@ -36,8 +31,12 @@ from hookproof.conformance.experiments.support.created_endpoints import (
     uid_in_records,
 )
 from hookproof.conformance.experiments.support.existing_resources import outcome
+from hookproof.conformance.experiments.support.foreign_deliveries import (
+    OWN_TO_EVENT,
+    without_foreign,
+)
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
-from hookproof.conformance.model.evidence import Evidence, Exchange, Observation, PreconditionFailed
+from hookproof.conformance.model.evidence import Exchange, PreconditionFailed
 from hookproof.conformance.model.tolerances import BACKLOG_FACTOR
 from hookproof.conformance.observations.answer import sent, shown_uid
 from hookproof.conformance.observations.deliveries import DeliveryObservation
@@ -71,6 +70,10 @@ class Scenario:
         self.bodies = RequestBodies.of(context)
         self.destinations: list[Destination] = []
         self.events: list[Event] = []
+        # The markers of the scenario begin alike, so that the receiver can tell its events from
+        # those of other experiments in the same project.
+        self.marker_stem = self.bodies.word("event")[:-OWN_TO_EVENT]
+        self._event_numbers = itertools.count(1)
         self._lateness = LatenessMeter(context.loop)
         self._receiving_from = 0.0
 
@@ -84,13 +87,14 @@ class Scenario:
     ) -> Destination:
         """A new endpoint that leads to a new token with this script (section 4.1).
 
-        Raises PreconditionFailed if it is refused.
+        The script is for events of this scenario: it is not used up by those of others, and does
+        not let them fail or hang. Raises PreconditionFailed if it is refused.
         """
         # Before anything is awaited, so that many at once get the same random values in each run.
         endpoint_settings = self._endpoint_settings(settings)
         token = await self.context.receiver.new_token()
         if replies:
-            await self.context.receiver.script(token.token, replies)
+            await self.context.receiver.script(token.token, replies, only_for=self.marker_stem)
         return await self._create(
             name, token.token, project, {**endpoint_settings, "url": settings.get("url", token.url)}
         )
@@ -173,7 +177,7 @@ class Scenario:
         # The dialect's own time: how long after its creation an endpoint may miss broadcasts.
         await asyncio.sleep(max(0.0, self._receiving_from - self.context.loop.time()))
         project = project or self.trial.project
-        marker = marker or self.bodies.word("event")
+        marker = marker or self.new_marker()
         body = self.bodies.broadcast(**{"data": {MARKER: marker, **(data or {})}, **fields})
         raw_body = encoded(body) if raw_data is None else encoded_with(body, "data", raw_data)
         answer = await self.trial.call(
@@ -184,6 +188,10 @@ class Scenario:
         event = Event(name=name, marker=marker, uid=shown_uid(answer), project=project.id)
         self.events.append(event)
         return event
+
+    def new_marker(self) -> str:
+        """A text that distinguishes an event from all others."""
+        return f"{self.marker_stem}{next(self._event_numbers):0{OWN_TO_EVENT}x}"
 
     async def try_broadcast(self, name: str, **fields: Any) -> Event | None:
         """Broadcast an event that may be refused; its exchange then shows that."""
@@ -312,13 +320,19 @@ class Scenario:
         # Not synchronisation: there is nothing to wait for but the time itself.
         await asyncio.sleep(self.context.budgets.quiet_s)
 
-    async def observe(self, kind: type[Delivered], /, **fields: Any) -> Delivered:
-        """An observation of this class with everything that has arrived so far.
+    async def observe(
+        self, kind: type[Delivered], /, *, with_foreign: bool = False, **fields: Any
+    ) -> Delivered:
+        """An observation of this class with what has arrived so far.
 
-        Deliveries of other broadcasts are part of it.
+        Of the events of other experiments it has the last one that arrived at each destination,
+        which shows that the service was busy with them; all of them `with_foreign`.
         """
         for destination in self.destinations:
             await self.trial.arrivals(destination.token, count=0, timeout_s=0)
+        backlog_s = self.context.backlog.longest_wait_s(self.trial.received)
+        if not with_foreign:
+            self.trial.received = without_foreign(self.trial.received, self.marker_stem)
         return self.trial.observe(
             kind,
             destinations=tuple(
@@ -328,7 +342,7 @@ class Scenario:
             events=tuple(self.events),
             ended_at=self.context.clock(),
             late_s=self._lateness.worst_s,
-            backlog_s=self.context.backlog.longest_wait_s(self.trial.received),
+            backlog_s=backlog_s,
             **fields,
         )
 
@@ -365,48 +379,3 @@ def _require_success(exchange: Exchange) -> None:
             f"{exchange.operation_id} as {exchange.role} was answered {outcome(exchange)};"
             " deliveries can be tried when it succeeds"
         )
-
-
-ScenarioFunction = Callable[[Scenario], Awaitable[DeliveryObservation]]
-
-
-async def run_scenarios(
-    context: ExperimentContext, scenarios: Mapping[str, ScenarioFunction]
-) -> AsyncIterator[Evidence]:
-    """Run all scenarios at once, and yield what each observes when it is complete.
-
-    Where the precondition of a scenario fails, the reason is yielded instead. The return type of
-    the scenario says which class of observation is missing then.
-    """
-    tasks = [
-        asyncio.create_task(_run_scenario(context, name, scenario, context.random.getrandbits(64)))
-        for name, scenario in scenarios.items()
-    ]
-    try:
-        for task in asyncio.as_completed(tasks):
-            yield await task
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-
-async def _run_scenario(
-    context: ExperimentContext, name: str, function: ScenarioFunction, seed: int
-) -> Evidence:
-    # A seed for each scenario, so that the order in which they happen to run changes nothing.
-    scenario = Scenario(replace(context, random=random.Random(seed)), name)
-    try:
-        return await function(scenario)
-    except PreconditionFailed as failed:
-        return scenario.trial.not_observed(observed_class(function), str(failed))
-    finally:
-        scenario.close()
-
-
-def observed_class(function: ScenarioFunction) -> type[Observation] | None:
-    """The class of observation that a scenario returns, if its annotation names one."""
-    while isinstance(function, partial):
-        function = function.func
-    kind = get_type_hints(inspect.unwrap(function)).get("return")
-    return kind if isinstance(kind, type) and issubclass(kind, Observation) else None

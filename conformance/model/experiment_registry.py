@@ -6,8 +6,9 @@ async def rate_limit(context: ExperimentContext) -> AsyncIterator[Evidence]: ...
 
 import importlib
 import pkgutil
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, TypeVar
 
 from hookproof.conformance.model.check_registry import Check
@@ -18,20 +19,41 @@ Gather = Callable[[Any], AsyncIterator[Evidence]]
 _Gather = TypeVar("_Gather", bound=Gather)
 
 
+class Sharing(StrEnum):
+    """How an experiment shares a project where the target has fewer than there are experiments.
+
+    A broadcast reaches every active endpoint of its project, also those of other experiments.
+    Scripted replies and the markers of events keep most experiments apart.
+
+    BESIDE: others disturb it as little as it disturbs them.
+    CONFIRMED: others may delay what it measures. So it runs beside them, but what speaks against
+    the target, or could not be seen, is gathered again when all others have ended.
+    FIRST: like CONFIRMED, and broadcasts of others would be in its way. They wait until it has
+    ended, or has said that they no longer matter.
+    ALONE: it runs when all others have ended: it would delay them, or they would lead to a false
+    acquittal.
+    """
+
+    BESIDE = "beside"
+    CONFIRMED = "confirmed"
+    FIRST = "first"
+    ALONE = "alone"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Experiment:
     """One experiment, the classes that it observes, and the lightest profile that runs it.
 
-    An experiment that is `alone` shares its project with no other at the same time; it may run
-    after all others. An experiment that is `busy` never waits, so that it may as well run later.
+    An experiment that is `busy` never waits, so that it may as well run later. `sharing` tells, by
+    profile, what else may go on in its project.
     """
 
     name: str
     gather: Gather
     observes: tuple[type[Observation], ...]
     profile: Profile
-    alone: bool
     busy: bool
+    sharing: Mapping[Profile, Sharing]
 
 
 _experiments: dict[str, Experiment] = {}
@@ -42,12 +64,14 @@ def experiment(
     *,
     observes: Sequence[type[Observation]] = (),
     profile: Profile = Profile.QUICK,
-    alone: bool = False,
     busy: bool = False,
+    sharing: Sharing = Sharing.BESIDE,
+    sharing_in: Mapping[Profile, Sharing] | None = None,
 ) -> Callable[[_Gather], _Gather]:
     """Register an async generator function as the experiment of this name.
 
-    Without `observes` it only gathers exchanges, for the oracles.
+    Without `observes` it only gathers exchanges, for the oracles. `sharing_in` are the profiles in
+    which it shares its project in another way.
     """
 
     def register(gather: _Gather) -> _Gather:
@@ -58,8 +82,8 @@ def experiment(
             gather=gather,
             observes=tuple(observes),
             profile=profile,
-            alone=alone,
             busy=busy,
+            sharing=dict.fromkeys(Profile, sharing) | dict(sharing_in or {}),
         )
         return gather
 

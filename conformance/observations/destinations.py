@@ -101,6 +101,15 @@ def shown_events(
     return tuple(event for event in in_headers if event in by_uid) or in_headers or by_uid
 
 
+def of_this_run(delivery: ReceivedDelivery, events: Sequence[Event]) -> bool:
+    """Whether a request shows the marker of an event of this run, be it of another experiment."""
+    stems = {event.marker[:-OWN] for event in events}
+    return any(
+        stem.encode() in delivery.body or any(stem in value for _, value in delivery.headers)
+        for stem in stems
+    )
+
+
 def ended(delivery: ReceivedDelivery) -> float | None:
     """When an attempt was answered or given up, on the monotonic clock in seconds, or None."""
     ends = (delivery.completed_monotonic, delivery.closed_monotonic)

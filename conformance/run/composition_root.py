@@ -29,6 +29,7 @@ from hookproof.conformance.reports.progress import (
 from hookproof.conformance.results.baseline import Expectation, apply_baseline
 from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.results.run_file import NAME, Header, Run, RunWriter, read_run
+from hookproof.conformance.run.gathering.schedule import Schedule, schedule_of
 from hookproof.conformance.run.intake import Intake
 from hookproof.conformance.run.plan import RunPlan
 from hookproof.conformance.run.repetitions import merge_repetitions
@@ -37,7 +38,7 @@ from hookproof.conformance.run.selection import Selection, needed_checks, needed
 from hookproof.conformance.run.shrinking import Shrinking, replace_proofs
 from hookproof.conformance.run.working_folder import working_folder
 from hookproof.conformance.target.capabilities import lacking
-from hookproof.conformance.target.definition import Budgets, Target
+from hookproof.conformance.target.definition import Budgets, Project, Target
 from hookproof.conformance.target.environment import Embedded, Environment
 from hookproof.conformance.target.project_assignment import projects_needed
 from hookproof.process.exit_codes import CommandError
@@ -104,6 +105,18 @@ def perform(settings: Settings) -> Run:
     run = read_run(run_path)
     write_reports(run, settings.out)
     return run
+
+
+def planned(settings: Settings) -> Schedule:
+    """What `perform` would do, and when; raises CommandError for a selector of nothing."""
+    subject = settings.subject
+    plan = _run_plan(settings, settings.selection.requirements(load_catalogue()))
+    needed = projects_needed(len(plan.experiments))
+    names = [f"p{number}" for number in range(1, needed + 1)]
+    fresh = isinstance(subject, Target) and subject.provision.has("fresh_project")
+    if isinstance(subject, Target) and not fresh:
+        return schedule_of(plan, subject.projects, fresh=False)
+    return schedule_of(plan, [Project(id=name, api_key="") for name in names], fresh=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,11 +25,19 @@ class Intake:
         self._lock = threading.Lock()
 
     def take(self, evidence: Evidence) -> Evidence:
-        """Examine and mask evidence; raises TypeError or ValueError if it is not JSON."""
+        """Examine, mask and keep evidence; raises TypeError or ValueError if it is not JSON."""
+        return self.keep(self.masked(evidence))
+
+    def masked(self, evidence: Evidence) -> Evidence:
+        """Examine and mask evidence that may still be thrown away; raises as `take` does."""
         if isinstance(evidence, Observation):
             evidence = evidence.examined(self._dialect)
         with self._lock:
-            masked = self._mask.evidence(evidence)
+            return self._mask.evidence(evidence)
+
+    def keep(self, masked: Evidence) -> Evidence:
+        """Pass masked evidence on."""
+        with self._lock:
             self._keep(masked)
         return masked
 

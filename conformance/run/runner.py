@@ -10,20 +10,25 @@ import asyncio
 import random
 import threading
 import time
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, InvalidStateError, wait
-from contextlib import aclosing, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
+from functools import partial
 from types import TracebackType
-from typing import Final, Self, cast
+from typing import Final, Self
 
 from hookproof.conformance.experiments.backlog import Backlog
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.support.seeding import Seeding
+from hookproof.conformance.grading.doubt import is_doubtful
 from hookproof.conformance.grading.grader import error_line
-from hookproof.conformance.model.evidence import Evidence, NotObserved, PreconditionFailed
-from hookproof.conformance.model.experiment_registry import Experiment
+from hookproof.conformance.model.check_registry import CheckContext, all_checks
+from hookproof.conformance.model.evidence import Evidence
+from hookproof.conformance.model.experiment_registry import Experiment, Sharing
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
+from hookproof.conformance.run.gathering.experiment_run import ExperimentRun
+from hookproof.conformance.run.gathering.schedule import HELD_BACK_S, Passages, schedule_of
 from hookproof.conformance.run.intake import Intake
 from hookproof.conformance.run.plan import ContextFactory, FollowUp, RunPlan
 from hookproof.conformance.run.target_watch import TargetWatch
@@ -37,7 +42,6 @@ from hookproof.conformance.target.preflight import (
     out_of_time,
     with_fresh_projects,
 )
-from hookproof.conformance.target.project_assignment import assign_projects
 from hookproof.process.exit_codes import CommandError, ExitCode
 
 CANCELLED_WITHIN_S: Final = 5.0
@@ -230,7 +234,10 @@ class Runner:
             {experiments, stop}, timeout=total_s, return_when=asyncio.FIRST_COMPLETED
         )
         if self.under_way():
-            self._cut_run(f"the time budget of {environment.target.budgets.total_s:g} s is over")
+            self._cut_run(
+                f"the time budget of {environment.target.budgets.total_s:g} s is over; it leaves"
+                f" out {', '.join(self.under_way())}"
+            )
         breaker.open()
         for task in (experiments, watch, stop):
             task.cancel()
@@ -241,32 +248,49 @@ class Runner:
     async def _run_experiments(
         self, environment: Environment, api: ApiClient, intake: Intake, watch: TargetWatch
     ) -> None:
-        """Run all at once, and last, one by one, what must be alone in too few projects."""
+        """Run all experiments as the schedule says."""
         target = environment.target
-        assignment = assign_projects(target.projects, self._names_sharing_projects(target))
+        fresh = target.provision.has("fresh_project")
+        schedule = schedule_of(self._plan, target.projects, fresh=fresh)
+        passages = Passages(schedule, target.projects)
         locks = {project.id: asyncio.Lock() for project in target.projects}
         seeding = Seeding(target.provision, self._plan.dialect.words, self._plan.nonce)
-        contexts = {
-            experiment.name: self._context(
-                experiment.name,
-                environment,
-                api,
-                assignment.projects[experiment.name],
-                locks,
-                seeding,
-            )
-            for experiment in self._plan.experiments
-        }
-        last = [each for each in self._plan.experiments if each.alone and assignment.shared]
         busy_slots = asyncio.Semaphore(BUSY_AT_ONCE)
+        unconfirmed: list[Experiment] = []
+        judged_by = CheckContext(dialect=self._plan.dialect, contract=self._plan.contract)
+
+        def context(experiment: Experiment, attempt: str = "") -> ExperimentContext:
+            name = experiment.name
+            goes_first = schedule.sharing[name] is Sharing.FIRST
+            client = api if goes_first else api.held_back(passages.passed)
+            own = self._context(
+                name, environment, client, schedule.projects[name], locks, seeding, attempt
+            )
+            return replace(own, let_others_broadcast=partial(passages.release, name))
+
+        def doubtful(name: str) -> bool:
+            return name in passages.interrupted or is_doubtful(
+                self._observations[name], all_checks(), judged_by
+            )
 
         async def run(experiment: Experiment) -> None:
+            test = doubtful if schedule.is_confirmed(experiment) else None
             async with busy_slots if experiment.busy else nullcontext():
-                await self._gather(experiment, contexts[experiment.name], intake, watch)
+                try:
+                    settled = await self._gather(
+                        experiment, context(experiment), intake, watch, test
+                    )
+                finally:
+                    passages.release(experiment.name)
+            if not settled:
+                unconfirmed.append(experiment)
 
-        await asyncio.gather(*(run(each) for each in self._plan.experiments if each not in last))
-        for experiment in last:
-            await self._gather(experiment, contexts[experiment.name], intake, watch)
+        at_most = self._loop.call_later(HELD_BACK_S, passages.release_all)
+        await asyncio.gather(*(run(each) for each in schedule.at_once))
+        at_most.cancel()
+        for experiment in (*schedule.last, *unconfirmed):
+            attempt = "again" if experiment in unconfirmed else ""
+            await self._gather(experiment, context(experiment, attempt), intake, watch)
         if self._keeps_open:
             follow_up = await asyncio.wrap_future(self._follow_up)
             if not self._stop.is_set():
@@ -287,68 +311,45 @@ class Runner:
             failure = error_line(error)
         self._follow_up_error.set_result(failure)
 
-    def _names_sharing_projects(self, target: Target) -> Sequence[str]:
-        """The experiments among which the projects are divided.
-
-        These are all registered ones, so that a run of a few gets the same projects, unless
-        projects are created for the experiments of this run.
-        """
-        if target.provision.has("fresh_project"):
-            return [experiment.name for experiment in self._plan.experiments]
-        return self._plan.every_experiment
-
     async def _gather(
         self,
         experiment: Experiment,
         context: ExperimentContext,
         intake: Intake,
         watch: TargetWatch,
-    ) -> None:
+        doubtful: Callable[[str], bool] | None = None,
+    ) -> bool:
+        """Gather the evidence of one experiment; False if it is `doubtful` and was thrown away."""
         await watch.answering()
-        started, earlier_outages = self._loop.time(), len(watch.outages)
+        started = self._loop.time()
+        running = ExperimentRun(experiment, intake, watch, tentative=doubtful is not None)
+        self._observations[experiment.name] = running.observations
         ending, reason = Ending.COMPLETE, ""
-
-        def take(evidence: Evidence) -> None:
-            if not isinstance(evidence, (NotObserved, *experiment.observes)):
-                raise TypeError(f"it does not declare that it observes a {type(evidence).__name__}")
-            self._observations[experiment.name].append(intake.take(evidence))
-
         try:
-            gather = cast("AsyncGenerator[Evidence]", experiment.gather(context))
-            async with aclosing(gather) as observations:
-                async for observation in observations:
-                    await watch.confirm(observation)
-                    if len(watch.outages) > earlier_outages:
-                        break
-                    take(observation)
-        except PreconditionFailed as failed:
-            take(
-                NotObserved(
-                    experiment=experiment.name,
-                    name="precondition failed",
-                    observation="",
-                    reason=str(failed),
-                )
-            )
+            await running.gather(context)
         except asyncio.CancelledError:
-            self._settle(
-                experiment.name,
-                Ending.CUT,
-                self._ended_by or "the run ended",
-                self._loop.time() - started,
-            )
+            running.keep()
+            ended_by = self._ended_by or "the run ended"
+            self._settle(experiment.name, Ending.CUT, ended_by, self._loop.time() - started)
             raise
         except RunOver:
             ending, reason = Ending.CUT, self._ended_by or "the run ended"
         except Exception as error:  # noqa: BLE001 an error of ours must not end the other experiments
-            cause = str(error) if isinstance(error, HookFailed) else error_line(error)
-            crash = f"The experiment {experiment.name} broke: {cause}"
-            # An error while the run is being ended is a consequence of that.
-            ended_by = self._ended_by
-            ending, reason = (Ending.CUT, ended_by) if ended_by else (Ending.CRASHED, crash)
-        if len(watch.outages) > earlier_outages:
-            ending, reason = Ending.CUT, watch.outages[earlier_outages].words
+            ending, reason = self._crash(experiment, error)
+        if running.outage is not None:
+            ending, reason = Ending.CUT, running.outage
+        if doubtful is not None and ending is Ending.COMPLETE and doubtful(experiment.name):
+            return False
+        running.keep()
         self._settle(experiment.name, ending, reason, self._loop.time() - started)
+        return True
+
+    def _crash(self, experiment: Experiment, error: Exception) -> tuple[Ending, str]:
+        # An error while the run is being ended is a consequence of that.
+        if self._ended_by:
+            return Ending.CUT, self._ended_by
+        cause = str(error) if isinstance(error, HookFailed) else error_line(error)
+        return Ending.CRASHED, f"The experiment {experiment.name} broke: {cause}"
 
     def _settle(self, name: str, ending: Ending, reason: str, duration_s: float) -> None:
         if not self._gathered[name].done():
@@ -374,6 +375,7 @@ class Runner:
         projects: tuple[Project, ...],
         locks: Mapping[str, asyncio.Lock],
         seeding: Seeding,
+        attempt: str = "",
     ) -> ExperimentContext:
         plan = self._plan
         return ExperimentContext(
@@ -386,7 +388,7 @@ class Runner:
             contract=plan.contract,
             profile=plan.profile,
             budgets=environment.target.budgets,
-            random=random.Random(f"{plan.seed}:{name}"),
+            random=random.Random(f"{plan.seed}:{name}{attempt}"),
             clock=time.time,
             loop=self._loop,
             portal_links=locks[projects[0].id],

@@ -9,7 +9,8 @@ import asyncio
 import io
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from copy import copy
 from enum import StrEnum
 from types import TracebackType
 from typing import Any, Final, Self
@@ -71,6 +72,13 @@ class ApiClient:
         self._timeout = aiohttp.ClientTimeout(total=timeout_s)
         self._breaker = breaker
         self._session: aiohttp.ClientSession | None = None
+        self._hold_back: Callable[[Project], Awaitable[None]] | None = None
+
+    def held_back(self, hold_back: Callable[[Project], Awaitable[None]]) -> Self:
+        """The same client, which is open already, with broadcasts that wait for `hold_back`."""
+        client = copy(self)
+        client._hold_back = hold_back  # noqa: SLF001 its own class
+        return client
 
     async def __aenter__(self) -> Self:
         asyncio.get_running_loop().set_exception_handler(_handle_loop_exception)
@@ -166,6 +174,8 @@ class ApiClient:
     ) -> Exchange:
         """Send one request to `target`, a path with its query, already percent-encoded."""
         assert self._session is not None, "the client is not open"
+        if operation_id == "createBroadcastEvent" and self._hold_back is not None:
+            await self._hold_back(project)
         self._breaker.admit()
         url = self.base_url + target
         sent_at, started = time.time(), time.monotonic()

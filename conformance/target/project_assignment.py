@@ -2,7 +2,7 @@
 
 A broadcast reaches every active endpoint of its project, so experiments disturb one another unless
 each has a project of its own. A target with fewer projects is still judged: they are assigned in
-turn, and experiments that must be alone wait until the others have finished.
+turn.
 """
 
 from collections.abc import Mapping, Sequence

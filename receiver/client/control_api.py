@@ -89,9 +89,11 @@ class ReceiverClient:
             **await self._call("POST", "/tokens", json={} if token is None else {"token": token})
         )
 
-    async def script(self, token: str, replies: Sequence[Reply]) -> None:
-        """Set the replies to the token's requests; the last one repeats indefinitely."""
-        await self._call("PUT", f"{_path(token)}/script", data=script_json(replies))
+    async def script(self, token: str, replies: Sequence[Reply], *, only_for: str = "") -> None:
+        """Set the replies to the token's requests, or to those that contain the text `only_for`;
+        the last one repeats indefinitely.
+        """
+        await self._call("PUT", f"{_path(token)}/script", data=script_json(replies, only_for))
 
     async def secrets(self, token: str, token_secrets: TokenSecrets) -> None:
         """Set the secrets that verify the token's deliveries."""

@@ -10,6 +10,8 @@ from typing import Annotated, Final, Literal
 
 import msgspec
 
+from hookproof.receiver.inbox.arrival import Arrival
+
 # A token is one segment of a path.
 TokenName = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9._~-]{1,128}\Z")]
 HeaderName = Annotated[
@@ -132,9 +134,19 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class Script(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The replies for one token, in order; the last one serves all further requests."""
+    """The replies for one token, in order; the last one serves all further requests.
+
+    With `only_for` these are the requests that contain this text in the body or in the value of a
+    header; others are answered with 200 at once and use up no reply.
+    """
 
     replies: Annotated[tuple[Reply, ...], msgspec.Meta(min_length=1)] = (Reply(),)
+    only_for: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be carried out; msgspec converts ValueError to its own."""
+        if self.only_for and any(reply.cuts_before_reading for reply in self.replies):
+            raise ValueError("only_for looks into requests, and before_reading does not read them")
 
     def reply(self, index: int) -> Reply:
         """The reply to a request, by its index since the script was set."""
@@ -162,8 +174,12 @@ class Scripts:
         script = self._scripts.get(token)
         return DEFAULT_REPLY if script is None else script.reply(self._answered[token])
 
-    def next_reply(self, token: str) -> Reply:
+    def next_reply(self, arrival: Arrival) -> Reply:
         """Use up the reply to the request that just arrived."""
+        token = arrival.token
+        script = self._scripts.get(token)
+        if script is not None and script.only_for and not _contains(arrival, script.only_for):
+            return DEFAULT_REPLY
         reply = self.due_reply(token)
         if reply is not DEFAULT_REPLY:
             self._answered[token] += 1
@@ -177,6 +193,11 @@ class Scripts:
 DEFAULT_REPLY: Final = Reply()
 
 
-def script_json(replies: Sequence[Reply]) -> bytes:
+def script_json(replies: Sequence[Reply], only_for: str = "") -> bytes:
     """A script as the control API accepts it."""
-    return msgspec.json.encode(Script(replies=tuple(replies)))
+    return msgspec.json.encode(Script(replies=tuple(replies), only_for=only_for))
+
+
+def _contains(arrival: Arrival, text: str) -> bool:
+    wanted = text.encode()
+    return wanted in arrival.body or any(wanted in value for _, value in arrival.headers)

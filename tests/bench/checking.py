@@ -1,11 +1,12 @@
-"""Measures the suites: `python -m tests.bench.checking [quick] [standard] [late] [stock]`.
+"""Measures the suites: `python -m tests.bench.checking [ROW]...`; --help names the rows.
 
 Part of `make bench`. It measures how long `hookproof check` takes against the embedded server in
-the quick and the standard profile, and in the standard profile against a server that delays every
-response by 20 ms; beside it plain `schemathesis run` on the OpenAPI document of the same server.
-For each: seconds (the median of ROUNDS runs), requests, the share of successful responses, and how
-many faults of the catalogue it catches, if that is recorded (`make mutants`, `make mutants-stock`).
-Without the delay, a run may also take no longer than its sweep and one and a half times its waits.
+the quick and the standard profile, against a server with one and with two projects, and in the
+standard profile against a server that delays every response by 20 ms; beside it plain
+`schemathesis run` on the OpenAPI document of the same server. For each: seconds (the median of
+ROUNDS runs), requests, the share of successful responses, and how many faults of the catalogue it
+catches, if that is recorded (`make mutants`, `make mutants-stock`). Without the delay and in many
+projects, a run may also take no longer than its sweep and one and a half times its waits.
 The table is printed and written as JSON.
 """
 
@@ -18,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -30,8 +32,9 @@ from hookproof.conformance.mutants.schemathesis_baseline import EXAMPLES, read_b
 from hookproof.conformance.results.run_file import NAME, read_run
 from hookproof.conformance.results.stored_evidence import read_evidence
 from hookproof.conformance.target.project_assignment import projects_needed
+from hookproof.process.exit_codes import ExitCode
 from hookproof.spec.dialect.reader import load_dialect
-from tests.conformance.reference_server import reference_server
+from tests.conformance.reference_server import reference_server, write_target_file
 
 SUCCESS: Final = range(200, 300)
 LATE: Final = "late:delay_s=0.02"
@@ -65,6 +68,10 @@ class RunBound:
 BOUNDS: Final = {
     "quick": RunBound(most_s=8.0, waits=True),
     "standard": RunBound(most_s=30.0, fewest=3000, waits=True),
+    "quick, 1 project": RunBound(most_s=8.0),
+    "quick, 2 projects": RunBound(most_s=8.0),
+    "standard, 1 project": RunBound(most_s=25.0),
+    "standard, 2 projects": RunBound(most_s=25.0),
     "standard, 20 ms late": RunBound(most_s=60.0),
 }
 
@@ -102,8 +109,10 @@ class SuiteTiming:
         return f"{self.name:<22}{figures}  {self.verdict}"
 
 
-def run_suites(name: str, folder: Path, *words: str) -> SuiteTiming:
-    """Run the suites; the exit code must be 0, otherwise the time means nothing."""
+def run_suites(
+    name: str, folder: Path, *words: str, exit_codes: Sequence[int] = (ExitCode.CONFORMS,)
+) -> SuiteTiming:
+    """Run the suites; any other exit code would make the time mean nothing."""
     out = folder / name.replace(" ", "-")
     started = time.monotonic()
     command = [*HOOKPROOF, "check", "--out", str(out), *words]
@@ -111,7 +120,7 @@ def run_suites(name: str, folder: Path, *words: str) -> SuiteTiming:
         command, cwd=folder, env=environment(), capture_output=True, text=True, check=False
     )
     seconds = time.monotonic() - started
-    if process.returncode:
+    if process.returncode not in exit_codes:
         raise SystemExit(
             f"{name}: hookproof check exited with {process.returncode}\n"
             f"{process.stdout[-2000:]}{process.stderr}"
@@ -165,6 +174,22 @@ def run_schemathesis(folder: Path) -> SuiteTiming:
         successful=success_share(statuses),
         kills=recorded_schemathesis_kills(),
     )
+
+
+def run_shared(folder: Path, profile: str, count: int) -> SuiteTiming:
+    """Run the suites against a server with so few projects that experiments share them.
+
+    One project shows no isolation, and nothing is provisioned, so that the run is incomplete.
+    """
+    projects = [f"p{number}" for number in range(1, count + 1)]
+    with reference_server(folder, SOURCES, *projects, stderr=subprocess.DEVNULL) as ready:
+        write_target_file(folder, ready["api"], *projects)
+        return run_suites(
+            f"{profile}, {count} project{'s' * (count > 1)}",
+            folder,
+            *("--target", "target.yaml", "--profile", profile),
+            exit_codes=(ExitCode.CONFORMS, ExitCode.INCOMPLETE),
+        )
 
 
 def run_delayed(folder: Path) -> SuiteTiming:
@@ -228,6 +253,11 @@ def recorded_schemathesis_kills() -> int | None:
 MEASURES: Final[Mapping[str, Callable[[Path], SuiteTiming]]] = {
     "quick": lambda folder: run_suites("quick", folder, "--profile", "quick"),
     "standard": lambda folder: run_suites("standard", folder),
+    **{
+        f"{profile}-{count}": partial(run_shared, profile=profile, count=count)
+        for profile in ("quick", "standard")
+        for count in (1, 2)
+    },
     "late": run_delayed,
     "stock": run_schemathesis,
 }

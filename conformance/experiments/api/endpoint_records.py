@@ -4,7 +4,8 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any, Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
-from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
+from hookproof.conformance.experiments.scenario import Scenario
+from hookproof.conformance.experiments.scenario_run import run_scenarios
 from hookproof.conformance.experiments.support.created_endpoints import create_endpoint
 from hookproof.conformance.experiments.support.existing_resources import (
     find_changeable_links,

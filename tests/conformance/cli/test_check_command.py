@@ -208,6 +208,16 @@ def test_a_run_that_is_out_of_time_is_incomplete(tmp_path: Path) -> None:
     assert "The run ended before all was tried: the time budget of 6 s is over" in done.out
 
 
+def test_the_plan_of_a_run_is_shown_and_nothing_is_done(tmp_path: Path) -> None:
+    with closed_port() as url:
+        done = check(tmp_path, url, *KEY, "--plan", "--budget", "5")
+    assert done.code == 0
+    assert "experiments in 1 project, about" in done.out
+    assert "then alone    credentials" in done.out
+    assert "its time budget is 5 s" in done.out
+    assert not (tmp_path / "hookproof-report").exists()
+
+
 def test_the_run_ends_after_as_many_failures_as_it_may_have(tmp_path: Path) -> None:
     with stand_in(empty_page) as url:
         done = check(

@@ -6,7 +6,8 @@ from functools import partial
 
 import pytest
 
-from hookproof.conformance.experiments.scenario import Scenario, observed_class
+from hookproof.conformance.experiments.scenario import Scenario
+from hookproof.conformance.experiments.scenario_run import observed_class
 from hookproof.conformance.model.evidence import PreconditionFailed
 from hookproof.conformance.observations.deliveries import SignedDeliveries
 from hookproof.conformance.observations.destinations import Destination

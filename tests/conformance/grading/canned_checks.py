@@ -10,7 +10,7 @@ from hookproof.conformance.model.evidence import (
     Exchange,
     Observation,
 )
-from hookproof.conformance.model.experiment_registry import Experiment
+from hookproof.conformance.model.experiment_registry import Experiment, Sharing
 from hookproof.conformance.model.gathered_evidence import Gathered
 from hookproof.conformance.model.judgement import Judgement, holds, not_applicable, violated
 from hookproof.conformance.model.ledger import Entry
@@ -46,7 +46,7 @@ def experiment(name: str, *observes: type) -> Experiment:
         gather=lambda _: aiter(()),
         observes=observes,
         profile=Profile.QUICK,
-        alone=False,
+        sharing=dict.fromkeys(Profile, Sharing.BESIDE),
         busy=False,
     )
 

@@ -7,6 +7,7 @@ from hookproof.conformance.model import check_registry, experiment_registry
 from hookproof.conformance.model.check_registry import CheckContext, all_checks, check
 from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import (
+    Sharing,
     all_experiments,
     experiment,
     experiments_of,
@@ -97,9 +98,12 @@ def test_an_oracle_sees_every_exchange() -> None:
 
 
 def test_an_experiment_is_registered_under_its_name() -> None:
-    experiment("roll", observes=(CannedObservation,), profile=Profile.DEEP, alone=True)(gather)
+    experiment("roll", observes=(CannedObservation,), profile=Profile.DEEP, sharing=Sharing.ALONE)(
+        gather
+    )
     registered = experiment_registry._experiments["roll"]
-    assert (registered.name, registered.profile, registered.alone) == ("roll", Profile.DEEP, True)
+    assert (registered.name, registered.profile) == ("roll", Profile.DEEP)
+    assert registered.sharing == dict.fromkeys(Profile, Sharing.ALONE)
 
 
 def test_two_experiments_of_one_name_are_refused() -> None:

@@ -1,11 +1,12 @@
 """A runner of a test's own experiments against the target at a URL."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 
 from hookproof.conformance.model.evidence import Observation
-from hookproof.conformance.model.experiment_registry import Experiment, Gather
+from hookproof.conformance.model.experiment_registry import Experiment, Gather, Sharing
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.run.plan import RunPlan
 from hookproof.conformance.run.runner import Runner
@@ -20,14 +21,15 @@ PROJECTS = (Project(id="p1", api_key="k1"), Project(id="p2", api_key="k2"))
 def runner(
     url: str,
     *gathers: Gather,
-    alone: Sequence[str] = (),
+    sharing: Mapping[str, Sharing] = MappingProxyType({}),
     busy: Sequence[str] = (),
     total_s: float = 120,
     ca: Path | None = None,
 ) -> Iterator[Runner]:
     """A runner, not open yet, for experiments that are named as their functions.
 
-    `alone` and `busy` are names of experiments, `ca` is the folder of a CA that the target trusts.
+    `busy` are names of experiments, `sharing` has those that are not simply beside others, and `ca`
+    is the folder of a CA that the target trusts.
     """
     check_context = context()
     receiver = ReceiverSettings()
@@ -40,7 +42,7 @@ def runner(
         receiver=receiver,
         budgets=Budgets(request_s=5, total_s=total_s),
     )
-    experiments = [_experiment(gather, alone=alone, busy=busy) for gather in gathers]
+    experiments = [_experiment(gather, sharing=sharing, busy=busy) for gather in gathers]
     plan = RunPlan(
         subject=target,
         experiments=experiments,
@@ -55,13 +57,15 @@ def runner(
         yield run
 
 
-def _experiment(gather: Gather, *, alone: Sequence[str], busy: Sequence[str]) -> Experiment:
+def _experiment(
+    gather: Gather, *, sharing: Mapping[str, Sharing], busy: Sequence[str]
+) -> Experiment:
     name = gather.__name__
     return Experiment(
         name=name,
         gather=gather,
         observes=(Observation,),
         profile=Profile.QUICK,
-        alone=name in alone,
         busy=name in busy,
+        sharing=dict.fromkeys(Profile, sharing.get(name, Sharing.BESIDE)),
     )

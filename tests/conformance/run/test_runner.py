@@ -10,7 +10,7 @@ import pytest
 
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.model.evidence import Evidence, NotObserved, PreconditionFailed
-from hookproof.conformance.model.experiment_registry import Gather
+from hookproof.conformance.model.experiment_registry import Gather, Sharing
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.run.runner import BUSY_AT_ONCE
 from hookproof.process.exit_codes import CommandError, ExitCode
@@ -102,7 +102,7 @@ def test_an_experiment_that_breaks_keeps_its_evidence_and_disturbs_no_other() ->
 
 def test_the_time_budget_cuts_what_is_not_done() -> None:
     gathered, _, cut = results(waits, lists, total_s=4)
-    assert cut == "the time budget of 4 s is over"
+    assert cut == "the time budget of 4 s is over; it leaves out waits"
     assert (gathered["waits"].ending, gathered["waits"].reason) == (Ending.CUT, cut)
     assert len(gathered["waits"].observations) == 1
 
@@ -192,9 +192,60 @@ def test_experiments_that_must_be_alone_come_after_all_others_and_one_by_one() -
         beside[context.experiment] = list(running)
         running.remove(context.experiment)
 
-    gathered, _, _ = results(*(named(name, work) for name in "abcd"), alone=("a", "b"))
+    gathered, _, _ = results(
+        *(named(name, work) for name in "abcd"), sharing=dict.fromkeys("ab", Sharing.ALONE)
+    )
     assert {each.ending for each in gathered.values()} == {Ending.COMPLETE}
     assert (beside["a"], beside["b"]) == (["a"], ["b"])
+
+
+def test_what_accuses_beside_others_is_gathered_again_without_them() -> None:
+    begun: list[str] = []
+
+    async def accused(context: ExperimentContext) -> AsyncIterator[Evidence]:
+        begun.append("accused")
+        trial = context.trial("call")
+        await trial.call("listSources", role="list")
+        if begun.count("accused") == 1:
+            yield trial.not_observed(CannedObservation, "others were in the way")
+        else:
+            yield trial.observe(CannedObservation)
+
+    async def last(context: ExperimentContext) -> AsyncIterator[Evidence]:
+        begun.append("last")
+        yield context.trial("first").observe(CannedObservation)
+
+    # Of two projects the first and the third experiment share one.
+    gathered, arrived, _ = results(
+        accused, lists, last, sharing={"accused": Sharing.CONFIRMED, "last": Sharing.ALONE}
+    )
+    assert begun == ["accused", "last", "accused"]
+    (observed,) = gathered["accused"].observations
+    assert isinstance(observed, CannedObservation)
+    assert len(arrived) == 3
+
+
+def test_broadcasts_wait_for_those_that_go_first() -> None:
+    order: list[str] = []
+    broadcast_waits = asyncio.Event()
+
+    async def first(context: ExperimentContext) -> AsyncIterator[Evidence]:
+        await asyncio.wait_for(broadcast_waits.wait(), 60)
+        trial = context.trial("first")
+        await trial.call("createBroadcastEvent", role="first", body={})
+        order.append("first")
+        context.let_others_broadcast()
+        yield trial.observe(CannedObservation)
+
+    async def other(context: ExperimentContext) -> AsyncIterator[Evidence]:
+        trial = context.trial("other")
+        broadcast_waits.set()
+        await trial.call("createBroadcastEvent", role="other", body={})
+        order.append("other")
+        yield trial.observe(CannedObservation)
+
+    results(first, lists, other, sharing={"first": Sharing.FIRST})
+    assert order == ["first", "other"]
 
 
 def test_only_a_few_busy_experiments_run_at_once_and_the_others_run_beside_them() -> None:

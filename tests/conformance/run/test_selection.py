@@ -5,7 +5,7 @@ import pytest
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.model.check_registry import Check, CheckContext
 from hookproof.conformance.model.evidence import Evidence, Exchange, Observation
-from hookproof.conformance.model.experiment_registry import Experiment
+from hookproof.conformance.model.experiment_registry import Experiment, Sharing
 from hookproof.conformance.model.judgement import Judgement
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.run.selection import Selection, needed_experiments
@@ -43,7 +43,7 @@ def experiments(**profiles: Profile) -> list[Experiment]:
             gather=gather,
             observes=(KINDS[name],),
             profile=profile,
-            alone=False,
+            sharing=dict.fromkeys(Profile, Sharing.BESIDE),
             busy=False,
         )
         for name, profile in profiles.items()

@@ -10,6 +10,7 @@ import pytest
 
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.model.evidence import Evidence
+from hookproof.conformance.model.experiment_registry import Sharing
 from hookproof.conformance.model.gathered_evidence import Ending
 from hookproof.conformance.run.target_watch import LISTS
 from tests.conformance.canned_evidence import CannedObservation, intake
@@ -66,7 +67,9 @@ def test_an_outage_cuts_an_experiment_and_leaves_the_later_ones_alone(status: in
     gathers = (is_under_way, comes_later)
     with (
         stand_in(target.answer) as url,
-        runner(url, *gathers, alone=("is_under_way", "comes_later")) as run,
+        runner(
+            url, *gathers, sharing=dict.fromkeys(("is_under_way", "comes_later"), Sharing.ALONE)
+        ) as run,
     ):
         run.open()
         run.begin(intake())

@@ -7,6 +7,7 @@ from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.observations.delivery.arrival.fan_out import FanOut
 from hookproof.conformance.observations.delivery.arrival.resource_changes import ResourceChanges
+from hookproof.conformance.observations.destinations import of_this_run
 from hookproof.spec.dialect.vocabulary import CreationVisit
 
 VISITING_METHODS: Final = {
@@ -48,7 +49,7 @@ def a_new_url_is_tried_as_the_dialect_says(
 def the_service_sends_webhooks_of_its_own_as_the_dialect_says(
     changes: ResourceChanges, context: CheckContext
 ) -> Iterator[Judgement]:
-    """What arrived besides the broadcast, in a project where nothing else was sent, are webhooks of
+    """What arrived besides broadcasts, in a project where all of them are marked, are webhooks of
     the service.
     """
     own_events = context.dialect.delivery.own_events
@@ -57,6 +58,7 @@ def the_service_sends_webhooks_of_its_own_as_the_dialect_says(
         for destination in changes.destinations
         for delivery in changes.arrived_at(destination.token)
         if delivery.method in DELIVERY_METHODS
+        and not of_this_run(delivery, changes.events)
         and not any(
             delivery in changes.attempts(destination, event, context.dialect)
             for event in changes.events

@@ -1,6 +1,6 @@
 """How many requests an endpoint gets in how much time (section 8)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Final
 
@@ -16,7 +16,7 @@ from hookproof.conformance.model.tolerances import (
 from hookproof.conformance.observations.answer import shown
 from hookproof.conformance.observations.deliveries import STILL_ARRIVING
 from hookproof.conformance.observations.delivery.attempts.rate_limit import RateLimitBurst
-from hookproof.conformance.observations.destinations import Destination
+from hookproof.conformance.observations.destinations import Destination, shown_events
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import Excess, ZeroLimit
@@ -131,17 +131,21 @@ def two_endpoints_have_a_limit_each(
 ) -> Iterator[Judgement]:
     """Two limited endpoints together get more than one limit, and get it sooner.
 
-    That they did not is judged where the endpoint without a limit got more than one limit at once,
-    so that the service could have been faster.
+    Events of other experiments count too. That they did not is judged where the endpoint without a
+    limit got more than one limit at once, so that the service could have been faster.
     """
     limit, pair, stretch_s = burst.limit, burst.limited_and_answering, surely_within_s(burst)
-    firsts_of_each = [
-        first_arrivals(burst, destination, context.dialect).values() for destination in pair
+    arrived_at_each = [
+        [
+            *first_arrivals(burst, destination, context.dialect).values(),
+            *foreign_arrivals(burst, destination, context.dialect),
+        ]
+        for destination in pair
     ]
     together = sorted(
-        (attempt for firsts in firsts_of_each for attempt in firsts), key=in_order_of_arrival
+        (attempt for arrived in arrived_at_each for attempt in arrived), key=in_order_of_arrival
     )
-    if not all(firsts_of_each) or len(together) <= limit:
+    if not all(arrived_at_each) or len(together) <= limit:
         return  # an endpoint that got nothing shares nothing
     shared_s = (len(together) / limit - 1) * burst.window_s - widened(RATE_S, burst.late_s)
     free = bool(most_within(together, stretch_s, limit)) or lasted_s(together) < shared_s
@@ -304,6 +308,17 @@ def first_arrivals(
         event.name: attempts[0]
         for _, event, attempts in burst.arrived_events([destination], burst.burst, dialect)
     }
+
+
+def foreign_arrivals(
+    burst: RateLimitBurst, destination: Destination, dialect: Dialect
+) -> Iterable[ReceivedDelivery]:
+    """The first of all requests with the same body that are no events of the experiment."""
+    first: dict[bytes, ReceivedDelivery] = {}
+    for request in requests(burst, destination):
+        if not shown_events(request, burst.events, dialect):
+            first.setdefault(request.body, request)
+    return first.values()
 
 
 def unlimited_arrivals(burst: RateLimitBurst, dialect: Dialect) -> list[ReceivedDelivery]:

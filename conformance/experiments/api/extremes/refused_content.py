@@ -8,7 +8,8 @@ from contextlib import aclosing
 from typing import Any, Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
-from hookproof.conformance.experiments.scenario import MARKER, Scenario, run_scenarios
+from hookproof.conformance.experiments.scenario import MARKER, Scenario
+from hookproof.conformance.experiments.scenario_run import run_scenarios
 from hookproof.conformance.experiments.support.existing_resources import (
     find_changeable_links,
     give_owner,

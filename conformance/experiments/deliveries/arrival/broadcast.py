@@ -6,14 +6,15 @@ from collections.abc import AsyncIterator
 
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.deliveries.arrival.draining import await_drain
-from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
+from hookproof.conformance.experiments.scenario import Scenario
+from hookproof.conformance.experiments.scenario_run import run_scenarios
 from hookproof.conformance.experiments.support.payloads import payloads
 from hookproof.conformance.model.evidence import Evidence
-from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.observations.delivery.arrival.broadcasts import FORM, PayloadBroadcasts
 
 
-@experiment("broadcast", observes=(PayloadBroadcasts,))
+@experiment("broadcast", observes=(PayloadBroadcasts,), sharing=Sharing.CONFIRMED)
 async def broadcast(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast every payload, and one event to every content type."""
     async for observation in run_scenarios(
@@ -27,7 +28,7 @@ async def every_payload(scenario: Scenario) -> PayloadBroadcasts:
     plain = await scenario.destination("plain")
     limit = scenario.dialect.requests.size_limit
     for name in payloads("", size_limit=limit):
-        marker = scenario.bodies.word("event")
+        marker = scenario.new_marker()
         await scenario.broadcast(
             name,
             marker=marker,

@@ -10,9 +10,10 @@ from collections.abc import AsyncIterator
 from typing import Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
-from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
+from hookproof.conformance.experiments.scenario import Scenario
+from hookproof.conformance.experiments.scenario_run import run_scenarios
 from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
-from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.observations.delivery.arrival.fan_out import (
     DISABLED,
     ENABLED,
@@ -34,7 +35,7 @@ from hookproof.receiver.replies.script import Reply
 SHORT_TIMEOUT_S: Final = 2
 
 
-@experiment("fan_out", observes=(OneProjectFanOut, TwoProjectFanOut))
+@experiment("fan_out", observes=(OneProjectFanOut, TwoProjectFanOut), sharing=Sharing.CONFIRMED)
 async def fan_out(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast to endpoints that answer, fail, hang, are gone, are disabled, have no owner, or
     belong elsewhere.

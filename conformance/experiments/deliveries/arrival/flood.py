@@ -8,9 +8,10 @@ from typing import Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.deliveries.arrival.draining import await_drain
-from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
+from hookproof.conformance.experiments.scenario import Scenario
+from hookproof.conformance.experiments.scenario_run import run_scenarios
 from hookproof.conformance.model.evidence import Evidence
-from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.observations.delivery.arrival.broadcasts import BroadcastFlood
 
@@ -20,7 +21,12 @@ MANY: Final = {Profile.QUICK: 30, Profile.STANDARD: 200, Profile.DEEP: 400}
 AT_A_TIME: Final = 8
 
 
-@experiment("flood", observes=(BroadcastFlood,), alone=True)
+@experiment(
+    "flood",
+    observes=(BroadcastFlood,),
+    sharing=Sharing.ALONE,
+    sharing_in={Profile.QUICK: Sharing.BESIDE},
+)
 async def flood(context: ExperimentContext) -> AsyncIterator[Evidence]:
     async for observation in run_scenarios(context, {"many": many_events}):
         yield observation

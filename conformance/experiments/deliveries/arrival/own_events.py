@@ -5,14 +5,15 @@
 from collections.abc import AsyncIterator
 
 from hookproof.conformance.experiments.context import ExperimentContext
-from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
+from hookproof.conformance.experiments.scenario import Scenario
+from hookproof.conformance.experiments.scenario_run import run_scenarios
 from hookproof.conformance.model.evidence import Evidence
-from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.observations.delivery.arrival.resource_changes import ResourceChanges
 from hookproof.conformance.observations.sentinel import SENTINEL
 
 
-@experiment("own_events", observes=(ResourceChanges,), alone=True)
+@experiment("own_events", observes=(ResourceChanges,), sharing=Sharing.FIRST)
 async def own_events(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Create and roll beside an endpoint that listens, then a sentinel."""
     async for observation in run_scenarios(context, {"changes": changes}):

@@ -7,7 +7,8 @@ The sentinel is accepted, and proves that deliveries came through all the while.
 from collections.abc import AsyncIterator
 
 from hookproof.conformance.experiments.context import ExperimentContext
-from hookproof.conformance.experiments.scenario import MARKER, Scenario, run_scenarios
+from hookproof.conformance.experiments.scenario import MARKER, Scenario
+from hookproof.conformance.experiments.scenario_run import run_scenarios
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.observations.delivery.arrival.refused_broadcasts import (

@@ -5,7 +5,8 @@
 from collections.abc import AsyncIterator
 
 from hookproof.conformance.experiments.context import ExperimentContext
-from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
+from hookproof.conformance.experiments.scenario import Scenario
+from hookproof.conformance.experiments.scenario_run import run_scenarios
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.observations.delivery.arrival.repeated_broadcasts import (
@@ -29,7 +30,7 @@ async def repeats(context: ExperimentContext) -> AsyncIterator[Evidence]:
 async def same_key(scenario: Scenario) -> DuplicateBroadcast:
     """The same body with the same key twice, then a sentinel."""
     plain = await scenario.destination("plain")
-    key, marker = scenario.bodies.word("key"), scenario.bodies.word("event")
+    key, marker = scenario.bodies.word("key"), scenario.new_marker()
     await scenario.broadcast(
         ORIGINAL, marker=marker, idempotency_key=key, event_type="hookproof.repeat"
     )
@@ -47,7 +48,7 @@ async def no_key(scenario: Scenario) -> RepeatedBroadcast:
     if "idempotency_key" in scenario.dialect.requests.create_broadcast_event_requires:
         return await scenario.observe(RepeatedBroadcast, key_required=True)
     plain = await scenario.destination("plain")
-    marker = scenario.bodies.word("event")
+    marker = scenario.new_marker()
     first = await scenario.broadcast(FIRST, marker=marker, event_type="hookproof.repeat")
     await scenario.broadcast(SECOND, marker=marker, event_type="hookproof.repeat")
     await scenario.await_arrival(plain, first, count=2)

@@ -11,9 +11,10 @@ from typing import Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.deliveries.attempts.retry_waiting import MARGIN_S, waits
-from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
+from hookproof.conformance.experiments.scenario import Scenario
+from hookproof.conformance.experiments.scenario_run import run_scenarios
 from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
-from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.model.notification import notifies_contacts
 from hookproof.conformance.model.retry_schedule import wait_before
 from hookproof.conformance.model.tolerances import LATE_S
@@ -33,7 +34,7 @@ from hookproof.spec.dialect.model import Dialect
 MOST_EVENTS: Final = 10
 
 
-@experiment("exhaustion", observes=(ExhaustedDeliveries,), alone=True)
+@experiment("exhaustion", observes=(ExhaustedDeliveries,), sharing=Sharing.ALONE)
 async def exhaustion(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast to an endpoint that always fails, until it is disabled or once."""
     async for observation in run_scenarios(context, {"always failing": always_failing}):

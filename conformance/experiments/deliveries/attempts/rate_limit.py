@@ -11,9 +11,10 @@ from collections.abc import AsyncIterator
 from typing import Any, Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
-from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
+from hookproof.conformance.experiments.scenario import Scenario
+from hookproof.conformance.experiments.scenario_run import run_scenarios
 from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
-from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.observations.delivery.attempts.rate_limit import (
     ANSWERING,
@@ -43,7 +44,7 @@ BURST_AT: Final = 0.6
 PATIENCE_S: Final = {Profile.QUICK: 10.0, Profile.STANDARD: 10.0, Profile.DEEP: 60.0}
 
 
-@experiment("rate_limit", observes=(RateLimitBurst,), alone=True)
+@experiment("rate_limit", observes=(RateLimitBurst,), sharing=Sharing.FIRST)
 async def rate_limit(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """A burst to endpoints with limits of their own, and to one without."""
     async for observation in run_scenarios(context, {"burst": burst}):
@@ -59,12 +60,14 @@ async def burst(scenario: Scenario) -> RateLimitBurst:
     await scenario.broadcast("first")
     await asyncio.sleep(window_s * BURST_AT)  # paces the load
     await asyncio.gather(*(scenario.broadcast(f"burst {number}") for number in range(BURST)))
+    # What others send from now on is behind the burst, and counts like the rest of it.
+    scenario.context.let_others_broadcast()
     await scenario.await_arrival(unlimited, *scenario.events)
     await await_rest(scenario, limited, window_s)
     # It shows that deliveries still go out when something of the burst is missing.
     if sentinel := await scenario.try_broadcast(SENTINEL):
         await scenario.await_arrival(unlimited, sentinel)
-    return await scenario.observe(RateLimitBurst, limit=LIMIT, window_s=window_s)
+    return await scenario.observe(RateLimitBurst, with_foreign=True, limit=LIMIT, window_s=window_s)
 
 
 async def create_destinations(

@@ -9,9 +9,10 @@ from typing import Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.deliveries.attempts.retry_waiting import MARGIN_S, waits
-from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
+from hookproof.conformance.experiments.scenario import Scenario
+from hookproof.conformance.experiments.scenario_run import run_scenarios
 from hookproof.conformance.model.evidence import Evidence
-from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.model.tolerances import LATE_S
 from hookproof.conformance.observations.delivery.attempts.retries import (
     ACCEPTS_WITHOUT_CONTENT,
@@ -43,7 +44,7 @@ ATTEMPTS: Final = {FAILS_ONCE: 2, REFUSES_ONCE: 2, FAILS_TWICE: 3, NO_ANSWER_ONC
 SHORT_TIMEOUT_S: Final = 1
 
 
-@experiment("retries", observes=(RetriedDeliveries,), alone=True)
+@experiment("retries", observes=(RetriedDeliveries,), sharing=Sharing.CONFIRMED)
 async def retries(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast to endpoints that fail, redirect, ask for patience, or do not answer at first."""
     async for observation in run_scenarios(context, {"failures": failures}):

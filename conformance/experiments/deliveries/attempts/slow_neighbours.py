@@ -9,9 +9,10 @@ from collections.abc import AsyncIterator
 from typing import Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
-from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
+from hookproof.conformance.experiments.scenario import Scenario
+from hookproof.conformance.experiments.scenario_run import run_scenarios
 from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
-from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.observations.delivery.attempts.slow_neighbours import (
     BEFORE,
     ENDLESS,
@@ -33,7 +34,7 @@ STEP_S: Final = 0.3
 DRIP_S: Final = 0.2
 
 
-@experiment("slow_neighbours", observes=(SlowNeighbours,), alone=True)
+@experiment("slow_neighbours", observes=(SlowNeighbours,), sharing=Sharing.FIRST)
 async def slow_neighbours(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast to an endpoint that answers at once, alone and beside slow ones."""
     async for observation in run_scenarios(context, {"slow neighbours": beside_slow_ones}):

@@ -5,9 +5,10 @@ from collections.abc import AsyncIterator
 from typing import Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
-from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
+from hookproof.conformance.experiments.scenario import Scenario
+from hookproof.conformance.experiments.scenario_run import run_scenarios
 from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
-from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.tolerances import LATE_S
 from hookproof.conformance.observations.delivery.attempts.timeouts import (
@@ -39,7 +40,7 @@ STEP_S: Final = 0.1
 DEFAULT_PATIENCE_S: Final = {Profile.QUICK: 3.0, Profile.STANDARD: 5.0, Profile.DEEP: 40.0}
 
 
-@experiment("timeout", observes=(GivenTimeout, DefaultTimeout), alone=True)
+@experiment("timeout", observes=(GivenTimeout, DefaultTimeout), sharing=Sharing.CONFIRMED)
 async def timeout(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast to endpoints that keep the service waiting."""
     async for observation in run_scenarios(

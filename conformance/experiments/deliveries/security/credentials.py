@@ -17,7 +17,8 @@ from hookproof.conformance.experiments.deliveries.security.oauth2 import (
     typed_token,
 )
 from hookproof.conformance.experiments.deliveries.security.token_server import MAPPED_FIELDS
-from hookproof.conformance.experiments.scenario import Scenario, ScenarioFunction, run_scenarios
+from hookproof.conformance.experiments.scenario import Scenario
+from hookproof.conformance.experiments.scenario_run import ScenarioFunction, run_scenarios
 from hookproof.conformance.experiments.support.created_endpoints import (
     CreatedEndpoint,
     create_endpoint,
@@ -25,7 +26,7 @@ from hookproof.conformance.experiments.support.created_endpoints import (
 from hookproof.conformance.experiments.support.existing_resources import outcome
 from hookproof.conformance.experiments.support.json_web_key import elliptic_key, rsa_key
 from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
-from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.observations.answer import shown
 from hookproof.conformance.observations.client_assertion import ELLIPTIC, RSA
 from hookproof.conformance.observations.delivery.security.credentials import (
@@ -62,7 +63,7 @@ Fixed = TypeVar("Fixed", bound=FixedCredentials)
         BasicAuthDeliveries,
         ClientCertificateDeliveries,
     ),
-    alone=True,
+    sharing=Sharing.ALONE,
 )
 async def credentials(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast to an endpoint of each kind of authentication."""

@@ -10,7 +10,8 @@ from typing import Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.deliveries.security.token_server import oauth2_towards
-from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
+from hookproof.conformance.experiments.scenario import Scenario
+from hookproof.conformance.experiments.scenario_run import run_scenarios
 from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.observations.delivery.security.egress import (

@@ -10,7 +10,8 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
-from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
+from hookproof.conformance.experiments.scenario import Scenario
+from hookproof.conformance.experiments.scenario_run import run_scenarios
 from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.model.profile import Profile

@@ -9,5 +9,5 @@ from hookproof.conformance.observations.sentinel import DeliveriesBeforeSentinel
 class ResourceChanges(DeliveriesBeforeSentinel):
     """A new endpoint and the roll of its secret beside an endpoint that listens, then a sentinel.
 
-    Nothing else was sent in the project.
+    Nothing else was sent in the project but marked events.
     """

@@ -52,6 +52,11 @@ def test_webhooks_about_the_services_own_resources_are_judged_by_the_dialect() -
     )
     assert verdicts(check, quiet) == {"6-16": PASS}
     assert verdicts(check, unasked) == {"6-16": FAIL}
+    marked = delivery(HEALTHY.token, body=b'{"marker":"marker-another-"}')
+    beside_others = observed(
+        ResourceChanges, HEALTHY, marked, sent(SENTINEL, HEALTHY), events=[SENTINEL]
+    )
+    assert verdicts(check, beside_others) == {"6-16": PASS}
 
 
 def test_under_an_undecided_dialect_no_visit_is_judged() -> None:

@@ -22,7 +22,7 @@ from tests.conformance.canned_deliveries import (
     observed,
     sent,
 )
-from tests.conformance.canned_evidence import NOW, context, verdicts
+from tests.conformance.canned_evidence import NOW, context, delivery, verdicts
 
 PASS, FAIL = Verdict.PASS, Verdict.FAIL
 LIMITED, AS_WELL, UNLIMITED = (
@@ -204,6 +204,24 @@ def test_two_endpoints_that_lose_their_excess_are_compared_by_what_arrived() -> 
         without_limit=AT_ONCE,
     )
     assert verdicts(two_endpoints_have_a_limit_each, late) == {"8-3": FAIL}
+
+
+def test_events_of_others_count_where_two_endpoints_are_compared() -> None:
+    few = burst(
+        limited=[0.8 * number for number in range(7)],
+        limited_as_well=[0.8 * number + 0.4 for number in range(7)],
+        without_limit=AT_ONCE,
+    )
+    others = [
+        delivery(where.token, body=f"{number}".encode(), arrived_at=NOW + 0.8)
+        for where in (LIMITED, AS_WELL)
+        for number in range(2)
+    ]
+    beside_others = replace(few, deliveries=(*few.deliveries, *others))
+    assert verdicts(two_endpoints_have_a_limit_each, beside_others) == {"8-3": PASS}
+    doubles = [delivery(LIMITED.token, body=b"1", arrived_at=NOW + 0.8) for _ in range(4)]
+    doubled = replace(few, deliveries=(*few.deliveries, *doubles))
+    assert verdicts(two_endpoints_have_a_limit_each, doubled) == {"8-3": FAIL}
 
 
 def test_two_endpoints_that_got_no_more_than_one_limit_are_not_compared() -> None:

@@ -1,0 +1,56 @@
+"""Whether evidence that was gathered beside other experiments is enough, or needs to be gathered
+again without them.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from hookproof.conformance.model.check_registry import Check, CheckContext
+from hookproof.conformance.model.evidence import (
+    Evidence,
+    NotExaminedError,
+    NotObserved,
+    Observation,
+)
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.deliveries import DeliveryObservation
+from hookproof.spec.dialect.answer import Undecided
+
+
+def is_doubtful(
+    gathered: Iterable[Evidence], checks: Sequence[Check], context: CheckContext
+) -> bool:
+    """Whether anything speaks against the target, or could have been seen and was not.
+
+    A time that holds only because this machine was late is doubtful too: alone it is less so.
+    Oracles are left out: what others send does not change the answer to a single request. What was
+    given up before the first request would be given up again.
+    """
+    return any(
+        bool(evidence.exchanges)
+        if isinstance(evidence, NotObserved)
+        else any(
+            _speaks_against(check, _as_if_punctual(evidence), context)
+            for check in checks
+            if not check.is_oracle
+        )
+        for evidence in gathered
+    )
+
+
+def _as_if_punctual(observation: Observation) -> Observation:
+    if isinstance(observation, DeliveryObservation):
+        return replace(observation, late_s=0.0)
+    return observation
+
+
+def _speaks_against(check: Check, observation: Observation, context: CheckContext) -> bool:
+    try:
+        return any(
+            judgement.verdict is Verdict.FAIL
+            for judgement in check.judgements(observation, context)
+        )
+    except NotExaminedError:
+        return True
+    except Undecided:
+        return False

@@ -1,0 +1,66 @@
+"""One experiment while it runs: takes in what it yields, until it ends or the target fails."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import cast
+
+from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.conformance.model.evidence import Evidence, NotObserved, PreconditionFailed
+from hookproof.conformance.model.experiment_registry import Experiment
+from hookproof.conformance.run.intake import Intake
+from hookproof.conformance.run.target_watch import TargetWatch
+
+
+class ExperimentRun:
+    """What an experiment observes, masked; `observations` grows while it is gathered.
+
+    What is `tentative` is neither written nor judged before `keep`.
+    """
+
+    def __init__(
+        self, experiment: Experiment, intake: Intake, watch: TargetWatch, *, tentative: bool
+    ) -> None:
+        self.observations: list[Evidence] = []
+        self._experiment = experiment
+        self._intake = intake
+        self._watch = watch
+        self._earlier_outages = len(watch.outages)
+        self._tentative = tentative
+
+    async def gather(self, context: ExperimentContext) -> None:
+        """Gather until the experiment or the target ends; raises what the experiment raises."""
+        try:
+            gather = cast("AsyncGenerator[Evidence]", self._experiment.gather(context))
+            async with aclosing(gather) as observations:
+                async for observation in observations:
+                    await self._watch.confirm(observation)
+                    if self.outage is not None:
+                        return
+                    self._take(observation)
+        except PreconditionFailed as failed:
+            self._take(
+                NotObserved(
+                    experiment=self._experiment.name,
+                    name="precondition failed",
+                    observation="",
+                    reason=str(failed),
+                )
+            )
+
+    @property
+    def outage(self) -> str | None:
+        """The first outage of the target since the experiment began, in words."""
+        outages = self._watch.outages[self._earlier_outages :]
+        return outages[0].words if outages else None
+
+    def keep(self) -> None:
+        """Let what was gathered count."""
+        for evidence in self.observations if self._tentative else ():
+            self._intake.keep(evidence)
+        self._tentative = False
+
+    def _take(self, evidence: Evidence) -> None:
+        if not isinstance(evidence, (NotObserved, *self._experiment.observes)):
+            raise TypeError(f"it does not declare that it observes a {type(evidence).__name__}")
+        take = self._intake.masked if self._tentative else self._intake.take
+        self.observations.append(take(evidence))

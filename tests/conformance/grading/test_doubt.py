@@ -1,0 +1,60 @@
+"""Evidence from a shared project is doubtful if it accuses, or shows less than it could."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from hookproof.conformance.grading.doubt import is_doubtful
+from hookproof.conformance.model.check_registry import Check, CheckContext
+from hookproof.conformance.model.evidence import Evidence, Exchange, NotExaminedError, NotObserved
+from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.observations.deliveries import DeliveryObservation
+from hookproof.spec.dialect.answer import Undecided
+from tests.conformance.canned_deliveries import destination, observed
+from tests.conformance.canned_evidence import CannedObservation, context, exchange, seen
+
+ANSWER = exchange("listSources")
+
+
+def check(word: str, *evidence: type) -> Check:
+    def judge(_evidence: object, _context: CheckContext) -> Iterator[Judgement]:
+        if word == "not examined":
+            raise NotExaminedError("too slow")
+        if word == "undecided":
+            raise Undecided("open")
+        yield judged(word == "holds", "1-1", word, expected=1, actual=2, exchanges=[ANSWER])
+
+    return Check(name=word, requirements=("1-1",), evidence=evidence, judge=judge)
+
+
+def missing(*exchanges: Exchange) -> NotObserved:
+    return NotObserved(experiment="x", name="x", observation="", reason="none", exchanges=exchanges)
+
+
+@pytest.mark.parametrize(
+    ("word", "doubtful"),
+    [("holds", False), ("violated", True), ("not examined", True), ("undecided", False)],
+)
+def test_evidence_is_doubtful_where_a_check_is_not_content(word: str, doubtful: bool) -> None:
+    assert is_doubtful([seen()], [check(word, CannedObservation)], context()) is doubtful
+
+
+def test_single_exchanges_are_no_reason_for_doubt() -> None:
+    assert not is_doubtful([seen(ANSWER)], [check("violated", Exchange)], context())
+
+
+def test_a_time_that_only_a_late_machine_excuses_is_doubtful() -> None:
+    def judge(observation: DeliveryObservation, _context: CheckContext) -> Iterator[Judgement]:
+        excused = observation.late_s > 0
+        yield judged(excused, "1-1", "late", expected=1, actual=2, exchanges=[ANSWER])
+
+    late = observed(DeliveryObservation, destination(), late_s=0.5)
+    timed = Check(name="timed", requirements=("1-1",), evidence=(DeliveryObservation,), judge=judge)
+    assert is_doubtful([late], [timed], context())
+
+
+@pytest.mark.parametrize(("evidence", "doubtful"), [(missing(), False), (missing(ANSWER), True)])
+def test_what_was_given_up_before_the_first_request_is_not_tried_again(
+    evidence: Evidence, doubtful: bool
+) -> None:
+    assert is_doubtful([evidence], [], context()) is doubtful

@@ -1,0 +1,128 @@
+"""Which experiments wait for which others where the target has fewer projects than experiments."""
+
+import asyncio
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from hookproof.conformance.model.experiment_registry import Experiment, Sharing, all_experiments
+from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.run.gathering.schedule import Passages, Schedule, schedule_of
+from hookproof.conformance.run.plan import RunPlan
+from hookproof.conformance.target.definition import Project, Target
+from hookproof.conformance.target.project_assignment import projects_needed
+from tests.conformance.canned_evidence import context
+
+KINDS = MappingProxyType(
+    {
+        "a": Sharing.FIRST,
+        "b": Sharing.BESIDE,
+        "c": Sharing.CONFIRMED,
+        "d": Sharing.ALONE,
+    }
+)
+
+
+def experiment(name: str, sharing: Mapping[Profile, Sharing]) -> Experiment:
+    async def gather(_context: object) -> None: ...
+
+    return Experiment(
+        name=name,
+        gather=gather,  # type: ignore[arg-type]
+        observes=(),
+        profile=Profile.QUICK,
+        busy=False,
+        sharing=sharing,
+    )
+
+
+def projects(count: int) -> list[Project]:
+    return [Project(id=f"p{number}", api_key="k") for number in range(1, count + 1)]
+
+
+def schedule(
+    count: int, *, names: str = "abcd", fresh: bool = False, profile: Profile = Profile.QUICK
+) -> Schedule:
+    """The schedule of experiments of all kinds in so many projects."""
+    check_context = context()
+    plan = RunPlan(
+        subject=Target(
+            base_url="http://x", projects=tuple(projects(count)), dialect=check_context.dialect
+        ),
+        experiments=[experiment(name, dict.fromkeys(Profile, KINDS[name])) for name in names],
+        every_experiment=list(KINDS),
+        dialect=check_context.dialect,
+        contract=check_context.contract,
+        profile=profile,
+        seed=0,
+        nonce="",
+    )
+    return schedule_of(plan, projects(count), fresh=fresh)
+
+
+def names(experiments: tuple[Experiment, ...]) -> list[str]:
+    return [each.name for each in experiments]
+
+
+def test_experiments_with_a_project_each_all_begin_at_once() -> None:
+    plan = schedule(projects_needed(4))
+    assert (names(plan.first), names(plan.beside), names(plan.last)) == ([], list("abcd"), [])
+    assert not plan.is_shared
+    assert not any(map(plan.is_confirmed, plan.experiments))
+
+
+def test_in_one_project_some_go_first_and_some_wait_for_all_others() -> None:
+    plan = schedule(1)
+    assert (names(plan.first), names(plan.beside), names(plan.last)) == (["a"], ["b", "c"], ["d"])
+    assert names(tuple(filter(plan.is_confirmed, plan.experiments))) == ["a", "c"]
+    assert plan.is_shared
+
+
+def test_an_experiment_that_has_its_project_for_itself_needs_no_confirmation() -> None:
+    assert names(schedule(1, names="d").beside) == ["d"]
+    assert names(schedule(2, names="ad", fresh=True).first) == ["a"]
+    assert names(schedule(3, names="ad", fresh=True).beside) == ["a", "d"]
+
+
+def test_the_expected_time_grows_with_what_is_alone_and_follows_an_earlier_run() -> None:
+    alone, together = schedule(1), schedule(5)
+    assert alone.expected_s({}) > together.expected_s({})
+    assert alone.expected_s(dict.fromkeys("abcd", 1.0)) < together.expected_s({})
+    slow = dict.fromkeys("abcd", 30.0)
+    assert alone.expected_s(slow) == together.expected_s(slow) + 30.0
+
+
+def test_broadcasts_wait_in_the_projects_of_those_that_go_first() -> None:
+    async def run() -> list[str]:
+        passages, passed = Passages(schedule(2), projects(2)), list[str]()
+
+        async def broadcast(project: Project) -> None:
+            await passages.passed(project)
+            passed.append(project.id)
+
+        waiting = [asyncio.create_task(broadcast(project)) for project in projects(3)]
+        await asyncio.wait(waiting[1:])
+        assert not waiting[0].done()
+        passages.release("b")
+        await asyncio.sleep(0)
+        assert not waiting[0].done()
+        passages.release("a")
+        await waiting[0]
+        assert passages.interrupted == set()
+        return passed
+
+    assert asyncio.run(run()) == ["p2", "p3", "p1"]
+
+
+def test_broadcasts_that_waited_too_long_pass_and_interrupt_those_that_went_first() -> None:
+    async def run() -> set[str]:
+        passages = Passages(schedule(1), projects(1))
+        passages.release_all()
+        await passages.passed(projects(1)[0])
+        return passages.interrupted
+
+    assert asyncio.run(run()) == {"a"}
+
+
+def test_every_experiment_says_how_it_shares_in_every_profile() -> None:
+    for each in all_experiments():
+        assert set(each.sharing) == set(Profile)
