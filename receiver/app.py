@@ -4,7 +4,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
@@ -24,7 +24,7 @@ from hookproof.receiver.dashboard.routes import Dashboard
 from hookproof.receiver.dashboard.session_deliveries import SessionDeliveries
 from hookproof.receiver.http.address import Address
 from hookproof.receiver.http.authority import Authority
-from hookproof.receiver.http.handshakes import Handshakes
+from hookproof.receiver.http.handshakes import FaultyListener, Handshakes
 from hookproof.receiver.http.request_handler import RequestHandler
 from hookproof.receiver.http.server import STOP_WITHIN_S, listen
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
@@ -77,14 +77,14 @@ class RunningReceiver:
     """Where a receiver is reached.
 
     `url` is the public URL, `listening` its own address, `ca` the certificate to trust, if any.
-    `tls_faults` maps each TLS fault to the URL of its listener.
+    `tls_faults` are the listeners with wrong TLS, by what is wrong.
     """
 
     url: str
     listening: str
     control: str
     ca: Path | None
-    tls_faults: Mapping[str, str]
+    tls_faults: Mapping[str, FaultyListener]
 
 
 @asynccontextmanager
@@ -130,7 +130,7 @@ def _control_application(
     authority: Authority | None,
     feed: ChangeFeed,
     url: str,
-    tls_faults: Mapping[str, str],
+    tls_faults: Mapping[str, FaultyListener],
     handshakes: Handshakes,
 ) -> web.Application:
     """The control API and the live page, protected from other pages in the user's browser."""
@@ -189,8 +189,12 @@ def _tls(settings: ReceiverConfiguration, authority: Authority) -> SSLContext:
 
 
 def _hosts(settings: ReceiverConfiguration) -> tuple[str, ...]:
-    public = urlsplit(settings.public_url or "").hostname
+    public = _public_host(settings)
     return tuple(dict.fromkeys([settings.bind.host, *LOCAL_HOSTS, *([public] if public else [])]))
+
+
+def _public_host(settings: ReceiverConfiguration) -> str | None:
+    return urlsplit(settings.public_url or "").hostname
 
 
 async def _tls_faults(
@@ -198,16 +202,19 @@ async def _tls_faults(
     settings: ReceiverConfiguration,
     handler: RequestHandler,
     authority: Authority,
-) -> dict[str, str]:
-    """Listen with each kind of wrong TLS on a port of its own; return the https URLs by fault."""
+) -> dict[str, FaultyListener]:
+    """Listen with each kind of wrong TLS on a port of its own, at the host of the public URL."""
     if not settings.tls_faults:
         return {}
     contexts = authority.faulty_contexts(datetime.now(UTC), *_hosts(settings))
     any_port = Address(host=settings.bind.host, port=0)
-    return {
-        name: (await _listen(stack, handler, any_port, context)).url("https")
-        for name, context in contexts.items()
-    }
+    listeners = {}
+    for name, context in contexts.items():
+        handshakes = Handshakes()
+        bound = await _listen(stack, handler, any_port, context, handshakes)
+        reached = replace(bound, host=_public_host(settings) or bound.host)
+        listeners[name] = FaultyListener(url=reached.url("https"), handshakes=handshakes)
+    return listeners
 
 
 async def _listen(

@@ -250,7 +250,7 @@ def _as_json(receiver: RunningReceiver) -> str:
             "listening": receiver.listening,
             "control": receiver.control,
             "ca": str(receiver.ca) if receiver.ca else None,
-            "tls_faults": dict(receiver.tls_faults),
+            "tls_faults": {fault: listener.url for fault, listener in receiver.tls_faults.items()},
         }
     )
 
@@ -258,7 +258,9 @@ def _as_json(receiver: RunningReceiver) -> str:
 def _as_text(receiver: RunningReceiver) -> str:
     own = f" (listening at {receiver.listening})" if receiver.listening != receiver.url else ""
     trust = f"; let senders trust {receiver.ca}" if receiver.ca else ""
-    faults = "".join(f"\n  {name}: {url}" for name, url in receiver.tls_faults.items())
+    faults = "".join(
+        f"\n  {fault}: {listener.url}" for fault, listener in receiver.tls_faults.items()
+    )
     wrong = f"\nWith faulty TLS:{faults}" if faults else ""
     control = f"live page and control API at {receiver.control}"
     return f"Receiving at {receiver.url}/TOKEN{own}, {control}{trust}. Ctrl-C stops.{wrong}"

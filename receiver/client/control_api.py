@@ -154,6 +154,11 @@ class ReceiverClient:
         faults: Mapping[str, str] = (await self._call("GET", "/tls-faults"))["tls_faults"]
         return faults
 
+    async def tls_fault_handshakes(self) -> Mapping[str, int]:
+        """How many handshakes senders began with each listener with wrong TLS, by fault."""
+        counted = (await self._call("GET", "/tls-faults"))["handshakes"]
+        return {fault: handshakes["begun"] for fault, handshakes in counted.items()}
+
     async def tls_handshakes(self) -> TlsHandshakes:
         """The handshakes with the receiver's own listener, of all sessions."""
         return TlsHandshakes(**await self._call("GET", "/tls-handshakes"))

@@ -15,7 +15,7 @@ from aiohttp import web
 from hookproof.receiver.control.json_exchange import errors_as_json, json_response, read_body
 from hookproof.receiver.control.session_api import SessionApi
 from hookproof.receiver.http.authority import Authority
-from hookproof.receiver.http.handshakes import Handshakes
+from hookproof.receiver.http.handshakes import FaultyListener, Handshakes
 from hookproof.receiver.session import Sessions, TooManySessions
 
 MOST_SCRIPT_BYTES: Final = 32 * 2**20
@@ -31,14 +31,14 @@ class CertificateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unkno
 class ControlApi:
     """The routes of the control API.
 
-    `url` is the listener's public base URL, `tls_faults` maps each TLS fault to its listener's URL,
-    and `authority` is None without TLS.
+    `url` is the listener's public base URL, `tls_faults` are the listeners with wrong TLS, and
+    `authority` is None without TLS.
     """
 
     sessions: Sessions
     authority: Authority | None
     url: str
-    tls_faults: Mapping[str, str]
+    tls_faults: Mapping[str, FaultyListener]
     handshakes: Handshakes
     new_token: Callable[[], str]
 
@@ -64,8 +64,20 @@ class ControlApi:
         return json_response({"status": "ok"})
 
     async def show_tls_faults(self, request: web.Request) -> web.Response:
-        """The base URL of each listener with wrong TLS, by the fault."""
-        return json_response({"tls_faults": dict(self.tls_faults)})
+        """The base URL of each listener with wrong TLS, and its handshakes, by the fault."""
+        listeners = self.tls_faults.items()
+        return json_response(
+            {
+                "tls_faults": {fault: listener.url for fault, listener in listeners},
+                "handshakes": {
+                    fault: {
+                        "begun": listener.handshakes.begun,
+                        "completed": listener.handshakes.completed,
+                    }
+                    for fault, listener in listeners
+                },
+            }
+        )
 
     async def show_handshakes(self, request: web.Request) -> web.Response:
         """How many TLS handshakes began and were completed, and how long ago the first began."""

@@ -370,6 +370,30 @@ def test_each_tls_fault_is_refused_for_its_own_reason() -> None:
                 pass
 
 
+def test_whoever_begins_a_handshake_with_faulty_tls_is_counted() -> None:
+    with receiver("--tls-faults") as process:
+        host, _, port = (
+            process.call(lambda client: client.tls_faults())["expired"]
+            .removeprefix("https://")
+            .partition(":")
+        )
+        context = ssl.create_default_context(cafile=process.ca)
+        with (
+            socket.create_connection((host, int(port)), timeout=DEADLINE_S) as plain,
+            pytest.raises(ssl.SSLError),
+            context.wrap_socket(plain, server_hostname=host),
+        ):
+            pass
+        begun = process.call(lambda client: client.tls_fault_handshakes())
+        assert begun == {**dict.fromkeys(FAULTS, 0), "expired": 1}
+
+
+def test_listeners_with_faulty_tls_are_at_the_host_of_the_public_url() -> None:
+    with receiver("--tls-faults", "--public-url", "https://hooks.example.org:8443") as process:
+        urls = process.call(lambda client: client.tls_faults()).values()
+        assert all(url.startswith("https://hooks.example.org:") for url in urls)
+
+
 def test_a_sender_that_is_not_careful_is_revealed_by_a_tls_fault() -> None:
     with receiver("--tls-faults") as process:
         token = process.new_token()
