@@ -214,7 +214,8 @@ async def _with_receiver(target: Target) -> AsyncIterator[Environment]:
 
 def _receive_command(settings: ReceiverSettings, ca: Path) -> list[str]:
     public_url = [] if settings.public_url is None else ["--public-url", settings.public_url]
-    return ["receive", "--bind", settings.bind, "--ca-dir", str(ca), *public_url]
+    faults = ["--tls-faults"] if settings.is_reached_directly else []
+    return ["receive", "--bind", settings.bind, "--ca-dir", str(ca), *public_url, *faults]
 
 
 def copy_ca(settings: ReceiverSettings, folder: Path) -> Path:

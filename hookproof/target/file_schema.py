@@ -20,6 +20,7 @@ CAPABILITIES: Final = (
     "basic_auth",
     "oauth2",
     "mtls",
+    "tls_verification",
     "rate_limit",
     "portal_links",
     "sources",

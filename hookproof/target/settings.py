@@ -16,6 +16,7 @@ from hookproof.spec.dialect.reader import load_dialect, load_dialect_mapping
 from hookproof.target.target_file import NO_FILE, TargetFile
 
 DEFAULT_DIALECT: Final = "reference"
+DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +49,18 @@ class ReceiverSettings:
     public_url: str | None = None
     ca: Path | None = None
     ca_key: Path | None = None
+
+    @property
+    def is_reached_directly(self) -> bool:
+        """Whether the target seems to reach the receiver's own port, so that it may reach others.
+
+        A public URL with another port, or with a path, is that of a proxy.
+        """
+        if self.public_url is None:
+            return True
+        public = urlsplit(self.public_url)
+        own_port = Address.parse(self.bind).port
+        return own_port == (public.port or DEFAULT_PORTS[public.scheme]) and not public.path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
