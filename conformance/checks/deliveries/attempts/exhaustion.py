@@ -6,8 +6,11 @@ from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.model.notification import notifies_contacts
 from hookproof.conformance.observations.answer import shown
-from hookproof.conformance.observations.deliveries import Attempts
-from hookproof.conformance.observations.delivery.attempts.exhaustion import ExhaustedDeliveries
+from hookproof.conformance.observations.delivery.attempts.exhaustion import (
+    ChatNotifications,
+    ExhaustedDeliveries,
+    FailedDeliveries,
+)
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import Notify
 
@@ -40,7 +43,7 @@ def a_failing_delivery_is_attempted_as_often_as_the_dialect_says(
 
 @check("6-14")
 def the_chat_channel_is_told_as_the_dialect_says(
-    exhausted: ExhaustedDeliveries, context: CheckContext
+    exhausted: ExhaustedDeliveries | ChatNotifications, context: CheckContext
 ) -> Iterator[Judgement]:
     """The channel of the endpoint got a message when the condition was met, and neither before nor
     without it.
@@ -49,7 +52,7 @@ def the_chat_channel_is_told_as_the_dialect_says(
         return
     condition, messages = context.dialect.delivery.notify_on.value, exhausted.messages
     for attempts in exhausted.last_attempts(context.dialect):
-        met_at = condition_met_at(exhausted, context.dialect, attempts)
+        met_at = condition_met_at(exhausted, context.dialect)
         if met_at is None:
             kept, expected = not messages, "no message"
         else:
@@ -68,17 +71,14 @@ def the_chat_channel_is_told_as_the_dialect_says(
         )
 
 
-def condition_met_at(
-    exhausted: ExhaustedDeliveries, dialect: Dialect, last: Attempts
-) -> float | None:
+def condition_met_at(exhausted: FailedDeliveries, dialect: Dialect) -> float | None:
     """When the condition for a notification was met at the earliest, on the monotonic clock; None
     if it was not.
     """
     if not notifies_contacts(dialect, exhausted.exhausted):
         return None
-    if dialect.delivery.notify_on.value is Notify.STATE_CHANGE:
-        return last[-1].arrived_monotonic
-    return min(exhausted.ends_of_events(dialect))
+    by_state = dialect.delivery.notify_on.value is Notify.STATE_CHANGE
+    return exhausted.exhausted_at(exhausted.exhausted if by_state else 1, dialect)
 
 
 @check("3-7")
