@@ -42,13 +42,15 @@ class ReceiverSettings:
     """Where deliveries are to arrive.
 
     Without a CA that the target trusts, none can arrive (section 2.3: https). `bind` is host:port;
-    `public_url` is how the target reaches it, if that is another address.
+    `public_url` is how the target reaches it, if that is another address. `mail` is where the
+    target's mail is to arrive, if its mail server is to be the receiver.
     """
 
     bind: str = "127.0.0.1:0"
     public_url: str | None = None
     ca: Path | None = None
     ca_key: Path | None = None
+    mail: str | None = None
 
     @property
     def is_reached_directly(self) -> bool:
@@ -127,7 +129,20 @@ def receiver_of(flags: Flags, file: TargetFile = NO_FILE) -> ReceiverSettings:
     """Where deliveries are to arrive; the files of the CA exist."""
     bind, public_url = receiver_address_of(flags, file)
     certificate, key = authority_of(flags, file)
-    return ReceiverSettings(bind=bind, public_url=public_url, ca=certificate, ca_key=key)
+    return ReceiverSettings(
+        bind=bind, public_url=public_url, ca=certificate, ca_key=key, mail=mail_of(file)
+    )
+
+
+def mail_of(file: TargetFile) -> str | None:
+    """Where the receiver accepts mail, None where the file does not name it."""
+    mail: str | None = file.receiver.get("mail")
+    try:
+        if mail is not None:
+            Address.parse(mail)
+    except ValueError as problem:
+        raise CommandError(f"receiver.mail: {problem}") from None
+    return mail
 
 
 def receiver_address_of(flags: Flags, file: TargetFile) -> tuple[str, str | None]:

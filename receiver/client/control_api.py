@@ -42,6 +42,14 @@ class TlsHandshakes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReceivedMail:
+    """Where mail is accepted, as host:port, None without --mail; and how many mails came."""
+
+    address: str | None
+    mails: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IssuedCertificate:
     """A client certificate and its key, both PEM, named as in section 2.3."""
 
@@ -162,6 +170,11 @@ class ReceiverClient:
     async def tls_handshakes(self) -> TlsHandshakes:
         """The handshakes with the receiver's own listener, of all sessions."""
         return TlsHandshakes(**await self._call("GET", "/tls-handshakes"))
+
+    async def mail(self) -> ReceivedMail:
+        """Where the receiver accepts mail, and how much came, of all sessions."""
+        answer = await self._call("GET", "/mail")
+        return ReceivedMail(address=answer["mail"], mails=answer["received"])
 
     async def client_certificate(self, name: str) -> IssuedCertificate:
         """Issue a client certificate with this common name."""

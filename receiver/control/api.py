@@ -16,6 +16,7 @@ from hookproof.receiver.control.json_exchange import errors_as_json, json_respon
 from hookproof.receiver.control.session_api import SessionApi
 from hookproof.receiver.http.authority import Authority
 from hookproof.receiver.http.handshakes import FaultyListener, Handshakes
+from hookproof.receiver.mail.sink import MailServer
 from hookproof.receiver.session import Sessions, TooManySessions
 
 MOST_SCRIPT_BYTES: Final = 32 * 2**20
@@ -32,7 +33,7 @@ class ControlApi:
     """The routes of the control API.
 
     `url` is the listener's public base URL, `tls_faults` are the listeners with wrong TLS, and
-    `authority` is None without TLS.
+    `authority` is None without TLS. `mail` is the mail server, if there is one.
     """
 
     sessions: Sessions
@@ -40,6 +41,7 @@ class ControlApi:
     url: str
     tls_faults: Mapping[str, FaultyListener]
     handshakes: Handshakes
+    mail: MailServer | None
     new_token: Callable[[], str]
 
     def application(self) -> web.Application:
@@ -49,6 +51,7 @@ class ControlApi:
                 web.get("/health", self.health),
                 web.get("/tls-faults", self.show_tls_faults),
                 web.get("/tls-handshakes", self.show_handshakes),
+                web.get("/mail", self.show_mail),
                 web.post("/client-certificates", self.issue_client_certificate),
                 web.get("/sessions", self.show_sessions),
                 web.post("/sessions", self.open_session),
@@ -85,6 +88,15 @@ class ControlApi:
         first_s_ago = time.monotonic() - counted.first_at if counted.begun else None
         return json_response(
             {"begun": counted.begun, "completed": counted.completed, "first_s_ago": first_s_ago}
+        )
+
+    async def show_mail(self, request: web.Request) -> web.Response:
+        """The address of the mail server, or null, and how many mails it has received."""
+        return json_response(
+            {
+                "mail": self.mail.address if self.mail else None,
+                "received": self.mail.keeper.received if self.mail else 0,
+            }
         )
 
     async def issue_client_certificate(self, request: web.Request) -> web.Response:

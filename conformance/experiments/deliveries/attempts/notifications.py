@@ -14,13 +14,14 @@ from hookproof.conformance.experiments.deliveries.attempts.exhaustion import (
 )
 from hookproof.conformance.experiments.deliveries.attempts.retry_waiting import waits
 from hookproof.conformance.experiments.scenario import Scenario, run_scenarios
-from hookproof.conformance.model.evidence import Evidence
+from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.observations.delivery.attempts.exhaustion import (
     FAILING,
     LAST_EVENT,
     ChatNotifications,
+    MailNotifications,
 )
 from hookproof.receiver.replies.script import Reply
 
@@ -28,10 +29,20 @@ from hookproof.receiver.replies.script import Reply
 PATIENCE_S: Final = 20.0
 
 
-@experiment("notifications", observes=(ChatNotifications,), profile=Profile.STANDARD)
+NO_MAIL: Final = (
+    "the receiver accepts no mail; name an address for it (receiver.mail in target.yaml) and let"
+    " the target submit its mail there"
+)
+# Reserved for examples (RFC 2606), so that a mail that goes astray reaches nobody.
+MAIL_DOMAIN: Final = "example.org"
+
+
+@experiment(
+    "notifications", observes=(ChatNotifications, MailNotifications), profile=Profile.STANDARD
+)
 async def notifications(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast to an endpoint with a contact that always fails."""
-    async for observation in run_scenarios(context, {"chat": chat}):
+    async for observation in run_scenarios(context, {"chat": chat, "mail": mail}):
         yield observation
 
 
@@ -40,6 +51,22 @@ async def chat(scenario: Scenario) -> ChatNotifications:
     channel = await scenario.context.receiver.new_token()
     exhausted = await exhaust(scenario, channel.token, slack_webhook_url=channel.url)
     return await scenario.observe(ChatNotifications, contact=channel.token, exhausted=exhausted)
+
+
+async def mail(scenario: Scenario) -> MailNotifications:
+    """The mail to a support address, with the receiver as the target's mail server."""
+    receiver = scenario.context.receiver
+    if (await receiver.mail()).address is None:
+        raise PreconditionFailed(NO_MAIL)
+    mailbox = await receiver.new_token()
+    address = f"{mailbox.token}@{MAIL_DOMAIN}"
+    exhausted = await exhaust(scenario, mailbox.token, support_email=address)
+    return await scenario.observe(
+        MailNotifications,
+        contact=mailbox.token,
+        exhausted=exhausted,
+        mails=(await receiver.mail()).mails,
+    )
 
 
 async def exhaust(scenario: Scenario, token: str, **contact: Any) -> int:

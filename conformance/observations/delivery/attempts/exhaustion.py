@@ -58,6 +58,16 @@ class ChatNotifications(FailedDeliveries):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MailNotifications(FailedDeliveries):
+    """The endpoint has a support_email, whose mail arrives at the receiver.
+
+    `mails` is how many mails came to the receiver at all, from whatever endpoint.
+    """
+
+    mails: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExhaustedDeliveries(FailedDeliveries):
     """No other experiment has events for the endpoint, whose contact is a slack_webhook_url, and
     which was fetched before and after the last one.

@@ -1,16 +1,21 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+import pytest
+
 from hookproof.conformance.checks.deliveries.attempts.exhaustion import (
     a_failing_delivery_is_attempted_as_often_as_the_dialect_says,
     an_endpoint_is_disabled_as_the_dialect_says,
     the_chat_channel_is_told_as_the_dialect_says,
+    the_support_address_is_told_as_the_dialect_says,
 )
 from hookproof.conformance.model.check_registry import CheckContext
+from hookproof.conformance.model.evidence import NotExaminedError
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.delivery.attempts.exhaustion import (
     ChatNotifications,
     ExhaustedDeliveries,
+    MailNotifications,
 )
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.vocabulary import Notify
@@ -147,3 +152,27 @@ def test_a_message_beside_other_experiments_is_judged_by_all_that_failed() -> No
     assert verdicts(check, notified(1.0, 4.5)) == {"6-14": FAIL}
     assert verdicts(check, notified(4.8, others=5)) == {"6-14": PASS}
     assert verdicts(check, notified(0.1, others=5)) == {"6-14": FAIL}
+
+
+def mailed(*messages_at: float, mails: int) -> MailNotifications:
+    return observed(
+        MailNotifications,
+        FAILING,
+        *(sent(event(), FAILING, at=NOW + number, attempt=number + 1) for number in range(5)),
+        *(delivery("mailbox", arrived_at=NOW + at) for at in messages_at),
+        contact="mailbox",
+        exhausted=1,
+        mails=mails,
+    )
+
+
+def test_mail_is_judged_as_messages_are() -> None:
+    check = the_support_address_is_told_as_the_dialect_says
+    assert verdicts(check, mailed(4.5, mails=1)) == {"6-26": PASS}
+    assert verdicts(check, mailed(mails=1)) == {"6-26": FAIL}
+    assert verdicts(check, mailed(1.0, 4.5, mails=2)) == {"6-26": FAIL}
+
+
+def test_a_target_that_never_sent_mail_to_the_receiver_may_have_another_server() -> None:
+    with pytest.raises(NotExaminedError, match="does the target submit its mail"):
+        verdicts(the_support_address_is_told_as_the_dialect_says, mailed(mails=0))
