@@ -30,7 +30,7 @@ from hookproof.receiver.http.server import STOP_WITHIN_S, listen
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.receiver.inbox.observer import Observers
 from hookproof.receiver.inbox.store import InboxLimits
-from hookproof.receiver.mail.sink import MailServer, listen_for_mail
+from hookproof.receiver.mail.sink import MailSink, listen_for_mail
 from hookproof.receiver.replies.script import Script
 from hookproof.receiver.replies.script_file import TokenPlan
 from hookproof.receiver.replies.token_server import TokenServer
@@ -139,7 +139,7 @@ def _control_application(
     url: str,
     tls_faults: Mapping[str, FaultyListener],
     handshakes: Handshakes,
-    mail: MailServer | None,
+    mail: MailSink | None,
 ) -> web.Application:
     """The control API and the live page, protected from other pages in the user's browser."""
     application = ControlApi(
@@ -250,7 +250,7 @@ async def _listen(
 
 async def _listen_for_mail(
     stack: AsyncExitStack, settings: ReceiverConfiguration, sessions: Sessions
-) -> MailServer | None:
+) -> MailSink | None:
     """Accept mail until the stack unwinds, if that is wanted."""
     if settings.mail is None:
         return None

@@ -16,7 +16,7 @@ from hookproof.receiver.control.json_exchange import errors_as_json, json_respon
 from hookproof.receiver.control.session_api import SessionApi
 from hookproof.receiver.http.authority import Authority
 from hookproof.receiver.http.handshakes import FaultyListener, Handshakes
-from hookproof.receiver.mail.sink import MailServer
+from hookproof.receiver.mail.sink import MailSink
 from hookproof.receiver.session import Sessions, TooManySessions
 
 MOST_SCRIPT_BYTES: Final = 32 * 2**20
@@ -41,7 +41,7 @@ class ControlApi:
     url: str
     tls_faults: Mapping[str, FaultyListener]
     handshakes: Handshakes
-    mail: MailServer | None
+    mail: MailSink | None
     new_token: Callable[[], str]
 
     def application(self) -> web.Application:

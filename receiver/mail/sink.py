@@ -62,7 +62,7 @@ class MailKeeper:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MailServer:
+class MailSink:
     """A running mail server: host:port, and what keeps its mail."""
 
     address: str
@@ -72,7 +72,7 @@ class MailServer:
 @asynccontextmanager
 async def listen_for_mail(
     sessions: Sessions, wanted: Address, clock: Clock, *, reserved: bool
-) -> AsyncIterator[MailServer]:
+) -> AsyncIterator[MailSink]:
     """Accept mail within the block.
 
     `reserved`: another process holds the port until this one listens. Raises OSError.
@@ -89,7 +89,7 @@ async def listen_for_mail(
     )
     try:
         port = server.sockets[0].getsockname()[1]
-        yield MailServer(address=f"{wanted.host}:{port}", keeper=keeper)
+        yield MailSink(address=f"{wanted.host}:{port}", keeper=keeper)
     finally:
         server.close()
         for connection in open_connections:
