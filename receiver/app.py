@@ -4,7 +4,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
@@ -24,12 +24,13 @@ from hookproof.receiver.dashboard.routes import Dashboard
 from hookproof.receiver.dashboard.session_deliveries import SessionDeliveries
 from hookproof.receiver.http.address import Address
 from hookproof.receiver.http.authority import Authority
-from hookproof.receiver.http.handshakes import Handshakes
+from hookproof.receiver.http.handshakes import FaultyListener, Handshakes
 from hookproof.receiver.http.request_handler import RequestHandler
 from hookproof.receiver.http.server import STOP_WITHIN_S, listen
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.receiver.inbox.observer import Observers
 from hookproof.receiver.inbox.store import InboxLimits
+from hookproof.receiver.mail.sink import MailSink, listen_for_mail
 from hookproof.receiver.replies.script import Script
 from hookproof.receiver.replies.script_file import TokenPlan
 from hookproof.receiver.replies.token_server import TokenServer
@@ -56,7 +57,8 @@ class ReceiverConfiguration:
     from the start. With `tls_faults` there are additional listeners whose TLS is wrong. `limits`
     applies to each session; `on_done` is as in `Observers`. `replays` is where the live page may
     replay to; `control_names` are additional host names by which browsers may reach the control
-    listener.
+    listener. `mail` is where mail is accepted, if anywhere; with `mail_reserved` another process
+    holds its port until then.
     """
 
     bind: Address
@@ -70,6 +72,8 @@ class ReceiverConfiguration:
     on_done: Callable[[ReceivedDelivery], None] | None = None
     replays: ReplayAllowance = THIS_MACHINE
     control_names: tuple[str, ...] = ()
+    mail: Address | None = None
+    mail_reserved: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,14 +81,15 @@ class RunningReceiver:
     """Where a receiver is reached.
 
     `url` is the public URL, `listening` its own address, `ca` the certificate to trust, if any.
-    `tls_faults` maps each TLS fault to the URL of its listener.
+    `tls_faults` are the listeners with wrong TLS, by what is wrong. `mail` is the mail server.
     """
 
     url: str
     listening: str
     control: str
     ca: Path | None
-    tls_faults: Mapping[str, str]
+    tls_faults: Mapping[str, FaultyListener]
+    mail: str | None
 
 
 @asynccontextmanager
@@ -107,12 +112,13 @@ async def run_receiver(settings: ReceiverConfiguration) -> AsyncIterator[Running
         handshakes = Handshakes()
         bound = await _listen(stack, handler, settings.bind, context, handshakes)
         faults = await _tls_faults(stack, settings, handler, authority) if authority else {}
+        mail = await _listen_for_mail(stack, settings, sessions)
         stack.callback(sessions.abort_all)
         own_url = bound.url("https" if settings.tls else "http")
         url = settings.public_url or own_url
         _configure_tokens(settings.tokens, sessions, url)
         application = _control_application(
-            settings, sessions, authority, feed, url, faults, handshakes
+            settings, sessions, authority, feed, url, faults, handshakes, mail
         )
         control = await _serve_control(stack, application, settings.control)
         yield RunningReceiver(
@@ -121,6 +127,7 @@ async def run_receiver(settings: ReceiverConfiguration) -> AsyncIterator[Running
             control=control.url("http"),
             ca=authority.certificate_path if authority else None,
             tls_faults=faults,
+            mail=mail.address if mail else None,
         )
 
 
@@ -130,8 +137,9 @@ def _control_application(
     authority: Authority | None,
     feed: ChangeFeed,
     url: str,
-    tls_faults: Mapping[str, str],
+    tls_faults: Mapping[str, FaultyListener],
     handshakes: Handshakes,
+    mail: MailSink | None,
 ) -> web.Application:
     """The control API and the live page, protected from other pages in the user's browser."""
     application = ControlApi(
@@ -140,6 +148,7 @@ def _control_application(
         url=url,
         tls_faults=tls_faults,
         handshakes=handshakes,
+        mail=mail,
         new_token=lambda: token_hex(8),
     ).application()
     names = own_names(settings.control.host, settings.control_names)
@@ -189,8 +198,12 @@ def _tls(settings: ReceiverConfiguration, authority: Authority) -> SSLContext:
 
 
 def _hosts(settings: ReceiverConfiguration) -> tuple[str, ...]:
-    public = urlsplit(settings.public_url or "").hostname
+    public = _public_host(settings)
     return tuple(dict.fromkeys([settings.bind.host, *LOCAL_HOSTS, *([public] if public else [])]))
+
+
+def _public_host(settings: ReceiverConfiguration) -> str | None:
+    return urlsplit(settings.public_url or "").hostname
 
 
 async def _tls_faults(
@@ -198,16 +211,19 @@ async def _tls_faults(
     settings: ReceiverConfiguration,
     handler: RequestHandler,
     authority: Authority,
-) -> dict[str, str]:
-    """Listen with each kind of wrong TLS on a port of its own; return the https URLs by fault."""
+) -> dict[str, FaultyListener]:
+    """Listen with each kind of wrong TLS on a port of its own, at the host of the public URL."""
     if not settings.tls_faults:
         return {}
     contexts = authority.faulty_contexts(datetime.now(UTC), *_hosts(settings))
     any_port = Address(host=settings.bind.host, port=0)
-    return {
-        name: (await _listen(stack, handler, any_port, context)).url("https")
-        for name, context in contexts.items()
-    }
+    listeners = {}
+    for name, context in contexts.items():
+        handshakes = Handshakes()
+        bound = await _listen(stack, handler, any_port, context, handshakes)
+        reached = replace(bound, host=_public_host(settings) or bound.host)
+        listeners[name] = FaultyListener(url=reached.url("https"), handshakes=handshakes)
+    return listeners
 
 
 async def _listen(
@@ -230,6 +246,19 @@ async def _listen(
         return await stack.enter_async_context(listening)
     except (OSError, ValueError) as error:
         raise _cannot_listen(wanted, error) from None
+
+
+async def _listen_for_mail(
+    stack: AsyncExitStack, settings: ReceiverConfiguration, sessions: Sessions
+) -> MailSink | None:
+    """Accept mail until the stack unwinds, if that is wanted."""
+    if settings.mail is None:
+        return None
+    listening = listen_for_mail(sessions, settings.mail, Clock(), reserved=settings.mail_reserved)
+    try:
+        return await stack.enter_async_context(listening)
+    except OSError as error:
+        raise _cannot_listen(settings.mail, error) from None
 
 
 async def _serve_control(

@@ -32,6 +32,7 @@ CAPABILITIES: Final[Mapping[str, Capability]] = {
         requirements=("2.5-[2-8]", "2.5-1[4-9]", "2.5-2[0-3]"), place="section 2.5"
     ),
     "mtls": Capability(requirements=("2.3-17", "2.5-24", "4.1-15"), place="section 2.3"),
+    "tls_verification": Capability(requirements=("6-21",), place="section 2.3"),
     "rate_limit": Capability(requirements=("8-[1-6]",), place="section 8"),
     "portal_links": Capability(
         requirements=(

@@ -7,9 +7,10 @@ target only the receiver is started. Both end with the block.
 import asyncio
 import secrets
 import shutil
+import socket
 import tempfile
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -35,6 +36,7 @@ from hookproof.target.settings import ReceiverSettings
 # Far more than is needed, for a busy machine: a process that fails reports it at once.
 READY_WITHIN_S: Final = 90.0
 DEFAULT_BUDGETS: Final = Budgets()
+THIS_HOST: Final = "127.0.0.1"
 # Refused by the guard of the embedded server, although a connection reaches this machine, where the
 # receiver listens.
 REFUSED_BY_EMBEDDED: Final = ("0.0.0.0",)
@@ -148,7 +150,8 @@ async def _embedded(subject: Embedded) -> AsyncIterator[Environment]:
     projects = tuple(
         Project(id=name, api_key=f"embedded-{secrets.token_urlsafe(24)}") for name in names
     )
-    with tempfile.TemporaryDirectory(prefix="hookproof-") as folder:
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="hookproof-"))
         ca = copy_ca(subject.receiver, Path(folder))
         certificate = Authority(
             ca
@@ -168,7 +171,11 @@ async def _embedded(subject: Embedded) -> AsyncIterator[Environment]:
             for project in projects
             for word in ("--project", f"{project.id}={project.api_key}")
         ]
-        commands = [_receive_command(subject.receiver, ca), [*serve, "--ca", str(certificate)]]
+        mail = stack.enter_context(_reserved_port())
+        commands = [
+            [*_receive_command(subject.receiver, ca), "--mail", mail, "--mail-reserved"],
+            [*serve, "--ca", str(certificate), "--smtp", mail],
+        ]
         async with (
             children(commands, deadline_s=READY_WITHIN_S) as (receiving, serving),
             ReceiverClient(receiving["control"]) as receiver,
@@ -206,7 +213,10 @@ async def _with_receiver(target: Target) -> AsyncIterator[Environment]:
     with tempfile.TemporaryDirectory(prefix="hookproof-") as folder:
         ca = copy_ca(target.receiver, Path(folder))
         async with (
-            child(_receive_command(target.receiver, ca), deadline_s=READY_WITHIN_S) as ready,
+            child(
+                [*_receive_command(target.receiver, ca), *_mail_options(target.receiver)],
+                deadline_s=READY_WITHIN_S,
+            ) as ready,
             kind(ready["control"]) as receiver,
         ):
             yield Environment(target=target, receiver=receiver, embedded=False)
@@ -214,7 +224,23 @@ async def _with_receiver(target: Target) -> AsyncIterator[Environment]:
 
 def _receive_command(settings: ReceiverSettings, ca: Path) -> list[str]:
     public_url = [] if settings.public_url is None else ["--public-url", settings.public_url]
-    return ["receive", "--bind", settings.bind, "--ca-dir", str(ca), *public_url]
+    faults = ["--tls-faults"] if settings.is_reached_directly else []
+    return ["receive", "--bind", settings.bind, "--ca-dir", str(ca), *public_url, *faults]
+
+
+def _mail_options(settings: ReceiverSettings) -> list[str]:
+    return [] if settings.mail is None else ["--mail", settings.mail]
+
+
+@contextmanager
+def _reserved_port() -> Iterator[str]:
+    """An address that nobody else gets within the block, and that a process may listen at which
+    knows that it is reserved.
+    """
+    with socket.socket() as reservation:
+        reservation.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        reservation.bind((THIS_HOST, 0))
+        yield f"{THIS_HOST}:{reservation.getsockname()[1]}"
 
 
 def copy_ca(settings: ReceiverSettings, folder: Path) -> Path:

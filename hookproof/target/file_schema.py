@@ -20,6 +20,7 @@ CAPABILITIES: Final = (
     "basic_auth",
     "oauth2",
     "mtls",
+    "tls_verification",
     "rate_limit",
     "portal_links",
     "sources",
@@ -86,7 +87,7 @@ SCHEMA: Final = _closed(
             "description": "a shipped dialect's name, a file, or its answers",
         },
         "receiver": _closed(
-            {"bind": _TEXT, "public_url": _TEXT, "ca": _TEXT, "ca_key": _TEXT},
+            {"bind": _TEXT, "public_url": _TEXT, "ca": _TEXT, "ca_key": _TEXT, "mail": _TEXT},
             dependentRequired={"ca": ["ca_key"], "ca_key": ["ca"]},
             **{"x-expected": "a mapping in which ca and ca_key stand together or not at all"},
         ),

@@ -16,6 +16,7 @@ from hookproof.spec.dialect.reader import load_dialect, load_dialect_mapping
 from hookproof.target.target_file import NO_FILE, TargetFile
 
 DEFAULT_DIALECT: Final = "reference"
+DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,13 +42,27 @@ class ReceiverSettings:
     """Where deliveries are to arrive.
 
     Without a CA that the target trusts, none can arrive (section 2.3: https). `bind` is host:port;
-    `public_url` is how the target reaches it, if that is another address.
+    `public_url` is how the target reaches it, if that is another address. `mail` is where the
+    target's mail is to arrive, if its mail server is to be the receiver.
     """
 
     bind: str = "127.0.0.1:0"
     public_url: str | None = None
     ca: Path | None = None
     ca_key: Path | None = None
+    mail: str | None = None
+
+    @property
+    def is_reached_directly(self) -> bool:
+        """Whether the target seems to reach the receiver's own port, so that it may reach others.
+
+        A public URL with another port, or with a path, is that of a proxy.
+        """
+        if self.public_url is None:
+            return True
+        public = urlsplit(self.public_url)
+        own_port = Address.parse(self.bind).port
+        return own_port == (public.port or DEFAULT_PORTS[public.scheme]) and not public.path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +129,20 @@ def receiver_of(flags: Flags, file: TargetFile = NO_FILE) -> ReceiverSettings:
     """Where deliveries are to arrive; the files of the CA exist."""
     bind, public_url = receiver_address_of(flags, file)
     certificate, key = authority_of(flags, file)
-    return ReceiverSettings(bind=bind, public_url=public_url, ca=certificate, ca_key=key)
+    return ReceiverSettings(
+        bind=bind, public_url=public_url, ca=certificate, ca_key=key, mail=mail_of(file)
+    )
+
+
+def mail_of(file: TargetFile) -> str | None:
+    """Where the receiver accepts mail, None where the file does not name it."""
+    mail: str | None = file.receiver.get("mail")
+    try:
+        if mail is not None:
+            Address.parse(mail)
+    except ValueError as problem:
+        raise CommandError(f"receiver.mail: {problem}") from None
+    return mail
 
 
 def receiver_address_of(flags: Flags, file: TargetFile) -> tuple[str, str | None]:

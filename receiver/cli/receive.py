@@ -76,6 +76,13 @@ ADDRESS: Final[dict[str, Any]] = {
 )
 @click.option("--tls-faults", is_flag=True, help="Also listen on ports with faulty TLS.")
 @click.option(
+    "--mail",
+    callback=_option_callback(Address.parse),
+    metavar="H:P",
+    help="Also accept mail: one to TOKEN@DOMAIN is a delivery to the token.",
+)
+@click.option("--mail-reserved", is_flag=True, hidden=True)
+@click.option(
     "--allow-replay",
     callback=_option_callback(ReplayAllowance.parse),
     multiple=True,
@@ -128,6 +135,8 @@ def receive(
     public_url: str | None,
     script: Path | None,
     tls_faults: bool,
+    mail: Address | None,
+    mail_reserved: bool,
     allow_replay: ReplayAllowance,
     control_name: tuple[str, ...],
     as_json: bool,
@@ -152,6 +161,8 @@ def receive(
         public_url=public_url,
         tokens=_read_script(script) if script else {},
         tls_faults=tls_faults,
+        mail=mail,
+        mail_reserved=mail_reserved,
         replays=allow_replay,
         control_names=control_name,
     )
@@ -249,8 +260,9 @@ def _as_json(receiver: RunningReceiver) -> str:
             "url": receiver.url,
             "listening": receiver.listening,
             "control": receiver.control,
+            "mail": receiver.mail,
             "ca": str(receiver.ca) if receiver.ca else None,
-            "tls_faults": dict(receiver.tls_faults),
+            "tls_faults": {fault: listener.url for fault, listener in receiver.tls_faults.items()},
         }
     )
 
@@ -258,7 +270,10 @@ def _as_json(receiver: RunningReceiver) -> str:
 def _as_text(receiver: RunningReceiver) -> str:
     own = f" (listening at {receiver.listening})" if receiver.listening != receiver.url else ""
     trust = f"; let senders trust {receiver.ca}" if receiver.ca else ""
-    faults = "".join(f"\n  {name}: {url}" for name, url in receiver.tls_faults.items())
+    faults = "".join(
+        f"\n  {fault}: {listener.url}" for fault, listener in receiver.tls_faults.items()
+    )
     wrong = f"\nWith faulty TLS:{faults}" if faults else ""
     control = f"live page and control API at {receiver.control}"
-    return f"Receiving at {receiver.url}/TOKEN{own}, {control}{trust}. Ctrl-C stops.{wrong}"
+    mail = f", mail server at {receiver.mail}" if receiver.mail else ""
+    return f"Receiving at {receiver.url}/TOKEN{own}, {control}{mail}{trust}. Ctrl-C stops.{wrong}"

@@ -42,6 +42,14 @@ class TlsHandshakes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReceivedMail:
+    """Where mail is accepted, as host:port, None without --mail; and how many mails came."""
+
+    address: str | None
+    mails: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IssuedCertificate:
     """A client certificate and its key, both PEM, named as in section 2.3."""
 
@@ -156,9 +164,19 @@ class ReceiverClient:
         faults: Mapping[str, str] = (await self._call("GET", "/tls-faults"))["tls_faults"]
         return faults
 
+    async def tls_fault_handshakes(self) -> Mapping[str, int]:
+        """How many handshakes senders began with each listener with wrong TLS, by fault."""
+        counted = (await self._call("GET", "/tls-faults"))["handshakes"]
+        return {fault: handshakes["begun"] for fault, handshakes in counted.items()}
+
     async def tls_handshakes(self) -> TlsHandshakes:
         """The handshakes with the receiver's own listener, of all sessions."""
         return TlsHandshakes(**await self._call("GET", "/tls-handshakes"))
+
+    async def mail(self) -> ReceivedMail:
+        """Where the receiver accepts mail, and how much came, of all sessions."""
+        answer = await self._call("GET", "/mail")
+        return ReceivedMail(address=answer["mail"], mails=answer["received"])
 
     async def client_certificate(self, name: str) -> IssuedCertificate:
         """Issue a client certificate with this common name."""

@@ -15,7 +15,8 @@ from aiohttp import web
 from hookproof.receiver.control.json_exchange import errors_as_json, json_response, read_body
 from hookproof.receiver.control.session_api import SessionApi
 from hookproof.receiver.http.authority import Authority
-from hookproof.receiver.http.handshakes import Handshakes
+from hookproof.receiver.http.handshakes import FaultyListener, Handshakes
+from hookproof.receiver.mail.sink import MailSink
 from hookproof.receiver.session import Sessions, TooManySessions
 
 MOST_SCRIPT_BYTES: Final = 32 * 2**20
@@ -31,15 +32,16 @@ class CertificateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unkno
 class ControlApi:
     """The routes of the control API.
 
-    `url` is the listener's public base URL, `tls_faults` maps each TLS fault to its listener's URL,
-    and `authority` is None without TLS.
+    `url` is the listener's public base URL, `tls_faults` are the listeners with wrong TLS, and
+    `authority` is None without TLS. `mail` is the mail server, if there is one.
     """
 
     sessions: Sessions
     authority: Authority | None
     url: str
-    tls_faults: Mapping[str, str]
+    tls_faults: Mapping[str, FaultyListener]
     handshakes: Handshakes
+    mail: MailSink | None
     new_token: Callable[[], str]
 
     def application(self) -> web.Application:
@@ -49,6 +51,7 @@ class ControlApi:
                 web.get("/health", self.health),
                 web.get("/tls-faults", self.show_tls_faults),
                 web.get("/tls-handshakes", self.show_handshakes),
+                web.get("/mail", self.show_mail),
                 web.post("/client-certificates", self.issue_client_certificate),
                 web.get("/sessions", self.show_sessions),
                 web.post("/sessions", self.open_session),
@@ -64,8 +67,20 @@ class ControlApi:
         return json_response({"status": "ok"})
 
     async def show_tls_faults(self, request: web.Request) -> web.Response:
-        """The base URL of each listener with wrong TLS, by the fault."""
-        return json_response({"tls_faults": dict(self.tls_faults)})
+        """The base URL of each listener with wrong TLS, and its handshakes, by the fault."""
+        listeners = self.tls_faults.items()
+        return json_response(
+            {
+                "tls_faults": {fault: listener.url for fault, listener in listeners},
+                "handshakes": {
+                    fault: {
+                        "begun": listener.handshakes.begun,
+                        "completed": listener.handshakes.completed,
+                    }
+                    for fault, listener in listeners
+                },
+            }
+        )
 
     async def show_handshakes(self, request: web.Request) -> web.Response:
         """How many TLS handshakes began and were completed, and how long ago the first began."""
@@ -73,6 +88,15 @@ class ControlApi:
         first_s_ago = time.monotonic() - counted.first_at if counted.begun else None
         return json_response(
             {"begun": counted.begun, "completed": counted.completed, "first_s_ago": first_s_ago}
+        )
+
+    async def show_mail(self, request: web.Request) -> web.Response:
+        """The address of the mail server, or null, and how many mails it has received."""
+        return json_response(
+            {
+                "mail": self.mail.address if self.mail else None,
+                "received": self.mail.keeper.received if self.mail else 0,
+            }
         )
 
     async def issue_client_certificate(self, request: web.Request) -> web.Response:

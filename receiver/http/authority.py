@@ -5,6 +5,7 @@ It is made once and kept in a folder as `ca.pem` and `ca.key`, so a target is co
 
 import os
 import ssl
+import tempfile
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -13,7 +14,9 @@ from weakref import WeakKeyDictionary
 import trustme
 from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
-from cryptography.hazmat.primitives.serialization import load_pem_private_key
+from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, load_pem_private_key
 
 CERTIFICATE_FILE: Final = "ca.pem"
 KEY_FILE: Final = "ca.key"
@@ -70,9 +73,10 @@ class Authority:
         contexts: dict[str, ssl.SSLContext | None] = {
             name: _context(leaf) for name, leaf in leaves.items()
         }
-        # A self-signed certificate has no chain: an authority's own certificate is one.
-        self_signed = trustme.CA(organization_name="A certificate that signed itself")
-        return contexts | {"self_signed": _self_signed(self_signed), "no_tls": None}
+        return contexts | {
+            "self_signed": _self_signed(untrusted.issue_cert(*hosts)),
+            "no_tls": None,
+        }
 
     def client_certificate(self, name: str) -> tuple[str, str]:
         """Issue a client certificate with this common name; return it and its key, both PEM."""
@@ -126,13 +130,29 @@ def _context(leaf: trustme.LeafCert) -> ssl.SSLContext:
     return context
 
 
-def _self_signed(self_signed: trustme.CA) -> ssl.SSLContext:
+def _self_signed(leaf: trustme.LeafCert) -> ssl.SSLContext:
+    """A certificate for the leaf's hosts and of its key, signed by that key."""
+    key = load_pem_private_key(leaf.private_key_pem.bytes(), password=None)
+    assert isinstance(key, EllipticCurvePrivateKey)
+    issued = x509.load_pem_x509_certificate(leaf.cert_chain_pems[0].bytes())
+    hosts = issued.extensions.get_extension_for_class(x509.SubjectAlternativeName)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(issued.subject)
+        .issuer_name(issued.subject)
+        .public_key(issued.public_key())
+        .serial_number(issued.serial_number)
+        .not_valid_before(issued.not_valid_before_utc)
+        .not_valid_after(issued.not_valid_after_utc)
+        .add_extension(hosts.value, critical=hosts.critical)
+        .sign(key, SHA256())
+    )
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    with (
-        self_signed.cert_pem.tempfile() as certificate,
-        self_signed.private_key_pem.tempfile() as key,
-    ):
-        context.load_cert_chain(certificate, key)
+    with tempfile.TemporaryDirectory() as folder:
+        chain = Path(folder, "chain.pem")
+        chain.touch(mode=0o600)
+        chain.write_bytes(leaf.private_key_pem.bytes() + certificate.public_bytes(Encoding.PEM))
+        context.load_cert_chain(chain)
     return context
 
 

@@ -29,3 +29,11 @@ class Handshakes:
             return None if notify is None else notify(connection, name, used)
 
         context.sni_callback = begin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultyListener:
+    """A listener whose TLS is wrong: its base URL, and the handshakes with it."""
+
+    url: str
+    handshakes: Handshakes

@@ -9,7 +9,7 @@ from hookproof.conformance.target.file import target_from
 from hookproof.load.target.settings import target_settings
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 from hookproof.target.file_schema import CAPABILITIES
-from hookproof.target.settings import Flags
+from hookproof.target.settings import Flags, ReceiverSettings
 from hookproof.target.target_file import NO_FILE, read_target_file
 
 
@@ -72,3 +72,21 @@ def test_check_and_load_read_the_same_from_one_file(tmp_path: Path, dialect: str
     assert (judged.projects[0].id, judged.projects[0].api_key) == ("p", "a-b")
     assert loaded.dialect == judged.dialect
     assert loaded.public_url == judged.receiver.public_url == "https://127.0.0.1:8"
+
+
+@pytest.mark.parametrize(
+    ("bind", "public_url", "directly"),
+    [
+        ("127.0.0.1:0", None, True),
+        ("0.0.0.0:8443", "https://receiver:8443", True),
+        ("0.0.0.0:443", "https://receiver", True),
+        ("0.0.0.0:8443", "https://hooks.example.org", False),
+        ("0.0.0.0:8443", "https://hooks.example.org:8443/in", False),
+        ("127.0.0.1:0", "https://hooks.example.org:8443", False),
+    ],
+)
+def test_a_public_url_with_another_port_or_a_path_is_that_of_a_proxy(
+    bind: str, public_url: str | None, directly: bool
+) -> None:
+    settings = ReceiverSettings(bind=bind, public_url=public_url)
+    assert settings.is_reached_directly is directly

@@ -3,7 +3,7 @@
 import asyncio
 import ssl
 from math import inf
-from typing import cast
+from typing import ClassVar, cast
 
 from hookproof.mockserver.delivery.http_client.http1 import (
     ConnectionFailed,
@@ -25,8 +25,10 @@ class EndpointConnection(asyncio.Protocol):
     connection therefore sets a timer rarely.
     """
 
+    reader_class: ClassVar = ResponseReader
+
     def __init__(self) -> None:
-        self._reader = ResponseReader()
+        self._reader = self.reader_class()
         self._response: asyncio.Future[Response] | None = None
         self._transport: asyncio.Transport | None = None
         self._loop = asyncio.get_running_loop()

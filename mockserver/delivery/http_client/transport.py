@@ -10,7 +10,7 @@ import ssl
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import ClassVar, Final
 from urllib.parse import quote, urlsplit
 
 from hookproof.mockserver.delivery.http_client.connection import EndpointConnection, TlsError
@@ -79,6 +79,8 @@ def parse_url(url: str, certificate: ClientCertificate | None = None) -> ParsedU
 
 class Transport:
     """Sends requests over pooled connections."""
+
+    connection_class: ClassVar = EndpointConnection
 
     def __init__(self, guard: EgressGuard, tls: TlsContexts) -> None:
         self._guard = guard
@@ -167,7 +169,7 @@ class Transport:
         name = key.host if context is not None else None
         loop = asyncio.get_running_loop()
         _, connection = await loop.create_connection(
-            EndpointConnection, address, key.port, ssl=context, server_hostname=name
+            self.connection_class, address, key.port, ssl=context, server_hostname=name
         )
         self._open.add(connection)
         connection.lost.add_done_callback(lambda _: self._open.discard(connection))

@@ -1,8 +1,6 @@
 """Scripted replies are sent exactly as the script says; impossible ones are refused in one line."""
 
 import json
-import socket
-import ssl
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +13,6 @@ from hypothesis import strategies as st
 from hookproof.receiver.http.reply_bytes import body_pieces, first_half_of_body, transmission_of
 from hookproof.receiver.replies.script import Cut, Interim, Reply
 from tests.receiver.receiver_process import (
-    DEADLINE_S,
     ReceiverProcess,
     empty_post,
     read_to_end,
@@ -343,52 +340,3 @@ def test_a_script_file_that_is_wrong_is_refused_with_a_line_for_each_problem(
 def test_a_script_file_that_is_not_there_is_reported_in_one_line(tmp_path: Path) -> None:
     completed = run("receive", "--script", str(tmp_path / "none.yaml"))
     assert (completed.returncode, completed.stderr.count("\n")) == (64, 1)
-
-
-FAULTS = {
-    "expired": "certificate has expired",
-    "not_yet_valid": "not yet valid",
-    "wrong_host": "mismatch",
-    "unknown_authority": "unable to get local issuer certificate",
-    "self_signed": "self-signed certificate",
-    "no_tls": "(?i)wrong version number|record layer failure|packet length",
-}
-
-
-def test_each_tls_fault_is_refused_for_its_own_reason() -> None:
-    with receiver("--tls-faults") as process:
-        urls = process.call(lambda client: client.tls_faults())
-        assert set(urls) == set(FAULTS)
-        for name, reason in FAULTS.items():
-            host, _, port = urls[name].removeprefix("https://").partition(":")
-            context = ssl.create_default_context(cafile=process.ca)
-            with (
-                socket.create_connection((host, int(port)), timeout=DEADLINE_S) as plain,
-                pytest.raises(ssl.SSLError, match=reason),
-                context.wrap_socket(plain, server_hostname=host),
-            ):
-                pass
-
-
-def test_a_sender_that_is_not_careful_is_revealed_by_a_tls_fault() -> None:
-    with receiver("--tls-faults") as process:
-        token = process.new_token()
-        url = process.call(lambda client: client.tls_faults())["expired"]
-        host, _, port = url.removeprefix("https://").partition(":")
-        careless = ssl.create_default_context()
-        careless.check_hostname, careless.verify_mode = False, ssl.CERT_NONE
-        with (
-            socket.create_connection((host, int(port)), timeout=DEADLINE_S) as plain,
-            careless.wrap_socket(plain, server_hostname=host) as secured,
-        ):
-            secured.sendall(empty_post(token))
-            assert secured.recv(100).startswith(b"HTTP/1.1 200 ")
-        (delivery,) = process.call(lambda client: client.deliveries(token))
-        assert delivery.tls is not None
-
-
-def test_without_the_flag_there_are_no_listeners_with_faults() -> None:
-    with receiver() as process:
-        assert process.call(lambda client: client.tls_faults()) == {}
-    refused = run("receive", "--http", "--tls-faults")
-    assert (refused.returncode, refused.stderr.count("\n")) == (64, 1)

@@ -1,15 +1,26 @@
 """What becomes of deliveries that always fail, and of their endpoint (sections 1, 3 and 6)."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from hookproof.conformance.model.check_registry import CheckContext, check
+from hookproof.conformance.model.evidence import NotExaminedError
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.model.notification import notifies_contacts
 from hookproof.conformance.observations.answer import shown
-from hookproof.conformance.observations.deliveries import Attempts
-from hookproof.conformance.observations.delivery.attempts.exhaustion import ExhaustedDeliveries
+from hookproof.conformance.observations.delivery.attempts.exhaustion import (
+    ChatNotifications,
+    ExhaustedDeliveries,
+    FailedDeliveries,
+    MailNotifications,
+)
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import Notify
+
+NO_MAIL_AT_ALL: Final = (
+    "no mail of the target came to the receiver at all; does the target submit its mail to the"
+    " address of receiver.mail in target.yaml?"
+)
 
 
 @check("1-12", "1-13")
@@ -40,16 +51,36 @@ def a_failing_delivery_is_attempted_as_often_as_the_dialect_says(
 
 @check("6-14")
 def the_chat_channel_is_told_as_the_dialect_says(
-    exhausted: ExhaustedDeliveries, context: CheckContext
+    exhausted: ExhaustedDeliveries | ChatNotifications, context: CheckContext
 ) -> Iterator[Judgement]:
     """The channel of the endpoint got a message when the condition was met, and neither before nor
     without it.
     """
+    yield from notified_as_the_dialect_says("6-14", "slack_webhook_url", exhausted, context)
+
+
+@check("6-26")
+def the_support_address_is_told_as_the_dialect_says(
+    exhausted: MailNotifications, context: CheckContext
+) -> Iterator[Judgement]:
+    """A mail arrived when the condition was met, and neither before nor without it.
+
+    A target that never submits mail to the receiver may have another mail server.
+    """
+    if not exhausted.mails:
+        raise NotExaminedError(NO_MAIL_AT_ALL)
+    yield from notified_as_the_dialect_says("6-26", "support_email", exhausted, context)
+
+
+def notified_as_the_dialect_says(
+    requirement: str, contact: str, exhausted: FailedDeliveries, context: CheckContext
+) -> Iterator[Judgement]:
+    """Whether messages came to the contact when the condition was met, and only then."""
     if not context.dialect.delivery.notify_on.decided:
         return
     condition, messages = context.dialect.delivery.notify_on.value, exhausted.messages
     for attempts in exhausted.last_attempts(context.dialect):
-        met_at = condition_met_at(exhausted, context.dialect, attempts)
+        met_at = condition_met_at(exhausted, context.dialect)
         if met_at is None:
             kept, expected = not messages, "no message"
         else:
@@ -59,8 +90,8 @@ def the_chat_channel_is_told_as_the_dialect_says(
             expected = "a message once the condition is met"
         yield judged(
             kept,
-            "6-14",
-            "The slack_webhook_url of an endpoint does not get a message as the dialect says",
+            requirement,
+            f"The {contact} of an endpoint does not get a message as the dialect says",
             expected=f"{expected}: {condition}",
             actual=f"{len(messages)} messages",
             exchanges=[exhausted.created],
@@ -68,17 +99,14 @@ def the_chat_channel_is_told_as_the_dialect_says(
         )
 
 
-def condition_met_at(
-    exhausted: ExhaustedDeliveries, dialect: Dialect, last: Attempts
-) -> float | None:
+def condition_met_at(exhausted: FailedDeliveries, dialect: Dialect) -> float | None:
     """When the condition for a notification was met at the earliest, on the monotonic clock; None
     if it was not.
     """
     if not notifies_contacts(dialect, exhausted.exhausted):
         return None
-    if dialect.delivery.notify_on.value is Notify.STATE_CHANGE:
-        return last[-1].arrived_monotonic
-    return min(exhausted.ends_of_events(dialect))
+    by_state = dialect.delivery.notify_on.value is Notify.STATE_CHANGE
+    return exhausted.exhausted_at(exhausted.exhausted if by_state else 1, dialect)
 
 
 @check("3-7")

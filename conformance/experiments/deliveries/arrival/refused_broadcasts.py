@@ -10,7 +10,7 @@ from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.scenario import MARKER, Scenario
 from hookproof.conformance.experiments.scenario_run import run_scenarios
 from hookproof.conformance.model.evidence import Evidence
-from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.observations.delivery.arrival.refused_broadcasts import (
     REFUSED,
     RefusedBroadcasts,
@@ -19,7 +19,7 @@ from hookproof.conformance.observations.sentinel import SENTINEL
 from hookproof.conformance.target.client import Key
 
 
-@experiment("refused_broadcasts", observes=(RefusedBroadcasts,))
+@experiment("refused_broadcasts", observes=(RefusedBroadcasts,), sharing=Sharing.CONFIRMED)
 async def refused_broadcasts(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """A broadcast with each kind of key that is not valid, then a sentinel."""
     async for observation in run_scenarios(context, {"refused": refused}):

@@ -8,7 +8,7 @@ from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.scenario import Scenario
 from hookproof.conformance.experiments.scenario_run import run_scenarios
 from hookproof.conformance.model.evidence import Evidence
-from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.observations.delivery.arrival.repeated_broadcasts import (
     DUPLICATE,
     FIRST,
@@ -20,7 +20,7 @@ from hookproof.conformance.observations.delivery.arrival.repeated_broadcasts imp
 from hookproof.conformance.observations.sentinel import SENTINEL
 
 
-@experiment("repeats", observes=(DuplicateBroadcast, RepeatedBroadcast))
+@experiment("repeats", observes=(DuplicateBroadcast, RepeatedBroadcast), sharing=Sharing.CONFIRMED)
 async def repeats(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Repeat a broadcast with the same key, and one without any key."""
     async for observation in run_scenarios(context, {"same key": same_key, "no key": no_key}):

@@ -64,7 +64,7 @@ async def always_failing(scenario: Scenario) -> ExhaustedDeliveries:
     await scenario.trial.arrivals(
         chat.token, count=messages, timeout_s=scenario.context.budgets.delivery_s * messages
     )
-    return await scenario.observe(ExhaustedDeliveries, chat=chat.token, exhausted=count)
+    return await scenario.observe(ExhaustedDeliveries, contact=chat.token, exhausted=count)
 
 
 def events_to_exhaust(dialect: Dialect) -> int:

@@ -17,10 +17,13 @@ MARGIN_S: Final = 1.0
 PATIENCE_S: Final = {Profile.QUICK: 6.0, Profile.STANDARD: 6.0, Profile.DEEP: 60.0}
 
 
-def waits(scenario: Scenario, attempts: int) -> tuple[float, ...]:
+def waits(
+    scenario: Scenario, attempts: int, *, patience_s: float | None = None
+) -> tuple[float, ...]:
     """The longest waits before the second attempt up to the last, in seconds.
 
-    Raises PreconditionFailed if the dialect does not decide them, or if they are too long together.
+    `patience_s` is how long they may be together, by default that of the profile. Raises
+    PreconditionFailed if the dialect does not decide them, or if they are too long together.
     """
     try:
         longest = tuple(
@@ -31,7 +34,8 @@ def waits(scenario: Scenario, attempts: int) -> tuple[float, ...]:
         raise PreconditionFailed(
             "the dialect does not decide when a failed delivery is attempted again"
         ) from None
-    if sum(longest) > PATIENCE_S[scenario.context.profile]:
+    at_most_s = PATIENCE_S[scenario.context.profile]
+    if sum(longest) > max(at_most_s, patience_s or 0.0):
         raise PreconditionFailed(
             f"{attempts} attempts take up to {sum(longest):.0f} s, too long to wait; try the deep"
             " profile"

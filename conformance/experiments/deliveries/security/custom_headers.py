@@ -7,7 +7,7 @@ from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.scenario import Scenario
 from hookproof.conformance.experiments.scenario_run import run_scenarios
 from hookproof.conformance.model.evidence import Evidence
-from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.observations.delivery.security.custom_headers import (
     HostileHeaders,
     SentHeader,
@@ -28,7 +28,7 @@ BROKEN: Final = (
 )
 
 
-@experiment("custom_headers", observes=(HostileHeaders,))
+@experiment("custom_headers", observes=(HostileHeaders,), sharing=Sharing.CONFIRMED)
 async def custom_headers(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast with each reserved header in turn, and with line breaks in names and values."""
     async for observation in run_scenarios(context, {"hostile headers": hostile_headers}):

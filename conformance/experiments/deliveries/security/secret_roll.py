@@ -13,7 +13,7 @@ from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.scenario import Scenario
 from hookproof.conformance.experiments.scenario_run import run_scenarios
 from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
-from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.tolerances import EXPIRY_S
 from hookproof.conformance.observations.delivery.security.secret_roll import RollsUnderTraffic
@@ -34,7 +34,7 @@ PATIENCE_S: Final = {Profile.QUICK: 20.0, Profile.STANDARD: 20.0, Profile.DEEP: 
 STEP_S: Final = 0.4
 
 
-@experiment("roll", observes=(RollsUnderTraffic,))
+@experiment("roll", observes=(RollsUnderTraffic,), sharing=Sharing.CONFIRMED)
 async def roll(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Roll secrets in both formats, with windows of several lengths."""
     scenarios = {

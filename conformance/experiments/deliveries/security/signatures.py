@@ -9,14 +9,14 @@ from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.scenario import Scenario
 from hookproof.conformance.experiments.scenario_run import run_scenarios
 from hookproof.conformance.model.evidence import Evidence
-from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.observations.delivery.arrival.broadcasts import (
     FORMAT_NOT_GIVEN,
     SigningFormats,
 )
 
 
-@experiment("signing", observes=(SigningFormats,))
+@experiment("signing", observes=(SigningFormats,), sharing=Sharing.CONFIRMED)
 async def signing(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Several events to endpoints that differ in format and secret."""
     async for observation in run_scenarios(context, {"formats": formats}):

@@ -1,7 +1,7 @@
 """Fan-out: which endpoints a broadcast reaches, and how often (sections 1, 3, 4.1, 4.8, 6)."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from ipaddress import ip_address
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ from hookproof.mockserver.delivery.http_client.egress import EgressGuard, IPAddr
 from hookproof.mockserver.delivery.store_port import EndpointSettings, Failure, PendingDelivery
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.misread_dialect import misread_service
-from hookproof.mockserver.store.endpoints import EndpointRow
+from hookproof.mockserver.store.endpoints import EndpointRow, NewEndpoint
 from hookproof.mockserver.store.events import EventTable, NewEvent
 from hookproof.spec.dialect.vocabulary import CreationVisit, Reach
 
@@ -205,6 +205,23 @@ class ChatNotifiedAtCreation(EndpointHandlers):
         if "slack_webhook_url" in call.body:
             self._service.dispatch.visit(call.body["slack_webhook_url"], "POST")
         return super().create(call)
+
+
+@fault(
+    "6-26",
+    seen="mail to whoever registered",
+    shows_in=["notifications"],
+    where=lambda dialect: dialect.delivery.notify_on.decided,
+)
+class MailGoesToTheAccount(EndpointHandlers):
+    """Mail for the support_email of an endpoint goes to an address of the account."""
+
+    def _build_endpoint(self, project: str, body: Mapping[str, Any], now: float) -> NewEndpoint:
+        endpoint = super()._build_endpoint(project, body, now)
+        if "support_email" not in body:
+            return endpoint
+        instead = {**body, "support_email": "account@example.org"}
+        return endpoint._replace(credentials=self._credentials(instead))
 
 
 @fault("6-20", seen="metadata addresses reachable", shows_in=["egress"])

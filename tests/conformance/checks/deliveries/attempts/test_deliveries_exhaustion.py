@@ -1,14 +1,22 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+import pytest
+
 from hookproof.conformance.checks.deliveries.attempts.exhaustion import (
     a_failing_delivery_is_attempted_as_often_as_the_dialect_says,
     an_endpoint_is_disabled_as_the_dialect_says,
     the_chat_channel_is_told_as_the_dialect_says,
+    the_support_address_is_told_as_the_dialect_says,
 )
 from hookproof.conformance.model.check_registry import CheckContext
+from hookproof.conformance.model.evidence import NotExaminedError
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.delivery.attempts.exhaustion import ExhaustedDeliveries
+from hookproof.conformance.observations.delivery.attempts.exhaustion import (
+    ChatNotifications,
+    ExhaustedDeliveries,
+    MailNotifications,
+)
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.vocabulary import Notify
 from tests.conformance.canned_deliveries import destination, event, observed, sent
@@ -38,7 +46,7 @@ def exhausted(
         *arrived,
         *messages,
         exchanges=retrievals,
-        chat="chat",
+        contact="chat",
         exhausted=events,
     )
 
@@ -121,3 +129,50 @@ def test_an_endpoint_is_disabled_under_the_contrary_dialect() -> None:
     check = an_endpoint_is_disabled_as_the_dialect_says
     assert verdicts(check, exhausted(3, after="paused", events=3), "contrary") == {"3-7": PASS}
     assert verdicts(check, exhausted(3, after="active", events=3), "contrary") == {"3-7": FAIL}
+
+
+def notified(*messages_at: float, others: int = 0) -> ChatNotifications:
+    """Five attempts, so many of another experiment's event among them, and messages."""
+    other = event("other")
+    return observed(
+        ChatNotifications,
+        FAILING,
+        *(sent(other, FAILING, at=NOW + 0.5 + number) for number in range(others)),
+        *(sent(event(), FAILING, at=NOW + number, attempt=number + 1) for number in range(5)),
+        *(delivery("chat", arrived_at=NOW + at) for at in messages_at),
+        contact="chat",
+        exhausted=1,
+    )
+
+
+def test_a_message_beside_other_experiments_is_judged_by_all_that_failed() -> None:
+    check = the_chat_channel_is_told_as_the_dialect_says
+    assert verdicts(check, notified(4.5)) == {"6-14": PASS}
+    assert verdicts(check, notified()) == {"6-14": FAIL}
+    assert verdicts(check, notified(1.0, 4.5)) == {"6-14": FAIL}
+    assert verdicts(check, notified(4.8, others=5)) == {"6-14": PASS}
+    assert verdicts(check, notified(0.1, others=5)) == {"6-14": FAIL}
+
+
+def mailed(*messages_at: float, mails: int) -> MailNotifications:
+    return observed(
+        MailNotifications,
+        FAILING,
+        *(sent(event(), FAILING, at=NOW + number, attempt=number + 1) for number in range(5)),
+        *(delivery("mailbox", arrived_at=NOW + at) for at in messages_at),
+        contact="mailbox",
+        exhausted=1,
+        mails=mails,
+    )
+
+
+def test_mail_is_judged_as_messages_are() -> None:
+    check = the_support_address_is_told_as_the_dialect_says
+    assert verdicts(check, mailed(4.5, mails=1)) == {"6-26": PASS}
+    assert verdicts(check, mailed(mails=1)) == {"6-26": FAIL}
+    assert verdicts(check, mailed(1.0, 4.5, mails=2)) == {"6-26": FAIL}
+
+
+def test_a_target_that_never_sent_mail_to_the_receiver_may_have_another_server() -> None:
+    with pytest.raises(NotExaminedError, match="does the target submit its mail"):
+        verdicts(the_support_address_is_told_as_the_dialect_says, mailed(mails=0))

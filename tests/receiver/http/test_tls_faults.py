@@ -1,0 +1,80 @@
+"""Listeners whose TLS is wrong on purpose: what senders see, and who is counted."""
+
+import socket
+import ssl
+
+import pytest
+
+from tests.receiver.receiver_process import DEADLINE_S, empty_post, receiver, run
+
+FAULTS = {
+    "expired": "certificate has expired",
+    "not_yet_valid": "not yet valid",
+    "wrong_host": "mismatch",
+    "unknown_authority": "unable to get local issuer certificate",
+    "self_signed": "self-signed certificate",
+    "no_tls": "(?i)wrong version number|record layer failure|packet length",
+}
+
+
+def test_each_tls_fault_is_refused_for_its_own_reason() -> None:
+    with receiver("--tls-faults") as process:
+        urls = process.call(lambda client: client.tls_faults())
+        assert set(urls) == set(FAULTS)
+        for name, reason in FAULTS.items():
+            host, _, port = urls[name].removeprefix("https://").partition(":")
+            context = ssl.create_default_context(cafile=process.ca)
+            with (
+                socket.create_connection((host, int(port)), timeout=DEADLINE_S) as plain,
+                pytest.raises(ssl.SSLError, match=reason),
+                context.wrap_socket(plain, server_hostname=host),
+            ):
+                pass
+
+
+def test_whoever_begins_a_handshake_with_faulty_tls_is_counted() -> None:
+    with receiver("--tls-faults") as process:
+        host, _, port = (
+            process.call(lambda client: client.tls_faults())["expired"]
+            .removeprefix("https://")
+            .partition(":")
+        )
+        context = ssl.create_default_context(cafile=process.ca)
+        with (
+            socket.create_connection((host, int(port)), timeout=DEADLINE_S) as plain,
+            pytest.raises(ssl.SSLError),
+            context.wrap_socket(plain, server_hostname=host),
+        ):
+            pass
+        begun = process.call(lambda client: client.tls_fault_handshakes())
+        assert begun == {**dict.fromkeys(FAULTS, 0), "expired": 1}
+
+
+def test_listeners_with_faulty_tls_are_at_the_host_of_the_public_url() -> None:
+    with receiver("--tls-faults", "--public-url", "https://hooks.example.org:8443") as process:
+        urls = process.call(lambda client: client.tls_faults()).values()
+        assert all(url.startswith("https://hooks.example.org:") for url in urls)
+
+
+def test_a_sender_that_is_not_careful_is_revealed_by_a_tls_fault() -> None:
+    with receiver("--tls-faults") as process:
+        token = process.new_token()
+        url = process.call(lambda client: client.tls_faults())["expired"]
+        host, _, port = url.removeprefix("https://").partition(":")
+        careless = ssl.create_default_context()
+        careless.check_hostname, careless.verify_mode = False, ssl.CERT_NONE
+        with (
+            socket.create_connection((host, int(port)), timeout=DEADLINE_S) as plain,
+            careless.wrap_socket(plain, server_hostname=host) as secured,
+        ):
+            secured.sendall(empty_post(token))
+            assert secured.recv(100).startswith(b"HTTP/1.1 200 ")
+        (delivery,) = process.call(lambda client: client.deliveries(token))
+        assert delivery.tls is not None
+
+
+def test_without_the_flag_there_are_no_listeners_with_faults() -> None:
+    with receiver() as process:
+        assert process.call(lambda client: client.tls_faults()) == {}
+    refused = run("receive", "--http", "--tls-faults")
+    assert (refused.returncode, refused.stderr.count("\n")) == (64, 1)
