@@ -13,6 +13,10 @@ MAY_STAY_UNDECIDED: Final = (
     "delivery.notify_on",
     "delivery.own_events",
     "requests.update_left_out",
+    "representation.event_raw",
+    "representation.event_source",
+    "representation.event_application",
+    "representation.event_query",
 )
 
 

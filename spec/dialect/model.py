@@ -36,6 +36,10 @@ from hookproof.spec.dialect.vocabulary import (
     CreationVisit,
     CursorForm,
     Duplicate,
+    EventApplication,
+    EventQuery,
+    EventRaw,
+    EventSource,
     Excess,
     FormEncoding,
     IdentifierForm,
@@ -146,6 +150,16 @@ class Representation:
         tuple[str, ...], "dotted paths within an endpoint whose values are masked in responses"
     ]
     mask: Annotated[str, "replacement of a masked value"]
+    event_raw: Annotated[Answer[EventRaw], "what raw of an event holds"] = NOT_ASKED
+    event_source: Annotated[Answer[EventSource], "source that a broadcast names as its own"] = (
+        NOT_ASKED
+    )
+    event_application: Annotated[
+        Answer[EventApplication], "what app_id of a broadcast refers to"
+    ] = NOT_ASKED
+    event_query: Annotated[
+        Answer[EventQuery], "where url_query_params of a broadcast comes from"
+    ] = NOT_ASKED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -194,6 +194,34 @@ class Duplicate(StrEnum):
     FIRST_EVENT = "first_event"
 
 
+class EventRaw(StrEnum):
+    """What raw of an event holds (section 2.8)."""
+
+    PAYLOAD = "payload"
+    NONE = "none"
+
+
+class EventSource(StrEnum):
+    """The source that a broadcast names as its own, in source_id and source_metadata."""
+
+    LISTED = "listed"
+    NONE = "none"
+
+
+class EventApplication(StrEnum):
+    """What app_id of a broadcast refers to (section 2.8)."""
+
+    PROJECT = "project"
+    NONE = "none"
+
+
+class EventQuery(StrEnum):
+    """Where url_query_params of a broadcast comes from (section 2.8)."""
+
+    REQUEST = "request"
+    NONE = "none"
+
+
 class SecretDisplay(StrEnum):
     """Which responses show an endpoint's secret values."""
 

@@ -11,7 +11,9 @@ from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.observations.resources.broadcast_answer import (
     BroadcastWithField,
     BroadcastWithPayload,
+    BroadcastWithQuery,
 )
+from hookproof.spec.dialect.vocabulary import EventQuery
 
 PAYLOADS: Final[dict[str, Any]] = {
     "empty object": {},
@@ -33,7 +35,15 @@ PAYLOADS: Final[dict[str, Any]] = {
 }
 
 
-@experiment("broadcast_answers", observes=(BroadcastWithField, BroadcastWithPayload), busy=True)
+# Two parameters, one of them with characters that a query cannot carry as they are.
+QUERY: Final = {"shop": "example", "note": "one & two"}
+
+
+@experiment(
+    "broadcast_answers",
+    observes=(BroadcastWithField, BroadcastWithPayload, BroadcastWithQuery),
+    busy=True,
+)
 async def broadcast_answers(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast once for each field and each payload."""
     bodies = RequestBodies.of(context)
@@ -48,3 +58,8 @@ async def broadcast_answers(context: ExperimentContext) -> AsyncIterator[Evidenc
         raw_body = json.dumps(bodies.broadcast(data=data), ensure_ascii=False).encode()
         await trial.call("createBroadcastEvent", role="create", raw_body=raw_body)
         yield trial.observe(BroadcastWithPayload)
+    if context.dialect.representation.event_query.prefers(EventQuery.REQUEST):
+        trial = context.trial("broadcast with a query")
+        body = bodies.broadcast()
+        await trial.call("createBroadcastEvent", role="create", body=body, query=QUERY)
+        yield trial.observe(BroadcastWithQuery)

@@ -43,6 +43,11 @@ class BroadcastWithPayload(BroadcastAnswer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BroadcastWithQuery(BroadcastAnswer):
+    """One broadcast with query parameters in its URL, which the dialect has a use for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatedKey(KeyedBroadcasts, SucceedingRequests):
     """A broadcast, and a second one with its idempotency_key."""
 

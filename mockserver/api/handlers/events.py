@@ -10,7 +10,14 @@ from hookproof.mockserver.api.service import OperationCall, OperationResult, Ser
 from hookproof.mockserver.delivery.attempt.headers import header_problems, reserved_header_names
 from hookproof.mockserver.store.endpoints import EndpointRow
 from hookproof.mockserver.store.events import EventRow, NewEvent
-from hookproof.spec.dialect.vocabulary import Duplicate, OnInput, Reach
+from hookproof.spec.dialect.vocabulary import (
+    Duplicate,
+    EventApplication,
+    EventQuery,
+    EventSource,
+    OnInput,
+    Reach,
+)
 
 _NO_DATA: Final = b"{}"
 
@@ -29,6 +36,10 @@ class EventHandlers:
         self._service = service
         self._without_owner = service.dialect.delivery.reach.value is Reach.ACTIVE_ENDPOINTS
         self._idempotency = service.dialect.idempotency
+        shown = service.dialect.representation
+        self._names_source = shown.event_source.prefers(EventSource.LISTED)
+        self._names_project = shown.event_application.prefers(EventApplication.PROJECT)
+        self._shows_query = shown.event_query.prefers(EventQuery.REQUEST)
         refuses = service.dialect.delivery.reserved_headers.value is OnInput.REFUSED
         self._reserved_headers = reserved_header_names(service.dialect) if refuses else frozenset()
 
@@ -105,12 +116,17 @@ class EventHandlers:
         duplicate: bool,
     ) -> dict[str, Any]:
         service = self._service
+        source = service.sources.find_oldest(call.project) if self._names_source else None
         return {
             "uid": service.identifier(),
             "project_id": call.project,
             "event_type": call.body.get("event_type"),
             "headers": call.body.get("custom_headers", {}),
             "endpoints": [endpoint.uid for endpoint in reached],
+            "source_id": None if source is None else source.uid,
+            "source_metadata": None if source is None else msgspec.Raw(source.document),
+            "app_id": call.project if self._names_project else None,
+            "url_query_params": call.query_text or None if self._shows_query else None,
             "idempotency_key": call.body.get("idempotency_key"),
             "is_duplicate_event": duplicate,
             "status": service.dialect.words.event_created.value,

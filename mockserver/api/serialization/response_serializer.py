@@ -13,7 +13,7 @@ from hookproof.mockserver.api.serialization.resource_shape import find_resource_
 from hookproof.mockserver.store.endpoints import EndpointRow, StoredSecret, decode_secrets
 from hookproof.spec.contract.service_contract import Contract
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import SecretDisplay
+from hookproof.spec.dialect.vocabulary import EventRaw, SecretDisplay
 
 encode: Final = msgspec.json.encode
 _decode: Final = msgspec.json.decode
@@ -31,9 +31,9 @@ class ResponseSerializer:
             "endpoints", "endpoint_count", "endpoints_metadata"
         )
         self.sources = find_resource_shape(contract, "Source", no_value)
-        self.events = find_resource_shape(contract, "Event", no_value).without(
-            "data", "raw", "endpoint_metadata"
-        )
+        self._shows_raw = not shown.event_raw.prefers(EventRaw.NONE)
+        inserted = ("data", "endpoint_metadata", *(("raw",) if self._shows_raw else ()))
+        self.events = find_resource_shape(contract, "Event", no_value).without(*inserted)
         self._blank_secret = find_resource_shape(contract, "Secret", no_value).blank
         self._pagination = find_resource_shape(contract, "Pagination", no_value)
         self._always_clear = shown.secrets_shown.value is SecretDisplay.ALWAYS
@@ -104,10 +104,10 @@ class ResponseSerializer:
 
     def event(self, document: bytes, payload: bytes, endpoints: Iterable[bytes]) -> bytes:
         """Serialize an event; `data` is an array with the bytes of the payload (section 2.8)."""
-        return b'%b,"data":%b,"raw":%b,"endpoint_metadata":[%b]}' % (
+        return b'%b,"data":%b%b,"endpoint_metadata":[%b]}' % (
             document[:-1],
             encode(list(payload)),
-            encode(payload.decode()),
+            b',"raw":%b' % encode(payload.decode()) if self._shows_raw else b"",
             b",".join(endpoints),
         )
 

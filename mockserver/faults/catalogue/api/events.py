@@ -44,7 +44,7 @@ class DataAsText(AlteredEvents):
     """The data of an event is a string."""
 
     def alter_resource(self, call: OperationCall, resource: Object) -> Object:
-        return {**resource, "data": resource["raw"]}
+        return {**resource, "data": bytes(resource["data"]).decode()}
 
 
 @fault("2.8-3", seen="signed bytes", shows_in=SHOWN)
@@ -63,7 +63,7 @@ class NullsDropped(AlteredEvents):
     """Members that are null are missing in the data of an event."""
 
     def alter_resource(self, call: OperationCall, resource: Object) -> Object:
-        kept = _without_null(msgspec.json.decode(resource["raw"]))
+        kept = _without_null(msgspec.json.decode(bytes(resource["data"])))
         return {**resource, "data": list(msgspec.json.encode(kept))}
 
 
@@ -241,11 +241,12 @@ class AlikeIsDuplicate(AlteredEvents):
 
     def __init__(self, *arguments: Any, **further: Any) -> None:
         super().__init__(*arguments, **further)
-        self._known_data: set[str] = set()
+        self._known_data: set[bytes] = set()
 
     def alter_resource(self, call: OperationCall, resource: Object) -> Object:
-        is_known = resource["raw"] in self._known_data
-        self._known_data.add(resource["raw"])
+        data = bytes(resource["data"])
+        is_known = data in self._known_data
+        self._known_data.add(data)
         return {**resource, "is_duplicate_event": resource["is_duplicate_event"] or is_known}
 
 

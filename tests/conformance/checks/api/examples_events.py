@@ -17,11 +17,18 @@ from hookproof.conformance.checks.api.resources.event import (
     the_data_of_an_event_are_bytes,
     the_headers_of_an_event_hold_the_custom_ones,
 )
+from hookproof.conformance.checks.api.resources.event_origin import (
+    an_event_names_a_source_as_the_dialect_says,
+    app_id_of_an_event_names_what_the_dialect_says,
+    query_parameters_of_an_event_are_those_of_the_dialect,
+    raw_of_an_event_holds_what_the_dialect_says,
+)
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.resources.broadcast_answer import (
     BroadcastAnswer,
     BroadcastWithField,
     BroadcastWithPayload,
+    BroadcastWithQuery,
     DifferentEvents,
     DuplicatesAtOnce,
     EventDifference,
@@ -43,6 +50,12 @@ def with_field(field: str, answer: Exchange) -> BroadcastWithField:
 def with_payload(answer: Exchange) -> BroadcastAnswer:
     """A broadcast with data of some kind."""
     return observation(BroadcastWithPayload, answer)
+
+
+def with_query(query: str, shown: str | None) -> BroadcastAnswer:
+    """A broadcast to a URL with this query, whose event shows these url_query_params."""
+    answer = event(url_query_params=shown)
+    return observation(BroadcastWithQuery, replace(answer, url=f"{answer.url}?{query}"))
 
 
 def duplicate(*exchanges: Exchange) -> RepeatedKey:
@@ -70,6 +83,69 @@ def at_once(*flags: bool) -> DuplicatesAtOnce:
 
 
 EXAMPLES = (
+    *(
+        Example(
+            check=raw_of_an_event_holds_what_the_dialect_says,
+            requirement="2.8-11",
+            kept=with_payload(event(HEADED, raw=kept)),
+            broken=with_payload(event(HEADED, raw=broken)),
+            dialect=dialect,
+        )
+        for dialect, kept, broken in (
+            ("reference", '{"n":1}', None),
+            ("reference", '{ "n" : 1 }', '"{\\"n\\":1}"'),
+            ("reference", '{"n":1}', "eyJuIjoxfQ=="),
+            ("contrary", None, '{"n":1}'),
+            ("contrary", "", '{"n":1}'),
+        )
+    ),
+    *(
+        Example(
+            check=an_event_names_a_source_as_the_dialect_says,
+            requirement="2.8-12",
+            kept=event(**kept),
+            broken=event(**broken),
+            dialect=dialect,
+        )
+        for dialect, kept, broken in (
+            (
+                "reference",
+                {"source_id": UID, "source_metadata": {"uid": UID}},
+                {"source_id": UID, "source_metadata": {"uid": OTHER_UID}},
+            ),
+            ("reference", {"source_id": UID}, {"source_id": UID, "source_metadata": [1]}),
+            ("contrary", {}, {"source_id": UID}),
+            ("contrary", {"source_id": ""}, {"source_metadata": {"uid": UID}}),
+        )
+    ),
+    *(
+        Example(
+            check=app_id_of_an_event_names_what_the_dialect_says,
+            requirement="2.8-13",
+            kept=event(app_id=kept),
+            broken=event(app_id=broken),
+            dialect=dialect,
+        )
+        for dialect, kept, broken in (
+            ("reference", "p1", None),
+            ("reference", "p1", UID),
+            ("contrary", None, "p1"),
+        )
+    ),
+    *(
+        Example(
+            check=query_parameters_of_an_event_are_those_of_the_dialect,
+            requirement="2.8-14",
+            kept=with_query("a=1&b=one%20two", kept),
+            broken=with_query("a=1&b=one%20two", broken),
+            dialect=dialect,
+        )
+        for dialect, kept, broken in (
+            ("reference", "a=1&b=one+two", "a=1"),
+            ("reference", "?b=one%20two&a=1", None),
+            ("contrary", None, "a=1&b=one%20two"),
+        )
+    ),
     *(
         Example(
             check=an_event_has_uid_status_and_duplicate_flag,
