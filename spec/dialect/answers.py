@@ -14,6 +14,8 @@ MAY_STAY_UNDECIDED: Final = (
     "delivery.own_events",
     "requests.update_left_out",
     "representation.event_raw",
+    "representation.event_headers",
+    "representation.event_acknowledged_at",
     "representation.event_source",
     "representation.event_application",
     "representation.event_query",

@@ -37,6 +37,7 @@ from hookproof.spec.dialect.vocabulary import (
     CursorForm,
     Duplicate,
     EventApplication,
+    EventEcho,
     EventQuery,
     EventRaw,
     EventSource,
@@ -151,6 +152,12 @@ class Representation:
     ]
     mask: Annotated[str, "replacement of a masked value"]
     event_raw: Annotated[Answer[EventRaw], "what raw of an event holds"] = NOT_ASKED
+    event_headers: Annotated[
+        Answer[EventEcho], "what headers of an event shows of the custom headers"
+    ] = NOT_ASKED
+    event_acknowledged_at: Annotated[
+        Answer[EventEcho], "what acknowledged_at of an event shows of the time that was sent"
+    ] = NOT_ASKED
     event_source: Annotated[Answer[EventSource], "source that a broadcast names as its own"] = (
         NOT_ASKED
     )

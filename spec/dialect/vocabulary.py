@@ -201,6 +201,13 @@ class EventRaw(StrEnum):
     NONE = "none"
 
 
+class EventEcho(StrEnum):
+    """What an event shows of an optional field of the broadcast (sections 2.8 and 4.8)."""
+
+    SENT = "sent"
+    NONE = "none"
+
+
 class EventSource(StrEnum):
     """The source that a broadcast names as its own, in source_id and source_metadata."""
 

@@ -13,6 +13,7 @@ from hookproof.mockserver.store.events import EventRow, NewEvent
 from hookproof.spec.dialect.vocabulary import (
     Duplicate,
     EventApplication,
+    EventEcho,
     EventQuery,
     EventSource,
     OnInput,
@@ -37,6 +38,8 @@ class EventHandlers:
         self._without_owner = service.dialect.delivery.reach.value is Reach.ACTIVE_ENDPOINTS
         self._idempotency = service.dialect.idempotency
         shown = service.dialect.representation
+        self._hides_headers = shown.event_headers.prefers(EventEcho.NONE)
+        self._hides_acknowledgement = shown.event_acknowledged_at.prefers(EventEcho.NONE)
         self._names_source = shown.event_source.prefers(EventSource.LISTED)
         self._names_project = shown.event_application.prefers(EventApplication.PROJECT)
         self._shows_query = shown.event_query.prefers(EventQuery.REQUEST)
@@ -101,7 +104,7 @@ class EventHandlers:
             original_key=original_key,
             event_type=call.body.get("event_type", ""),
             payload=call.payload or _NO_DATA,
-            headers=encode(record["headers"]),
+            headers=encode(call.body.get("custom_headers", {})),
             document=encode(service.serializer.events.select(record)),
         )
         service.events.add(event, reached=reached, now=now)
@@ -121,7 +124,7 @@ class EventHandlers:
             "uid": service.identifier(),
             "project_id": call.project,
             "event_type": call.body.get("event_type"),
-            "headers": call.body.get("custom_headers", {}),
+            "headers": None if self._hides_headers else call.body.get("custom_headers", {}),
             "endpoints": [endpoint.uid for endpoint in reached],
             "source_id": None if source is None else source.uid,
             "source_metadata": None if source is None else msgspec.Raw(source.document),
@@ -130,7 +133,9 @@ class EventHandlers:
             "idempotency_key": call.body.get("idempotency_key"),
             "is_duplicate_event": duplicate,
             "status": service.dialect.words.event_created.value,
-            "acknowledged_at": call.body.get("acknowledged_at"),
+            "acknowledged_at": None
+            if self._hides_acknowledgement
+            else call.body.get("acknowledged_at"),
             "created_at": created_at,
             "updated_at": created_at,
         }

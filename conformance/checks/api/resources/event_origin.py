@@ -9,11 +9,25 @@ from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.observations.answer import has_value, path_parameters, sent, shown
-from hookproof.conformance.observations.resources.broadcast_answer import BroadcastAnswer
-from hookproof.spec.dialect.vocabulary import EventApplication, EventQuery, EventRaw, EventSource
+from hookproof.conformance.observations.resources.broadcast_answer import (
+    BroadcastAnswer,
+    BroadcastWithField,
+)
+from hookproof.spec.dialect.vocabulary import (
+    EventApplication,
+    EventEcho,
+    EventQuery,
+    EventRaw,
+    EventSource,
+)
 
 BROADCAST: Final = "createBroadcastEvent"
-NO_VALUE: Final = "no value"
+
+# For each field of a broadcast, the requirement, and the field of the event that shows it.
+ECHOES: Final = {
+    "custom_headers": ("2.8-15", "headers"),
+    "acknowledged_at": ("2.8-16", "acknowledged_at"),
+}
 
 
 @check("2.8-11")
@@ -41,6 +55,30 @@ def raw_of_an_event_holds_what_the_dialect_says(
 
 def _json(text: str) -> Any:
     return exact(text.encode(errors="surrogatepass"))
+
+
+@check(*(requirement for requirement, _ in ECHOES.values()))
+def an_event_shows_what_it_was_sent_with_as_the_dialect_says(
+    broadcast: BroadcastWithField, context: CheckContext
+) -> Iterator[Judgement]:
+    """Whether there is a value; other checks compare it."""
+    created = broadcast.created
+    if created is None or not shown(created) or broadcast.field not in ECHOES:
+        return
+    if not has_value(sent(created).get(broadcast.field)):
+        return
+    requirement, name = ECHOES[broadcast.field]
+    rule = getattr(context.dialect.representation, f"event_{name}")
+    if rule.decided:
+        actual = shown(created).get(name)
+        yield judged(
+            rule.allows(EventEcho.SENT if has_value(actual) else EventEcho.NONE),
+            requirement,
+            f"An event shows a value in {name} or none otherwise than the dialect says",
+            expected=" or ".join(rule.allowed),
+            actual=actual,
+            exchanges=[created],
+        )
 
 
 @check("2.8-12")

@@ -17,7 +17,7 @@ from hookproof.mockserver.faults.support.misread_dialect import misread_service
 from hookproof.mockserver.store.endpoints import EndpointRow
 from hookproof.mockserver.store.events import EventRow, EventTable, NewEvent
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import Duplicate
+from hookproof.spec.dialect.vocabulary import Duplicate, EventEcho
 
 SHOWN: Final = ("broadcast_answers",)
 KEYS: Final = ("idempotency",)
@@ -25,6 +25,10 @@ KEYS: Final = ("idempotency",)
 
 def keys_are_optional(dialect: Dialect) -> bool:
     return "idempotency_key" not in dialect.requests.create_broadcast_event_requires
+
+
+def headers_are_shown(dialect: Dialect) -> bool:
+    return dialect.representation.event_headers.prefers(EventEcho.SENT)
 
 
 class AlteredEvents(AlteredResponses):
@@ -73,7 +77,7 @@ def _without_null(value: Any) -> Any:
     return [_without_null(item) for item in value] if isinstance(value, list) else value
 
 
-@fault("2.8-5", shows_in=SHOWN)
+@fault("2.8-5", shows_in=SHOWN, where=headers_are_shown)
 class OwnHeadersAlone(AlteredEvents):
     """The headers of an event hold only a Content-Type."""
 

@@ -19,6 +19,7 @@ from hookproof.conformance.checks.api.resources.event import (
 )
 from hookproof.conformance.checks.api.resources.event_origin import (
     an_event_names_a_source_as_the_dialect_says,
+    an_event_shows_what_it_was_sent_with_as_the_dialect_says,
     app_id_of_an_event_names_what_the_dialect_says,
     query_parameters_of_an_event_are_those_of_the_dialect,
     raw_of_an_event_holds_what_the_dialect_says,
@@ -83,6 +84,24 @@ def at_once(*flags: bool) -> DuplicatesAtOnce:
 
 
 EXAMPLES = (
+    *(
+        Example(
+            check=an_event_shows_what_it_was_sent_with_as_the_dialect_says,
+            requirement=requirement,
+            kept=with_field(field, event({field: value}, **kept)),
+            broken=with_field(field, event({field: value}, **broken)),
+            dialect=dialect,
+        )
+        for requirement, field, name, value in (
+            ("2.8-15", "custom_headers", "headers", {"X-Shop": "example"}),
+            ("2.8-16", "acknowledged_at", "acknowledged_at", "2024-05-06T07:08:09Z"),
+        )
+        for dialect, kept, broken in (
+            ("reference", {name: value}, {name: None}),
+            ("reference", {name: value}, {}),
+            ("contrary", {}, {name: value}),
+        )
+    ),
     *(
         Example(
             check=raw_of_an_event_holds_what_the_dialect_says,

@@ -4,6 +4,10 @@ import json
 from typing import Final
 
 from hookproof.mockserver.api.service import OperationCall
+from hookproof.mockserver.faults.catalogue.api.events import headers_are_shown
+from hookproof.mockserver.faults.catalogue.api.extremes.endpoint_records import (
+    acknowledgements_are_shown,
+)
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.altered_responses import (
     BROADCAST,
@@ -45,6 +49,26 @@ class RawEncodedTwice(AlteredResponses):
 
     def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         return {**resource, "raw": json.dumps(resource["raw"])}
+
+
+@fault("2.8-15", shows_in=SHOWN, where=headers_are_shown)
+class HeadersLeftOut(AlteredResponses):
+    """The headers of an event have no value."""
+
+    operations = (BROADCAST,)
+
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
+        return {**resource, "headers": None}
+
+
+@fault("2.8-16", shows_in=SHOWN, where=acknowledgements_are_shown)
+class AcknowledgementLeftOut(AlteredResponses):
+    """The acknowledged_at of an event has no value."""
+
+    operations = (BROADCAST,)
+
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
+        return {**resource, "acknowledged_at": None}
 
 
 @fault("2.8-12", seen="an id of another table", shows_in=SHOWN, where=a_source_is_named)
