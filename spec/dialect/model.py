@@ -37,11 +37,13 @@ from hookproof.spec.dialect.vocabulary import (
     CursorForm,
     Duplicate,
     EventApplication,
+    EventCount,
     EventEcho,
     EventQuery,
     EventRaw,
     EventSource,
     Excess,
+    FailureRate,
     FormEncoding,
     IdentifierForm,
     KeyScope,
@@ -151,6 +153,10 @@ class Representation:
         tuple[str, ...], "dotted paths within an endpoint whose values are masked in responses"
     ]
     mask: Annotated[str, "replacement of a masked value"]
+    failure_rate: Annotated[Answer[FailureRate], "unit of failure_rate"] = NOT_ASKED
+    event_count: Annotated[Answer[EventCount], "events that an endpoint counts in events"] = (
+        NOT_ASKED
+    )
     event_raw: Annotated[Answer[EventRaw], "what raw of an event holds"] = NOT_ASKED
     event_headers: Annotated[
         Answer[EventEcho], "what headers of an event shows of the custom headers"
@@ -189,6 +195,10 @@ class Words:
     source_providers: Annotated[tuple[str, ...], "values of a source's provider"]
     verifier_types: Annotated[tuple[str, ...], "values of a source verifier's type"]
     pub_sub_types: Annotated[tuple[str, ...], "values of a source's pub_sub type"]
+    hmac_encodings: Annotated[Answer[str], "values of a source verifier's hmac encoding"] = (
+        NOT_ASKED
+    )
+    kafka_auth_types: Annotated[Answer[str], "values of a Kafka topic's auth type"] = NOT_ASKED
     other_words: Annotated[
         Answer[OnInput], "what happens to an enumerated field with a word not listed here"
     ]

@@ -194,6 +194,26 @@ class Duplicate(StrEnum):
     FIRST_EVENT = "first_event"
 
 
+class FailureRate(StrEnum):
+    """The unit of an endpoint's failure_rate (section 2.3)."""
+
+    PERCENT = "percent"
+    PER_MILLE = "per_mille"
+    COUNT = "count"
+
+    @property
+    def whole(self) -> int | None:
+        """The rate of an endpoint that always fails; None if nothing limits it."""
+        return {"percent": 100, "per_mille": 1000}.get(self.value)
+
+
+class EventCount(StrEnum):
+    """The events that an endpoint counts (section 2.3): those it was to get, or has got."""
+
+    REACHED = "reached"
+    DELIVERED = "delivered"
+
+
 class EventRaw(StrEnum):
     """What raw of an event holds (section 2.8)."""
 

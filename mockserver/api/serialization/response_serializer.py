@@ -13,7 +13,7 @@ from hookproof.mockserver.api.serialization.resource_shape import find_resource_
 from hookproof.mockserver.store.endpoints import EndpointRow, StoredSecret, decode_secrets
 from hookproof.spec.contract.service_contract import Contract
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import EventRaw, SecretDisplay
+from hookproof.spec.dialect.vocabulary import EventCount, EventRaw, FailureRate, SecretDisplay
 
 encode: Final = msgspec.json.encode
 _decode: Final = msgspec.json.decode
@@ -31,6 +31,9 @@ class ResponseSerializer:
             "endpoints", "endpoint_count", "endpoints_metadata"
         )
         self.sources = find_resource_shape(contract, "Source", no_value)
+        self._counts_delivered = shown.event_count.prefers(EventCount.DELIVERED)
+        rate = shown.failure_rate.value if shown.failure_rate.decided else FailureRate.PERCENT
+        self._whole_rate = rate.whole
         self._shows_raw = not shown.event_raw.prefers(EventRaw.NONE)
         inserted = ("data", "endpoint_metadata", *(("raw",) if self._shows_raw else ()))
         self.events = find_resource_shape(contract, "Event", no_value).without(*inserted)
@@ -60,15 +63,20 @@ class ResponseSerializer:
 
         With `clear`, its secrets were set by the request that is answered, and are shown unmasked.
         """
-        finished = row.delivered + row.failed
         return b'%b,"status":%b,"events":%d,"failure_rate":%d,"updated_at":%b,"secrets":%b}' % (
             row.document[:-1],
             self._status[row.active],
-            row.events,
-            row.failed * 100 // finished if finished else 0,
+            row.delivered if self._counts_delivered else row.events,
+            self._failure_rate(row),
             encode(row.updated_at),
             self.secrets(decode_secrets(row.secrets), clear=clear),
         )
+
+    def _failure_rate(self, row: EndpointRow) -> int:
+        if self._whole_rate is None:
+            return row.failed
+        finished = row.delivered + row.failed
+        return row.failed * self._whole_rate // finished if finished else 0
 
     def secrets(self, secrets: Sequence[StoredSecret], *, clear: bool) -> bytes:
         """Serialize the secrets of an endpoint (section 2.4), oldest first."""
