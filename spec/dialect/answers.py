@@ -12,6 +12,8 @@ from hookproof.spec.dialect.model import Dialect
 MAY_STAY_UNDECIDED: Final = (
     "delivery.notify_on",
     "delivery.own_events",
+    "delivery.both_contacts",
+    "requests.client_certificate",
     "requests.update_left_out",
     "words.hmac_encodings",
     "words.kafka_auth_types",

@@ -33,6 +33,8 @@ from hookproof.spec.dialect.vocabulary import (
     AboveMaximum,
     AppIdMeaning,
     BadParameter,
+    CertificateEncoding,
+    Contacts,
     CreationVisit,
     CursorForm,
     Duplicate,
@@ -242,6 +244,9 @@ class RequestRules:
     portal_endpoints: Annotated[
         Answer[PortalEndpointsMeaning], "what the deprecated portal field endpoints does"
     ]
+    client_certificate: Annotated[
+        Answer[CertificateEncoding], "how certificate and key of mtls_client_cert are written"
+    ] = NOT_ASKED
     update_left_out: Annotated[
         Answer[LeftOut], "what an update does to a field of a portal link that it leaves out"
     ] = NOT_ASKED
@@ -343,6 +348,9 @@ class Delivery:
     zero_rate_limit: Annotated[Answer[ZeroLimit], "what a rate_limit of 0 means"]
     excess: Annotated[Answer[Excess], "what happens to deliveries above the rate limit"]
     notify_on: Annotated[Answer[Notify], "condition for notifications by e-mail and chat"]
+    both_contacts: Annotated[
+        Answer[Contacts], "who is notified of an endpoint with support_email and slack_webhook_url"
+    ] = NOT_ASKED
     own_events: Annotated[
         Answer[bool], "whether the service sends webhooks about its own resources"
     ]

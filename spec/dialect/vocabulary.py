@@ -194,6 +194,20 @@ class Duplicate(StrEnum):
     FIRST_EVENT = "first_event"
 
 
+class CertificateEncoding(StrEnum):
+    """How the two halves of mtls_client_cert are written (section 2.3)."""
+
+    PEM = "pem"
+    BASE64_DER = "base64_der"
+
+
+class Contacts(StrEnum):
+    """Who is notified of an endpoint with an e-mail address and a chat channel (section 2.3)."""
+
+    BOTH = "both"
+    CHAT_ALONE = "chat_alone"
+
+
 class FailureRate(StrEnum):
     """The unit of an endpoint's failure_rate (section 2.3)."""
 
