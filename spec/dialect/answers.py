@@ -13,6 +13,7 @@ MAY_STAY_UNDECIDED: Final = (
     "delivery.notify_on",
     "delivery.own_events",
     "delivery.both_contacts",
+    "requests.header_text",
     "requests.client_certificate",
     "requests.update_left_out",
     "words.hmac_encodings",

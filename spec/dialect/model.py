@@ -47,6 +47,7 @@ from hookproof.spec.dialect.vocabulary import (
     Excess,
     FailureRate,
     FormEncoding,
+    HeaderText,
     IdentifierForm,
     KeyScope,
     LeftOut,
@@ -244,6 +245,9 @@ class RequestRules:
     portal_endpoints: Annotated[
         Answer[PortalEndpointsMeaning], "what the deprecated portal field endpoints does"
     ]
+    header_text: Annotated[Answer[HeaderText], "texts that the value of a custom header can be"] = (
+        NOT_ASKED
+    )
     client_certificate: Annotated[
         Answer[CertificateEncoding], "how certificate and key of mtls_client_cert are written"
     ] = NOT_ASKED

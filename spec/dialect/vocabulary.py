@@ -235,6 +235,19 @@ class EventRaw(StrEnum):
     NONE = "none"
 
 
+class HeaderText(StrEnum):
+    """The texts that the value of a custom header can be, apart from control characters."""
+
+    ASCII = "ascii"
+    LATIN_1 = "latin_1"
+    ANY = "any"
+
+    @property
+    def largest(self) -> str:
+        """The last character that can be in such a text."""
+        return {"ascii": "\x7e", "latin_1": "\xff"}.get(self.value, "\U0010ffff")
+
+
 class EventEcho(StrEnum):
     """What an event shows of an optional field of the broadcast (sections 2.8 and 4.8)."""
 

@@ -12,8 +12,9 @@ from hookproof.conformance.observations.resources.broadcast_answer import (
     BroadcastWithField,
     BroadcastWithPayload,
     BroadcastWithQuery,
+    HeaderTextTried,
 )
-from hookproof.spec.dialect.vocabulary import EventQuery
+from hookproof.spec.dialect.vocabulary import EventQuery, HeaderText
 
 PAYLOADS: Final[dict[str, Any]] = {
     "empty object": {},
@@ -39,9 +40,13 @@ PAYLOADS: Final[dict[str, Any]] = {
 QUERY: Final = {"shop": "example", "note": "one & two"}
 
 
+# For each kind of text beyond ASCII, a value that needs it.
+HEADER_TEXTS: Final = {HeaderText.LATIN_1: "Grüße", HeaderText.ANY: "配送"}
+
+
 @experiment(
     "broadcast_answers",
-    observes=(BroadcastWithField, BroadcastWithPayload, BroadcastWithQuery),
+    observes=(BroadcastWithField, BroadcastWithPayload, BroadcastWithQuery, HeaderTextTried),
     busy=True,
 )
 async def broadcast_answers(context: ExperimentContext) -> AsyncIterator[Evidence]:
@@ -63,3 +68,9 @@ async def broadcast_answers(context: ExperimentContext) -> AsyncIterator[Evidenc
         body = bodies.broadcast()
         await trial.call("createBroadcastEvent", role="create", body=body, query=QUERY)
         yield trial.observe(BroadcastWithQuery)
+    if context.dialect.requests.header_text.decided:
+        for needs, value in HEADER_TEXTS.items():
+            trial = context.trial(f"broadcast with a header that needs {needs}")
+            body = bodies.broadcast(custom_headers={"X-Note": value})
+            await trial.call("createBroadcastEvent", role="tried", body=body)
+            yield trial.observe(HeaderTextTried, needs=needs)

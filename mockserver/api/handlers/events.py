@@ -7,7 +7,11 @@ import msgspec
 
 from hookproof.mockserver.api.serialization.response_serializer import encode
 from hookproof.mockserver.api.service import OperationCall, OperationResult, Service
-from hookproof.mockserver.delivery.attempt.headers import header_problems, reserved_header_names
+from hookproof.mockserver.delivery.attempt.headers import (
+    custom_header_problems,
+    header_text,
+    reserved_header_names,
+)
 from hookproof.mockserver.store.endpoints import EndpointRow
 from hookproof.mockserver.store.events import EventRow, NewEvent
 from hookproof.spec.dialect.vocabulary import (
@@ -37,6 +41,7 @@ class EventHandlers:
         self._service = service
         self._without_owner = service.dialect.delivery.reach.value is Reach.ACTIVE_ENDPOINTS
         self._idempotency = service.dialect.idempotency
+        self._header_text = header_text(service.dialect)
         shown = service.dialect.representation
         self._hides_headers = shown.event_headers.prefers(EventEcho.NONE)
         self._hides_acknowledgement = shown.event_acknowledged_at.prefers(EventEcho.NONE)
@@ -148,7 +153,7 @@ class EventHandlers:
 
     def _reject_unusable(self, headers: Mapping[str, Any]) -> None:
         errors = self._service.errors
-        problems = header_problems(headers)
+        problems = custom_header_problems(headers, self._header_text)
         if problems:
             raise errors.invalid(f"/custom_headers: {problems[0]}")
         for name in headers:

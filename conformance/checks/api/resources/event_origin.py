@@ -5,13 +5,22 @@ from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
 from hookproof.conformance.checks.support.json_equality import exact, same
+from hookproof.conformance.checks.support.refusal import is_refused_as_invalid
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged
-from hookproof.conformance.observations.answer import has_value, path_parameters, sent, shown
+from hookproof.conformance.observations.answer import (
+    has_value,
+    path_parameters,
+    refused,
+    sent,
+    shown,
+    was_accepted,
+)
 from hookproof.conformance.observations.resources.broadcast_answer import (
     BroadcastAnswer,
     BroadcastWithField,
+    HeaderTextTried,
 )
 from hookproof.spec.dialect.vocabulary import (
     EventApplication,
@@ -167,3 +176,29 @@ def _pairs(query: Any) -> list[tuple[str, str]] | None:
     if not isinstance(query, str):
         return None
     return sorted(parse_qsl(query.removeprefix("?"), keep_blank_values=True))
+
+
+@check("2.8-17")
+def a_custom_header_is_such_a_text_as_the_dialect_says(
+    header: HeaderTextTried, context: CheckContext
+) -> Iterator[Judgement]:
+    """What deliveries carry is judged elsewhere; an answer that is neither tells nothing."""
+    rule, tried = context.dialect.requests.header_text, header.tried
+    if tried is None or not rule.decided or not (was_accepted(tried) or refused(tried)):
+        return
+    outcomes = {
+        was_accepted(tried) if text.largest >= header.needs.largest else _invalid(tried, context)
+        for text in rule.allowed
+    }
+    yield judged(
+        True in outcomes,
+        "2.8-17",
+        f"A custom header that needs {header.needs} is not treated as the dialect says",
+        expected=" or ".join(rule.allowed),
+        actual=tried.status,
+        exchanges=[tried],
+    )
+
+
+def _invalid(exchange: Exchange, context: CheckContext) -> bool:
+    return is_refused_as_invalid(exchange, context.dialect)

@@ -18,6 +18,7 @@ from hookproof.conformance.checks.api.resources.event import (
     the_headers_of_an_event_hold_the_custom_ones,
 )
 from hookproof.conformance.checks.api.resources.event_origin import (
+    a_custom_header_is_such_a_text_as_the_dialect_says,
     an_event_names_a_source_as_the_dialect_says,
     an_event_shows_what_it_was_sent_with_as_the_dialect_says,
     app_id_of_an_event_names_what_the_dialect_says,
@@ -33,9 +34,11 @@ from hookproof.conformance.observations.resources.broadcast_answer import (
     DifferentEvents,
     DuplicatesAtOnce,
     EventDifference,
+    HeaderTextTried,
     RepeatedKey,
 )
-from tests.conformance.canned_evidence import observation
+from hookproof.spec.dialect.vocabulary import HeaderText
+from tests.conformance.canned_evidence import context, observation
 from tests.conformance.checks.api.example import OTHER_UID, UID, Example, endpoint, event, refusal
 
 KEYED = {"event_type": "order.paid", "data": {"n": 1}, "idempotency_key": "key"}
@@ -57,6 +60,17 @@ def with_query(query: str, shown: str | None) -> BroadcastAnswer:
     """A broadcast to a URL with this query, whose event shows these url_query_params."""
     answer = event(url_query_params=shown)
     return observation(BroadcastWithQuery, replace(answer, url=f"{answer.url}?{query}"))
+
+
+HEADER_REFUSED = {
+    name: refusal(context(name).dialect.errors.invalid_value.value, "createBroadcastEvent")
+    for name in ("reference", "contrary")
+}
+
+
+def header_text(needs: HeaderText, tried: Exchange) -> HeaderTextTried:
+    """A broadcast with a custom header that needs such texts."""
+    return observation(HeaderTextTried, tried, needs=needs)
 
 
 def duplicate(*exchanges: Exchange) -> RepeatedKey:
@@ -84,6 +98,20 @@ def at_once(*flags: bool) -> DuplicatesAtOnce:
 
 
 EXAMPLES = (
+    *(
+        Example(
+            check=a_custom_header_is_such_a_text_as_the_dialect_says,
+            requirement="2.8-17",
+            kept=header_text(needs, event(role="tried") if accepted else HEADER_REFUSED[dialect]),
+            broken=header_text(needs, HEADER_REFUSED[dialect] if accepted else event(role="tried")),
+            dialect=dialect,
+        )
+        for dialect, needs, accepted in (
+            ("reference", HeaderText.LATIN_1, True),
+            ("reference", HeaderText.ANY, False),
+            ("contrary", HeaderText.LATIN_1, False),
+        )
+    ),
     *(
         Example(
             check=an_event_shows_what_it_was_sent_with_as_the_dialect_says,

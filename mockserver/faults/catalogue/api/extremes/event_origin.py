@@ -1,9 +1,12 @@
-"""What events show of their payload, source, application and query (section 2.8)."""
+"""What events show of a broadcast and where it came from, and their headers (section 2.8)."""
 
 import json
 from typing import Final
 
-from hookproof.mockserver.api.service import OperationCall
+import msgspec
+
+from hookproof.mockserver.api.handlers.events import EventHandlers
+from hookproof.mockserver.api.service import OperationCall, OperationResult
 from hookproof.mockserver.faults.catalogue.api.events import headers_are_shown
 from hookproof.mockserver.faults.catalogue.api.extremes.endpoint_records import (
     acknowledgements_are_shown,
@@ -105,3 +108,17 @@ class QueryCutAtTheFirstParameter(AlteredResponses):
     def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         query = resource["url_query_params"] or ""
         return {**resource, "url_query_params": query.partition("&")[0] or None}
+
+
+@fault("2.8-17", seen="a text made fit for a header without a word", shows_in=SHOWN)
+class HeadersMadeToFit(EventHandlers):
+    """In the values of custom headers, what is not ASCII becomes a question mark."""
+
+    def create_broadcast(self, call: OperationCall) -> OperationResult:
+        headers = call.body.get("custom_headers", {})
+        fitting = {
+            name: value.encode("ascii", "replace").decode() if isinstance(value, str) else value
+            for name, value in headers.items()
+        }
+        body = {**call.body, "custom_headers": fitting} if headers else call.body
+        return super().create_broadcast(msgspec.structs.replace(call, body=body))
