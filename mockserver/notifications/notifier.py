@@ -18,7 +18,7 @@ from hookproof.mockserver.notifications.notice import Contact, Notice, NoticeKin
 from hookproof.mockserver.notifications.outbox import Outbox
 from hookproof.mockserver.notifications.rate_limit import NotificationRateLimit
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import Contacts, Notify
+from hookproof.spec.dialect.vocabulary import BothContacts, Notify
 
 REPORTED_KINDS: Final[Mapping[Notify, frozenset[NoticeKind]]] = {
     Notify.EXHAUSTED: frozenset({NoticeKind.EXHAUSTED}),
@@ -50,7 +50,7 @@ class Notifier:
             REPORTED_KINDS[condition.value] if condition.decided else REPORTED_KINDS[Notify.NEVER]
         )
         self._outboxes = outboxes
-        self._chat_alone = dialect.delivery.both_contacts.prefers(Contacts.CHAT_ALONE)
+        self._chat_alone = dialect.delivery.both_contacts.prefers(BothContacts.CHAT_ALONE)
         self._contact = contact
         self._log = log
         self._rate_limit = NotificationRateLimit(limits.window_s, limits.max_windows)

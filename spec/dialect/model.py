@@ -33,8 +33,8 @@ from hookproof.spec.dialect.vocabulary import (
     AboveMaximum,
     AppIdMeaning,
     BadParameter,
+    BothContacts,
     CertificateEncoding,
-    Contacts,
     CreationVisit,
     CursorForm,
     Duplicate,
@@ -353,7 +353,8 @@ class Delivery:
     excess: Annotated[Answer[Excess], "what happens to deliveries above the rate limit"]
     notify_on: Annotated[Answer[Notify], "condition for notifications by e-mail and chat"]
     both_contacts: Annotated[
-        Answer[Contacts], "who is notified of an endpoint with support_email and slack_webhook_url"
+        Answer[BothContacts],
+        "who is notified where there are an e-mail address and a chat channel",
     ] = NOT_ASKED
     own_events: Annotated[
         Answer[bool], "whether the service sends webhooks about its own resources"

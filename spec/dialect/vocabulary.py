@@ -201,7 +201,7 @@ class CertificateEncoding(StrEnum):
     BASE64_DER = "base64_der"
 
 
-class Contacts(StrEnum):
+class BothContacts(StrEnum):
     """Who is notified of an endpoint with an e-mail address and a chat channel (section 2.3)."""
 
     BOTH = "both"
