@@ -4,6 +4,7 @@ describes it.
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from hookproof.conformance.model.ledger import Entry, Finding, FindingKey
@@ -40,6 +41,7 @@ def report(run: Run) -> dict[str, Any]:
             for level in Level
         },
         "defects": [_defect(number, defect) for number, defect in enumerate(run_defects, 1)],
+        "fields": [asdict(count) for count in run.fields],
         "requirements": [_requirement(entry, numbers) for entry in run.entries],
     }
 

@@ -43,6 +43,7 @@ def _lines(run: Run) -> Iterator[str]:
         yield ""
         yield f"{len(run_defects) - MOST_FINDINGS} further findings are in report.html."
     yield from _not_exercised(run)
+    yield from _fields(run)
 
 
 def _totals(run: Run) -> Iterator[str]:
@@ -102,6 +103,22 @@ def _not_exercised(run: Run) -> Iterator[str]:
         yield f"<details><summary>{len(idle)} not exercised</summary>"
         yield ""
         yield from map(_idle, idle)
+        yield ""
+        yield "</details>"
+
+
+def _fields(run: Run) -> Iterator[str]:
+    """How many documented fields were shown with a value, and the names of the others."""
+    absent = [count.name for count in run.fields if not count.shown]
+    if run.fields:
+        seen = len(run.fields) - len(absent)
+        yield ""
+        yield (
+            f"<details><summary>{seen} of {len(run.fields)} documented fields were shown with a"
+            " value</summary>"
+        )
+        yield ""
+        yield f"Never: {escaped(', '.join(absent))}" if absent else "All of them."
         yield ""
         yield "</details>"
 

@@ -97,6 +97,9 @@ def notes(run: Run) -> Iterator[str]:
             f" {'follows' if follows == 1 else 'follow'} from others, and"
             f" {'is' if follows == 1 else 'are'} shown under those."
         )
+    withheld = [count.name for count in run.fields if count.is_withheld]
+    if withheld:
+        yield f"Fields that requests set and no answer showed with a value: {', '.join(withheld)}."
     yield from (
         f"The baseline accepts that {entry.requirement.id} is judged as {entry.verdict.words}:"
         f" {entry.accepted}"

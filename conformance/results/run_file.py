@@ -8,6 +8,7 @@ Each line is a JSON object; its member `event` is one of these:
 - `shrunk`: a finding whose proof is a smaller request that was sent afterwards;
 - `finding`: one defect, with its smallest proof;
 - `requirement`: the verdict of a requirement;
+- `fields`: how often each documented field was sent and shown;
 - `footer`: the verdict of the run. A file without it holds no finished run.
 
 Everything is masked before it is written. `stored_evidence.py` reads the evidence back; reports
@@ -26,6 +27,7 @@ from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.gathered_evidence import Gathered
 from hookproof.conformance.model.ledger import Entry, Finding, Ledger, RunVerdict
 from hookproof.conformance.results.compression import pack_evidence
+from hookproof.conformance.results.documented_fields import FieldCount, FieldCounter
 from hookproof.conformance.results.evidence_records import evidence_json
 from hookproof.conformance.results.finding_records import (
     entry_json,
@@ -39,6 +41,9 @@ NAME: Final = "run.jsonl"
 
 # The beginnings of lines that reports skip; `judgements` occurs in files of earlier versions.
 EVIDENCE: Final = tuple(f'{{"event":"{name}"' for name in ("case", "judgements", "shrunk"))
+
+# The beginning of the line that holds the counts of fields; no check has a part in them.
+FIELDS: Final = '{"event":"fields"'
 
 
 class NotARun(Exception):
@@ -94,6 +99,7 @@ class Run:
     header: Header
     entries: tuple[Entry, ...]
     footer: Footer
+    fields: tuple[FieldCount, ...] = ()
 
     @property
     def ledger(self) -> Ledger:
@@ -113,6 +119,7 @@ class RunWriter:
         self._lock = threading.Lock()
         self.exchanges = 0
         self.deliveries = 0
+        self._fields = FieldCounter()
         self._write("header", {"format": FORMAT, **asdict(header)})
 
     def evidence(self, evidence: Evidence, repetition: int = 1) -> None:
@@ -120,6 +127,8 @@ class RunWriter:
         self._write("case", {**pack_evidence(evidence_json(evidence)), "repetition": repetition})
         self.exchanges += len(evidence.exchanges)
         self.deliveries += len(evidence.deliveries)
+        for exchange in evidence.exchanges:
+            self._fields.add(exchange)
 
     def experiment(self, gathered: Gathered, repetition: int = 1) -> None:
         self._write(
@@ -151,6 +160,9 @@ class RunWriter:
             for finding in entry.findings:
                 self._write("finding", finding_json(finding))
             self._write("requirement", entry_json(entry))
+        counts = self._fields.counts()
+        if counts:
+            self._write("fields", {"fields": [asdict(count) for count in counts]})
         verdict = ledger.verdict(strict=strict)
         footer = Footer(
             verdict=verdict,
@@ -213,5 +225,8 @@ def _run(path: Path, lines: Iterable[str]) -> Run:
                 "faults": tuple(footer["faults"]),
                 "stale": tuple(footer["stale"]),
             }
+        ),
+        fields=tuple(
+            FieldCount(**count) for event in events.get("fields", ()) for count in event["fields"]
         ),
     )

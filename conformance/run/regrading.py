@@ -13,7 +13,7 @@ from hookproof.conformance.model.gathered_evidence import Ending
 from hookproof.conformance.model.ledger import Entry, Ledger
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.results.baseline import Expectation, apply_baseline
-from hookproof.conformance.results.run_file import EVIDENCE, NAME, Run, RunWriter, read_run
+from hookproof.conformance.results.run_file import EVIDENCE, FIELDS, NAME, Run, RunWriter, read_run
 from hookproof.conformance.results.stored_evidence import Repetition, read_evidence
 from hookproof.conformance.run.repetitions import merge_repetitions
 from hookproof.conformance.run.shrinking import reapply_shrinking
@@ -67,7 +67,7 @@ def write_regraded(regraded: Regraded, source: Path, out: Path, tool_version: st
     with (source / NAME).open(encoding="utf-8") as old, part.open("w", encoding="utf-8") as stream:
         writer = RunWriter(stream, header)
         for line in old:
-            if line.startswith((*EVIDENCE, EXPERIMENT)):
+            if line.startswith((*EVIDENCE, EXPERIMENT, FIELDS)):
                 stream.write(line)
         writer.exchanges, writer.deliveries = (
             regraded.run.footer.exchanges,

@@ -7,7 +7,7 @@ from typing import Any
 from hookproof.mockserver.delivery.attempt.headers import CONTENT_TYPE, header_problems
 from hookproof.mockserver.delivery.http_client.tls import CertificateError, load_client_certificate
 from hookproof.mockserver.delivery.http_client.transport import UrlError, parse_url
-from hookproof.mockserver.delivery.store_port import ClientCertificate
+from hookproof.mockserver.delivery.store_port import ClientCertificate, certificate_encoding
 from hookproof.spec.dialect.model import Dialect
 
 
@@ -27,7 +27,7 @@ def unusable_settings(body: Mapping[str, Any], dialect: Dialect) -> Iterator[str
     if "url" in body:
         yield from _url_problems(body["url"])
     if body.get("mtls_client_cert"):
-        yield from _certificate_problems(body["mtls_client_cert"])
+        yield from _certificate_problems(body["mtls_client_cert"], dialect)
 
 
 def _header_problems(place: str, headers: Mapping[str, Any]) -> Iterator[str]:
@@ -46,10 +46,16 @@ def _url_problems(url: str) -> Iterator[str]:
             yield "/url: nothing can be reached at port 0"
 
 
-def _certificate_problems(pair: Mapping[str, Any]) -> Iterator[str]:
-    certificate = ClientCertificate(
+def _certificate_problems(pair: Mapping[str, Any], dialect: Dialect) -> Iterator[str]:
+    written = ClientCertificate(
         certificate=pair.get("client_cert", ""), key=pair.get("client_key", "")
     )
+    encoding = certificate_encoding(dialect)
+    try:
+        certificate = written.in_pem(encoding)
+    except ValueError:
+        yield f"/mtls_client_cert: is not written as {encoding.value}"
+        return
     try:
         load_client_certificate(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), certificate)
     except CertificateError as problem:

@@ -120,6 +120,7 @@ class RequestPipeline:
             project=project,
             target=target[0] if target else "",
             query=self._parse_query(query) if query and operation.query else {},
+            query_text=query.encode(errors="replace").decode(),
             body=body,
             payload=payload,
         )

@@ -57,8 +57,8 @@ class Service:
 class OperationCall(msgspec.Struct, frozen=True, kw_only=True):
     """A request that was accepted for processing.
 
-    `target` is the value of the path's second parameter, `payload` the verbatim text of the body's
-    `data`.
+    `target` is the value of the path's second parameter, `query_text` the query as it was sent,
+    `payload` the verbatim text of the body's `data`.
     """
 
     operation: Operation
@@ -67,6 +67,7 @@ class OperationCall(msgspec.Struct, frozen=True, kw_only=True):
     query: Mapping[str, list[str]]
     body: Mapping[str, Any]
     payload: bytes | None
+    query_text: str = ""
 
 
 class OperationResult(msgspec.Struct, frozen=True, kw_only=True):

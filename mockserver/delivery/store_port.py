@@ -9,12 +9,16 @@ a method wrote. All times are unix seconds. The values made for every attempt ar
 because one costs a tenth of a data class.
 """
 
+import base64
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
 import msgspec
+
+from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.vocabulary import CertificateEncoding
 
 # Returns the current time in unix seconds.
 Clock = Callable[[], float]
@@ -59,6 +63,25 @@ class ClientCertificate:
 
     certificate: str
     key: str
+
+    def in_pem(self, encoding: CertificateEncoding) -> "ClientCertificate":
+        """The same pair, of which both halves are written like this; raises ValueError."""
+        if encoding is CertificateEncoding.PEM:
+            return self
+        return ClientCertificate(
+            certificate=_pem("CERTIFICATE", self.certificate), key=_pem("PRIVATE KEY", self.key)
+        )
+
+
+def _pem(label: str, text: str) -> str:
+    der = base64.encodebytes(base64.b64decode(text, validate=True)).decode()
+    return f"-----BEGIN {label}-----\n{der}-----END {label}-----"
+
+
+def certificate_encoding(dialect: Dialect) -> CertificateEncoding:
+    """How endpoints write their certificates: in PEM, unless the dialect says otherwise."""
+    encoding = dialect.requests.client_certificate
+    return encoding.value if encoding.decided else CertificateEncoding.PEM
 
 
 class EndpointSettings(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,6 +8,7 @@ the process.
 import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from hookproof.mockserver.delivery.store_port import AttemptOutcome, PendingDelivery
@@ -17,7 +18,7 @@ from hookproof.mockserver.notifications.notice import Contact, Notice, NoticeKin
 from hookproof.mockserver.notifications.outbox import Outbox
 from hookproof.mockserver.notifications.rate_limit import NotificationRateLimit
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import Notify
+from hookproof.spec.dialect.vocabulary import BothContacts, Notify
 
 REPORTED_KINDS: Final[Mapping[Notify, frozenset[NoticeKind]]] = {
     Notify.EXHAUSTED: frozenset({NoticeKind.EXHAUSTED}),
@@ -49,6 +50,7 @@ class Notifier:
             REPORTED_KINDS[condition.value] if condition.decided else REPORTED_KINDS[Notify.NEVER]
         )
         self._outboxes = outboxes
+        self._chat_alone = dialect.delivery.both_contacts.prefers(BothContacts.CHAT_ALONE)
         self._contact = contact
         self._log = log
         self._rate_limit = NotificationRateLimit(limits.window_s, limits.max_windows)
@@ -110,8 +112,11 @@ class Notifier:
             self.journal.held_back += 1
 
     def _send(self, notice: Notice) -> None:
+        contact = notice.contact
+        if self._chat_alone and contact.slack_webhook_url:
+            contact = replace(contact, support_email=None)
         for outbox in self._outboxes:
-            if outbox.reaches(notice.contact):
+            if outbox.reaches(contact):
                 outbox.post(notice)
         if self._timer is None:
             self._schedule()

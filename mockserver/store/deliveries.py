@@ -15,6 +15,7 @@ from hookproof.mockserver.delivery.store_port import (
     Record,
     SigningSecret,
     Start,
+    certificate_encoding,
 )
 from hookproof.mockserver.store.database import Database
 from hookproof.mockserver.store.endpoints import decode_secrets
@@ -112,6 +113,7 @@ class Deliveries:
         self._clock = clock
         self._timestamp = create_timestamp_writer(dialect.representation.timestamp.value)
         self._rules = dialect.delivery
+        self._encoding = certificate_encoding(dialect)
         self._cache: dict[str, _CachedSettings] = {}
         self._recorded_starts = 0
         self._many_starts = _FEW_STARTS
@@ -167,6 +169,7 @@ class Deliveries:
             if stored_credentials is None
             else _decode_credentials(stored_credentials)
         )
+        certificate = credentials.client_certificate
         return EndpointSettings(
             uid=uid,
             url=document.url,
@@ -182,7 +185,7 @@ class Deliveries:
                 for secret in decode_secrets(secrets)
             ),
             authentication=credentials.authentication,
-            client_certificate=credentials.client_certificate,
+            client_certificate=None if certificate is None else certificate.in_pem(self._encoding),
             receives=bool(receives),
         )
 

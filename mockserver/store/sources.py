@@ -18,7 +18,15 @@ class NewSource(NamedTuple):
     document: bytes
 
 
+class SourceRow(NamedTuple):
+    """What an event shows of a stored source."""
+
+    uid: str
+    document: bytes
+
+
 _INSERT: Final = f"INSERT INTO sources ({', '.join(NewSource._fields)}) VALUES (?, ?, ?, ?, ?, ?)"
+_OLDEST: Final = "SELECT uid, document FROM sources WHERE project = ? ORDER BY seq LIMIT 1"
 
 
 class SourceTable:
@@ -27,3 +35,7 @@ class SourceTable:
 
     def add(self, source: NewSource) -> None:
         self._database.write(_INSERT, source)
+
+    def find_oldest(self, project: str) -> SourceRow | None:
+        row = self._database.read(_OLDEST, (project,)).fetchone()
+        return None if row is None else SourceRow._make(row)

@@ -32,6 +32,10 @@ class Answer(Generic[T]):
             raise Undecided(self.reason)
         return self.allowed[0]
 
+    def prefers(self, value: T) -> bool:
+        """Whether this is the preferred value; never if the answer is undecided."""
+        return self.allowed[:1] == (value,)
+
     def allows(self, actual: object) -> bool:
         """Whether `actual` agrees with the dialect; everything agrees with an undecided answer."""
         return not self.allowed or actual in self.allowed

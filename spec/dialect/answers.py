@@ -13,7 +13,20 @@ MAY_STAY_UNDECIDED: Final = (
     "delivery.notify_on",
     "delivery.own_events",
     "delivery.token_scheme",
+    "delivery.both_contacts",
+    "requests.header_text",
+    "requests.client_certificate",
     "requests.update_left_out",
+    "words.hmac_encodings",
+    "words.kafka_auth_types",
+    "representation.failure_rate",
+    "representation.event_count",
+    "representation.event_raw",
+    "representation.event_headers",
+    "representation.event_acknowledged_at",
+    "representation.event_source",
+    "representation.event_application",
+    "representation.event_query",
 )
 
 

@@ -33,11 +33,21 @@ from hookproof.spec.dialect.vocabulary import (
     AboveMaximum,
     AppIdMeaning,
     BadParameter,
+    BothContacts,
+    CertificateEncoding,
     CreationVisit,
     CursorForm,
     Duplicate,
+    EventApplication,
+    EventCount,
+    EventEcho,
+    EventQuery,
+    EventRaw,
+    EventSource,
     Excess,
+    FailureRate,
     FormEncoding,
+    HeaderText,
     IdentifierForm,
     KeyScope,
     LeftOut,
@@ -147,6 +157,26 @@ class Representation:
         tuple[str, ...], "dotted paths within an endpoint whose values are masked in responses"
     ]
     mask: Annotated[str, "replacement of a masked value"]
+    failure_rate: Annotated[Answer[FailureRate], "unit of failure_rate"] = NOT_ASKED
+    event_count: Annotated[Answer[EventCount], "events that an endpoint counts in events"] = (
+        NOT_ASKED
+    )
+    event_raw: Annotated[Answer[EventRaw], "what raw of an event holds"] = NOT_ASKED
+    event_headers: Annotated[
+        Answer[EventEcho], "what headers of an event shows of the custom headers"
+    ] = NOT_ASKED
+    event_acknowledged_at: Annotated[
+        Answer[EventEcho], "what acknowledged_at of an event shows of the time that was sent"
+    ] = NOT_ASKED
+    event_source: Annotated[Answer[EventSource], "source that a broadcast names as its own"] = (
+        NOT_ASKED
+    )
+    event_application: Annotated[
+        Answer[EventApplication], "what app_id of a broadcast refers to"
+    ] = NOT_ASKED
+    event_query: Annotated[
+        Answer[EventQuery], "where url_query_params of a broadcast comes from"
+    ] = NOT_ASKED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,6 +199,10 @@ class Words:
     source_providers: Annotated[tuple[str, ...], "values of a source's provider"]
     verifier_types: Annotated[tuple[str, ...], "values of a source verifier's type"]
     pub_sub_types: Annotated[tuple[str, ...], "values of a source's pub_sub type"]
+    hmac_encodings: Annotated[Answer[str], "values of a source verifier's hmac encoding"] = (
+        NOT_ASKED
+    )
+    kafka_auth_types: Annotated[Answer[str], "values of a Kafka topic's auth type"] = NOT_ASKED
     other_words: Annotated[
         Answer[OnInput], "what happens to an enumerated field with a word not listed here"
     ]
@@ -212,6 +246,12 @@ class RequestRules:
     portal_endpoints: Annotated[
         Answer[PortalEndpointsMeaning], "what the deprecated portal field endpoints does"
     ]
+    header_text: Annotated[Answer[HeaderText], "texts that the value of a custom header can be"] = (
+        NOT_ASKED
+    )
+    client_certificate: Annotated[
+        Answer[CertificateEncoding], "how certificate and key of mtls_client_cert are written"
+    ] = NOT_ASKED
     update_left_out: Annotated[
         Answer[LeftOut], "what an update does to a field of a portal link that it leaves out"
     ] = NOT_ASKED
@@ -313,6 +353,10 @@ class Delivery:
     zero_rate_limit: Annotated[Answer[ZeroLimit], "what a rate_limit of 0 means"]
     excess: Annotated[Answer[Excess], "what happens to deliveries above the rate limit"]
     notify_on: Annotated[Answer[Notify], "condition for notifications by e-mail and chat"]
+    both_contacts: Annotated[
+        Answer[BothContacts],
+        "who is notified where there are an e-mail address and a chat channel",
+    ] = NOT_ASKED
     own_events: Annotated[
         Answer[bool], "whether the service sends webhooks about its own resources"
     ]

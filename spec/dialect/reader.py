@@ -148,6 +148,6 @@ def _merged(inherited: dict[str, Any], own: dict[str, Any], schema: Schema) -> d
     for name, value in schema["properties"].items():
         if name in inherited and name in own and "required" in value:
             answers[name] = _merged(inherited[name], own[name], value)
-        else:
-            answers[name] = own.get(name, inherited.get(name))
+        elif name in own or name in inherited:  # neither has an answer that a file need not have
+            answers[name] = own[name] if name in own else inherited[name]
     return answers

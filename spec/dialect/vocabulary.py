@@ -201,6 +201,88 @@ class Duplicate(StrEnum):
     FIRST_EVENT = "first_event"
 
 
+class CertificateEncoding(StrEnum):
+    """How the two halves of mtls_client_cert are written (section 2.3)."""
+
+    PEM = "pem"
+    BASE64_DER = "base64_der"
+
+
+class BothContacts(StrEnum):
+    """Who is notified of an endpoint with an e-mail address and a chat channel (section 2.3)."""
+
+    BOTH = "both"
+    CHAT_ALONE = "chat_alone"
+
+
+class FailureRate(StrEnum):
+    """The unit of an endpoint's failure_rate (section 2.3)."""
+
+    PERCENT = "percent"
+    PER_MILLE = "per_mille"
+    COUNT = "count"
+
+    @property
+    def whole(self) -> int | None:
+        """The rate of an endpoint that always fails; None if nothing limits it."""
+        return {"percent": 100, "per_mille": 1000}.get(self.value)
+
+
+class EventCount(StrEnum):
+    """The events that an endpoint counts (section 2.3): those it was to get, or has got."""
+
+    REACHED = "reached"
+    DELIVERED = "delivered"
+
+
+class EventRaw(StrEnum):
+    """What raw of an event holds (section 2.8)."""
+
+    PAYLOAD = "payload"
+    NONE = "none"
+
+
+class HeaderText(StrEnum):
+    """The texts that the value of a custom header can be, apart from control characters."""
+
+    ASCII = "ascii"
+    LATIN_1 = "latin_1"
+    ANY = "any"
+
+    @property
+    def largest(self) -> str:
+        """The last character that can be in such a text."""
+        return {"ascii": "\x7e", "latin_1": "\xff"}.get(self.value, "\U0010ffff")
+
+
+class EventEcho(StrEnum):
+    """What an event shows of an optional field of the broadcast (sections 2.8 and 4.8)."""
+
+    SENT = "sent"
+    NONE = "none"
+
+
+class EventSource(StrEnum):
+    """The source that a broadcast names as its own, in source_id and source_metadata."""
+
+    LISTED = "listed"
+    NONE = "none"
+
+
+class EventApplication(StrEnum):
+    """What app_id of a broadcast refers to (section 2.8)."""
+
+    PROJECT = "project"
+    NONE = "none"
+
+
+class EventQuery(StrEnum):
+    """Where url_query_params of a broadcast comes from (section 2.8)."""
+
+    REQUEST = "request"
+    NONE = "none"
+
+
 class SecretDisplay(StrEnum):
     """Which responses show an endpoint's secret values."""
 

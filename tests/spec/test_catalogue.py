@@ -28,6 +28,8 @@ DECLARED = {
         "source-providers",
         "verifier-types",
         "pub-sub-types",
+        "hmac-encodings",
+        "kafka-auth-types",
         "endpoint-states",
         "event-states",
     },

@@ -11,7 +11,10 @@ from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.observations.resources.broadcast_answer import (
     BroadcastWithField,
     BroadcastWithPayload,
+    BroadcastWithQuery,
+    HeaderTextTried,
 )
+from hookproof.spec.dialect.vocabulary import EventQuery, HeaderText
 
 PAYLOADS: Final[dict[str, Any]] = {
     "empty object": {},
@@ -33,7 +36,19 @@ PAYLOADS: Final[dict[str, Any]] = {
 }
 
 
-@experiment("broadcast_answers", observes=(BroadcastWithField, BroadcastWithPayload), busy=True)
+# Two parameters, one of them with characters that a query cannot carry as they are.
+QUERY: Final = {"shop": "example", "note": "one & two"}
+
+
+# For each kind of text beyond ASCII, a value that needs it.
+HEADER_TEXTS: Final = {HeaderText.LATIN_1: "Grüße", HeaderText.ANY: "配送"}
+
+
+@experiment(
+    "broadcast_answers",
+    observes=(BroadcastWithField, BroadcastWithPayload, BroadcastWithQuery, HeaderTextTried),
+    busy=True,
+)
 async def broadcast_answers(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast once for each field and each payload."""
     bodies = RequestBodies.of(context)
@@ -48,3 +63,14 @@ async def broadcast_answers(context: ExperimentContext) -> AsyncIterator[Evidenc
         raw_body = json.dumps(bodies.broadcast(data=data), ensure_ascii=False).encode()
         await trial.call("createBroadcastEvent", role="create", raw_body=raw_body)
         yield trial.observe(BroadcastWithPayload)
+    if context.dialect.representation.event_query.prefers(EventQuery.REQUEST):
+        trial = context.trial("broadcast with a query")
+        body = bodies.broadcast()
+        await trial.call("createBroadcastEvent", role="create", body=body, query=QUERY)
+        yield trial.observe(BroadcastWithQuery)
+    if context.dialect.requests.header_text.decided:
+        for needs, value in HEADER_TEXTS.items():
+            trial = context.trial(f"broadcast with a header that needs {needs}")
+            body = bodies.broadcast(custom_headers={"X-Note": value})
+            await trial.call("createBroadcastEvent", role="tried", body=body)
+            yield trial.observe(HeaderTextTried, needs=needs)

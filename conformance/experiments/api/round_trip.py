@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any, Final
 
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
+from hookproof.conformance.experiments.support.client_certificate import issue_client_pair
 from hookproof.conformance.experiments.support.created_endpoints import (
     CreatedEndpoint,
     create_endpoint,
@@ -99,8 +100,7 @@ async def round_trip(context: ExperimentContext) -> AsyncIterator[Evidence]:
 async def _fields_by_name(
     context: ExperimentContext, bodies: RequestBodies, probe: Trial
 ) -> dict[str, dict[str, Any]]:
-    certificate = await context.receiver.client_certificate(context.word("client"))
-    mtls = {"client_cert": certificate.client_cert, "client_key": certificate.client_key}
+    mtls = (await issue_client_pair(context, context.word("client"))).mtls_client_cert
     lacking = lacking_fields(context)
     plain = {field: bodies.endpoint_value(field) for field in PLAIN_FIELDS if field not in lacking}
     together = {field: value for field, value in plain.items() if field != "appID"}

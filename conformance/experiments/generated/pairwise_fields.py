@@ -10,6 +10,7 @@ from typing import Any, Final
 from hookproof.conformance.experiments.api.broadcast_answers import PAYLOADS
 from hookproof.conformance.experiments.api.round_trip import PLAIN_FIELDS, with_assertion
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
+from hookproof.conformance.experiments.support.client_certificate import issue_client_pair
 from hookproof.conformance.experiments.support.existing_resources import (
     find_changeable_links,
     put_back_afterwards,
@@ -94,8 +95,7 @@ async def _endpoint_values(
     plain = {
         name: [bodies.endpoint_value(name), ABSENT] for name in PLAIN_FIELDS if name not in left_out
     }
-    certificate = await context.receiver.client_certificate(context.word("client"))
-    mtls = {"client_cert": certificate.client_cert, "client_key": certificate.client_key}
+    mtls = (await issue_client_pair(context, context.word("client"))).mtls_client_cert
     optional = {
         "mtls_client_cert": [mtls, ABSENT],
         "authentication": [bodies.oauth2(), with_assertion(bodies), ABSENT],

@@ -5,6 +5,7 @@ from enum import StrEnum
 
 from hookproof.conformance.model.evidence import Exchange, Observation
 from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
+from hookproof.spec.dialect.vocabulary import HeaderText
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +41,22 @@ class BroadcastWithField(BroadcastAnswer):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BroadcastWithPayload(BroadcastAnswer):
     """One broadcast with an object of any kind as its data."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BroadcastWithQuery(BroadcastAnswer):
+    """One broadcast with query parameters in its URL, which the dialect has a use for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeaderTextTried(Observation):
+    """A broadcast with a custom header whose value needs such texts to be accepted."""
+
+    needs: HeaderText
+
+    @property
+    def tried(self) -> Exchange | None:
+        return self.exchange("tried")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,10 +7,22 @@ import msgspec
 
 from hookproof.mockserver.api.serialization.response_serializer import encode
 from hookproof.mockserver.api.service import OperationCall, OperationResult, Service
-from hookproof.mockserver.delivery.attempt.headers import header_problems, reserved_header_names
+from hookproof.mockserver.delivery.attempt.headers import (
+    custom_header_problems,
+    header_text,
+    reserved_header_names,
+)
 from hookproof.mockserver.store.endpoints import EndpointRow
 from hookproof.mockserver.store.events import EventRow, NewEvent
-from hookproof.spec.dialect.vocabulary import Duplicate, OnInput, Reach
+from hookproof.spec.dialect.vocabulary import (
+    Duplicate,
+    EventApplication,
+    EventEcho,
+    EventQuery,
+    EventSource,
+    OnInput,
+    Reach,
+)
 
 _NO_DATA: Final = b"{}"
 
@@ -29,6 +41,13 @@ class EventHandlers:
         self._service = service
         self._without_owner = service.dialect.delivery.reach.value is Reach.ACTIVE_ENDPOINTS
         self._idempotency = service.dialect.idempotency
+        self._header_text = header_text(service.dialect)
+        shown = service.dialect.representation
+        self._hides_headers = shown.event_headers.prefers(EventEcho.NONE)
+        self._hides_acknowledgement = shown.event_acknowledged_at.prefers(EventEcho.NONE)
+        self._names_source = shown.event_source.prefers(EventSource.LISTED)
+        self._names_project = shown.event_application.prefers(EventApplication.PROJECT)
+        self._shows_query = shown.event_query.prefers(EventQuery.REQUEST)
         refuses = service.dialect.delivery.reserved_headers.value is OnInput.REFUSED
         self._reserved_headers = reserved_header_names(service.dialect) if refuses else frozenset()
 
@@ -90,7 +109,7 @@ class EventHandlers:
             original_key=original_key,
             event_type=call.body.get("event_type", ""),
             payload=call.payload or _NO_DATA,
-            headers=encode(record["headers"]),
+            headers=encode(call.body.get("custom_headers", {})),
             document=encode(service.serializer.events.select(record)),
         )
         service.events.add(event, reached=reached, now=now)
@@ -105,16 +124,23 @@ class EventHandlers:
         duplicate: bool,
     ) -> dict[str, Any]:
         service = self._service
+        source = service.sources.find_oldest(call.project) if self._names_source else None
         return {
             "uid": service.identifier(),
             "project_id": call.project,
             "event_type": call.body.get("event_type"),
-            "headers": call.body.get("custom_headers", {}),
+            "headers": None if self._hides_headers else call.body.get("custom_headers", {}),
             "endpoints": [endpoint.uid for endpoint in reached],
+            "source_id": None if source is None else source.uid,
+            "source_metadata": None if source is None else msgspec.Raw(source.document),
+            "app_id": call.project if self._names_project else None,
+            "url_query_params": call.query_text or None if self._shows_query else None,
             "idempotency_key": call.body.get("idempotency_key"),
             "is_duplicate_event": duplicate,
             "status": service.dialect.words.event_created.value,
-            "acknowledged_at": call.body.get("acknowledged_at"),
+            "acknowledged_at": None
+            if self._hides_acknowledgement
+            else call.body.get("acknowledged_at"),
             "created_at": created_at,
             "updated_at": created_at,
         }
@@ -127,7 +153,7 @@ class EventHandlers:
 
     def _reject_unusable(self, headers: Mapping[str, Any]) -> None:
         errors = self._service.errors
-        problems = header_problems(headers)
+        problems = custom_header_problems(headers, self._header_text)
         if problems:
             raise errors.invalid(f"/custom_headers: {problems[0]}")
         for name in headers:

@@ -13,7 +13,7 @@ from hookproof.mockserver.api.serialization.resource_shape import find_resource_
 from hookproof.mockserver.store.endpoints import EndpointRow, StoredSecret, decode_secrets
 from hookproof.spec.contract.service_contract import Contract
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import SecretDisplay
+from hookproof.spec.dialect.vocabulary import EventCount, EventRaw, FailureRate, SecretDisplay
 
 encode: Final = msgspec.json.encode
 _decode: Final = msgspec.json.decode
@@ -31,9 +31,12 @@ class ResponseSerializer:
             "endpoints", "endpoint_count", "endpoints_metadata"
         )
         self.sources = find_resource_shape(contract, "Source", no_value)
-        self.events = find_resource_shape(contract, "Event", no_value).without(
-            "data", "raw", "endpoint_metadata"
-        )
+        self._counts_delivered = shown.event_count.prefers(EventCount.DELIVERED)
+        rate = shown.failure_rate.value if shown.failure_rate.decided else FailureRate.PERCENT
+        self._whole_rate = rate.whole
+        self._shows_raw = not shown.event_raw.prefers(EventRaw.NONE)
+        inserted = ("data", "endpoint_metadata", *(("raw",) if self._shows_raw else ()))
+        self.events = find_resource_shape(contract, "Event", no_value).without(*inserted)
         self._blank_secret = find_resource_shape(contract, "Secret", no_value).blank
         self._pagination = find_resource_shape(contract, "Pagination", no_value)
         self._always_clear = shown.secrets_shown.value is SecretDisplay.ALWAYS
@@ -60,15 +63,20 @@ class ResponseSerializer:
 
         With `clear`, its secrets were set by the request that is answered, and are shown unmasked.
         """
-        finished = row.delivered + row.failed
         return b'%b,"status":%b,"events":%d,"failure_rate":%d,"updated_at":%b,"secrets":%b}' % (
             row.document[:-1],
             self._status[row.active],
-            row.events,
-            row.failed * 100 // finished if finished else 0,
+            row.delivered if self._counts_delivered else row.events,
+            self._failure_rate(row),
             encode(row.updated_at),
             self.secrets(decode_secrets(row.secrets), clear=clear),
         )
+
+    def _failure_rate(self, row: EndpointRow) -> int:
+        if self._whole_rate is None:
+            return row.failed
+        finished = row.delivered + row.failed
+        return row.failed * self._whole_rate // finished if finished else 0
 
     def secrets(self, secrets: Sequence[StoredSecret], *, clear: bool) -> bytes:
         """Serialize the secrets of an endpoint (section 2.4), oldest first."""
@@ -104,10 +112,10 @@ class ResponseSerializer:
 
     def event(self, document: bytes, payload: bytes, endpoints: Iterable[bytes]) -> bytes:
         """Serialize an event; `data` is an array with the bytes of the payload (section 2.8)."""
-        return b'%b,"data":%b,"raw":%b,"endpoint_metadata":[%b]}' % (
+        return b'%b,"data":%b%b,"endpoint_metadata":[%b]}' % (
             document[:-1],
             encode(list(payload)),
-            encode(payload.decode()),
+            b',"raw":%b' % encode(payload.decode()) if self._shows_raw else b"",
             b",".join(endpoints),
         )
 

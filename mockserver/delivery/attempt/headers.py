@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.vocabulary import HeaderText
 
 Headers = tuple[tuple[str, str], ...]
 
@@ -75,6 +76,31 @@ def header_problems(headers: Mapping[str, object]) -> tuple[str, ...]:
                 f"the value of the header {name!r} contains a character that no header can carry"
             )
     return tuple(problems)
+
+
+def custom_header_problems(headers: Mapping[str, object], text: HeaderText) -> tuple[str, ...]:
+    """Return one sentence for each reason why custom headers are not accepted."""
+    sendable = {
+        name: carried(value, text) if isinstance(value, str) else value
+        for name, value in headers.items()
+    }
+    too_large = [
+        f"the value of the header {name!r} contains a character that is not accepted"
+        for name, value in headers.items()
+        if isinstance(value, str) and any(character > text.largest for character in value)
+    ]
+    return (*header_problems(sendable), *too_large)
+
+
+def carried(value: str, text: HeaderText) -> str:
+    """Return the characters that stand for a value: those of its UTF-8 where any text goes."""
+    return value.encode().decode("latin-1") if text is HeaderText.ANY else value
+
+
+def header_text(dialect: Dialect) -> HeaderText:
+    """Return the texts that custom headers can have: what one byte each can carry, by default."""
+    text = dialect.requests.header_text
+    return text.value if text.decided else HeaderText.LATIN_1
 
 
 def allowed_custom_headers(custom: Mapping[str, str], reserved: Iterable[str]) -> Headers:

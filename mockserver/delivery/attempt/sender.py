@@ -19,7 +19,9 @@ from hookproof.mockserver.delivery.attempt.headers import (
     VALUE,
     Headers,
     allowed_custom_headers,
+    carried,
     header_problems,
+    header_text,
     reserved_header_names,
 )
 from hookproof.mockserver.delivery.attempt.signing import Signer, SigningError
@@ -91,6 +93,7 @@ class AttemptSender:
         self._signer = signer
         self._clock = clock
         self._reserved = reserved_header_names(dialect)
+        self._header_text = header_text(dialect)
 
     async def send(
         self,
@@ -141,7 +144,10 @@ class AttemptSender:
         custom: Headers = ()
         if delivery.custom_headers:
             reserved = self._reserved.union(name.lower() for name, _ in credentials)
-            custom = allowed_custom_headers(delivery.custom_headers, reserved)
+            custom = tuple(
+                (name, carried(value, self._header_text))
+                for name, value in allowed_custom_headers(delivery.custom_headers, reserved)
+            )
         problems = content_type_problems(endpoint.content_type) or header_problems(dict(custom))
         if problems:
             raise HeaderError(problems[0])

@@ -1,33 +1,24 @@
 """Sections 4.1 to 4.3 over sockets, under every shipped dialect."""
 
 import re
-from functools import cache
 
 import pytest
-import trustme
 
 from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.reader import load_dialect
 from hookproof.spec.dialect.vocabulary import (
     IDENTIFIER_PATTERNS,
     TIMESTAMP_PATTERNS,
     AppIdMeaning,
+    CertificateEncoding,
     NoValue,
     SecretDisplay,
 )
+from tests.mockserver.client_certificates import certificate_and_key, written
 from tests.mockserver.running_server import Server, every_dialect, run_against_server
 
 MEMBERS = ("crv", "d", "dp", "dq", "e", "kid", "kty", "n", "p", "q", "qi", "x", "y")
 SIGNING_KEY = {member: f"member {member}" for member in MEMBERS}
-
-
-@cache
-def certificate_and_key() -> dict[str, str]:
-    """An mtls_client_cert that can be presented (section 2.3)."""
-    issued = trustme.CA().issue_cert("the-client")
-    return {
-        "client_cert": issued.cert_chain_pems[0].bytes().decode(),
-        "client_key": issued.private_key_pem.bytes().decode(),
-    }
 
 
 def fitting_secret(dialect: Dialect, seed: str) -> str:
@@ -179,7 +170,7 @@ def test_credentials_are_masked_exactly_where_the_dialect_masks_them(dialect_nam
                     "signing_key": SIGNING_KEY,
                 },
             },
-            "mtls_client_cert": certificate_and_key(),
+            "mtls_client_cert": written(certificate_and_key(), server.dialect),
         }
         created = await server.create_endpoint(**given)
         masked = set(server.dialect.representation.masked)
@@ -354,11 +345,26 @@ def test_settings_that_no_delivery_could_use_are_refused(
 @every_dialect
 def test_a_certificate_and_the_key_of_another_are_refused(dialect_name: str) -> None:
     async def scenario(server: Server) -> None:
-        other = trustme.CA().issue_cert("another").private_key_pem.bytes().decode()
-        pair = {**certificate_and_key(), "client_key": other}
+        pair, other = (
+            written(certificate_and_key(name), server.dialect) for name in ("one", "another")
+        )
+        pair = {**pair, "client_key": other["client_key"]}
         refused = await server.call(
             "createEndpoint", body=server.endpoint_body(mtls_client_cert=pair)
         )
+        assert refused.status == server.dialect.errors.invalid_value.value
+
+    run_against_server(dialect_name, scenario)
+
+
+@every_dialect
+def test_a_certificate_in_another_encoding_than_the_dialects_is_refused(dialect_name: str) -> None:
+    async def scenario(server: Server) -> None:
+        encoding = server.dialect.requests.client_certificate.value
+        pem, other = certificate_and_key(), load_dialect("contrary")
+        pair = written(pem, other) if encoding is CertificateEncoding.PEM else pem
+        body = server.endpoint_body(mtls_client_cert=pair)
+        refused = await server.call("createEndpoint", body=body)
         assert refused.status == server.dialect.errors.invalid_value.value
 
     run_against_server(dialect_name, scenario)

@@ -3,9 +3,19 @@
 import asyncio
 import json
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
-from hookproof.spec.dialect.vocabulary import Duplicate, OnInput, Reach
+from hookproof.spec.dialect.vocabulary import (
+    Duplicate,
+    EventApplication,
+    EventEcho,
+    EventQuery,
+    EventRaw,
+    EventSource,
+    OnInput,
+    Reach,
+)
 from tests.mockserver.running_server import (
     Server,
     ServerResponse,
@@ -20,10 +30,15 @@ async def wait_until_endpoints_are_reachable(server: Server) -> None:
 
 
 async def broadcast(
-    server: Server, *, key: str = "a key", raw: bytes | None = None, **fields: Any
+    server: Server,
+    *,
+    key: str = "a key",
+    raw: bytes | None = None,
+    query: Mapping[str, str] | None = None,
+    **fields: Any,
 ) -> ServerResponse:
     body = {"event_type": "order.paid", "data": {"order": 1}, "idempotency_key": key, **fields}
-    return await server.call("createBroadcastEvent", body=body, raw=raw)
+    return await server.call("createBroadcastEvent", body=body, raw=raw, query=query)
 
 
 @every_dialect
@@ -39,16 +54,46 @@ def test_an_event_shows_what_was_sent_and_whom_it_reaches(dialect_name: str) -> 
         assert server.is_success("createBroadcastEvent", response), response
         event = response.data
         assert event["event_type"] == "order.paid"
-        assert event["headers"] == {"X-Shop": "example"}
-        assert event["acknowledged_at"] == "then"
+        shown = server.dialect.representation
+        shows_headers = shown.event_headers.prefers(EventEcho.SENT)
+        assert event.get("headers") == ({"X-Shop": "example"} if shows_headers else None)
+        shows_time = shown.event_acknowledged_at.prefers(EventEcho.SENT)
+        assert event.get("acknowledged_at") == ("then" if shows_time else None)
         assert event["idempotency_key"] == "a key"
         assert event["is_duplicate_event"] is False
         assert event["status"] == server.dialect.words.event_created.value
         assert json.loads(bytes(event["data"])) == {"order": 1}
-        assert event["raw"].encode() == bytes(event["data"])
         reached = [active["uid"], *([disabled["uid"]] if rules.disabled_receives.value else [])]
         assert event["endpoints"] == reached
         assert [endpoint["uid"] for endpoint in event["endpoint_metadata"]] == reached
+
+    run_against_server(dialect_name, scenario)
+
+
+@every_dialect
+def test_an_event_shows_its_source_and_its_origin_as_the_dialect_says(dialect_name: str) -> None:
+    async def scenario(server: Server) -> None:
+        shown = server.dialect.representation
+        await wait_until_endpoints_are_reachable(server)
+        without_source = (await broadcast(server, key="before")).data
+        assert not without_source.get("source_id")
+        source = await server.create_source(name="A source", type="http")
+        await server.create_source(name="A newer source", type="http")
+        response = await broadcast(server, query={"shop": "one two"})
+        assert server.is_success("createBroadcastEvent", response), response
+        event = response.data
+        if shown.event_source.prefers(EventSource.LISTED):
+            assert event["source_id"] == source["uid"]
+            assert event["source_metadata"] == source
+        else:
+            assert not event.get("source_id")
+            assert not event.get("source_metadata")
+        names_project = shown.event_application.prefers(EventApplication.PROJECT)
+        assert event.get("app_id") == ("one" if names_project else None)
+        shows_query = shown.event_query.prefers(EventQuery.REQUEST)
+        assert event.get("url_query_params") == ("shop=one+two" if shows_query else None)
+        shows_raw = not shown.event_raw.prefers(EventRaw.NONE)
+        assert event.get("raw") == (bytes(event["data"]).decode() if shows_raw else None)
 
     run_against_server(dialect_name, scenario)
 

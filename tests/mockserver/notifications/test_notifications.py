@@ -112,6 +112,22 @@ def test_only_the_contacts_that_an_endpoint_names_are_notified(
     run_scenario(authority, scenario)
 
 
+def test_a_chat_channel_takes_the_place_of_an_e_mail_where_the_dialect_says_so(
+    authority: LoopbackAuthority,
+) -> None:
+    async def scenario(servers: NotificationServers) -> None:
+        await servers.create_endpoint()
+        await servers.create_endpoint(slack_webhook_url="")
+        await servers.broadcast()
+        assert sorted(entry["channel"] for entry in await servers.notifications(2)) == [
+            "chat",
+            "email",
+        ]
+        assert len(servers.chats()) == len(servers.mails.messages) == 1
+
+    run_scenario(authority, scenario, groups={"delivery": {"both_contacts": "chat_alone"}})
+
+
 def test_an_endpoint_that_is_disabled_has_its_change_of_state_reported_once(
     authority: LoopbackAuthority,
 ) -> None:

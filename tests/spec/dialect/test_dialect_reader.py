@@ -8,6 +8,11 @@ from typing import Any
 import pytest
 import yaml
 
+from hookproof.spec.dialect.answers import (
+    MAY_STAY_UNDECIDED,
+    require_decided,
+    undecided_fields,
+)
 from hookproof.spec.dialect.file_schema import dialect_writing
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_dialect, load_dialect_mapping
@@ -325,9 +330,32 @@ def test_words_are_accepted_or_refused_alike_within_answers_of_several_values() 
         variant({"requests.unknown_fields": {"one_of": ["refuse"]}})
 
 
+# The answers that came after the format of the files (dialect/model.py): a promise to users.
+YOUNGER = sorted(set(MAY_STAY_UNDECIDED) - {"delivery.notify_on", "delivery.own_events"})
+
+
+def older_mapping() -> dict[str, Any]:
+    """The reference dialect without the answers that a file need not have."""
+    mapping: dict[str, Any] = yaml.safe_load(reference_text())
+    for path in YOUNGER:
+        group, name = path.split(".")
+        del mapping[group][name]
+    return mapping
+
+
 def test_a_file_need_not_answer_a_gap_that_is_younger_than_its_format() -> None:
-    mapping = yaml.safe_load(reference_text())
-    del mapping["requests"]["update_left_out"]
-    older = load_dialect_mapping(mapping, "older.yaml")
-    assert not older.requests.update_left_out.decided
+    older = load_dialect_mapping(older_mapping(), "older.yaml")
+    assert set(undecided_fields(older)) == set(YOUNGER)
     assert older.requests.update_left_out.reason
+    require_decided(older)
+
+
+def test_a_dialect_can_extend_one_that_is_older_than_a_gap(tmp_path: Path) -> None:
+    (tmp_path / "older.yaml").write_text(yaml.safe_dump(older_mapping()))
+    younger: Dialect = load_dialect_mapping(
+        variant_mapping({"representation.event_raw": "none"}, extends="older.yaml"),
+        "t",
+        folder=tmp_path,
+    )
+    assert younger.representation.event_raw.decided
+    assert set(undecided_fields(younger)) == set(YOUNGER) - {"representation.event_raw"}

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
 from hookproof.conformance.observations.answer import has_value, sent, shown
 from hookproof.conformance.observations.lists.endpoint_records import (
     RecordsInEvent,
@@ -13,7 +13,7 @@ from hookproof.conformance.observations.lists.endpoint_records import (
 from hookproof.conformance.observations.resources.broadcast_answer import BroadcastWithField
 from hookproof.conformance.observations.timestamp import unix_seconds
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import TimestampForm
+from hookproof.spec.dialect.vocabulary import EventEcho, TimestampForm
 
 # What neither deliveries nor time change, and no dialect masks. Name, url and owner_id in a portal
 # link are judged by 2.6-6.
@@ -82,7 +82,9 @@ def a_shown_acknowledged_at_is_the_one_sent(
     if created is None or broadcast.field != "acknowledged_at" or "acknowledged_at" in assigned:
         return
     wanted, actual = (part.get("acknowledged_at") for part in (sent(created), shown(created)))
-    if has_value(wanted) and has_value(actual):
+    if context.dialect.representation.event_acknowledged_at.allowed == (EventEcho.NONE,):
+        yield not_applicable("4.8-18", "the dialect says that an event shows no acknowledged_at")
+    elif has_value(wanted) and has_value(actual):
         yield judged(
             _same_time(wanted, actual, context.dialect),
             "4.8-18",

@@ -8,13 +8,14 @@ from hookproof.conformance.checks.support.json_objects import objects_in
 from hookproof.conformance.checks.support.success import success_of
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
 from hookproof.conformance.observations.answer import has_value, sent, shown
 from hookproof.conformance.observations.resources.broadcast_answer import (
     BroadcastAnswer,
     BroadcastWithField,
     BroadcastWithPayload,
 )
+from hookproof.spec.dialect.vocabulary import EventEcho
 
 BYTES: Final = range(256)
 ECHOED: Final = {"event_type": "4.8-4", "idempotency_key": "4.8-5"}
@@ -110,14 +111,16 @@ def _bytes(data: Any) -> bytes | None:
 
 @check("2.8-5")
 def the_headers_of_an_event_hold_the_custom_ones(
-    broadcast: BroadcastAnswer, _context: CheckContext
+    broadcast: BroadcastAnswer, context: CheckContext
 ) -> Iterator[Judgement]:
     """Names in any case, each value alone or in a list; their form is a gap."""
     created = broadcast.created
     if created is None:
         return
     given, headers = sent(created).get("custom_headers"), shown(created).get("headers")
-    if isinstance(given, dict) and isinstance(headers, Mapping) and headers:
+    if given and context.dialect.representation.event_headers.allowed == (EventEcho.NONE,):
+        yield not_applicable("2.8-5", "the dialect says that an event shows no headers")
+    elif isinstance(given, dict) and isinstance(headers, Mapping) and headers:
         held = {name.lower(): value for name, value in headers.items()}
         lacking = [
             name for name, value in given.items() if held.get(name.lower()) not in (value, [value])

@@ -1,6 +1,6 @@
 """Section 2.9: enumerated fields of portal links and sources show words of the dialect."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hookproof.conformance.model.check_registry import CheckContext, check
@@ -13,7 +13,7 @@ from hookproof.spec.dialect.vocabulary import OnInput
 GIVEN_BY_CLIENTS = "2.9-4"
 
 
-@check("2.9-4", "2.9-5", "2.9-6", "2.9-7", "2.9-8")
+@check("2.9-4", "2.9-5", "2.9-6", "2.9-7", "2.9-8", "2.9-14", "2.9-15")
 def an_enumerated_field_shows_a_word_of_the_dialect(
     exchange: Exchange, context: CheckContext
 ) -> Iterator[Judgement]:
@@ -48,7 +48,20 @@ def _fields(resource: Resource, words: Words) -> Iterator[tuple[str, str, Any, t
         yield "2.9-6", "provider", fields.get("provider"), words.source_providers
         yield "2.9-7", "verifier type", _type_of(fields.get("verifier")), words.verifier_types
         yield "2.9-8", "pub_sub type", _type_of(fields.get("pub_sub")), words.pub_sub_types
+        encoding = _at(fields, "verifier", "hmac", "encoding")
+        if words.hmac_encodings.decided:
+            yield "2.9-14", "hmac encoding", encoding, words.hmac_encodings.allowed
+        auth_type = _at(fields, "pub_sub", "kafka", "auth", "type")
+        if words.kafka_auth_types.decided:
+            yield "2.9-15", "kafka auth type", auth_type, words.kafka_auth_types.allowed
 
 
 def _type_of(value: Any) -> Any:
-    return value.get("type") if isinstance(value, dict) else None
+    return _at(value, "type")
+
+
+def _at(value: Any, *path: str) -> Any:
+    """The field at a path of names; None if there is none."""
+    for name in path:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value

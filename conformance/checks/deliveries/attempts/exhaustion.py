@@ -1,4 +1,4 @@
-"""What becomes of deliveries that always fail, and of their endpoint (sections 1, 3 and 6)."""
+"""What becomes of deliveries that always fail, and of their endpoint (sections 1, 2.3, 3 and 6)."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -15,7 +15,7 @@ from hookproof.conformance.observations.delivery.attempts.exhaustion import (
     MailNotifications,
 )
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import Notify
+from hookproof.spec.dialect.vocabulary import EventCount, Notify
 
 NO_MAIL_AT_ALL: Final = (
     "no mail of the target came to the receiver at all; does the target submit its mail to the"
@@ -140,3 +140,32 @@ def an_endpoint_is_disabled_as_the_dialect_says(
                 exchanges=[fetched],
                 deliveries=exhausted.deliveries,
             )
+
+
+@check("2.3-20")
+def an_endpoint_counts_the_events_that_the_dialect_says(
+    exhausted: ExhaustedDeliveries, context: CheckContext
+) -> Iterator[Judgement]:
+    """An endpoint that always failed was reached by events, and none was delivered to it."""
+    rule, fetched = context.dialect.representation.event_count, exhausted.fetched_after
+    count = None if fetched is None else shown(fetched).get("events")
+    if not rule.decided or not isinstance(count, int) or isinstance(count, bool):
+        return
+    arrived = [
+        attempts
+        for _, _, attempts in exhausted.arrived_events(
+            exhausted.destinations, exhausted.events, context.dialect
+        )
+    ]
+    if not arrived:
+        return
+    fits = {EventCount.REACHED: count >= len(arrived), EventCount.DELIVERED: count == 0}
+    yield judged(
+        any(fits[counted] for counted in rule.allowed),
+        "2.3-20",
+        "An endpoint that always failed does not count the events that the dialect says",
+        expected=f"{' or '.join(rule.allowed)}; {len(arrived)} reached it, 0 were delivered",
+        actual=count,
+        exchanges=[fetched],
+        deliveries=[attempts[-1] for attempts in arrived],
+    )

@@ -19,6 +19,7 @@ from hookproof.conformance.experiments.deliveries.security.oauth2 import (
 from hookproof.conformance.experiments.deliveries.security.token_server import MAPPED_FIELDS
 from hookproof.conformance.experiments.scenario import Scenario
 from hookproof.conformance.experiments.scenario_run import ScenarioFunction, run_scenarios
+from hookproof.conformance.experiments.support.client_certificate import issue_client_pair
 from hookproof.conformance.experiments.support.created_endpoints import (
     CreatedEndpoint,
     create_endpoint,
@@ -119,11 +120,11 @@ async def basic_auth(scenario: Scenario) -> BasicAuthDeliveries:
 async def client_certificate(scenario: Scenario) -> ClientCertificateDeliveries:
     """A client certificate of the receiver's own authority."""
     scenario.context.require_capability("mtls")
-    issued = await scenario.context.receiver.client_certificate(scenario.bodies.word("client"))
-    pair = {"client_cert": issued.client_cert, "client_key": issued.client_key}
-    await deliver_one(scenario, await scenario.destination(AUTHORIZED, mtls_client_cert=pair))
+    pair = await issue_client_pair(scenario.context, scenario.bodies.word("client"))
+    presenting = await scenario.destination(AUTHORIZED, mtls_client_cert=pair.mtls_client_cert)
+    await deliver_one(scenario, presenting)
     return await scenario.observe(
-        ClientCertificateDeliveries, fingerprint=fingerprint(issued.client_cert)
+        ClientCertificateDeliveries, fingerprint=fingerprint(pair.certificate)
     )
 
 

@@ -17,7 +17,7 @@ from hookproof.mockserver.faults.support.misread_dialect import misread_service
 from hookproof.mockserver.store.endpoints import EndpointRow
 from hookproof.mockserver.store.events import EventRow, EventTable, NewEvent
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import Duplicate
+from hookproof.spec.dialect.vocabulary import Duplicate, EventEcho
 
 SHOWN: Final = ("broadcast_answers",)
 KEYS: Final = ("idempotency",)
@@ -25,6 +25,10 @@ KEYS: Final = ("idempotency",)
 
 def keys_are_optional(dialect: Dialect) -> bool:
     return "idempotency_key" not in dialect.requests.create_broadcast_event_requires
+
+
+def headers_are_shown(dialect: Dialect) -> bool:
+    return dialect.representation.event_headers.prefers(EventEcho.SENT)
 
 
 class AlteredEvents(AlteredResponses):
@@ -44,7 +48,7 @@ class DataAsText(AlteredEvents):
     """The data of an event is a string."""
 
     def alter_resource(self, call: OperationCall, resource: Object) -> Object:
-        return {**resource, "data": resource["raw"]}
+        return {**resource, "data": bytes(resource["data"]).decode()}
 
 
 @fault("2.8-3", seen="signed bytes", shows_in=SHOWN)
@@ -63,7 +67,7 @@ class NullsDropped(AlteredEvents):
     """Members that are null are missing in the data of an event."""
 
     def alter_resource(self, call: OperationCall, resource: Object) -> Object:
-        kept = _without_null(msgspec.json.decode(resource["raw"]))
+        kept = _without_null(msgspec.json.decode(bytes(resource["data"])))
         return {**resource, "data": list(msgspec.json.encode(kept))}
 
 
@@ -73,7 +77,7 @@ def _without_null(value: Any) -> Any:
     return [_without_null(item) for item in value] if isinstance(value, list) else value
 
 
-@fault("2.8-5", shows_in=SHOWN)
+@fault("2.8-5", shows_in=SHOWN, where=headers_are_shown)
 class OwnHeadersAlone(AlteredEvents):
     """The headers of an event hold only a Content-Type."""
 
@@ -241,11 +245,12 @@ class AlikeIsDuplicate(AlteredEvents):
 
     def __init__(self, *arguments: Any, **further: Any) -> None:
         super().__init__(*arguments, **further)
-        self._known_data: set[str] = set()
+        self._known_data: set[bytes] = set()
 
     def alter_resource(self, call: OperationCall, resource: Object) -> Object:
-        is_known = resource["raw"] in self._known_data
-        self._known_data.add(resource["raw"])
+        data = bytes(resource["data"])
+        is_known = data in self._known_data
+        self._known_data.add(data)
         return {**resource, "is_duplicate_event": resource["is_duplicate_event"] or is_known}
 
 

@@ -4,6 +4,9 @@
 
 from typing import Any
 
+from hookproof.conformance.checks.api.resources.endpoint_tallies import (
+    a_failure_rate_is_within_its_unit,
+)
 from hookproof.conformance.checks.api.responses.documented_types import (
     OF_OPERATION,
     a_field_without_value_is_shown_as_the_dialect_says,
@@ -162,6 +165,21 @@ FORMS = (
         broken=exchange("any", "getEndpoint", dialect="contrary", data={"uid": UID, "name": None}),
         dialect="contrary",
     ),
+    *(
+        Example(
+            check=a_failure_rate_is_within_its_unit,
+            requirement="2.3-19",
+            kept=fetched({"failure_rate": kept}),
+            broken=fetched({"failure_rate": broken}),
+            dialect=dialect,
+        )
+        for dialect, kept, broken in (
+            ("reference", 100, 101),
+            ("reference", 0, -1),
+            ("reference", 12.0, 1000),
+            ("contrary", 1000, 1001),
+        )
+    ),
     Example(
         check=nothing_is_updated_before_it_was_created,
         requirement="2.9-12",
@@ -184,6 +202,18 @@ FORMS = (
                 "listSources",
                 {"verifier": {"type": "noop"}},
                 {"verifier": {"type": "guess"}},
+            ),
+            (
+                "2.9-14",
+                "listSources",
+                {"verifier": {"hmac": {"encoding": "hex"}}},
+                {"verifier": {"hmac": {"encoding": "HEX"}}},
+            ),
+            (
+                "2.9-15",
+                "listSources",
+                {"pub_sub": {"kafka": {"auth": {"type": "scram"}}}},
+                {"pub_sub": {"kafka": {"auth": {"type": "whisper"}}}},
             ),
             ("2.9-8", "listSources", {"pub_sub": {"type": "sqs"}}, {"pub_sub": {"type": "drum"}}),
         )

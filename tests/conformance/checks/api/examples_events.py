@@ -17,17 +17,28 @@ from hookproof.conformance.checks.api.resources.event import (
     the_data_of_an_event_are_bytes,
     the_headers_of_an_event_hold_the_custom_ones,
 )
+from hookproof.conformance.checks.api.resources.event_origin import (
+    a_custom_header_is_such_a_text_as_the_dialect_says,
+    an_event_names_a_source_as_the_dialect_says,
+    an_event_shows_what_it_was_sent_with_as_the_dialect_says,
+    app_id_of_an_event_names_what_the_dialect_says,
+    query_parameters_of_an_event_are_those_of_the_dialect,
+    raw_of_an_event_holds_what_the_dialect_says,
+)
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.resources.broadcast_answer import (
     BroadcastAnswer,
     BroadcastWithField,
     BroadcastWithPayload,
+    BroadcastWithQuery,
     DifferentEvents,
     DuplicatesAtOnce,
     EventDifference,
+    HeaderTextTried,
     RepeatedKey,
 )
-from tests.conformance.canned_evidence import observation
+from hookproof.spec.dialect.vocabulary import HeaderText
+from tests.conformance.canned_evidence import context, observation
 from tests.conformance.checks.api.example import OTHER_UID, UID, Example, endpoint, event, refusal
 
 KEYED = {"event_type": "order.paid", "data": {"n": 1}, "idempotency_key": "key"}
@@ -43,6 +54,23 @@ def with_field(field: str, answer: Exchange) -> BroadcastWithField:
 def with_payload(answer: Exchange) -> BroadcastAnswer:
     """A broadcast with data of some kind."""
     return observation(BroadcastWithPayload, answer)
+
+
+def with_query(query: str, shown: str | None) -> BroadcastAnswer:
+    """A broadcast to a URL with this query, whose event shows these url_query_params."""
+    answer = event(url_query_params=shown)
+    return observation(BroadcastWithQuery, replace(answer, url=f"{answer.url}?{query}"))
+
+
+HEADER_REFUSED = {
+    name: refusal(context(name).dialect.errors.invalid_value.value, "createBroadcastEvent")
+    for name in ("reference", "contrary")
+}
+
+
+def header_text(needs: HeaderText, tried: Exchange) -> HeaderTextTried:
+    """A broadcast with a custom header that needs such texts."""
+    return observation(HeaderTextTried, tried, needs=needs)
 
 
 def duplicate(*exchanges: Exchange) -> RepeatedKey:
@@ -70,6 +98,101 @@ def at_once(*flags: bool) -> DuplicatesAtOnce:
 
 
 EXAMPLES = (
+    *(
+        Example(
+            check=a_custom_header_is_such_a_text_as_the_dialect_says,
+            requirement="2.8-17",
+            kept=header_text(needs, event(role="tried") if accepted else HEADER_REFUSED[dialect]),
+            broken=header_text(needs, HEADER_REFUSED[dialect] if accepted else event(role="tried")),
+            dialect=dialect,
+        )
+        for dialect, needs, accepted in (
+            ("reference", HeaderText.LATIN_1, True),
+            ("reference", HeaderText.ANY, False),
+            ("contrary", HeaderText.LATIN_1, False),
+        )
+    ),
+    *(
+        Example(
+            check=an_event_shows_what_it_was_sent_with_as_the_dialect_says,
+            requirement=requirement,
+            kept=with_field(field, event({field: value}, **kept)),
+            broken=with_field(field, event({field: value}, **broken)),
+            dialect=dialect,
+        )
+        for requirement, field, name, value in (
+            ("2.8-15", "custom_headers", "headers", {"X-Shop": "example"}),
+            ("2.8-16", "acknowledged_at", "acknowledged_at", "2024-05-06T07:08:09Z"),
+        )
+        for dialect, kept, broken in (
+            ("reference", {name: value}, {name: None}),
+            ("reference", {name: value}, {}),
+            ("contrary", {}, {name: value}),
+        )
+    ),
+    *(
+        Example(
+            check=raw_of_an_event_holds_what_the_dialect_says,
+            requirement="2.8-11",
+            kept=with_payload(event(HEADED, raw=kept)),
+            broken=with_payload(event(HEADED, raw=broken)),
+            dialect=dialect,
+        )
+        for dialect, kept, broken in (
+            ("reference", '{"n":1}', None),
+            ("reference", '{ "n" : 1 }', '"{\\"n\\":1}"'),
+            ("reference", '{"n":1}', "eyJuIjoxfQ=="),
+            ("contrary", None, '{"n":1}'),
+            ("contrary", "", '{"n":1}'),
+        )
+    ),
+    *(
+        Example(
+            check=an_event_names_a_source_as_the_dialect_says,
+            requirement="2.8-12",
+            kept=event(**kept),
+            broken=event(**broken),
+            dialect=dialect,
+        )
+        for dialect, kept, broken in (
+            (
+                "reference",
+                {"source_id": UID, "source_metadata": {"uid": UID}},
+                {"source_id": UID, "source_metadata": {"uid": OTHER_UID}},
+            ),
+            ("reference", {"source_id": UID}, {"source_id": UID, "source_metadata": [1]}),
+            ("contrary", {}, {"source_id": UID}),
+            ("contrary", {"source_id": ""}, {"source_metadata": {"uid": UID}}),
+        )
+    ),
+    *(
+        Example(
+            check=app_id_of_an_event_names_what_the_dialect_says,
+            requirement="2.8-13",
+            kept=event(app_id=kept),
+            broken=event(app_id=broken),
+            dialect=dialect,
+        )
+        for dialect, kept, broken in (
+            ("reference", "p1", None),
+            ("reference", "p1", UID),
+            ("contrary", None, "p1"),
+        )
+    ),
+    *(
+        Example(
+            check=query_parameters_of_an_event_are_those_of_the_dialect,
+            requirement="2.8-14",
+            kept=with_query("a=1&b=one%20two", kept),
+            broken=with_query("a=1&b=one%20two", broken),
+            dialect=dialect,
+        )
+        for dialect, kept, broken in (
+            ("reference", "a=1&b=one+two", "a=1"),
+            ("reference", "?b=one%20two&a=1", None),
+            ("contrary", None, "a=1&b=one%20two"),
+        )
+    ),
     *(
         Example(
             check=an_event_has_uid_status_and_duplicate_flag,

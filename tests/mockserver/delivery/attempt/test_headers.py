@@ -4,10 +4,15 @@ import pytest
 
 from hookproof.mockserver.delivery.attempt.headers import (
     allowed_custom_headers,
+    carried,
+    custom_header_problems,
     header_problems,
+    header_text,
     reserved_header_names,
 )
 from hookproof.spec.dialect.reader import load_dialect, shipped_dialects
+from hookproof.spec.dialect.vocabulary import HeaderText
+from tests.spec.dialect_variants import UNDECIDED, variant
 
 
 @pytest.mark.parametrize("name", shipped_dialects())
@@ -72,3 +77,26 @@ def test_every_problem_is_reported() -> None:
 
 def test_sendable_headers_have_no_problem() -> None:
     assert header_problems({"X-Mine": "größe \t 1", "x_~!#$%&'*+.^`|": ""}) == ()
+
+
+@pytest.mark.parametrize(
+    ("value", "accepting"),
+    [
+        ("plain \t ~", ["ascii", "latin_1", "any"]),
+        ("größe", ["latin_1", "any"]),
+        ("配送", ["any"]),
+        ("a\r\nb", []),
+    ],
+)
+def test_custom_headers_are_the_texts_of_the_dialect(value: str, accepting: list[str]) -> None:
+    accepted = [text for text in HeaderText if not custom_header_problems({"X-Mine": value}, text)]
+    assert accepted == accepting
+
+
+def test_a_custom_header_is_carried_as_utf_8_where_any_text_goes() -> None:
+    assert carried("größe", HeaderText.LATIN_1) == "größe"
+    assert carried("配送", HeaderText.ANY).encode("latin-1").decode() == "配送"
+
+
+def test_an_undecided_dialect_accepts_what_one_byte_each_can_carry() -> None:
+    assert header_text(variant({"requests.header_text": UNDECIDED})) is HeaderText.LATIN_1

@@ -11,8 +11,14 @@ from hookproof.mockserver.faults.support.altered_responses import (
     Object,
     has_value,
 )
+from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.vocabulary import EventEcho
 
 SHOWN: Final = ("endpoint_records",)
+
+
+def acknowledgements_are_shown(dialect: Dialect) -> bool:
+    return dialect.representation.event_acknowledged_at.prefers(EventEcho.SENT)
 
 
 def _shortened(record: Object) -> Object:
@@ -46,7 +52,12 @@ class EventsShowOneTimeout(AlteredResponses):
         }
 
 
-@fault("4.8-18", seen="a time that the service sets after all", shows_in=["broadcast_answers"])
+@fault(
+    "4.8-18",
+    seen="a time that the service sets after all",
+    shows_in=["broadcast_answers"],
+    where=acknowledgements_are_shown,
+)
 class AcknowledgedWhenCreated(AlteredResponses):
     """An event shows the time of its creation as acknowledged_at."""
 

@@ -5,6 +5,7 @@ import pytest
 
 from hookproof.conformance.checks.deliveries.attempts.exhaustion import (
     a_failing_delivery_is_attempted_as_often_as_the_dialect_says,
+    an_endpoint_counts_the_events_that_the_dialect_says,
     an_endpoint_is_disabled_as_the_dialect_says,
     the_chat_channel_is_told_as_the_dialect_says,
     the_support_address_is_told_as_the_dialect_says,
@@ -27,17 +28,27 @@ FAILING = destination("failing")
 
 
 def exhausted(
-    attempts: int = 5, *, messages_at: Sequence[float] = (), after: str = "active", events: int = 1
+    attempts: int = 5,
+    *,
+    messages_at: Sequence[float] = (),
+    after: str = "active",
+    events: int = 1,
+    counted: object = None,
 ) -> ExhaustedDeliveries:
     """So many attempts a second apart, messages to the chat channel, and the endpoint's status at
-    the end.
+    the end, with a count of events.
     """
     arrived = [
         sent(event(), FAILING, at=NOW + number, attempt=number + 1) for number in range(attempts)
     ]
     messages = [delivery("chat", arrived_at=NOW + at) for at in messages_at]
     retrievals = [
-        exchange(role, "getEndpoint", path={"endpointID": FAILING.uid}, data={"status": status})
+        exchange(
+            role,
+            "getEndpoint",
+            path={"endpointID": FAILING.uid},
+            data={"status": status, "events": counted},
+        )
         for role, status in (("before", "active"), ("after", after))
     ]
     return observed(
@@ -176,3 +187,22 @@ def test_mail_is_judged_as_messages_are() -> None:
 def test_a_target_that_never_sent_mail_to_the_receiver_may_have_another_server() -> None:
     with pytest.raises(NotExaminedError, match="does the target submit its mail"):
         verdicts(the_support_address_is_told_as_the_dialect_says, mailed(mails=0))
+
+
+def test_events_that_were_to_reach_an_endpoint_are_counted_under_the_reference_dialect() -> None:
+    check = an_endpoint_counts_the_events_that_the_dialect_says
+    assert verdicts(check, exhausted(counted=1)) == {"2.3-20": PASS}
+    assert verdicts(check, exhausted(counted=7)) == {"2.3-20": PASS}  # others may have reached it
+    assert verdicts(check, exhausted(counted=0)) == {"2.3-20": FAIL}
+
+
+def test_delivered_events_alone_are_counted_under_the_contrary_dialect() -> None:
+    check = an_endpoint_counts_the_events_that_the_dialect_says
+    assert verdicts(check, exhausted(3, counted=0), "contrary") == {"2.3-20": PASS}
+    assert verdicts(check, exhausted(3, counted=1), "contrary") == {"2.3-20": FAIL}
+
+
+def test_without_a_count_or_a_delivery_nothing_is_said_of_the_count() -> None:
+    check = an_endpoint_counts_the_events_that_the_dialect_says
+    assert verdicts(check, exhausted()) == {}
+    assert verdicts(check, exhausted(0, counted=0)) == {}

@@ -1,0 +1,139 @@
+"""Counts, for every documented field, the answers that showed it with a value, and the accepted
+requests that set it (section 2).
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.observations.answer import (
+    LISTS,
+    SHOWS,
+    has_value,
+    items,
+    pagination,
+    sent,
+    shown,
+)
+from hookproof.spec.openapi_document import (
+    content_schema,
+    openapi_document,
+    request_bodies,
+    resolved,
+    schema_named,
+)
+
+# Resources that are counted where they are the answer, not where another one holds them.
+COUNTED_ON_THEIR_OWN: Final = frozenset({"Endpoint", "Source"})
+# Fields of a request that the resource has under another name (sections 2.8 and 4.8).
+SHOWN_AS: Final = {"custom_headers": "headers"}
+PAGINATION: Final = "Pagination"
+KINDS: Final = (*dict.fromkeys((*SHOWS.values(), *LISTS.values())), PAGINATION)
+
+# The fields of an object by name, each with those inside it.
+Fields = Mapping[str, "Fields"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldCount:
+    """How many answers showed a field with a value, and how many accepted requests set it.
+
+    `name` is the kind of the resource and the path in it, such as `Endpoint.secrets.value`.
+    """
+
+    name: str
+    shown: int
+    sent: int
+
+    @property
+    def is_withheld(self) -> bool:
+        """Whether it was set in a request and never shown."""
+        return self.sent > 0 and self.shown == 0
+
+
+class FieldCounter:
+    """Counts while a run goes on."""
+
+    def __init__(self) -> None:
+        self._shown: Counter[str] = Counter()
+        self._sent: Counter[str] = Counter()
+
+    def add(self, exchange: Exchange) -> None:
+        """Count what the answer shows and, if it is a success, what its request has set."""
+        operation_id = exchange.operation_id or ""
+        if not shown(exchange):
+            return
+        if operation_id in LISTS:
+            found = [(LISTS[operation_id], item) for item in items(exchange)]
+            self._count(self._shown, [*found, (PAGINATION, pagination(exchange))])
+        elif operation_id in SHOWS:
+            kind = SHOWS[operation_id]
+            self._count(self._shown, [(kind, shown(exchange))])
+            names = settable_fields(operation_id)
+            settings = {
+                names[name]: value for name, value in sent(exchange).items() if name in names
+            }
+            self._count(self._sent, [(kind, settings)])
+
+    def counts(self) -> tuple[FieldCount, ...]:
+        """Every documented field, in the order of the document; none if nothing was counted."""
+        if not self._shown:
+            return ()
+        return tuple(
+            FieldCount(name=name, shown=self._shown[name], sent=self._sent[name])
+            for kind in KINDS
+            for name in _names(kind, documented_fields(kind))
+        )
+
+    def _count(self, counter: Counter[str], found: Iterable[tuple[str, Any]]) -> None:
+        """Count each field once for all resources of one answer or request."""
+        counter.update(
+            {
+                name
+                for kind, value in found
+                for name in _present(kind, documented_fields(kind), value)
+            }
+        )
+
+
+@cache
+def settable_fields(operation_id: str) -> Mapping[str, str]:
+    """The fields of an operation's request body, each with its name in the resource."""
+    document = openapi_document()
+    body = dict(request_bodies(document)).get(operation_id)
+    members = () if body is None else resolved(document, content_schema(body))["properties"]
+    return {name: SHOWN_AS.get(name, name) for name in members}
+
+
+@cache
+def documented_fields(kind: str) -> Fields:
+    """The fields of a named schema of the contract."""
+    return _fields(schema_named(openapi_document(), kind))
+
+
+def _fields(schema: Mapping[str, Any]) -> dict[str, Fields]:
+    document = openapi_document()
+    fields: dict[str, Fields] = {}
+    for name, member in resolved(document, dict(schema)).get("properties", {}).items():
+        inner = member.get("items", member)
+        own = inner.get("$ref", "").rpartition("/")[2] in COUNTED_ON_THEIR_OWN
+        fields[name] = {} if own else _fields(inner)
+    return fields
+
+
+def _present(place: str, fields: Fields, value: Any) -> Iterator[str]:
+    """The names of the fields with a value in an object, or in any object of an array."""
+    for part in value if isinstance(value, list) else [value]:
+        for name, content in part.items() if isinstance(part, dict) else ():
+            if name in fields and has_value(content):
+                yield f"{place}.{name}"
+                yield from _present(f"{place}.{name}", fields[name], content)
+
+
+def _names(place: str, fields: Fields) -> Iterator[str]:
+    for name, inner in fields.items():
+        yield f"{place}.{name}"
+        yield from _names(f"{place}.{name}", inner)
