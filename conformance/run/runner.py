@@ -277,13 +277,10 @@ class Runner:
             test = doubtful if schedule.is_confirmed(experiment) else None
             async with busy_slots if experiment.busy else nullcontext():
                 try:
-                    settled = await self._gather(
-                        experiment, context(experiment), intake, watch, test
-                    )
+                    if not await self._gather(experiment, context(experiment), intake, watch, test):
+                        unconfirmed.append(experiment)
                 finally:
                     passages.release(experiment.name)
-            if not settled:
-                unconfirmed.append(experiment)
 
         at_most = self._loop.call_later(HELD_BACK_S, passages.release_all)
         await asyncio.gather(*(run(each) for each in schedule.at_once))
