@@ -97,6 +97,16 @@ def test_an_assertion_by_the_signing_key_passes(alg: str) -> None:
         "a.b.c",
         "W10.W10.W10",
     ],
+    ids=[
+        "another key",
+        "another algorithm",
+        "another subject",
+        "no issuer",
+        "a list as subject",
+        "no parts",
+        "no base64",
+        "no object",
+    ],
 )
 def test_an_assertion_by_another_key_or_about_another_subject_fails(token: str) -> None:
     assert verdict_on(a_token_request_carries_an_assertion, token) is FAIL
