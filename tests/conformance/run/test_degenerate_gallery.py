@@ -25,14 +25,15 @@ def test_a_degenerate_target_is_judged_as_recorded(tmp_path: Path, name: str) ->
     if recorded["pass"] == VARIES:
         assert judged["pass"]
     else:
-        assert judged["pass"] == recorded["pass"]
+        late = set(judged["late"])
+        assert set(judged["pass"]) | late == set(recorded["pass"]) | late
     named = {*recorded["fail"], *recorded["follows"], *judged["pass"]}
     assert set(recorded.get("remarks", {})) <= named
 
 
 def test_no_target_is_accused_for_dying() -> None:
     dying = [name for name in SERVERS if name.startswith("dies")]
-    assert len(dying) == 3
+    assert len(dying) == 2
     for name in dying:
         assert RECORDED[name]["exit_code"] == 3
         assert not RECORDED[name]["fail"]

@@ -7,12 +7,24 @@ from click.testing import CliRunner
 
 from hookproof.cli import cli
 from hookproof.spec.dialect.reader import shipped_dialects
-from tests.conformance.command import check, reported_requirements
+from tests.conformance.command import CommandResult, check, reported_requirements
 from tests.conformance.reference_server import reference_server, write_target_file
 from tests.source_tree import ROOT, copied_sources
 
 # A long time budget, since a run that a busy machine cuts short proves nothing.
 LONG_BUDGET = ("--budget", "600")
+
+# How often a run is repeated on a machine that is too busy for it.
+TRIES = 3
+
+
+def punctual_check(folder: Path, *arguments: str) -> CommandResult:
+    """The result of a run in which no time went unjudged because this machine was late."""
+    for _ in range(TRIES):
+        done = check(folder, *arguments)
+        if "This machine was late" not in done.out:
+            break
+    return done
 
 
 def assert_regrading_agrees(folder: Path) -> None:
@@ -28,7 +40,7 @@ def assert_regrading_agrees(folder: Path) -> None:
 def test_the_embedded_server_conforms_and_every_stated_requirement_was_exercised(
     tmp_path: Path, dialect: str
 ) -> None:
-    done = check(tmp_path, "--dialect", dialect, "--strict", *LONG_BUDGET)
+    done = punctual_check(tmp_path, "--dialect", dialect, "--strict", *LONG_BUDGET)
     assert done.code == 0, done.out
     stated = [
         requirement
