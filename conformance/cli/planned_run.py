@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import Final
 
-from hookproof.conformance.run.gathering.schedule import Schedule
+from hookproof.conformance.run.gathering.schedule import ExperimentSchedule
 from hookproof.conformance.target.project_assignment import projects_needed
 
 WIDTH: Final = 96
@@ -12,7 +12,7 @@ WIDTH: Final = 96
 NEAR: Final = 0.8
 
 
-def plan_lines(schedule: Schedule, budget_s: float, expected_s: float) -> Iterator[str]:
+def plan_lines(schedule: ExperimentSchedule, budget_s: float, expected_s: float) -> Iterator[str]:
     """The plan of a run with this time budget that is expected to take so long."""
     experiments = _counted(len(schedule.experiments), "experiment")
     used = {project.id for projects in schedule.projects.values() for project in projects}
@@ -38,7 +38,7 @@ def plan_lines(schedule: Schedule, budget_s: float, expected_s: float) -> Iterat
         yield from textwrap.wrap(f"{too_long[0].upper()}{too_long[1:]}.", WIDTH)
 
 
-def budget_warning(schedule: Schedule, budget_s: float, expected_s: float) -> str | None:
+def budget_warning(schedule: ExperimentSchedule, budget_s: float, expected_s: float) -> str | None:
     """That the run is near its time budget or beyond it, if it is, and what is left out first."""
     if expected_s < budget_s * NEAR:
         return None

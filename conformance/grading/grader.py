@@ -155,7 +155,8 @@ class Grader:
             *reasons_not_observed(checks, needed, run, self._missing),
             *_of_requirement(requirement, [result.not_examined for result in results]),
         )
-        if not_applicable and not not_observed:
+        # What is not part of the run could not have made it applicable.
+        if not_applicable and set(not_observed) <= set(self._missing.values()):
             return Verdict.NOT_APPLICABLE, not_applicable
         return Verdict.NOT_EXERCISED, [
             *not_observed,

@@ -29,7 +29,7 @@ from hookproof.conformance.reports.progress import (
 from hookproof.conformance.results.baseline import Expectation, apply_baseline
 from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.results.run_file import NAME, Header, Run, RunWriter, read_run
-from hookproof.conformance.run.gathering.schedule import Schedule, schedule_of
+from hookproof.conformance.run.gathering.schedule import ExperimentSchedule, schedule_of
 from hookproof.conformance.run.intake import Intake
 from hookproof.conformance.run.plan import RunPlan
 from hookproof.conformance.run.repetitions import merge_repetitions
@@ -107,7 +107,7 @@ def perform(settings: Settings) -> Run:
     return run
 
 
-def planned(settings: Settings) -> Schedule:
+def planned(settings: Settings) -> ExperimentSchedule:
     """What `perform` would do, and when; raises CommandError for a selector of nothing."""
     subject = settings.subject
     plan = _run_plan(settings, settings.selection.requirements(load_catalogue()))

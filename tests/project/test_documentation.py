@@ -162,11 +162,19 @@ def test_a_count_would_be_noticed() -> None:
     assert COUNTED.findall("All 301 faults, 1,200 tests and 12 open requirements") != []
 
 
+# The reference dialect masks client keys.
+NOT_APPLICABLE = {"2.5-24"}
+
+
 def test_the_verdict_line_of_the_readme_is_that_of_today() -> None:
     verdict_line = re.search(r"^CONFORMS .*", (ROOT / "README.md").read_text(), re.MULTILINE)
     assert verdict_line is not None
     requirements = load_catalogue().requirements.values()
-    testable = [requirement.level for requirement in requirements if not requirement.untestable]
+    testable = [
+        requirement.level
+        for requirement in requirements
+        if not requirement.untestable and requirement.id not in NOT_APPLICABLE
+    ]
     for level in (Level.STATED, Level.HYGIENE):  # open ones may not apply to a dialect
         total = testable.count(level)
         assert f"{level} {total}/{total} " in verdict_line[0]

@@ -29,13 +29,17 @@ AROUND_S: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Schedule:
-    """The projects of each experiment of a run, and how it shares them with others of the run."""
+class ExperimentSchedule:
+    """The projects of each experiment of a run, and how it shares them with others of the run.
+
+    `part` is the share of all experiments that the run has.
+    """
 
     profile: Profile
     experiments: tuple[Experiment, ...]
     projects: Mapping[str, tuple[Project, ...]]
     sharing: Mapping[str, Sharing]
+    part: float = 1.0
 
     @property
     def at_once(self) -> tuple[Experiment, ...]:
@@ -81,7 +85,8 @@ class Schedule:
         counts as fast.
         """
         if not all(experiment.name in usual_s for experiment in self.experiments):
-            return BESIDE_S[self.profile] + len(self.last) * ALONE_S[self.profile]
+            beside_s = AROUND_S + self.part * (BESIDE_S[self.profile] - AROUND_S)
+            return beside_s + len(self.last) * ALONE_S[self.profile]
         longest_s = max((usual_s[experiment.name] for experiment in self.at_once), default=0.0)
         return AROUND_S + longest_s + sum(usual_s[experiment.name] for experiment in self.last)
 
@@ -89,7 +94,7 @@ class Schedule:
         return tuple(each for each in self.experiments if self.sharing[each.name] in kinds)
 
 
-def schedule_of(plan: RunPlan, projects: Sequence[Project], *, fresh: bool) -> Schedule:
+def schedule_of(plan: RunPlan, projects: Sequence[Project], *, fresh: bool) -> ExperimentSchedule:
     """The schedule of a run in these projects; `fresh` ones are created for this run.
 
     The projects are divided among all registered experiments, so that a run of a few gets the same
@@ -98,7 +103,7 @@ def schedule_of(plan: RunPlan, projects: Sequence[Project], *, fresh: bool) -> S
     own = [experiment.name for experiment in plan.experiments]
     assigned = assign_projects(projects, own if fresh else plan.every_experiment).projects
     used = {name: assigned[name] for name in own}
-    return Schedule(
+    return ExperimentSchedule(
         profile=plan.profile,
         experiments=tuple(plan.experiments),
         projects=used,
@@ -108,6 +113,7 @@ def schedule_of(plan: RunPlan, projects: Sequence[Project], *, fresh: bool) -> S
             else Sharing.BESIDE
             for experiment in plan.experiments
         },
+        part=len(plan.experiments) / len(plan.every_experiment),
     )
 
 
@@ -123,7 +129,7 @@ class Passages:
     `interrupted` are the experiments that took too long for that. Belongs to one event loop.
     """
 
-    def __init__(self, schedule: Schedule, projects: Iterable[Project]) -> None:
+    def __init__(self, schedule: ExperimentSchedule, projects: Iterable[Project]) -> None:
         self.interrupted: set[str] = set()
         self._first = {project.id: set(schedule.going_first(project)) for project in projects}
         self._open = {project: asyncio.Event() for project in self._first}

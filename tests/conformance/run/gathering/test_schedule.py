@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from hookproof.conformance.model.experiment_registry import Experiment, Sharing, all_experiments
 from hookproof.conformance.model.profile import Profile
-from hookproof.conformance.run.gathering.schedule import Passages, Schedule, schedule_of
+from hookproof.conformance.run.gathering.schedule import ExperimentSchedule, Passages, schedule_of
 from hookproof.conformance.run.plan import RunPlan
 from hookproof.conformance.target.definition import Project, Target
 from hookproof.conformance.target.project_assignment import projects_needed
@@ -41,7 +41,7 @@ def projects(count: int) -> list[Project]:
 
 def schedule(
     count: int, *, names: str = "abcd", fresh: bool = False, profile: Profile = Profile.QUICK
-) -> Schedule:
+) -> ExperimentSchedule:
     """The schedule of experiments of all kinds in so many projects."""
     check_context = context()
     plan = RunPlan(
