@@ -22,14 +22,12 @@ class Backlog:
     def note(self, marker: str, sent_at: float) -> None:
         self._sent_at[marker.encode()] = sent_at
 
-    def longest_wait_s(self, deliveries: Iterable[ReceivedDelivery]) -> float:
-        """The longest time from an event of this run to its first arrival at a token, in seconds; 0
-        where none arrived.
-        """
-        waits: dict[tuple[str, bytes], float] = {}
+    def longest_waits_s(self, deliveries: Iterable[ReceivedDelivery]) -> dict[str, float]:
+        """The longest time from an event of this run to its first arrival, in seconds, by token."""
+        waits: dict[str, dict[bytes, float]] = {}
         for delivery in deliveries:
             for marker in WORD.findall(delivery.body):
                 if marker in self._sent_at:
                     wait_s = delivery.arrived_at - self._sent_at[marker]
-                    waits.setdefault((delivery.token, marker), wait_s)
-        return max(waits.values(), default=0.0)
+                    waits.setdefault(delivery.token, {}).setdefault(marker, wait_s)
+        return {token: max(of_token.values()) for token, of_token in waits.items()}

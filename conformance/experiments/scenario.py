@@ -304,7 +304,7 @@ class Scenario:
     def _patience_s(self, arrived: Iterable[ReceivedDelivery]) -> float:
         """How long a delivery is waited for where these have arrived."""
         usual_s = self.context.budgets.delivery_s
-        behind_s = self.context.backlog.longest_wait_s(arrived)
+        behind_s = max(self.context.backlog.longest_waits_s(arrived).values(), default=0.0)
         return max(usual_s, min(BACKLOG_FACTOR * behind_s, LONGEST_PATIENCE * usual_s))
 
     async def await_everywhere(self, destinations: Iterable[Destination], *expected: Event) -> None:
@@ -330,7 +330,7 @@ class Scenario:
         """
         for destination in self.destinations:
             await self.trial.arrivals(destination.token, count=0, timeout_s=0)
-        backlog_s = self.context.backlog.longest_wait_s(self.trial.received)
+        backlog_s = self.context.backlog.longest_waits_s(self.trial.received)
         if not with_foreign:
             self.trial.received = without_foreign(self.trial.received, self.marker_stem)
         return self.trial.observe(

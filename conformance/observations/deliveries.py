@@ -1,7 +1,7 @@
 """What every observation of deliveries holds: endpoints, events, and how they were signed."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final, Self
 
 from hookproof.conformance.model.check_registry import CheckContext
@@ -44,8 +44,8 @@ class DeliveryObservation(Observation):
     Destinations stand in the order of their creation, events in that of their acceptance.
     `signatures` are the readings of all deliveries to destinations of which a secret is known.
     `ended_at` is when the receiver was last asked what had arrived, in Unix seconds; `late_s` is
-    how late our own timers were at most until then, and `backlog_s` how long the events of the run
-    waited at most that arrived at these destinations.
+    how late our own timers were at most until then, and `backlog_s` how long events of the run
+    waited at most, by the token that they arrived at.
     """
 
     destinations: tuple[Destination, ...] = ()
@@ -53,7 +53,7 @@ class DeliveryObservation(Observation):
     signatures: tuple[SignatureReading, ...] = ()
     ended_at: float | None = None
     late_s: float = 0.0
-    backlog_s: float = 0.0
+    backlog_s: Mapping[str, float] = field(default_factory=dict)
 
     def examined(self, dialect: Dialect) -> Self:
         """The observation with its signatures read."""
@@ -150,7 +150,11 @@ class DeliveryObservation(Observation):
             self.ended_at - delivery.arrived_at < BACKLOG_S for delivery in self.deliveries
         ):
             return frozenset(self.events)  # those of other experiments come first
-        longest_s = BACKLOG_FACTOR * max([*waits, self.backlog_s])
+        behind_s = [
+            self.backlog_s.get(destination.token, 0.0)
+            for destination in (self.destinations if among is None else among)
+        ]
+        longest_s = BACKLOG_FACTOR * max([*waits, *behind_s], default=0.0)
         return frozenset(event for event, at in sent_at.items() if self.ended_at - at <= longest_s)
 
     def settled(self, arrivals: Arrivals, dialect: Dialect) -> Arrivals:

@@ -22,23 +22,26 @@ def backlog() -> Backlog:
 
 
 def test_nothing_that_arrived_makes_no_wait(backlog: Backlog) -> None:
-    assert backlog.longest_wait_s([]) == 0.0
+    assert backlog.longest_waits_s([]) == {}
 
 
 def test_the_longest_wait_of_any_event_counts(backlog: Backlog) -> None:
     deliveries = [arrived("first", at=102.0), arrived("second", at=108.0)]
-    assert backlog.longest_wait_s(deliveries) == pytest.approx(7.0)
+    assert backlog.longest_waits_s(deliveries) == {HERE.token: pytest.approx(7.0)}
 
 
 def test_an_attempt_after_the_first_is_no_wait(backlog: Backlog) -> None:
     deliveries = [arrived("first", at=102.0), arrived("first", at=130.0)]
-    assert backlog.longest_wait_s(deliveries) == pytest.approx(2.0)
+    assert backlog.longest_waits_s(deliveries) == {HERE.token: pytest.approx(2.0)}
 
 
 def test_each_destination_has_a_wait_of_its_own(backlog: Backlog) -> None:
     deliveries = [arrived("first", at=102.0), arrived("first", at=105.0, where=THERE)]
-    assert backlog.longest_wait_s(deliveries) == pytest.approx(5.0)
+    assert backlog.longest_waits_s(deliveries) == {
+        HERE.token: pytest.approx(2.0),
+        THERE.token: pytest.approx(5.0),
+    }
 
 
 def test_what_this_run_did_not_send_has_no_wait() -> None:
-    assert Backlog().longest_wait_s([arrived("first", at=102.0)]) == 0.0
+    assert Backlog().longest_waits_s([arrived("first", at=102.0)]) == {}

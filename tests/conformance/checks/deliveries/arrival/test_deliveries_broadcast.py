@@ -318,7 +318,7 @@ def test_while_only_others_of_our_broadcasts_arrive_nothing_is_missing() -> None
     broadcasts = observed(PayloadBroadcasts, PLAIN, foreign)
     with pytest.raises(NotExaminedError, match="still arriving"):
         verdicts(an_accepted_broadcast_arrives, replace(broadcasts, ended_at=NOW + 10))
-    behind = replace(broadcasts, ended_at=NOW + 12, backlog_s=9.0)
+    behind = replace(broadcasts, ended_at=NOW + 12, backlog_s={PLAIN.token: 9.0})
     with pytest.raises(NotExaminedError, match="still arriving"):
         verdicts(an_accepted_broadcast_arrives, behind)
     quiet = replace(broadcasts, ended_at=NOW + 12)

@@ -195,6 +195,14 @@ def test_arrivals_that_a_late_machine_may_have_spread_are_not_judged() -> None:
         verdicts(the_limit_of_one_endpoint_holds_back_no_other, held_back)
 
 
+def test_what_a_limit_holds_back_is_no_backlog_of_an_endpoint_without_one() -> None:
+    check = a_limit_of_0_limits_nothing
+    starved = with_sentinel(burst(limit_of_0=[0], without_limit=AT_ONCE, limited=SLIDING))
+    behind = replace(starved, ended_at=NOW + 25, backlog_s={LIMITED.token: 30.0})
+    assert verdicts(check, behind) == {"8-5": FAIL}
+    assert verdicts(check, replace(behind, backlog_s={UNLIMITED.token: 30.0})) == {}
+
+
 def test_two_endpoints_that_lose_their_excess_are_compared_by_what_arrived() -> None:
     each = burst(limited=SLIDING[:5], limited_as_well=SLIDING[:5])
     assert verdicts(two_endpoints_have_a_limit_each, each) == {"8-3": PASS}
