@@ -10,8 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hookproof.conformance.checks.deliveries.attempts.rate_limit import SENT_APART, TOO_SLOW
+from hookproof.conformance.observations.deliveries import STILL_ARRIVING
+
 # How long a whole run may take on a busy machine, so that only a hang is caught.
 DEADLINE_S = 900.0
+
+# What says that something was not judged because this machine or the target was too slow for it.
+FOR_LATENESS = ("this machine was late", STILL_ARRIVING, SENT_APART, TOO_SLOW)
 
 # What the user's shell, or the pytest around these tests, must not pass on to the command.
 FOREIGN_VARIABLES = re.compile("HOOKPROOF_|PYTEST|NO_COLOR|FORCE_COLOR")
@@ -30,6 +36,11 @@ class CommandResult:
     code: int
     out: str
     err: str
+
+
+def is_for_lateness(*texts: str) -> bool:
+    """Whether these texts say that something was not judged for the sake of a busy machine."""
+    return any(words[1:] in text for words in FOR_LATENESS for text in texts)
 
 
 def command_line(subcommand: str, *words: str | Path) -> list[str]:

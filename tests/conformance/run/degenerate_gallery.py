@@ -18,11 +18,9 @@ from typing import Any
 
 import yaml
 
-from hookproof.conformance.checks.deliveries.attempts.rate_limit import SENT_APART, TOO_SLOW
 from hookproof.conformance.model.experiment_registry import all_experiments
-from hookproof.conformance.observations.deliveries import STILL_ARRIVING
 from hookproof.conformance.target.project_assignment import projects_needed
-from tests.conformance.command import check, reported_requirements
+from tests.conformance.command import check, is_for_lateness, reported_requirements
 from tests.conformance.reference_server import reference_server, write_target_file
 from tests.conformance.run.misbehaving_targets import MOVED, PAGE, misbehaving, says
 from tests.conformance.scripted_target import response
@@ -33,7 +31,6 @@ RECORD = Path(__file__).with_name("degenerate_targets.yaml")
 # Enough that each experiment has a project of its own.
 PROJECTS = [f"p{number}" for number in range(1, projects_needed(len(all_experiments())) + 1)]
 BURST = 40
-LATE = ("this machine was late", STILL_ARRIVING, SENT_APART, TOO_SLOW)
 # In the record, for passes that depend on how far a run had come.
 VARIES = "varies"
 
@@ -123,7 +120,7 @@ def judge(name: str, folder: Path) -> dict[str, Any]:
     if not done.err:
         for requirement, reported in reported_requirements(folder).items():
             roots = roots_of(reported)
-            late += [requirement] if came_too_late(reported) else []
+            late += [requirement] if is_for_lateness(*reported.get("reasons", ())) else []
             if roots:
                 follows[requirement] = roots
             else:
@@ -137,11 +134,6 @@ def judge(name: str, folder: Path) -> dict[str, Any]:
         "error": verdicts["error"],
         "late": late,
     }
-
-
-def came_too_late(reported: dict[str, Any]) -> bool:
-    """Whether a busy machine may be why a requirement was not exercised."""
-    return any(words in reason for words in LATE for reason in reported.get("reasons", ()))
 
 
 def roots_of(reported: dict[str, Any]) -> list[str]:

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from hookproof.cli import cli
 from hookproof.spec.dialect.reader import shipped_dialects
-from tests.conformance.command import CommandResult, check, reported_requirements
+from tests.conformance.command import CommandResult, check, is_for_lateness, reported_requirements
 from tests.conformance.reference_server import reference_server, write_target_file
 from tests.source_tree import ROOT, copied_sources
 
@@ -19,10 +19,10 @@ TRIES = 3
 
 
 def punctual_check(folder: Path, *arguments: str) -> CommandResult:
-    """The result of a run in which no time went unjudged because this machine was late."""
+    """The result of a run in which nothing went unjudged because this machine is busy."""
     for _ in range(TRIES):
         done = check(folder, *arguments)
-        if "This machine was late" not in done.out:
+        if not is_for_lateness(" ".join(done.out.split())):
             break
     return done
 
@@ -57,7 +57,7 @@ def test_the_embedded_server_conforms_and_every_stated_requirement_was_exercised
 def test_a_target_whose_two_projects_are_shared_by_all_experiments_conforms(tmp_path: Path) -> None:
     with reference_server(tmp_path, ROOT, "p1", "p2") as ready:
         target = write_target_file(tmp_path, ready["api"], "p1", "p2")
-        done = check(tmp_path, "--target", target, "--profile", "quick")
+        done = punctual_check(tmp_path, "--target", target, "--profile", "quick")
     assert done.code == 0, done.out
 
 
