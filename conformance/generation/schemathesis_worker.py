@@ -34,6 +34,7 @@ from schemathesis.generation.hypothesis.builder import (
 )
 from schemathesis.schemas import APIOperation, BaseSchema
 
+from hookproof.conformance.generation.codec_tables import save_codec_tables
 from hookproof.conformance.generation.uid_placeholder import place_of, uid_from
 
 TRANSPORT_HEADERS = frozenset(
@@ -205,6 +206,7 @@ def _body_b64(transport: dict[str, Any]) -> str | None:
 def main() -> None:
     """Read the arguments from standard input and write the output lines to standard output."""
     arguments = json.load(sys.stdin)
+    save_codec_tables()
     generate = generate_sequences if "sequences" in arguments else generate_requests
     for line in generate(**arguments):
         sys.stdout.write(json.dumps(line) + "\n")
