@@ -38,29 +38,29 @@ CHANGED_BY: Final = "updatePortalLink"
 async def linked(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Send one generated sequence after the other."""
     trial = context.trial("portal links as they are")
+    harmless = HarmlessRequests(
+        bodies=RequestBodies.of(context),
+        known={},
+        random=context.random,
+        lacking=lacking_fields(context),
+    )
+    generated = linked_requests(
+        context.contract.document,
+        seed=context.random.getrandbits(32),
+        sequences=SEQUENCES[context.profile],
+        steps=STEPS[context.profile],
+    )
+    # Nobody has to wait for the portal links while the sequences are generated.
+    async with aclosing(generated):
+        sequences = [tuple(map(harmless.prepared, requests)) async for requests in generated]
     async with context.portal_links:
         existing = await find_changeable_links(context, trial)
         links = {link["uid"]: link for link in existing.links}
         yield trial.observe(Preparation)
-        harmless = HarmlessRequests(
-            bodies=RequestBodies.of(context),
-            known={},
-            random=context.random,
-            lacking=lacking_fields(context),
-        )
-        sequences = linked_requests(
-            context.contract.document,
-            seed=context.random.getrandbits(32),
-            sequences=SEQUENCES[context.profile],
-            steps=STEPS[context.profile],
-        )
-        number = 0
         restored = context.trial("portal links as they were")
-        async with put_back_afterwards(context, restored, *links.values()), aclosing(sequences):
-            async for requests in sequences:
-                number += 1
-                prepared = [harmless.prepared(request) for request in requests]
-                yield await _send_in_turn(context, prepared, links, number)
+        async with put_back_afterwards(context, restored, *links.values()):
+            for number, requests in enumerate(sequences, 1):
+                yield await _send_in_turn(context, requests, links, number)
         yield restored.observe(Preparation)
 
 

@@ -45,20 +45,21 @@ async def sequences(context: ExperimentContext) -> AsyncIterator[Evidence]:
     trial = context.trial("portal links to work with")
     async with context.portal_links:
         links = (await find_changeable_links(context, trial, pages=1)).links[:PORTAL_LINKS]
-        yield trial.observe(Preparation)
-        generated = generated_sequences(
-            seed=context.random.getrandbits(32),
-            sequences=SEQUENCES[context.profile],
-            steps=STEPS[context.profile],
-            portal_links=len(links),
-        )
-        number = 0
-        restored = context.trial("portal links as they were")
-        async with put_back_afterwards(context, restored, *links), aclosing(generated):
-            async for steps in generated:
-                number += 1
-                yield await run_sequence(context, links, steps, name=f"sequence {number}")
-        yield restored.observe(Preparation)
+    yield trial.observe(Preparation)
+    generated = generated_sequences(
+        seed=context.random.getrandbits(32),
+        sequences=SEQUENCES[context.profile],
+        steps=STEPS[context.profile],
+        portal_links=len(links),
+    )
+    # Nobody has to wait for the portal links while the sequences are generated.
+    async with aclosing(generated):
+        planned = [steps async for steps in generated]
+    restored = context.trial("portal links as they were")
+    async with context.portal_links, put_back_afterwards(context, restored, *links):
+        for number, steps in enumerate(planned, 1):
+            yield await run_sequence(context, links, steps, name=f"sequence {number}")
+    yield restored.observe(Preparation)
 
 
 async def run_sequence(
