@@ -33,7 +33,8 @@ PORTAL_LINK: Final = frozenset({"auth_key", "auth_type"})
 # Members that are credentials within these (sections 2.4 and 2.5).
 INNER: Final = {"secrets": ("value",), "signing_key": ("d", "p", "q", "dp", "dq", "qi")}
 
-FORM: Final = re.compile(rb"(?:^|(?<=&))(client_secret|client_assertion|password)=([^&\s]+)")
+FORM_MEMBERS: Final = (b"client_secret", b"client_assertion", b"password")
+FORM: Final = re.compile(rb"(?:^|(?<=&))(%s)=([^&\s]+)" % b"|".join(FORM_MEMBERS))
 
 # Fields of observations that hold credentials in a list: access tokens that the receiver's token
 # server issued, secrets that signed.
@@ -61,6 +62,8 @@ _SIGNS: Final = tuple(
     name.encode() for name in ("secret", "password", "_key", "token", "header_value")
 )
 _RUN: Final = re.compile(rb"[A-Za-z0-9_\-+/=]{8,}")
+# What is spelled alike in JSON and in a URL (RFC 8259, section 7; RFC 3986, section 2.3).
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_.~-]*")
 _AUTHORIZATION: Final = re.compile(r"(\S+ +)?(.+)")
 
 
@@ -96,6 +99,8 @@ class Credentials:
             content,
         )
         content = _MEMBER.sub(lambda match: self._named(match, found_names), content)
+        if not any(name + b"=" in content for name in FORM_MEMBERS):
+            return content
         return FORM.sub(
             lambda match: (
                 match[1] + b"=" + self.name(match[2].decode("latin-1"), found_names).encode()
@@ -185,22 +190,27 @@ def is_distinctive(text: str) -> bool:
 
 def spellings(text: str) -> Iterator[str]:
     """The ways in which a credential may be spelled: as it is, in JSON, in a URL."""
-    yield from dict.fromkeys((text, json.dumps(text)[1:-1], quote(text, safe="")))
+    yield text
+    if not _PLAIN.fullmatch(text):
+        yield from {json.dumps(text)[1:-1], quote(text, safe="")} - {text}
 
 
 def replace_words(content: bytes, named: Mapping[str, str]) -> bytes:
     """A body with names in place of these credentials where they are whole words.
 
-    One pass is enough for any number of them: a page of a list may show hundreds.
+    One pass is enough for any number of them: a page of a list may show hundreds. Most bodies have
+    none of them.
     """
     names = {text.encode(): name.encode() for text, name in named.items()}
+    if not any(text in content for text in names):
+        return content
 
     def with_names(run: re.Match[bytes]) -> bytes:
         if run[0] in names:
             return names[run[0]]
         return b"".join(names.get(word, word) for word in re.split(rb"([/=])", run[0]))
 
-    return _RUN.sub(with_names, content) if names else content
+    return _RUN.sub(with_names, content)
 
 
 def _decoded(text: str) -> str:
