@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from hookproof.conformance.target.hooks.provision import Provision
 from hookproof.spec.dialect.model import Dialect
 from hookproof.target.file_schema import Presence
+from hookproof.target.hooks.provision import Provision
 from hookproof.target.settings import ReceiverSettings
 
 

@@ -9,8 +9,8 @@ from typing import Any, Final
 from hookproof.conformance.experiments.support.existing_resources import content
 from hookproof.conformance.target.client import ApiClient
 from hookproof.conformance.target.definition import Project
-from hookproof.conformance.target.hooks.provision import Provision
 from hookproof.spec.dialect.model import Words
+from hookproof.target.hooks.provision import Provision
 
 # Enough resources for several pages, two owners with more than one page each, and a filter that
 # excludes something.
