@@ -36,6 +36,7 @@ from hookproof.mockserver.store.database import IN_MEMORY, UnusableDatabase
 from hookproof.process.exit_codes import CommandError
 from hookproof.process.standard_input import OPTION, call_at_end_of_input
 from hookproof.spec.dialect.answer import Undecided
+from hookproof.spec.dialect.answers import require_decided
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_dialect
 from hookproof.spec.strict_yaml.reader import FileProblems
@@ -189,6 +190,7 @@ def serve(
         if list_faults:
             click.echo(render_fault_list(loaded_dialect, as_json=as_json))
             return
+        require_decided(loaded_dialect)
         settings = ServeSettings(
             api=(host, port),
             control=control,

@@ -23,7 +23,6 @@ from hookproof.conformance.target.circuit_breaker import Breaker
 from hookproof.conformance.target.client import ApiClient
 from hookproof.conformance.target.definition import Project, Target
 from hookproof.conformance.target.environment import READY_WITHIN_S, copy_ca
-from hookproof.conformance.target.hooks.provision import HookFailed
 from hookproof.conformance.target.preflight import (
     LISTS,
     is_list_answer,
@@ -35,6 +34,7 @@ from hookproof.receiver.client.child_process import child
 from hookproof.receiver.client.control_api import ReceiverClient
 from hookproof.receiver.http.address import Address
 from hookproof.spec.contract.service_contract import contract_for
+from hookproof.target.hooks.provision import HookFailed
 
 DELIVERS: Final = "a delivery arrives"
 # How long after the end of a connection its request may still be on its way to the inbox.

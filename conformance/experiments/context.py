@@ -24,12 +24,12 @@ from hookproof.conformance.model.evidence import (
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.target.client import ApiClient, Key
 from hookproof.conformance.target.definition import Budgets, Fixtures, Project
-from hookproof.conformance.target.hooks.provision import Provision
 from hookproof.receiver.client.control_api import ReceiverClient
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.contract.service_contract import Contract
 from hookproof.spec.dialect.model import Dialect
 from hookproof.target.file_schema import Presence
+from hookproof.target.hooks.provision import Provision
 
 Observed = TypeVar("Observed", bound=Observation)
 

@@ -11,6 +11,8 @@ from pathlib import PurePath
 
 from hookproof.conformance.grading.check_result import CheckResult
 from hookproof.conformance.grading.not_exercised import (
+    DOES_NOT_DECIDE,
+    UNDECIDED,
     as_sentence,
     reasons_not_observed,
     reasons_not_run,
@@ -134,14 +136,18 @@ class Grader:
         # An undecided answer agrees with everything, so that a pass would prove nothing.
         open_questions = undecided(requirement, self._catalogue, self._context.dialect)
         if requirement.level is Level.OPEN and open_questions:
-            return Verdict.NOT_APPLICABLE, [
-                f"The dialect does not decide: {question}" for question in open_questions
-            ]
-        return (Verdict.PASS, ()) if exercised else self._not_exercised(requirement, results)
+            return Verdict.NOT_APPLICABLE, open_questions
+        if exercised:
+            return Verdict.PASS, ()
+        return self._not_exercised(requirement, results, open_questions)
 
     def _not_exercised(
-        self, requirement: Requirement, results: Sequence[CheckResult]
+        self,
+        requirement: Requirement,
+        results: Sequence[CheckResult],
+        open_questions: Sequence[str],
     ) -> tuple[Verdict, Sequence[str]]:
+        """The verdict and its reasons; open questions are the reason where nothing else is."""
         checks = [result.check for result in results]
         needed = {check.name: self._needed[check.name] for check in checks}
         run = {
@@ -157,10 +163,12 @@ class Grader:
         )
         # What is not part of the run could not have made it applicable.
         if not_applicable and set(not_observed) <= set(self._missing.values()):
-            return Verdict.NOT_APPLICABLE, not_applicable
+            known = [reason for reason in not_applicable if reason != UNDECIDED]
+            undecided_ones = open_questions if UNDECIDED in not_applicable else ()
+            return Verdict.NOT_APPLICABLE, [*known, *undecided_ones] or not_applicable
         return Verdict.NOT_EXERCISED, [
             *not_observed,
-            *reasons_nothing_shown(requirement, checks, needed, run),
+            *(open_questions or reasons_nothing_shown(requirement, checks, needed, run)),
         ]
 
     def _result(self, check: Check) -> CheckResult:
@@ -208,9 +216,7 @@ class Grader:
                 result.add_judgement(judgement, observation, self._context)
         except Undecided:
             for name in check.requirements:
-                result.not_applicable.setdefault(name, []).append(
-                    "The dialect does not decide what it depends on."
-                )
+                result.not_applicable.setdefault(name, []).append(UNDECIDED)
         except NotExaminedError as reason:
             for name in check.requirements:
                 result.not_examined.setdefault(name, []).append(as_sentence(str(reason)))
@@ -243,10 +249,16 @@ def _proofs(
 
 
 def undecided(requirement: Requirement, catalogue: Catalogue, dialect: Dialect) -> list[str]:
-    """The questions that a requirement depends on and the dialect leaves undecided."""
-    gaps = [catalogue.gaps[name] for name in requirement.gaps]
+    """The questions that a requirement depends on and the dialect leaves undecided, each with the
+    fields that would answer it.
+    """
     open_answers = set(undecided_fields(dialect))
-    return [gap.question for gap in gaps if not open_answers.isdisjoint(gap.dialect)]
+    gaps = (catalogue.gaps[name] for name in requirement.gaps)
+    return [
+        f"{DOES_NOT_DECIDE}: {gap.question} ({', '.join(fields)})"
+        for gap in gaps
+        if (fields := [name for name in gap.dialect if name in open_answers])
+    ]
 
 
 def error_line(error: BaseException) -> str:

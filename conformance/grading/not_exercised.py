@@ -13,6 +13,10 @@ from hookproof.conformance.observations.answer import LISTS, items, shown
 from hookproof.conformance.results.evidence_records import observation_types
 from hookproof.spec.catalogue import Requirement
 
+# How each reason begins that is a question which the dialect leaves undecided.
+DOES_NOT_DECIDE: Final = "The dialect does not decide"
+UNDECIDED: Final = f"{DOES_NOT_DECIDE} what it depends on."
+
 # What has to succeed before anything is delivered.
 FOR_DELIVERIES: Final = ("createEndpoint", "createBroadcastEvent")
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from hookproof.conformance.grading.not_exercised import DOES_NOT_DECIDE
 from hookproof.conformance.model.ledger import Entry, Ledger, RunVerdict, counts
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.results.run_file import Run
@@ -97,6 +98,12 @@ def notes(run: Run) -> Iterator[str]:
             f" {'follows' if follows == 1 else 'follow'} from others, and"
             f" {'is' if follows == 1 else 'are'} shown under those."
         )
+    if unjudged := sum(map(_is_undecided, run.entries)):
+        depend = "1 requirement depends" if unjudged == 1 else f"{unjudged} requirements depend"
+        yield (
+            f"The dialect leaves open what {depend} on; the reports name the questions, and the"
+            " fields in which it can answer them."
+        )
     withheld = [count.name for count in run.fields if count.is_withheld]
     if withheld:
         yield f"Fields that requests set and no answer showed with a value: {', '.join(withheld)}."
@@ -111,6 +118,10 @@ def notes(run: Run) -> Iterator[str]:
             "The embedded server has ended; to repeat a command, start `hookproof serve` and use"
             " its address."
         )
+
+
+def _is_undecided(entry: Entry) -> bool:
+    return any(reason.startswith(DOES_NOT_DECIDE) for reason in entry.reasons)
 
 
 def flaky_words(entry: Entry) -> str:

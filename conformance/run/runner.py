@@ -36,13 +36,13 @@ from hookproof.conformance.target.circuit_breaker import Breaker, RunOver
 from hookproof.conformance.target.client import ApiClient
 from hookproof.conformance.target.definition import Project, Target
 from hookproof.conformance.target.environment import Environment, open_environment
-from hookproof.conformance.target.hooks.provision import HookFailed
 from hookproof.conformance.target.preflight import (
     check_access,
     out_of_time,
     with_fresh_projects,
 )
 from hookproof.process.exit_codes import CommandError, ExitCode
+from hookproof.target.hooks.provision import HookFailed
 
 CANCELLED_WITHIN_S: Final = 5.0
 CLOSED_WITHIN_S: Final = 15.0

@@ -27,7 +27,9 @@ OPTIONS: Final = (
     ),
     click.option("--project", envvar="HOOKPROOF_PROJECT", help="Project to work in."),
     click.option(
-        "--dialect", envvar="HOOKPROOF_DIALECT", help="Name or file of the target's dialect."
+        "--dialect",
+        envvar="HOOKPROOF_DIALECT",
+        help="Name or file of the target's dialect; one of your own extends undecided.",
     ),
     click.option(
         "--receiver-bind",

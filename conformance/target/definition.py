@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from hookproof.conformance.target.hooks.provision import Provision
 from hookproof.spec.dialect.model import Dialect
 from hookproof.target.file_schema import Presence
-from hookproof.target.settings import ReceiverSettings
+from hookproof.target.hooks.provision import Provision
+from hookproof.target.settings import DEFAULT_REQUEST_S, ReceiverSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +23,7 @@ class Budgets:
     whole run.
     """
 
-    request_s: float = 10.0
+    request_s: float = DEFAULT_REQUEST_S
     delivery_s: float = 10.0
     quiet_s: float = 2.0
     total_s: float = 120.0

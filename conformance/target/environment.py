@@ -17,8 +17,6 @@ from typing import Final
 
 from hookproof.conformance.model.evidence import PreconditionFailed
 from hookproof.conformance.target.definition import Budgets, Project, Target
-from hookproof.conformance.target.hooks.http_steps import HttpStep, http_hook
-from hookproof.conformance.target.hooks.provision import Provision
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.receiver.client.child_process import ChildFailed, child, children
 from hookproof.receiver.client.control_api import ReceiverClient
@@ -31,6 +29,8 @@ from hookproof.receiver.http.authority import (
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.dialect.model import Dialect
 from hookproof.target.file_schema import CAPABILITIES, Presence
+from hookproof.target.hooks.http_steps import HttpStep, http_hook
+from hookproof.target.hooks.provision import Provision
 from hookproof.target.settings import ReceiverSettings
 
 # Far more than is needed, for a busy machine: a process that fails reports it at once.

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from ipaddress import ip_address
 
 from hookproof.conformance.target.definition import Budgets, Fixtures, Project, Target
-from hookproof.conformance.target.hooks.declaration import read_provision
 from hookproof.process.exit_codes import CommandError
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_dialect
 from hookproof.spec.strict_yaml.file_problem import FileProblems, Location
 from hookproof.target.file_schema import Presence
+from hookproof.target.hooks.declaration import read_provision
 from hookproof.target.settings import (
     DEFAULT_DIALECT,
     Flags,

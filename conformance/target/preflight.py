@@ -14,10 +14,10 @@ from typing import Final
 from hookproof.conformance.model.evidence import NOT_JSON, Exchange
 from hookproof.conformance.target.client import ApiClient
 from hookproof.conformance.target.definition import Project, Target
-from hookproof.conformance.target.hooks.provision import HookFailed
 from hookproof.conformance.target.project_assignment import projects_needed
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.spec.dialect.model import Dialect
+from hookproof.target.hooks.provision import HookFailed
 
 # They change nothing and need nothing to exist.
 LISTS: Final = ("listSources", "listPortalLinks")

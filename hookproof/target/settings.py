@@ -16,6 +16,8 @@ from hookproof.spec.dialect.reader import load_dialect, load_dialect_mapping
 from hookproof.target.target_file import NO_FILE, TargetFile
 
 DEFAULT_DIALECT: Final = "reference"
+# The time for one request, in seconds, where budgets.request_s does not say.
+DEFAULT_REQUEST_S: Final = 10.0
 DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
 

@@ -4,10 +4,10 @@ base_url: http://127.0.0.1:5005
 projects:
   - {id: p1, api_key: "${KEY}"}        # ${NAME} reads the environment
   - {id: p2, api_key: "${KEY2}"}       # a second project enables the isolation requirements
-dialect: reference                     # a name, a file beside this one, or an inline mapping
+dialect: ours.yaml                     # a name, a file beside this one, or an inline mapping
 receiver: {bind: "127.0.0.1:0", public_url: "https://127.0.0.1:8443", ca: ca.pem, ca_key: ca.key}
 budgets: {request_s: 10, delivery_s: 10, quiet_s: 2, total_s: 120}
-provision: ./hooks.py:Provisioner      # or steps for each hook, see conformance/target/hooks/
+provision: ./hooks.py:Provisioner      # or steps for each hook, see hookproof/target/hooks/
 fixtures: {p1: {portal_links: [...], sources: [...]}}    # identifiers; found by listing when absent
 capabilities: {mtls: no, api_key: yes}                   # auto for those that are not named
 egress_canaries: [192.0.2.10]          # addresses of this machine that the target must not reach

@@ -30,12 +30,14 @@ from hookproof.load.run.knee_search import Knee
 from hookproof.load.run.outcome import LoadOutcome
 from hookproof.load.single_process import InterruptForwarder, LoadGeneratorFailed
 from hookproof.load.target.client import TargetRefusal, Unreachable
+from hookproof.load.target.hook_calls import AFTER_ENDPOINT
 from hookproof.load.target.settings import KEY_VARIABLE, TargetSettings, target_settings
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.installed_version import installed_version
 from hookproof.receiver.client.child_process import ChildFailed
 from hookproof.receiver.http.authority import AuthorityProblem
 from hookproof.spec.strict_yaml.file_problem import FileProblems
+from hookproof.target.hooks.provision import HookFailed
 from hookproof.target.settings import Flags
 
 COMPARE: Final = "compare"
@@ -51,7 +53,7 @@ DISTRIBUTED_NAMES: Final = tuple(field.name for field in fields(DistributedFlags
     "--target",
     "file",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="target.yaml, as for check.",
+    help="target.yaml, as for check; a Python file that its provision names is run.",
 )
 @click.option("--url", help="Base URL of the target; without it the embedded server is started.")
 @click.option(
@@ -177,6 +179,9 @@ def load(
         out.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
         raise CommandError(f"--out {out} cannot be created: {problem.strerror}") from None
+    if settings.provision.has(AFTER_ENDPOINT):
+        count = profile.endpoints.count
+        click.echo(f"the hook {AFTER_ENDPOINT} is called for each endpoint ({count:,})")
     report, locust_table = asyncio.run(_run(settings, profile, distribution, web))
     _write_reports(out, report, locust_table)
     click.echo(console_report(report))
@@ -234,7 +239,7 @@ async def _run(
             return await _search(ready, profile, interrupts)
     except Unreachable as unreachable:
         raise CommandError(str(unreachable), ExitCode.UNREACHABLE) from None
-    except (ChildFailed, TargetRefusal, AuthorityProblem, UnfitWorker) as failed:
+    except (ChildFailed, TargetRefusal, HookFailed, AuthorityProblem, UnfitWorker) as failed:
         raise CommandError(str(failed)) from None
     except LoadGeneratorFailed as failed:
         raise CommandError(str(failed), ExitCode.INTERNAL_ERROR) from None
@@ -283,6 +288,7 @@ def _summary(
         outcome=outcome,
         wrong=wrong,
         left_out=ready.preparation.left_out,
+        hooks=ready.preparation.hooks.counts,
         workers=len(ready.preparation.receivers),
         **further,
     )

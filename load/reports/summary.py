@@ -60,6 +60,7 @@ def summary(
     outcome: LoadOutcome,
     wrong: Sequence[str],
     left_out: Mapping[str, str],
+    hooks: Mapping[str, int],
     workers: int = 1,
     trials: Sequence[Mapping[str, Any]] = (),
     knee_limited_by: str | None = None,
@@ -91,6 +92,7 @@ def summary(
         "trials": [dict(trial) for trial in trials],
         "knee_limited_by": knee_limited_by,
         "left_out": dict(left_out),
+        "hooks": dict(hooks),
         "drain": {"ended": outcome.drain.end, "waited_s": outcome.drain.waited_s},
     }
 
@@ -107,6 +109,9 @@ def console_report(report: Mapping[str, Any]) -> str:
     lines += [
         f"  left out  {operation_id}: {why}" for operation_id, why in report["left_out"].items()
     ]
+    if hooks := report.get("hooks"):
+        calls = " · ".join(f"{name} {count:,}" for name, count in hooks.items())
+        lines.append(f"  {'hooks':<10}{calls}")
     if report["figures"].get("limited"):
         lines.append(f"  {put_off(report['figures'])}")
     lines += [f"  {kind}, for example {samples[0]}" for kind, samples in report["samples"].items()]

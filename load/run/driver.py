@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Protocol
 
-from hookproof.load.distributed.workers import Distribution, start_workers
+from hookproof.load.distributed.workers import Distribution, UnfitWorker, start_workers
 from hookproof.load.ledger.share import RunResult
 from hookproof.load.plan import LoadPlan
 from hookproof.load.profile.load_profile import LoadProfile
@@ -59,7 +59,7 @@ async def open_driver(
 ) -> AsyncIterator[Driver]:
     """Start receivers and, if needed, a target, and create the endpoints of the runs there.
 
-    Raises ChildFailed, LoadGeneratorFailed, UnfitWorker, Unreachable, TargetRefusal and
+    Raises ChildFailed, LoadGeneratorFailed, UnfitWorker, Unreachable, TargetRefusal, HookFailed and
     AuthorityProblem.
     """
     async with AsyncExitStack() as stack:
@@ -69,6 +69,8 @@ async def open_driver(
         ca = Authority(folder).certificate_path
         settings = stack.enter_context(_dialect_in_a_file(settings))
         reached = await stack.enter_async_context(_target(settings, ca))
+        if not reached.project:
+            reached = await _with_fresh_project(reached, distribution)
         generators: Generators
         if distribution is None:
             generators = await stack.enter_async_context(
@@ -93,6 +95,19 @@ def _dialect_in_a_file(settings: TargetSettings) -> Iterator[TargetSettings]:
         path = Path(folder) / "dialect.yaml"
         path.write_text(json.dumps(written_dialect(settings.dialect)), encoding="utf-8")
         yield replace(settings, dialect_source=str(path))
+
+
+async def _with_fresh_project(
+    settings: TargetSettings, distribution: Distribution | None
+) -> TargetSettings:
+    """The settings with a project that a hook has created; raises HookFailed and UnfitWorker."""
+    if distribution is not None and not distribution.local:
+        raise UnfitWorker(
+            "the workers on other machines need the key of the project, and that of a fresh project"
+            " is not passed on: name a project in the target file"
+        )
+    fresh = await settings.provision.fresh_project()
+    return replace(settings, project=fresh["id"], api_key=fresh["api_key"])
 
 
 @asynccontextmanager

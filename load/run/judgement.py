@@ -80,7 +80,8 @@ def _undelivered(outcome: LoadOutcome, profile: LoadProfile) -> Iterator[str]:
     if figures.get("lost") and not figures.get("delivered") and not figures.get("explained"):
         yield (
             "nothing arrived at any endpoint: can the target reach the receiver, does it trust"
-            " the CA, and does it deliver to new endpoints without a further step?"
+            " the CA, and does it deliver to new endpoints without a further step (provision:"
+            " after_endpoint_created in target.yaml)?"
         )
 
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 from hookproof.load.plan import ReceivingEndpoint
 from hookproof.load.profile.load_profile import LoadEndpointSettings
 from hookproof.load.target.client import TargetClient, TargetRefusal
+from hookproof.load.target.hook_calls import HookCalls
 from hookproof.load.target.settings import TargetSettings
 from hookproof.load.target.signing_secret import new_secret
 from hookproof.spec.dialect.model import Dialect
@@ -51,16 +52,22 @@ class PlacedEndpoint:
 
 @dataclass(slots=True, kw_only=True)
 class EndpointCreator:
-    """Creates the endpoints of a run; `left_out` says what the target has not, and why."""
+    """Creates the endpoints of a run, and has the hook called that lets each of them receive.
+
+    `left_out` says what the target has not, and why.
+    """
 
     settings: TargetSettings
     target: TargetClient
+    hooks: HookCalls
     path: str
     receivers: Sequence[str]
     left_out: dict[str, str] = field(default_factory=dict)
 
     async def create(self, wanted: LoadEndpointSettings, number: int) -> PlacedEndpoint:
-        """Create an endpoint; raises Unreachable, or TargetRefusal if it is refused altogether."""
+        """Create an endpoint; raises Unreachable, TargetRefusal if it is refused altogether, and
+        HookFailed if the hook has failed too often.
+        """
         features = endpoint_features(wanted, self.settings.dialect, limited=number < wanted.limited)
         present = {name: body for name, body in features.items() if name not in self.left_out}
         refusal: TargetRefusal | None = None
@@ -109,6 +116,7 @@ class EndpointCreator:
             **{name: value for fields in features.values() for name, value in fields.items()},
         }
         created = await self.target.call("POST", self.path, body, needs_data=False)
+        await self.hooks.after_endpoint_created(created)
         return PlacedEndpoint(
             uid=str(created.get("uid") or ""),
             worker=worker,

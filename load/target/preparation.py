@@ -1,7 +1,8 @@
 """What happens before a run: endpoints that lead to the sidecars are created at the target.
 
-Only operations of the document are used, written as the target's dialect says. No operation deletes
-an endpoint, so the endpoints serve all runs of a command.
+Operations of the document are used, written as the target's dialect says, and what they cannot do
+is done by the provision hooks of target.yaml. No operation deletes an endpoint, so the endpoints
+serve all runs of a command.
 """
 
 import asyncio
@@ -10,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -34,6 +35,8 @@ from hookproof.load.target.endpoint_creation import (
     PlacedEndpoint,
     in_unit,
 )
+from hookproof.load.target.filled_list import FilledList
+from hookproof.load.target.hook_calls import HookCalls
 from hookproof.load.target.settings import TargetSettings
 from hookproof.load.target.signing_secret import new_secret
 from hookproof.receiver.replies.script import Reply
@@ -73,6 +76,7 @@ class LoadPreparation:
     settings: TargetSettings
     contract: Contract
     receivers: tuple[str, ...]
+    hooks: HookCalls
     endpoints: list[PlacedEndpoint] = field(default_factory=list)
     calls: dict[str, OperationTemplate] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
@@ -227,8 +231,7 @@ def longest_pause_s(profile: LoadProfile, dialect: Dialect) -> float:
 
 def _declared(settings: TargetSettings) -> dict[str, str]:
     """What the target file says and a run leaves out, by operation or feature."""
-    hooks = {"provision": "a load run calls no hooks"} if settings.has_hooks else {}
-    return hooks | {
+    return dict(settings.unused) | {
         name: f"the target lacks {capability} (capabilities in target.yaml)"
         for capability, names in LACKING.items()
         if settings.capabilities.get(capability) is Presence.NO
@@ -241,22 +244,27 @@ async def prepare(
 ) -> LoadPreparation:
     """Create the endpoints, in turn at each receiver, and find what the mix needs.
 
-    Raises Unreachable or TargetRefusal.
+    Raises Unreachable, TargetRefusal and HookFailed.
     """
     preparation = LoadPreparation(
-        settings=settings, contract=contract_for(settings.dialect), receivers=tuple(receivers)
+        settings=settings,
+        contract=contract_for(settings.dialect),
+        receivers=tuple(receivers),
+        hooks=HookCalls.of(settings),
     )
     async with TargetClient(settings) as target:
         preparation.left_out |= _declared(settings)
         creation = EndpointCreator(
             settings=settings,
             target=target,
+            hooks=preparation.hooks,
             path=preparation.path("createEndpoint"),
             receivers=receivers,
             left_out=preparation.left_out,
         )
         for number in range(profile.endpoints.count):
             preparation.endpoints.append(await creation.create(profile.endpoints, number))
+        preparation.hooks.check_endpoints()
         await _find_calls(preparation, target, profile, receivers[0])
     preparation.check(profile)
     # The dialect's own time: a new endpoint may receive only after it.
@@ -315,27 +323,35 @@ async def _find_calls(
         await _find_portal_links(preparation, target)
 
 
+def _filled_list(
+    preparation: LoadPreparation, target: TargetClient, operation_id: str
+) -> FilledList:
+    return FilledList(
+        operation_id=operation_id,
+        path=preparation.path(operation_id),
+        target=target,
+        hooks=preparation.hooks,
+        left_out=preparation.left_out,
+    )
+
+
 async def _find_sources(preparation: LoadPreparation, target: TargetClient) -> None:
     try:
-        await target.call("GET", preparation.path("listSources"))
+        await _filled_list(preparation, target, "listSources").fetch()
     except TargetRefusal as refused:
         preparation.left_out["listSources"] = str(refused)
 
 
 async def _find_portal_links(preparation: LoadPreparation, target: TargetClient) -> None:
-    """Fetch the portal links to be updated; they cannot be created (section 4)."""
+    """Fetch the portal links to be updated; only a hook can create them (section 4)."""
     if "listPortalLinks" in preparation.left_out:
         return
     try:
-        page = await target.call("GET", preparation.path("listPortalLinks"))
+        listed = await _filled_list(preparation, target, "listPortalLinks").fetch()
     except TargetRefusal as refused:
         preparation.left_out |= dict.fromkeys(ON_PORTAL_LINKS, str(refused))
         return
-    content = page.get("content")
-    listed: list[Any] = content if isinstance(content, list) else []
-    portal_links: list[Mapping[str, Any]] = [
-        link for link in listed if isinstance(link, dict) and link.get("uid")
-    ]
+    portal_links = [link for link in listed if isinstance(link, dict) and link.get("uid")]
     if not portal_links:
         preparation.left_out |= dict.fromkeys(
             ("getPortalLink", "updatePortalLink"), "the list shows no portal link with a uid"

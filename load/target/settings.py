@@ -14,7 +14,10 @@ from hookproof.process.exit_codes import CommandError
 from hookproof.receiver.http.authority import CERTIFICATE_FILE, KEY_FILE
 from hookproof.spec.dialect.model import Dialect
 from hookproof.target.file_schema import Presence
+from hookproof.target.hooks.declaration import read_provision
+from hookproof.target.hooks.provision import Provision
 from hookproof.target.settings import (
+    DEFAULT_REQUEST_S,
     Flags,
     api_keys_of,
     authority_of,
@@ -25,6 +28,8 @@ from hookproof.target.settings import (
 from hookproof.target.target_file import TargetFile, read_target_file
 
 KEY_VARIABLE: Final = "HOOKPROOF_API_KEY"
+FRESH_PROJECT: Final = "fresh_project"
+NO_HOOKS_NEEDED: Final = "the embedded server needs no hooks"
 LOOPBACK: Final = re.compile(r"localhost|127(?:\.\d{1,3}){3}|::1")
 
 
@@ -35,7 +40,8 @@ class TargetSettings:
     `dialect_name` is for reports. `dialect_source` is the dialect's name or file, as the processes
     of the run are given it, None while it is in the target file only. Without `base_url` the
     embedded server is started, with a project and a key of the run's own. `capabilities` are those
-    that the target file names; `has_hooks` if it names hooks of `provision`.
+    that the target file names. `project` is empty if a hook of `provision` creates it. `unused`
+    says which settings of the file have no effect on the run, and why.
     """
 
     base_url: str | None
@@ -48,7 +54,8 @@ class TargetSettings:
     public_url: str | None
     ca_dir: Path | None
     capabilities: Mapping[str, Presence] = field(default_factory=dict)
-    has_hooks: bool = False
+    provision: Provision = field(default_factory=Provision)
+    unused: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def headers(self) -> dict[str, str]:
@@ -81,11 +88,18 @@ def target_settings(
 ) -> TargetSettings:
     """The target that the flags and the target file describe together, flags first.
 
-    A worker gets project and address from its master. Raises CommandError and FileProblems.
+    A worker gets project and address from its master, which calls the hooks. Raises CommandError
+    and FileProblems.
     """
     file = read_target_file(flags.file, environment)
     base_url = base_url_of(flags, file)
-    project, api_key = _first_project(flags, file, needed=base_url is not None and not for_worker)
+    provision = Provision() if base_url is None or for_worker else _provision(file, base_url)
+    project, api_key = _first_project(
+        flags,
+        file,
+        needed=base_url is not None and not for_worker,
+        can_be_fresh=provision.has(FRESH_PROJECT),
+    )
     dialect = dialect_of(flags, file)
     bind, public_url = receiver_address_of(flags, file)
     return TargetSettings(
@@ -101,22 +115,41 @@ def target_settings(
         capabilities={
             name: Presence(word) for name, word in file.values.get("capabilities", {}).items()
         },
-        has_hooks="provision" in file.values,
+        provision=provision,
+        unused={"provision": NO_HOOKS_NEEDED}
+        if base_url is None and "provision" in file.values
+        else {},
     )
 
 
-def _first_project(flags: Flags, file: TargetFile, *, needed: bool) -> tuple[str, str]:
-    """The project and its API key; either is empty if it is not needed and not known."""
+def _provision(file: TargetFile, base_url: str) -> Provision:
+    return read_provision(
+        file.content,
+        str(file.path),
+        file.folder,
+        base_url,
+        timeout_s=file.values.get("budgets", {}).get("request_s", DEFAULT_REQUEST_S),
+    )
+
+
+def _first_project(
+    flags: Flags, file: TargetFile, *, needed: bool, can_be_fresh: bool
+) -> tuple[str, str]:
+    """The project and its API key.
+
+    Either is empty if it is not needed and not known, and both if a hook can create a project and
+    none is named.
+    """
     if not needed:
         project, api_key = next(iter(file.api_keys.items()), ("", ""))
         return flags.project or project, flags.api_key or api_key
     keys = api_keys_of(flags, file)
-    if not keys:
+    if not keys and not can_be_fresh:
         raise CommandError(
             "the target has no project:"
             f" give --project and --api-key (or {KEY_VARIABLE}), or a --target file with both"
         )
-    return next(iter(keys.items()))
+    return next(iter(keys.items()), ("", ""))
 
 
 def _authority_folder(flags: Flags, file: TargetFile) -> Path | None:

@@ -30,6 +30,10 @@ MAY_STAY_UNDECIDED: Final = (
 )
 
 
+# How many missing answers a message names; a dialect may leave all of them open.
+MOST_NAMED: Final = 10
+
+
 def answers_of(dialect: Dialect) -> Iterator[tuple[str, object]]:
     """Every answer under its dotted name, such as `retry.attempts`, in the order of the classes."""
     yield from _answers(dialect, "")
@@ -45,12 +49,15 @@ def undecided_fields(dialect: Dialect) -> tuple[str, ...]:
 
 
 def require_decided(dialect: Dialect, except_for: Collection[str] = MAY_STAY_UNDECIDED) -> None:
-    """Raise Undecided, with all names, if a dialect leaves an answer open that a server needs."""
+    """Raise Undecided, with the first names, if a dialect leaves an answer open that a server
+    needs.
+    """
     missing = [name for name in undecided_fields(dialect) if name not in except_for]
     if missing:
+        named, others = ", ".join(missing[:MOST_NAMED]), len(missing) - MOST_NAMED
         raise Undecided(
-            f"the dialect {dialect.name} cannot be acted on,"
-            f" since it leaves undecided: {', '.join(missing)}; give each of them a value"
+            f"the dialect {dialect.name} cannot be acted on, since it leaves undecided:"
+            f" {named}{f' and {others} more' if others > 0 else ''}; give each of them a value"
         )
 
 

@@ -106,6 +106,7 @@ def test_projects_come_from_the_command_line_and_from_a_file(tmp_path: Path) -> 
     [
         (["--dialect", "klingon"], "klingon"),
         (["--dialect", "./nowhere.yaml"], "nowhere.yaml"),
+        (["--dialect", "undecided"], "leaves undecided: authentication.key_scope, "),
         (["--fixtures", "nowhere.yaml"], "nowhere.yaml"),
         (["--projects", "nowhere.yaml"], "nowhere.yaml"),
         (["--db", "/nowhere/at/all.db"], "/nowhere/at/all.db"),

@@ -5,7 +5,10 @@ from typing import Any
 
 from hookproof.spec.contract.service_contract import Contract, SchemaProblem, contract_for
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.reader import load_dialect_mapping
+from hookproof.spec.dialect.reader import load_dialect_mapping, shipped_dialects
+
+# The shipped dialects that a server can act on.
+ANSWERED = tuple(name for name in shipped_dialects() if name != "undecided")
 
 UNDECIDED = {"undecided": "nobody knows"}
 

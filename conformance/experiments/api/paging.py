@@ -28,7 +28,6 @@ from hookproof.conformance.experiments.support.planned_walks import (
     planned_walks,
 )
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
-from hookproof.conformance.experiments.support.seeding import HOOKS
 from hookproof.conformance.model.evidence import Evidence, Exchange, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.observations.answer import has_value, pagination
@@ -43,6 +42,7 @@ from hookproof.conformance.observations.lists.walk import PageWalk, WalkWithInse
 from hookproof.conformance.observations.preparation import Preparation
 from hookproof.conformance.target.definition import Fixtures
 from hookproof.spec.dialect.vocabulary import CursorForm
+from hookproof.target.hooks.wanted_resources import HOOKS
 
 # What is missing when a list is too short to have pages.
 

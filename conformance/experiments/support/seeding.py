@@ -3,20 +3,13 @@ hooks (sections 2.6 and 2.7).
 """
 
 import asyncio
-from collections.abc import Iterator
-from typing import Any, Final
 
 from hookproof.conformance.experiments.support.existing_resources import content
 from hookproof.conformance.target.client import ApiClient
 from hookproof.conformance.target.definition import Project
-from hookproof.conformance.target.hooks.provision import Provision
 from hookproof.spec.dialect.model import Words
-
-# Enough resources for several pages, two owners with more than one page each, and a filter that
-# excludes something.
-ENOUGH: Final = 6
-
-HOOKS: Final = {"listPortalLinks": "create_portal_link", "listSources": "create_source"}
+from hookproof.target.hooks.provision import Provision
+from hookproof.target.hooks.wanted_resources import HOOKS, wanted_resources
 
 
 class Seeding:
@@ -31,7 +24,7 @@ class Seeding:
         self._created: dict[tuple[str, str], list[str]] = {}
 
     async def fill(self, api: ApiClient, operation_id: str, project: Project) -> None:
-        """Create what a list lacks of ENOUGH, if there is a hook for it; raises HookFailed."""
+        """Create what a list lacks, if there is a hook for it; raises HookFailed."""
         key = (operation_id, project.id)
         if not self._provision.has(HOOKS[operation_id]) or key in self._filled:
             return
@@ -49,24 +42,10 @@ class Seeding:
         # What a list hides, wholly or by showing no uid, is created too: it can be retrieved.
         present = len(content(page))
         created = self._created.setdefault((operation_id, project.id), [])
-        for fields in list(self._wanted(operation_id))[present:]:
+        for fields in wanted_resources(operation_id, self._words, self._nonce)[present:]:
             if operation_id == "listSources":
                 uid = await self._provision.create_source(project, fields)
             else:
                 uid = await self._provision.create_portal_link(project, fields)
             if uid is not None:
                 created.append(uid)
-
-    def _wanted(self, operation_id: str) -> Iterator[dict[str, Any]]:
-        for number in range(ENOUGH):
-            name = f"hookproof {self._nonce} {number}"
-            if operation_id == "listSources":
-                yield {
-                    "name": name,
-                    "type": self._words.source_types[number % 2 % len(self._words.source_types)],
-                    "provider": self._words.source_providers[
-                        number % len(self._words.source_providers)
-                    ],
-                }
-            else:
-                yield {"name": name, "owner_id": f"owner-{self._nonce}-{number % 2}"}

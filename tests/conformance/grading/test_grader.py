@@ -39,6 +39,7 @@ from tests.conformance.grading.canned_checks import (
     fails_exchanges,
     passes,
     passes_exchanges,
+    says_nothing,
     undecided_status,
 )
 
@@ -193,7 +194,7 @@ def test_a_pass_under_an_undecided_answer_proves_nothing() -> None:
     judged = entry(bound(passes), requirement=asking, check_context=undecided_status())
     assert (judged.verdict, judged.reasons) == (
         Verdict.NOT_APPLICABLE,
-        ("The dialect does not decide: Which status?",),
+        ("The dialect does not decide: Which status? (success.created)",),
     )
 
 
@@ -205,12 +206,29 @@ def test_a_stated_requirement_holds_whatever_the_dialect_leaves_undecided() -> N
     )
 
 
+def test_an_open_question_is_why_a_stated_requirement_was_not_exercised() -> None:
+    asking = replace(REQUIREMENT, gaps=("g",))
+    judged = entry(bound(says_nothing), requirement=asking, check_context=undecided_status())
+    assert (judged.verdict, judged.reasons) == (
+        Verdict.NOT_EXERCISED,
+        ("The dialect does not decide: Which status? (success.created)",),
+    )
+    assert "did in x" in entry(bound(says_nothing), requirement=asking).reasons[0]
+
+
 def test_a_check_that_needs_an_undecided_answer_does_not_apply() -> None:
     def asks(_seen: CannedObservation, check_context: CheckContext) -> Iterator[Judgement]:
         assert check_context.dialect.success.created.value
         yield holds("1-1", exchanges=[exchange()])
 
-    assert entry(bound(asks), check_context=undecided_status()).verdict is Verdict.NOT_APPLICABLE
+    judged = entry(bound(asks), check_context=undecided_status())
+    assert (judged.verdict, judged.reasons) == (
+        Verdict.NOT_APPLICABLE,
+        ("The dialect does not decide what it depends on.",),
+    )
+    asking = replace(REQUIREMENT, gaps=("g",))
+    judged = entry(bound(asks), requirement=asking, check_context=undecided_status())
+    assert judged.reasons == ("The dialect does not decide: Which status? (success.created)",)
 
 
 def test_an_undecided_answer_after_a_judgement_is_not_an_error() -> None:

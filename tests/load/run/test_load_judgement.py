@@ -50,6 +50,7 @@ def console(outcome: LoadOutcome) -> str:
         outcome=outcome,
         wrong=wrong,
         left_out={},
+        hooks={},
         trials=(),
     )
     return console_report(content)

@@ -10,6 +10,7 @@ import pytest
 from hookproof.load.profile.load_profile import LoadEndpointSettings, load_profile
 from hookproof.load.target.client import TargetClient, TargetRefusal
 from hookproof.load.target.endpoint_creation import EndpointCreator, PlacedEndpoint
+from hookproof.load.target.hook_calls import HookCalls
 from hookproof.load.target.preparation import (
     LoadPreparation,
     counts_as_delivered,
@@ -63,7 +64,11 @@ def created(
     target: CannedTarget, settings: TargetSettings = SETTINGS
 ) -> tuple[list[PlacedEndpoint], dict[str, str]]:
     creation = EndpointCreator(
-        settings=settings, target=target, path="/endpoints", receivers=["https://r"]
+        settings=settings,
+        target=target,
+        hooks=HookCalls.of(settings),
+        path="/endpoints",
+        receivers=["https://r"],
     )
 
     async def create() -> list[PlacedEndpoint]:
@@ -117,6 +122,7 @@ def prepared(left_out: dict[str, str], *timeouts_s: float | None) -> LoadPrepara
         settings=SETTINGS,
         contract=contract_for(SETTINGS.dialect),
         receivers=("https://r",),
+        hooks=HookCalls.of(SETTINGS),
         endpoints=[replace(endpoints[0], timeout_s=timeout_s) for timeout_s in timeouts_s],
         left_out=left_out,
     )

@@ -7,6 +7,7 @@ import pytest
 from hookproof.load.target.settings import target_settings
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.receiver.http.authority import Authority
+from hookproof.spec.strict_yaml.file_problem import FileProblems
 from hookproof.target.file_schema import Presence
 from hookproof.target.settings import Flags
 
@@ -70,12 +71,37 @@ def test_a_worker_needs_neither_project_nor_key_here() -> None:
     assert (settings.project, settings.api_key) == ("", "")
 
 
-def test_the_capabilities_and_hooks_of_the_file_are_known(tmp_path: Path) -> None:
-    path = written(
-        tmp_path,
-        WHOLE + "capabilities: {rate_limit: no, oauth2: auto}\nprovision: ./hooks.py:Hooks\n",
-    )
+def test_the_capabilities_of_the_file_are_known(tmp_path: Path) -> None:
+    path = written(tmp_path, WHOLE + "capabilities: {rate_limit: no, oauth2: auto}\n")
     settings = target_settings(Flags(file=path), {})
     assert settings.capabilities == {"rate_limit": Presence.NO, "oauth2": Presence.AUTO}
-    assert settings.has_hooks
-    assert not target_settings(Flags(), {}).has_hooks
+
+
+def test_the_hooks_of_the_file_are_those_of_a_check(tmp_path: Path) -> None:
+    path = written(tmp_path, f"{WHOLE}provision: ./hooks.py:Hooks\n")
+    with pytest.raises(FileProblems, match="is not a Python file"):
+        target_settings(Flags(file=path), {})
+    (tmp_path / "hooks.py").write_text(
+        "class Hooks:\n    def after_endpoint_created(self, project, endpoint): pass\n"
+    )
+    settings = target_settings(Flags(file=path), {})
+    assert settings.provision.has("after_endpoint_created")
+    assert settings.unused == {}
+
+
+def test_a_worker_runs_no_code_of_the_target_file(tmp_path: Path) -> None:
+    path = written(tmp_path, f"{WHOLE}provision: ./hooks.py:Hooks\n")
+    (tmp_path / "hooks.py").write_text("raise SystemExit(3)\n")
+    assert not target_settings(Flags(file=path), {}, for_worker=True).provision.hooks
+
+
+def test_hooks_without_a_target_are_said_to_be_without_effect(tmp_path: Path) -> None:
+    path = written(tmp_path, "provision: ./hooks.py:Hooks\n")
+    assert "embedded server" in target_settings(Flags(file=path), {}).unused["provision"]
+
+
+def test_with_a_hook_that_creates_projects_none_need_be_named(tmp_path: Path) -> None:
+    hook = "provision: {fresh_project: [{url: http://127.0.0.1:1, keep: {id: id, api_key: key}}]}\n"
+    path = written(tmp_path, f"base_url: http://127.0.0.1:1\n{hook}")
+    assert target_settings(Flags(file=path), {}).project == ""
+    assert "--api-key" in refusal(Flags(file=path, project="p"))

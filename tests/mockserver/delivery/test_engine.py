@@ -15,7 +15,7 @@ import pytest
 from hookproof.mockserver.delivery.store_port import DeliveryState, SigningSecret
 from hookproof.receiver.client.control_api import ReceiverClient
 from hookproof.receiver.signatures.verification import Verified, verify
-from hookproof.spec.dialect.reader import load_dialect, shipped_dialects
+from hookproof.spec.dialect.reader import load_dialect
 from tests.mockserver.delivery.endpoints import (
     OK,
     EndpointRequest,
@@ -29,6 +29,7 @@ from tests.mockserver.delivery.endpoints import (
 from tests.mockserver.delivery.engines import dialect, engine
 from tests.mockserver.delivery.memory_store import MemoryStore, settings
 from tests.source_tree import ROOT
+from tests.spec.dialect_variants import ANSWERED
 
 
 def test_what_is_pending_at_the_start_is_delivered(authority: LoopbackAuthority) -> None:
@@ -227,7 +228,7 @@ async def run_receiver() -> AsyncIterator[tuple[ReceiverClient, Path]]:
         await asyncio.wait_for(process.wait(), 60)
 
 
-@pytest.mark.parametrize("dialect_name", shipped_dialects())
+@pytest.mark.parametrize("dialect_name", ANSWERED)
 def test_the_receiver_verifies_every_signature_of_a_roll(dialect_name: str) -> None:
     answers = load_dialect(dialect_name)
     rules = answers.signatures.secret

@@ -1,6 +1,6 @@
 """Dialects: what the shipped ones answer, and how files that answer badly are refused."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -23,7 +23,7 @@ from hookproof.spec.dialect.vocabulary import (
     TimeUnit,
 )
 from tests.spec.dialect.dialect_files import DIALECTS, answers
-from tests.spec.dialect_variants import variant
+from tests.spec.dialect_variants import ANSWERED, variant
 
 # Answers in which contrary.yaml does not differ from reference.yaml, and why.
 NO_OTHER_ANSWER = {
@@ -56,8 +56,8 @@ def allowed(answer: object) -> object:
 # ---- The shipped dialects
 
 
-def test_three_dialects_are_shipped() -> None:
-    assert shipped_dialects() == ("contrary", "reference", "standard-webhooks")
+def test_four_dialects_are_shipped() -> None:
+    assert shipped_dialects() == ("contrary", "reference", "standard-webhooks", "undecided")
 
 
 @pytest.mark.parametrize("name", shipped_dialects())
@@ -65,7 +65,7 @@ def test_a_shipped_dialect_loads_and_has_the_name_of_its_file(name: str) -> None
     assert load_dialect(name).name == name
 
 
-@pytest.mark.parametrize("name", shipped_dialects())
+@pytest.mark.parametrize("name", ANSWERED)
 def test_a_shipped_dialect_allows_what_the_document_shows(name: str) -> None:
     all_answers = answers(name)
     for path, word in SHOWN_BY_THE_DOCUMENT.items():
@@ -73,13 +73,46 @@ def test_a_shipped_dialect_allows_what_the_document_shows(name: str) -> None:
         assert word in ([words] if isinstance(words, str) else words), path
 
 
-@pytest.mark.parametrize("name", shipped_dialects())
+@pytest.mark.parametrize("name", ANSWERED)
 def test_a_server_can_act_on_a_shipped_dialect(name: str) -> None:
     require_decided(load_dialect(name))
 
 
 def test_the_reference_dialect_decides_everything() -> None:
     assert undecided_fields(load_dialect("reference")) == ()
+
+
+def test_the_undecided_dialect_leaves_every_question_open_that_may_stay_open() -> None:
+    undecided = answers("undecided")
+    may_stay_open = [name for name, answer in undecided.items() if isinstance(answer, Answer)]
+    assert undecided_fields(load_dialect("undecided")) == tuple(may_stay_open)
+    written = yaml.safe_load((DIALECTS / "undecided.yaml").read_text())
+    inherited = [name for name in may_stay_open if not _has(written, name.split("."))]
+    assert inherited == [], "an answer of the dialect that it extends would accuse a stranger"
+
+
+def test_the_undecided_dialect_answers_nothing_itself() -> None:
+    reference, undecided = answers("reference"), answers("undecided")
+    others = [name for name, answer in undecided.items() if not isinstance(answer, Answer)]
+    differing = [name for name in others if undecided[name] != reference[name]]
+    assert differing == ["name", "summary", "policy"]
+
+
+def _has(group: Mapping[str, Any], path: Sequence[str]) -> bool:
+    name, *rest = path
+    return name in group and (not rest or _has(group[name], rest))
+
+
+def test_a_server_cannot_act_on_the_undecided_dialect_and_is_told_so_in_one_line() -> None:
+    with pytest.raises(Undecided) as refused:
+        require_decided(load_dialect("undecided"))
+    [line] = str(refused.value).splitlines()
+    assert line.startswith(
+        "the dialect undecided cannot be acted on, since it leaves undecided:"
+        " authentication.key_scope, authentication.missing_key_status, "
+    )
+    assert line.endswith(" more; give each of them a value")
+    assert len(line) < 500
 
 
 def test_the_contrary_dialect_leaves_undecided_what_it_gives_a_reason_for() -> None:

@@ -122,7 +122,7 @@ def test_a_problem_of_the_extended_file_is_reported_with_that_files_line(tmp_pat
             "refrence",
             (
                 "refrence: no such dialect; expected one of: contrary, reference,"
-                " standard-webhooks, or the path"
+                " standard-webhooks, undecided, or the path"
             ),
         ),
         ("none.yaml", "none.yaml: cannot be read: No such file or directory"),

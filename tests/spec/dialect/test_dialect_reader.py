@@ -277,8 +277,8 @@ def test_an_unknown_name_is_refused_with_the_names_that_there_are(name: str) -> 
     with pytest.raises(FileProblems) as caught:
         load_dialect(name)
     assert (
-        "no such dialect; expected one of: contrary, reference, standard-webhooks, or the path"
-        in str(caught.value)
+        "no such dialect; expected one of: contrary, reference, standard-webhooks, undecided,"
+        " or the path" in str(caught.value)
     )
     assert ("did you mean reference?" in str(caught.value)) == (name in {"refrence", "Reference"})
 

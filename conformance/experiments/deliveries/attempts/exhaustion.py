@@ -73,7 +73,9 @@ def events_to_exhaust(dialect: Dialect) -> int:
     Raises PreconditionFailed where that is undecided or needs too many.
     """
     if not dialect.retry.attempts.decided:
-        raise PreconditionFailed("the dialect does not decide how often a delivery is attempted")
+        raise PreconditionFailed(
+            "the dialect does not decide how often a delivery is attempted (retry.attempts)"
+        )
     deactivate_after = dialect.retry.deactivate_after
     after = deactivate_after.value if deactivate_after.decided else 0
     if after > MOST_EVENTS:

@@ -33,6 +33,7 @@ def waits(
     except Undecided:
         raise PreconditionFailed(
             "the dialect does not decide when a failed delivery is attempted again"
+            " (retry.initial_s, retry.factor, retry.maximum_s)"
         ) from None
     at_most_s = PATIENCE_S[scenario.context.profile]
     if sum(longest) > max(at_most_s, patience_s or 0.0):

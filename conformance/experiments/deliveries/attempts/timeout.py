@@ -75,6 +75,7 @@ async def default_time(scenario: Scenario) -> DefaultTimeout:
     if not default.decided:
         raise PreconditionFailed(
             "the dialect does not decide how long an endpoint without http_timeout is waited for"
+            " (delivery.default_timeout_s)"
         )
     if default.value > DEFAULT_PATIENCE_S[scenario.context.profile]:
         raise PreconditionFailed(

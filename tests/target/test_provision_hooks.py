@@ -14,12 +14,12 @@ import pytest
 from hookproof.conformance.target.capabilities import CAPABILITIES, lacking
 from hookproof.conformance.target.definition import Fixtures, Project, Target
 from hookproof.conformance.target.file import target_from
-from hookproof.conformance.target.hooks.http_steps import HttpStep, fill_placeholders, http_hook
-from hookproof.conformance.target.hooks.provision import HookFailed, Provision
-from hookproof.conformance.target.hooks.python_class import BadHooks, load_class_hooks
 from hookproof.process.exit_codes import CommandError
 from hookproof.spec.catalogue import load_catalogue
 from hookproof.target.file_schema import Presence
+from hookproof.target.hooks.http_steps import HttpStep, fill_placeholders, http_hook
+from hookproof.target.hooks.provision import HookFailed, Provision
+from hookproof.target.hooks.python_class import BadHooks, load_class_hooks
 from hookproof.target.settings import Flags
 from tests.conformance.scripted_target import response, stand_in
 

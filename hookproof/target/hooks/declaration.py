@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hookproof.conformance.target.hooks.http_steps import (
+from hookproof.spec.strict_yaml.file_problem import FileProblems
+from hookproof.spec.strict_yaml.parser import YamlText
+from hookproof.target.hooks.http_steps import (
     HttpStep,
     http_hook,
     unknown_placeholders,
 )
-from hookproof.conformance.target.hooks.provision import Hook, Provision
-from hookproof.conformance.target.hooks.python_class import BadHooks, load_class_hooks
-from hookproof.spec.strict_yaml.file_problem import FileProblems
-from hookproof.spec.strict_yaml.parser import YamlText
+from hookproof.target.hooks.provision import Hook, Provision
+from hookproof.target.hooks.python_class import BadHooks, load_class_hooks
 
 
 def read_provision(

@@ -29,7 +29,8 @@ class HookFailed(Exception):
     """A hook raised, timed out, or returned something unexpected; the message is one line."""
 
     def __init__(self, hook: str, what: str) -> None:
-        super().__init__(f"the provision hook {hook} failed: {' '.join(what.split())}")
+        self.what = " ".join(what.split())
+        super().__init__(f"the provision hook {hook} failed: {self.what}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,8 +21,8 @@ from typing import Any, Final
 
 import aiohttp
 
-from hookproof.conformance.target.hooks.provision import Hook, HookFailed
 from hookproof.target.file_schema import HOOK_ARGUMENTS
+from hookproof.target.hooks.provision import Hook, HookFailed
 
 UNIQUE: Final = "unique"
 LONGEST_EXCERPT: Final = 200

@@ -21,8 +21,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-from hookproof.conformance.target.hooks.provision import Hook, HookFailed
 from hookproof.target.file_schema import HOOK_ARGUMENTS
+from hookproof.target.hooks.provision import Hook, HookFailed
 
 MODULE: Final = "hookproof_provision_hooks"
 # How similar the name of a method must be to that of a hook to count as a misspelling of it.

@@ -1,0 +1,86 @@
+"""The provision hooks of a load run, called at the moments at which `check` calls them."""
+
+import secrets
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Self
+
+from hookproof.load.target.settings import TargetSettings
+from hookproof.spec.dialect.model import Words
+from hookproof.target.hooks.provision import HookFailed, Provision
+from hookproof.target.hooks.wanted_resources import HOOKS, wanted_resources
+
+AFTER_ENDPOINT: Final = "after_endpoint_created"
+# Each failure may take as long as a hook has time, and an endpoint may be one of thousands.
+MOST_FAILURES: Final = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedProject:
+    """The project that a run loads, as the hooks receive it."""
+
+    id: str
+    api_key: str = field(repr=False)
+
+
+@dataclass(slots=True, kw_only=True)
+class HookCalls:
+    """Calls the hooks, and counts the calls by hook for the report."""
+
+    provision: Provision
+    project: LoadedProject
+    words: Words
+    counts: Counter[str] = field(default_factory=Counter)
+    _failures: list[HookFailed] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, settings: TargetSettings) -> Self:
+        return cls(
+            provision=settings.provision,
+            project=LoadedProject(id=settings.project, api_key=settings.api_key),
+            words=settings.dialect.words,
+        )
+
+    async def after_endpoint_created(self, endpoint: Mapping[str, Any]) -> None:
+        """Call the hook for an endpoint, if there is one.
+
+        A failure is kept for `check_endpoints`; too many of them raise HookFailed here.
+        """
+        if not self.provision.has(AFTER_ENDPOINT):
+            return
+        self.counts[AFTER_ENDPOINT] += 1
+        try:
+            await self.provision.after_endpoint_created(self.project, endpoint)
+        except HookFailed as failure:
+            self._failures.append(failure)
+        if len(self._failures) >= MOST_FAILURES:
+            self.check_endpoints()
+
+    def check_endpoints(self) -> None:
+        """Raise HookFailed if the hook failed for an endpoint.
+
+        The endpoint may get nothing then, and all its deliveries would be called lost.
+        """
+        if self._failures:
+            calls = f"{len(self._failures):,} of {self.counts[AFTER_ENDPOINT]:,}"
+            raise HookFailed(
+                AFTER_ENDPOINT, f"{self._failures[0].what} ({calls} calls of it failed)"
+            )
+
+    async def create_missing(self, operation_id: str, present: int) -> list[dict[str, Any]]:
+        """Create what a list lacks that shows `present` resources, if there is a hook for it.
+
+        The resources whose uid the hook returned, as they were asked for; raises HookFailed.
+        """
+        hook, created = HOOKS[operation_id], list[dict[str, Any]]()
+        if not self.provision.has(hook):
+            return created
+        wanted = wanted_resources(operation_id, self.words, secrets.token_hex(4))
+        create = getattr(self.provision, hook)
+        for fields in wanted[present:]:
+            self.counts[hook] += 1
+            uid = await create(self.project, fields)
+            if uid is not None:
+                created.append({"uid": uid, **fields})
+        return created
