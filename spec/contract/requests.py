@@ -17,6 +17,7 @@ from hookproof.spec.dialect.vocabulary import (
     SecretForm,
     ZeroLimit,
 )
+from hookproof.spec.dialect.zero_timeout import least_http_timeout
 from hookproof.spec.openapi_document import (
     SCHEMAS,
     Document,
@@ -106,7 +107,7 @@ def _bound(document: Document, dialect: Dialect) -> None:
     create = schema_named(document, "CreateEndpoint")["properties"]
     roll = schema_named(document, "ExpireSecret")["properties"]
     bounds = (  # section 8
-        (create["http_timeout"], rules.http_timeout_minimum, rules.http_timeout_maximum),
+        (create["http_timeout"], least_http_timeout(dialect), rules.http_timeout_maximum),
         (create["rate_limit"], least_rate, rules.rate_limit_maximum),
         # A rate needs a duration.
         (create["rate_limit_duration"], 1, rules.rate_limit_duration_maximum),

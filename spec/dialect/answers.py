@@ -14,6 +14,7 @@ MAY_STAY_UNDECIDED: Final = (
     "delivery.own_events",
     "delivery.token_scheme",
     "delivery.both_contacts",
+    "delivery.zero_http_timeout",
     "requests.header_text",
     "requests.client_certificate",
     "requests.update_left_out",

@@ -187,6 +187,15 @@ class ZeroLimit(StrEnum):
     REFUSED = "refused"
 
 
+class ZeroTimeout(StrEnum):
+    """What an http_timeout of 0 means."""
+
+    DEFAULT = "default"
+    UNLIMITED = "unlimited"
+    IMMEDIATE = "immediate"
+    REFUSED = "refused"
+
+
 class Excess(StrEnum):
     """What the service does with a delivery above the rate limit."""
 

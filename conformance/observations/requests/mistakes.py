@@ -93,6 +93,11 @@ class RateLimitOfZero(RequestTried):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TimeoutOfZero(RequestTried):
+    """The creation of an endpoint with an http_timeout of 0."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RequiredFieldsAlone(RequestTried):
     """A body with the required fields and no other (section 4.9)."""
 

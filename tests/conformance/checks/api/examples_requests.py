@@ -2,6 +2,7 @@
 
 from hookproof.conformance.checks.api.requests.bounds import (
     a_rate_limit_of_zero_is_taken_or_refused,
+    an_http_timeout_of_zero_is_taken_or_refused,
     only_https_urls_are_taken,
     what_lies_within_the_bounds_is_taken,
 )
@@ -33,6 +34,7 @@ from hookproof.conformance.observations.requests.mistakes import (
     RequiredFieldLeftOut,
     RequiredFieldsAlone,
     Scheme,
+    TimeoutOfZero,
     UnknownIdentifier,
     Unlisted,
 )
@@ -211,6 +213,19 @@ ACCEPTED = (
             requirement="8-5",
             kept=request_tried(RateLimitOfZero, kept),
             broken=request_tried(RateLimitOfZero, broken),
+            dialect=dialect,
+        )
+        for dialect, kept, broken in (
+            ("reference", accepted(role="tried"), refusal(400)),
+            ("contrary", refusal(422), accepted(role="tried")),
+        )
+    ),
+    *(
+        Example(
+            check=an_http_timeout_of_zero_is_taken_or_refused,
+            requirement="8-21",
+            kept=request_tried(TimeoutOfZero, kept),
+            broken=request_tried(TimeoutOfZero, broken),
             dialect=dialect,
         )
         for dialect, kept, broken in (
