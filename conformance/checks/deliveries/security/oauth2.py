@@ -12,6 +12,7 @@ from hookproof.conformance.observations.delivery.security.oauth2 import (
     RedirectedTokenUrl,
     RepeatedDeliveries,
     SharedSecretGrant,
+    SharedTokenUrl,
     ShortLivedToken,
     TypedToken,
 )
@@ -158,6 +159,32 @@ def a_valid_token_is_used_again(
         exchanges=observed.exchanges_of_event,
         deliveries=together[:2] or [carried[0] for carried in by_token.values()],
     )
+
+
+@check("2.5-25", "2.5-26")
+def a_token_is_used_for_no_other_client_or_scope(
+    observed: SharedTokenUrl, _context: CheckContext
+) -> Iterator[Judgement]:
+    """The request that was answered with the token carried what the endpoint has, as far as it
+    carried the client or the scope of any endpoint.
+    """
+    for destination, delivery, place in observed.grants():
+        of_client = observed.is_for(destination, place, "client_id")
+        of_scope = observed.is_for(destination, place, "scope") if of_client else None
+        for requirement, own, member in (
+            ("2.5-25", of_client, "client_id"),
+            ("2.5-26", of_scope, "scope"),
+        ):
+            if own is not None:
+                yield judged(
+                    own,
+                    requirement,
+                    f"A token is used that was requested with the {member} of another endpoint",
+                    expected=destination.settings["authentication"]["oauth2"][member],
+                    actual=f"a token that was requested with another {member}",
+                    exchanges=[observed.exchange(destination.name)],
+                    deliveries=[observed.request_for(place), delivery],
+                )
 
 
 @check("2.5-14")

@@ -13,6 +13,7 @@ from hookproof.conformance.experiments.deliveries.security.oauth2 import (
     redirected,
     repeated,
     shared_secret,
+    shared_url,
     short_life,
     typed_token,
 )
@@ -43,6 +44,7 @@ from hookproof.conformance.observations.delivery.security.oauth2 import (
     RedirectedTokenUrl,
     RepeatedDeliveries,
     SharedSecretGrant,
+    SharedTokenUrl,
     ShortLivedToken,
     TypedToken,
 )
@@ -57,6 +59,7 @@ Fixed = TypeVar("Fixed", bound=FixedCredentials)
         SharedSecretGrant,
         TypedToken,
         RepeatedDeliveries,
+        SharedTokenUrl,
         AssertionGrant,
         ShortLivedToken,
         RedirectedTokenUrl,
@@ -73,6 +76,7 @@ async def credentials(context: ExperimentContext) -> AsyncIterator[Evidence]:
         "oauth2 with field_mapping": partial(shared_secret, mapping=MAPPED_FIELDS),
         "oauth2 with another token_type": partial(typed_token, mapping=MAPPED_FIELDS),
         "oauth2 with several deliveries": repeated,
+        "oauth2 with one token URL for several": shared_url,
         "oauth2 with assertion by an elliptic key": partial(
             assertion, signing_key=elliptic_key(context.word("kid")), algorithm=ELLIPTIC
         ),

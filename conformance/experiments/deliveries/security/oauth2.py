@@ -21,14 +21,18 @@ from hookproof.conformance.observations.delivery.security.credentials import (
 from hookproof.conformance.observations.delivery.security.oauth2 import (
     AFTER,
     AGAIN,
+    ANOTHER_CLIENT,
+    ANOTHER_SCOPE,
     AssertionGrant,
     OAuth2Deliveries,
     RedirectedTokenUrl,
     RepeatedDeliveries,
     SharedSecretGrant,
+    SharedTokenUrl,
     ShortLivedToken,
     TypedToken,
 )
+from hookproof.conformance.observations.delivery.security.token_requests import CLIENT
 from hookproof.conformance.observations.destinations import Destination
 from hookproof.receiver.replies.script import Reply
 
@@ -39,6 +43,7 @@ TOKEN_TYPE: Final = "Conformance"  # noqa: S105 - it is no token
 # fills them by and by.
 WAVES: Final = (2, 3)
 ISSUED_IN_WAVES: Final = 40
+ISSUED_TO_SEVERAL: Final = 12
 
 Granted = TypeVar("Granted", bound=OAuth2Deliveries)
 
@@ -69,6 +74,23 @@ async def repeated(scenario: Scenario) -> RepeatedDeliveries:
         events = await asyncio.gather(*(scenario.broadcast(AGAIN) for _ in range(size)))
         await scenario.await_arrival(destination, *events)
     return await observe_tokens(scenario, RepeatedDeliveries, server)
+
+
+async def shared_url(scenario: Scenario) -> SharedTokenUrl:
+    """An event to an endpoint that fetches the first token, and one when there are two more."""
+    server = await new_token_server(scenario, count=ISSUED_TO_SEVERAL)
+    first = oauth2_towards(scenario, server.url, **server.members)
+    same_client = {name: first["oauth2"][name] for name in (*CLIENT, "audience")}
+    second = oauth2_towards(scenario, server.url, **server.members)
+    third = oauth2_towards(scenario, server.url, **server.members, **same_client)
+    authorized = await scenario.destination(AUTHORIZED, authentication=first)
+    await scenario.await_arrival(authorized, await scenario.broadcast(EVENT))
+    others = [
+        await scenario.destination(ANOTHER_CLIENT, authentication=second),
+        await scenario.destination(ANOTHER_SCOPE, authentication=third),
+    ]
+    await scenario.await_everywhere(others, await scenario.broadcast(AGAIN))
+    return await observe_tokens(scenario, SharedTokenUrl, server)
 
 
 async def assertion(

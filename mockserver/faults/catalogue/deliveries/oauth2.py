@@ -4,9 +4,14 @@ from collections.abc import Mapping
 from math import inf
 from typing import Any, Final
 
-from hookproof.mockserver.delivery.attempt.credentials import object_member
+from hookproof.mockserver.delivery.attempt.credentials import object_member, text_member
 from hookproof.mockserver.delivery.attempt.headers import Headers
-from hookproof.mockserver.delivery.attempt.oauth2 import BEARER, AccessToken, OAuth2Tokens
+from hookproof.mockserver.delivery.attempt.oauth2 import (
+    BEARER,
+    AccessToken,
+    OAuth2Tokens,
+    TokenState,
+)
 from hookproof.mockserver.delivery.http_client.http1 import Response
 from hookproof.mockserver.delivery.http_client.transport import ParsedUrl, Transport, parse_url
 from hookproof.mockserver.delivery.store_port import EndpointSettings
@@ -73,6 +78,31 @@ class TokenFetchedEachTime(OAuth2Tokens):
     ) -> tuple[str, bool]:
         self._states.pop(endpoint.uid, None)
         return await super().authorization(endpoint, oauth2)
+
+
+class SharedTokens(OAuth2Tokens):
+    """Endpoints share a token where these members of oauth2 are the same."""
+
+    shared_by: tuple[str, ...] = ()
+
+    def _state_of(self, endpoint_uid: str, oauth2: Mapping[str, object]) -> TokenState:
+        key = " ".join(text_member(oauth2, name) for name in self.shared_by)
+        known = self._states.get(key)
+        return super()._state_of(key, oauth2 if known is None else known.oauth2)
+
+
+@fault("2.5-25", "2.5-26", seen="a cache with too short a key", shows_in=SHOWN)
+class TokensCachedByUrl(SharedTokens):
+    """Endpoints with the same token URL share a token, whatever client they have."""
+
+    shared_by = ("url",)
+
+
+@fault("2.5-26", seen="a cache with too short a key", shows_in=SHOWN)
+class TokensCachedByClient(SharedTokens):
+    """Endpoints with the same token URL and client share a token, whatever their scope."""
+
+    shared_by = ("url", "client_id")
 
 
 class AlteredTokenForm(OAuth2Tokens):
