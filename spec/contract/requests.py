@@ -14,6 +14,7 @@ from hookproof.spec.dialect.vocabulary import (
     AboveMaximum,
     BadParameter,
     OnInput,
+    PartialMapping,
     SecretForm,
     ZeroLimit,
 )
@@ -45,6 +46,9 @@ def specialise_requests(document: Document, dialect: Dialect) -> None:
     _bound(document, dialect)
     _enumerate(document, dialect)
     _restrict_other_fields(document, dialect, schemas)
+    if only(dialect.requests.partial_field_mapping, PartialMapping.REFUSED):
+        mapping = schema_named(document, "FieldMappingInput")
+        mapping["required"] = list(mapping["properties"])
     _name_filters(document, dialect)
     _limit_pages(document, dialect)
     header = dialect.authentication.key_format  # section 5

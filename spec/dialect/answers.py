@@ -17,6 +17,7 @@ MAY_STAY_UNDECIDED: Final = (
     "delivery.zero_http_timeout",
     "requests.header_text",
     "requests.client_certificate",
+    "requests.partial_field_mapping",
     "requests.update_left_out",
     "words.hmac_encodings",
     "words.kafka_auth_types",

@@ -55,6 +55,7 @@ from hookproof.spec.dialect.vocabulary import (
     Notify,
     NoValue,
     OnInput,
+    PartialMapping,
     PortalEndpointsMeaning,
     Reach,
     RedirectOutcome,
@@ -249,6 +250,9 @@ class RequestRules:
     )
     client_certificate: Annotated[
         Answer[CertificateEncoding], "how certificate and key of mtls_client_cert are written"
+    ] = NOT_ASKED
+    partial_field_mapping: Annotated[
+        Answer[PartialMapping], "what becomes of a field_mapping that leaves out a member"
     ] = NOT_ASKED
     update_left_out: Annotated[
         Answer[LeftOut], "what an update does to a field of a portal link that it leaves out"

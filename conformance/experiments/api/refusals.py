@@ -27,6 +27,7 @@ from hookproof.conformance.observations.requests.mistakes import (
     EndpointUrlTried,
     Mistake,
     MistakenRequest,
+    PartialFieldMapping,
     RateLimitOfZero,
     RequestTried,
     RequestWithinBounds,
@@ -118,6 +119,7 @@ class PlannedRequest:
         EndpointUrlTried,
         RateLimitOfZero,
         TimeoutOfZero,
+        PartialFieldMapping,
         RequiredFieldsAlone,
         RequiredFieldLeftOut,
         UnknownIdentifier,
@@ -139,6 +141,7 @@ async def refusals(context: ExperimentContext) -> AsyncIterator[Evidence]:
         *_missing_fields(requests),
         *_wrong_types(context, requests),
         *_words(requests, accepts_oauth2=bool(accepted)),
+        *(_partial_mapping(requests) if accepted else ()),
         *_set_by_the_service(requests),
         *_numbers(requests, lacking_fields(context)),
         *_urls(requests),
@@ -240,6 +243,21 @@ def _words(requests: ValidRequests, *, accepts_oauth2: bool) -> Iterator[Planned
     for operation_id in OPERATIONS_WITH_BODY:
         body = requests.body_with(operation_id, UNKNOWN_FIELD, unlisted)
         yield PlannedRequest.to_show(Unlisted.FIELD, operation_id, UNKNOWN_FIELD, body)
+
+
+def _partial_mapping(requests: ValidRequests) -> Iterator[PlannedRequest]:
+    """Section 2.5: a field_mapping without the access_token."""
+    oauth2 = requests.bodies.oauth2()
+    mapping = dict(oauth2["oauth2"]["field_mapping"])
+    del mapping["access_token"]
+    authentication = {**oauth2, "oauth2": {**oauth2["oauth2"], "field_mapping": mapping}}
+    yield PlannedRequest(
+        about="partial field mapping",
+        observes=PartialFieldMapping,
+        operation_id="createEndpoint",
+        field="authentication.oauth2.field_mapping",
+        body=requests.bodies.quiet_endpoint(authentication=authentication),
+    )
 
 
 def _set_by_the_service(requests: ValidRequests) -> Iterator[PlannedRequest]:

@@ -13,17 +13,18 @@ from hookproof.conformance.observations.answer import sent, was_accepted, was_an
 from hookproof.conformance.observations.requests.mistakes import (
     Bound,
     EndpointUrlTried,
+    PartialFieldMapping,
     RateLimitOfZero,
     RequestWithinBounds,
     Scheme,
     TimeoutOfZero,
 )
 from hookproof.spec.dialect.answer import Answer
-from hookproof.spec.dialect.vocabulary import ZeroLimit, ZeroTimeout
+from hookproof.spec.dialect.vocabulary import PartialMapping, ZeroLimit, ZeroTimeout
 from hookproof.spec.dialect.zero_timeout import zero_http_timeout
 
 URLS: Final = {Scheme.HTTP: "8-10", Scheme.OTHER: "8-11"}
-REFUSED: Final = (ZeroLimit.REFUSED, ZeroTimeout.REFUSED)
+REFUSED: Final = (ZeroLimit.REFUSED, ZeroTimeout.REFUSED, PartialMapping.REFUSED)
 ACCEPTED: Final = {Bound.NUMBER: "8-16", Bound.SIZE: "8-15"}
 
 
@@ -80,6 +81,20 @@ def an_http_timeout_of_zero_is_taken_or_refused(
         zero_http_timeout(context.dialect),
         "8-21",
         "An http_timeout of 0 is not treated as the dialect says",
+        context,
+    )
+
+
+@check("2.5-27")
+def a_partial_field_mapping_is_taken_or_refused(
+    request: PartialFieldMapping, context: CheckContext
+) -> Iterator[Judgement]:
+    """As the dialect says; how token responses are then read is judged by another check."""
+    yield from taken_or_refused(
+        request.tried,
+        context.dialect.requests.partial_field_mapping,
+        "2.5-27",
+        "A field_mapping without a member is not treated as the dialect says",
         context,
     )
 

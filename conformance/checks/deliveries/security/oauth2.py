@@ -9,6 +9,7 @@ from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.observations.delivery.security.oauth2 import (
     DECOY,
     AssertionGrant,
+    PartlyMappedToken,
     RedirectedTokenUrl,
     RepeatedDeliveries,
     SharedSecretGrant,
@@ -17,7 +18,7 @@ from hookproof.conformance.observations.delivery.security.oauth2 import (
     TypedToken,
 )
 from hookproof.conformance.observations.delivery.security.token_requests import CLIENT, GRANT
-from hookproof.spec.dialect.vocabulary import TokenScheme
+from hookproof.spec.dialect.vocabulary import PartialMapping, TokenScheme
 
 BEARER: Final = "Bearer"  # RFC 6750, section 2.1
 
@@ -66,6 +67,31 @@ def a_token_request_carries_what_was_given(
                 exchanges=observed.exchanges_of_event[:1],
                 deliveries=[delivery],
             )
+
+
+@check("2.5-27")
+def a_member_that_is_not_mapped_is_read_under_its_standard_name(
+    observed: PartlyMappedToken, context: CheckContext
+) -> Iterator[Judgement]:
+    """The token is delivered whose name field_mapping leaves out.
+
+    A delivery without it counts where one to an endpoint that maps every member has its own.
+    """
+    if context.dialect.requests.partial_field_mapping.allowed != (PartialMapping.STANDARD_NAMES,):
+        return
+    arrived = observed.delivered(context.dialect)
+    carried = any(map(observed.tokens_in, arrived))
+    beside = observed.fully_mapped(context.dialect)
+    if carried or beside:
+        yield judged(
+            carried,
+            "2.5-27",
+            "A token is not read under its standard name where field_mapping leaves that out",
+            expected="a header with an access token that was issued",
+            actual="no such token" if arrived else "no delivery",
+            exchanges=observed.exchanges_of_event,
+            deliveries=arrived if carried else [*beside, *arrived],
+        )
 
 
 @check("2.5-15")

@@ -10,6 +10,7 @@ from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.deliveries.security.oauth2 import (
     assertion,
     deliver_one,
+    partly_mapped,
     redirected,
     repeated,
     shared_secret,
@@ -41,6 +42,7 @@ from hookproof.conformance.observations.delivery.security.credentials import (
 )
 from hookproof.conformance.observations.delivery.security.oauth2 import (
     AssertionGrant,
+    PartlyMappedToken,
     RedirectedTokenUrl,
     RepeatedDeliveries,
     SharedSecretGrant,
@@ -57,6 +59,7 @@ Fixed = TypeVar("Fixed", bound=FixedCredentials)
     "credentials",
     observes=(
         SharedSecretGrant,
+        PartlyMappedToken,
         TypedToken,
         RepeatedDeliveries,
         SharedTokenUrl,
@@ -74,6 +77,7 @@ async def credentials(context: ExperimentContext) -> AsyncIterator[Evidence]:
     scenarios: dict[str, ScenarioFunction] = {
         "oauth2": partial(shared_secret, mapping=None),
         "oauth2 with field_mapping": partial(shared_secret, mapping=MAPPED_FIELDS),
+        "oauth2 with part of a field_mapping": partly_mapped,
         "oauth2 with another token_type": partial(typed_token, mapping=MAPPED_FIELDS),
         "oauth2 with several deliveries": repeated,
         "oauth2 with one token URL for several": shared_url,

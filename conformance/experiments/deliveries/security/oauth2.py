@@ -5,7 +5,9 @@ from collections.abc import Mapping
 from typing import Any, Final, TypeVar
 
 from hookproof.conformance.experiments.deliveries.security.token_server import (
+    MAPPED_FIELDS,
     SHORT_LIFE_S,
+    STANDARD_FIELDS,
     ScriptedTokenServer,
     authorized_destination,
     new_token_server,
@@ -13,6 +15,7 @@ from hookproof.conformance.experiments.deliveries.security.token_server import (
     shortest_unit,
 )
 from hookproof.conformance.experiments.scenario import Scenario
+from hookproof.conformance.model.evidence import PreconditionFailed
 from hookproof.conformance.observations.delivery.security.credentials import (
     AUTHORIZED,
     EVENT,
@@ -23,8 +26,10 @@ from hookproof.conformance.observations.delivery.security.oauth2 import (
     AGAIN,
     ANOTHER_CLIENT,
     ANOTHER_SCOPE,
+    FULLY_MAPPED,
     AssertionGrant,
     OAuth2Deliveries,
+    PartlyMappedToken,
     RedirectedTokenUrl,
     RepeatedDeliveries,
     SharedSecretGrant,
@@ -35,6 +40,7 @@ from hookproof.conformance.observations.delivery.security.oauth2 import (
 from hookproof.conformance.observations.delivery.security.token_requests import CLIENT
 from hookproof.conformance.observations.destinations import Destination
 from hookproof.receiver.replies.script import Reply
+from hookproof.spec.dialect.vocabulary import PartialMapping
 
 # A type that no service knows; one that takes any type sends it as the scheme.
 TOKEN_TYPE: Final = "Conformance"  # noqa: S105 - it is no token
@@ -63,6 +69,22 @@ async def typed_token(scenario: Scenario, *, mapping: Mapping[str, str]) -> Type
     destination = await authorized_destination(scenario, server)
     await scenario.await_arrival(destination, await scenario.broadcast(EVENT))
     return await observe_tokens(scenario, TypedToken, server, token_type=TOKEN_TYPE)
+
+
+async def partly_mapped(scenario: Scenario) -> PartlyMappedToken:
+    """A field_mapping without the access_token, and one with it, which shows what is delivered."""
+    if scenario.dialect.requests.partial_field_mapping.allowed == (PartialMapping.REFUSED,):
+        raise PreconditionFailed("the dialect says that such a field_mapping is refused")
+    partial = {name: MAPPED_FIELDS[name] for name in ("expires_in", "token_type")}
+    server = await new_token_server(scenario, mapping=partial)
+    authorized = await authorized_destination(scenario, server)
+    whole = {**STANDARD_FIELDS, **partial}
+    members = {**server.members, "field_mapping": whole}
+    mapped = await scenario.destination(
+        FULLY_MAPPED, authentication=oauth2_towards(scenario, server.url, **members)
+    )
+    await scenario.await_everywhere([authorized, mapped], await scenario.broadcast(EVENT))
+    return await observe_tokens(scenario, PartlyMappedToken, server)
 
 
 async def repeated(scenario: Scenario) -> RepeatedDeliveries:

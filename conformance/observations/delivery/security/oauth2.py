@@ -8,6 +8,7 @@ from hookproof.conformance.model.evidence import Exchange, NotExaminedError
 from hookproof.conformance.observations.deliveries import Attempts
 from hookproof.conformance.observations.delivery.security.credentials import (
     AUTHORIZED,
+    EVENT,
     AuthorizedDeliveries,
 )
 from hookproof.conformance.observations.delivery.security.token_requests import (
@@ -26,6 +27,9 @@ AGAIN: Final = "again"
 # and with its client and another scope.
 ANOTHER_CLIENT: Final = "another client"
 ANOTHER_SCOPE: Final = "another scope"
+
+# An endpoint whose field_mapping names every member, beside one whose field_mapping does not.
+FULLY_MAPPED: Final = "fully mapped"
 
 # Requests for which the receiver's token server uses up no access token.
 VISITS: Final = ("GET", "HEAD", "OPTIONS")
@@ -162,6 +166,20 @@ class RepeatedDeliveries(OAuth2Deliveries):
                 if place < len(self.issued) - 1:
                     by_token.setdefault(place, {}).setdefault(delivery.body, delivery)
         return {place: tuple(bodies.values()) for place, bodies in by_token.items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartlyMappedToken(OAuth2Deliveries):
+    """Access tokens under their standard name, which one field_mapping gives and one leaves out."""
+
+    def fully_mapped(self, dialect: Dialect) -> Attempts:
+        """What arrived with a token where the field_mapping names every member."""
+        return tuple(
+            delivery
+            for destination in self.destinations_named(FULLY_MAPPED)
+            for delivery in self.attempts_at(destination, EVENT, dialect)
+            if self.tokens_in(delivery)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """Examples for sections 2.9, 4.9, 7 and 8: refusals, required fields and bounds."""
 
 from hookproof.conformance.checks.api.requests.bounds import (
+    a_partial_field_mapping_is_taken_or_refused,
     a_rate_limit_of_zero_is_taken_or_refused,
     an_http_timeout_of_zero_is_taken_or_refused,
     only_https_urls_are_taken,
@@ -30,6 +31,7 @@ from hookproof.conformance.observations.requests.mistakes import (
     Bound,
     HalfRequest,
     OverlongRequest,
+    PartialFieldMapping,
     RateLimitOfZero,
     RequiredFieldLeftOut,
     RequiredFieldsAlone,
@@ -222,11 +224,15 @@ ACCEPTED = (
     ),
     *(
         Example(
-            check=an_http_timeout_of_zero_is_taken_or_refused,
-            requirement="8-21",
-            kept=request_tried(TimeoutOfZero, kept),
-            broken=request_tried(TimeoutOfZero, broken),
+            check=check,
+            requirement=requirement,
+            kept=request_tried(tried, kept),
+            broken=request_tried(tried, broken),
             dialect=dialect,
+        )
+        for check, requirement, tried in (
+            (an_http_timeout_of_zero_is_taken_or_refused, "8-21", TimeoutOfZero),
+            (a_partial_field_mapping_is_taken_or_refused, "2.5-27", PartialFieldMapping),
         )
         for dialect, kept, broken in (
             ("reference", accepted(role="tried"), refusal(400)),

@@ -7,6 +7,7 @@ import pytest
 
 from hookproof.conformance.checks.deliveries.security.oauth2 import (
     a_delivery_carries_a_token_that_was_issued,
+    a_member_that_is_not_mapped_is_read_under_its_standard_name,
     a_redirect_of_the_token_url_is_not_followed,
     a_token_is_not_used_beyond_its_lifetime,
     a_token_is_used_for_no_other_client_or_scope,
@@ -18,6 +19,7 @@ from hookproof.conformance.checks.deliveries.security.oauth2 import (
 from hookproof.conformance.model.evidence import NotExaminedError, Observation
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.delivery.security.oauth2 import (
+    PartlyMappedToken,
     RedirectedTokenUrl,
     RepeatedDeliveries,
     SharedTokenUrl,
@@ -279,3 +281,36 @@ def test_the_token_that_is_issued_again_and_again_proves_nothing() -> None:
         verdicts(CHECK_OF_SHARING, sharing(("another client", "issued-last"), requests=requests))
         == {}
     )
+
+
+@pytest.mark.parametrize(
+    ("partly", "fully", "expected"),
+    [
+        ("issued-1", "issued-2", {"2.5-27": PASS}),
+        ("issued-1", "none", {"2.5-27": PASS}),
+        ("decoy", "issued-1", {"2.5-27": FAIL}),
+        (None, "issued-1", {"2.5-27": FAIL}),
+        ("decoy", "none", {}),
+    ],
+)
+def test_a_token_that_is_not_mapped_is_read_under_its_standard_name(
+    partly: str | None, fully: str, expected: dict[str, Verdict]
+) -> None:
+    check = a_member_that_is_not_mapped_is_read_under_its_standard_name
+    mapped = replace(authorized(), name="fully mapped", token="fully mapped")
+    carried = [(authorized(), partly), (mapped, fully)]
+    observation = masked(
+        observed(
+            PartlyMappedToken,
+            (authorized(), mapped),
+            *(
+                sent(event(), where, headers=[("Authorization", f"Bearer {token}")])
+                for where, token in carried
+                if token is not None
+            ),
+            issued=("issued-1", "issued-2"),
+            token_server="token server",
+        )
+    )
+    assert verdicts(check, observation) == expected
+    assert verdicts(check, observation, "contrary") == {}
