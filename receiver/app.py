@@ -110,7 +110,9 @@ async def run_receiver(settings: ReceiverConfiguration) -> AsyncIterator[Running
         stack.callback(sessions.end_all)
         handler = RequestHandler(sessions=sessions, clock=Clock())
         handshakes = Handshakes()
-        bound = await _listen(stack, handler, settings.bind, context, handshakes)
+        bound = await _listen(
+            stack, handler, settings.bind, context, handshakes if settings.tls else None
+        )
         faults = await _tls_faults(stack, settings, handler, authority) if authority else {}
         mail = await _listen_for_mail(stack, settings, sessions)
         stack.callback(sessions.abort_all)

@@ -29,10 +29,10 @@ CAPABILITIES: Final[Mapping[str, Capability]] = {
     "api_key": Capability(requirements=("2.5-9", "2.5-11"), place="section 2.5", may_lack=True),
     "basic_auth": Capability(requirements=("2.5-10", "2.5-12"), place="section 2.5", may_lack=True),
     "oauth2": Capability(
-        requirements=("2.5-[2-8]", "2.5-1[4-9]", "2.5-2[0-3]"), place="section 2.5"
+        requirements=("2.5-[2-8]", "2.5-1[4-9]", "2.5-2[0-35-7]"), place="section 2.5"
     ),
     "mtls": Capability(requirements=("2.3-17", "2.5-24", "4.1-15"), place="section 2.3"),
-    "tls_verification": Capability(requirements=("6-21",), place="section 2.3"),
+    "tls_verification": Capability(requirements=("6-21", "6-27"), place="section 2.3"),
     "rate_limit": Capability(requirements=("8-[1-6]",), place="section 8"),
     "portal_links": Capability(
         requirements=(

@@ -21,6 +21,10 @@ from hookproof.mockserver.store.database import Database
 from hookproof.mockserver.store.endpoints import decode_secrets
 from hookproof.mockserver.store.identifiers import create_timestamp_writer
 from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.vocabulary import ZeroTimeout
+
+# How long an attempt may take where nothing limits it: longer than any process lives.
+UNLIMITED_S: Final = 10.0**9
 
 _WAITING: Final = """SELECT DISTINCT endpoints.uid
     FROM deliveries JOIN endpoints ON endpoints.seq = deliveries.endpoint
@@ -175,7 +179,7 @@ class Deliveries:
             url=document.url,
             content_type=document.content_type,
             advanced_signatures=document.advanced_signatures,
-            http_timeout_s=document.http_timeout,
+            http_timeout_s=self._timeout_s(document.http_timeout),
             # Section 8: a rate_limit of 0 means no limit. Where the dialect refuses it, the
             # contract did so before the endpoint was stored.
             rate_limit=None if document.rate_limit == 0 else document.rate_limit,
@@ -188,6 +192,15 @@ class Deliveries:
             client_certificate=None if certificate is None else certificate.in_pem(self._encoding),
             receives=bool(receives),
         )
+
+    def _timeout_s(self, http_timeout: int) -> float:
+        """Section 8: what a time-out of 0 means; where it is refused, the contract did that."""
+        zero = self._rules.zero_http_timeout
+        if http_timeout or not zero.decided:
+            return http_timeout
+        if zero.value is ZeroTimeout.DEFAULT:
+            return self._rules.default_timeout_s.value
+        return UNLIMITED_S if zero.value is ZeroTimeout.UNLIMITED else 0
 
     def holds_starts(self) -> bool:
         return bool(self._database.read(_ANY_START).fetchone()[0])

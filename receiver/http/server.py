@@ -27,7 +27,8 @@ async def listen(
 ) -> AsyncIterator[Address]:
     """Accept requests within the block; yields the address with the actual port.
 
-    TLS handshakes are counted in `handshakes`. Raises OSError or ValueError if the address cannot
+    TLS handshakes are counted in `handshakes`, without TLS every connection as one that was begun.
+    Raises OSError or ValueError if the address cannot
     be used. At the end of the block connections are closed; those still open after STOP_WITHIN_S
     seconds are aborted.
     """
@@ -35,8 +36,14 @@ async def listen(
     counts = handshakes if context is not None else None
     if context is not None and counts is not None:
         counts.count_beginnings(context)
+
+    def accept() -> SenderConnection:
+        if context is None and handshakes is not None:
+            handshakes.begun += 1
+        return SenderConnection(handler, clock, body_within_s, connections, counts)
+
     server = await asyncio.get_running_loop().create_server(
-        lambda: SenderConnection(handler, clock, body_within_s, connections, counts),
+        accept,
         wanted.host,
         wanted.port,
         ssl=context,

@@ -14,9 +14,11 @@ from hookproof.spec.dialect.vocabulary import (
     AboveMaximum,
     BadParameter,
     OnInput,
+    PartialMapping,
     SecretForm,
     ZeroLimit,
 )
+from hookproof.spec.dialect.zero_timeout import least_http_timeout
 from hookproof.spec.openapi_document import (
     SCHEMAS,
     Document,
@@ -44,6 +46,9 @@ def specialise_requests(document: Document, dialect: Dialect) -> None:
     _bound(document, dialect)
     _enumerate(document, dialect)
     _restrict_other_fields(document, dialect, schemas)
+    if only(dialect.requests.partial_field_mapping, PartialMapping.REFUSED):
+        mapping = schema_named(document, "FieldMappingInput")
+        mapping["required"] = list(mapping["properties"])
     _name_filters(document, dialect)
     _limit_pages(document, dialect)
     header = dialect.authentication.key_format  # section 5
@@ -106,7 +111,7 @@ def _bound(document: Document, dialect: Dialect) -> None:
     create = schema_named(document, "CreateEndpoint")["properties"]
     roll = schema_named(document, "ExpireSecret")["properties"]
     bounds = (  # section 8
-        (create["http_timeout"], rules.http_timeout_minimum, rules.http_timeout_maximum),
+        (create["http_timeout"], least_http_timeout(dialect), rules.http_timeout_maximum),
         (create["rate_limit"], least_rate, rules.rate_limit_maximum),
         # A rate needs a duration.
         (create["rate_limit_duration"], 1, rules.rate_limit_duration_maximum),

@@ -1,7 +1,7 @@
 """The answer of a dialect to one gap: one value, several, or none."""
 
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 T = TypeVar("T")
 
@@ -39,3 +39,7 @@ class Answer(Generic[T]):
     def allows(self, actual: object) -> bool:
         """Whether `actual` agrees with the dialect; everything agrees with an undecided answer."""
         return not self.allowed or actual in self.allowed
+
+
+# The answer to a gap that is younger than the format of the files, which need not have it.
+NOT_ASKED: Final[Answer[Any]] = Answer((), reason="the dialect does not say")

@@ -11,9 +11,9 @@ here in messages.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
-from hookproof.spec.dialect.answer import Answer
+from hookproof.spec.dialect.answer import NOT_ASKED, Answer
 from hookproof.spec.dialect.constraints import (
     AMOUNT,
     COUNT,
@@ -55,6 +55,7 @@ from hookproof.spec.dialect.vocabulary import (
     Notify,
     NoValue,
     OnInput,
+    PartialMapping,
     PortalEndpointsMeaning,
     Reach,
     RedirectOutcome,
@@ -66,10 +67,8 @@ from hookproof.spec.dialect.vocabulary import (
     TimeUnit,
     TokenScheme,
     ZeroLimit,
+    ZeroTimeout,
 )
-
-# The answer to a gap that is younger than the format of the files, which need not have it.
-NOT_ASKED: Final[Answer[Any]] = Answer((), reason="the dialect does not say")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,6 +251,9 @@ class RequestRules:
     client_certificate: Annotated[
         Answer[CertificateEncoding], "how certificate and key of mtls_client_cert are written"
     ] = NOT_ASKED
+    partial_field_mapping: Annotated[
+        Answer[PartialMapping], "what becomes of a field_mapping that leaves out a member"
+    ] = NOT_ASKED
     update_left_out: Annotated[
         Answer[LeftOut], "what an update does to a field of a portal link that it leaves out"
     ] = NOT_ASKED
@@ -346,6 +348,7 @@ class Delivery:
     default_timeout_s: Annotated[
         Answer[int], "http_timeout when it is not given, in seconds", COUNT
     ]
+    zero_http_timeout: Annotated[Answer[ZeroTimeout], "what an http_timeout of 0 means"] = NOT_ASKED
     rate_limit_unit: Annotated[TimeUnit, "unit of rate_limit_duration"]
     default_rate_limit_duration: Annotated[
         Answer[int], "rate_limit_duration when it is not given, in its unit", COUNT

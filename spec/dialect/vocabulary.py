@@ -187,6 +187,22 @@ class ZeroLimit(StrEnum):
     REFUSED = "refused"
 
 
+class PartialMapping(StrEnum):
+    """What becomes of a field_mapping that leaves out a member of token responses."""
+
+    STANDARD_NAMES = "standard_names"
+    REFUSED = "refused"
+
+
+class ZeroTimeout(StrEnum):
+    """What an http_timeout of 0 means."""
+
+    DEFAULT = "default"
+    UNLIMITED = "unlimited"
+    IMMEDIATE = "immediate"
+    REFUSED = "refused"
+
+
 class Excess(StrEnum):
     """What the service does with a delivery above the rate limit."""
 

@@ -27,16 +27,19 @@ from hookproof.conformance.observations.requests.mistakes import (
     EndpointUrlTried,
     Mistake,
     MistakenRequest,
+    PartialFieldMapping,
     RateLimitOfZero,
     RequestTried,
     RequestWithinBounds,
     RequiredFieldLeftOut,
     RequiredFieldsAlone,
     Scheme,
+    TimeoutOfZero,
     UnknownIdentifier,
     Unlisted,
     UnlistedInput,
 )
+from hookproof.spec.dialect.zero_timeout import least_http_timeout
 
 # URLs by their scheme (section 8).
 NOT_HTTPS: Final = {
@@ -66,6 +69,12 @@ OBSERVED_AS: Final[Mapping[type[StrEnum], tuple[type[RequestTried], str]]] = {
     Unlisted: (UnlistedInput, "kind"),
     Bound: (RequestWithinBounds, "bound"),
     Scheme: (EndpointUrlTried, "scheme"),
+}
+
+# How the creation of an endpoint with 0 in a field is observed, where 0 has its own meaning.
+OF_ZERO: Final[Mapping[str, type[RequestTried]]] = {
+    "rate_limit": RateLimitOfZero,
+    "http_timeout": TimeoutOfZero,
 }
 
 
@@ -109,6 +118,8 @@ class PlannedRequest:
         RequestWithinBounds,
         EndpointUrlTried,
         RateLimitOfZero,
+        TimeoutOfZero,
+        PartialFieldMapping,
         RequiredFieldsAlone,
         RequiredFieldLeftOut,
         UnknownIdentifier,
@@ -130,6 +141,7 @@ async def refusals(context: ExperimentContext) -> AsyncIterator[Evidence]:
         *_missing_fields(requests),
         *_wrong_types(context, requests),
         *_words(requests, accepts_oauth2=bool(accepted)),
+        *(_partial_mapping(requests) if accepted else ()),
         *_set_by_the_service(requests),
         *_numbers(requests, lacking_fields(context)),
         *_urls(requests),
@@ -233,6 +245,21 @@ def _words(requests: ValidRequests, *, accepts_oauth2: bool) -> Iterator[Planned
         yield PlannedRequest.to_show(Unlisted.FIELD, operation_id, UNKNOWN_FIELD, body)
 
 
+def _partial_mapping(requests: ValidRequests) -> Iterator[PlannedRequest]:
+    """Section 2.5: a field_mapping without the access_token."""
+    oauth2 = requests.bodies.oauth2()
+    mapping = dict(oauth2["oauth2"]["field_mapping"])
+    del mapping["access_token"]
+    authentication = {**oauth2, "oauth2": {**oauth2["oauth2"], "field_mapping": mapping}}
+    yield PlannedRequest(
+        about="partial field mapping",
+        observes=PartialFieldMapping,
+        operation_id="createEndpoint",
+        field="authentication.oauth2.field_mapping",
+        body=requests.bodies.quiet_endpoint(authentication=authentication),
+    )
+
+
 def _set_by_the_service(requests: ValidRequests) -> Iterator[PlannedRequest]:
     """Section 2.9: fields that only the service sets."""
     for operation_id in ("createEndpoint", "updatePortalLink", "createBroadcastEvent"):
@@ -245,10 +272,11 @@ def _set_by_the_service(requests: ValidRequests) -> Iterator[PlannedRequest]:
 
 def _numbers(requests: ValidRequests, lacking: Collection[str]) -> Iterator[PlannedRequest]:
     """Section 8: the edges of the dialect's bounds, and one step beyond."""
-    rules = requests.bodies.dialect.requests
+    dialect = requests.bodies.dialect
+    rules = dialect.requests
     edges = {
         ("createEndpoint", "http_timeout"): (
-            (rules.http_timeout_minimum, -1),
+            (least_http_timeout(dialect), -1),
             (rules.http_timeout_maximum, 1),
         ),
         ("createEndpoint", "rate_limit"): ((rules.rate_limit_maximum, 1),),
@@ -263,14 +291,15 @@ def _numbers(requests: ValidRequests, lacking: Collection[str]) -> Iterator[Plan
             beyond = {**at_the_edge, name: edge + step}
             yield PlannedRequest.to_show(Bound.NUMBER, operation_id, name, at_the_edge)
             yield PlannedRequest.to_show(Mistake.BEYOND, operation_id, name, beyond)
-    if "rate_limit" not in lacking:
-        yield PlannedRequest(
-            about="rate limit of zero",
-            observes=RateLimitOfZero,
-            operation_id="createEndpoint",
-            field="rate_limit",
-            body=requests.body_with("createEndpoint", "rate_limit", 0),
-        )
+    for name, observes in OF_ZERO.items():
+        if name not in lacking:
+            yield PlannedRequest(
+                about=f"{name.replace('_', ' ')} of zero",
+                observes=observes,
+                operation_id="createEndpoint",
+                field=name,
+                body=requests.body_with("createEndpoint", name, 0),
+            )
 
 
 def _urls(requests: ValidRequests) -> Iterator[PlannedRequest]:

@@ -93,6 +93,16 @@ class RateLimitOfZero(RequestTried):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TimeoutOfZero(RequestTried):
+    """The creation of an endpoint with an http_timeout of 0."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartialFieldMapping(RequestTried):
+    """The creation of an endpoint whose field_mapping leaves out the access_token."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RequiredFieldsAlone(RequestTried):
     """A body with the required fields and no other (section 4.9)."""
 

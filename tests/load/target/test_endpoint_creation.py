@@ -18,8 +18,7 @@ from hookproof.load.target.preparation import (
 )
 from hookproof.load.target.settings import TargetSettings, target_settings
 from hookproof.spec.contract.service_contract import contract_for
-from hookproof.spec.dialect.answer import Answer
-from hookproof.spec.dialect.model import NOT_ASKED
+from hookproof.spec.dialect.answer import NOT_ASKED, Answer
 from hookproof.spec.dialect.vocabulary import SuccessStatus
 from hookproof.target.file_schema import Presence
 from hookproof.target.settings import Flags

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,11 +18,13 @@ from hookproof.mockserver.delivery.store_port import (
     Start,
 )
 from hookproof.mockserver.store.database import Database
-from hookproof.mockserver.store.deliveries import Deliveries
+from hookproof.mockserver.store.deliveries import UNLIMITED_S, Deliveries
 from hookproof.mockserver.store.delivery_journal import DeliveryJournal
 from hookproof.mockserver.store.endpoints import EndpointTable, StoredSecret
+from hookproof.spec.dialect.model import Dialect
 from tests.mockserver.delivery.engines import dialect
 from tests.mockserver.store.file_store import add_endpoint, add_events, open_database
+from tests.spec.dialect_variants import UNDECIDED
 
 URL = "https://receiver.invalid/"
 MOVE_TO_ANOTHER_URL = (
@@ -31,13 +34,15 @@ MOVE_TO_ANOTHER_URL = (
 
 
 def run_with_store(
-    folder: Path, scenario: Callable[[Database, Deliveries], Awaitable[None]]
+    folder: Path,
+    scenario: Callable[[Database, Deliveries], Awaitable[None]],
+    answers: Dialect | None = None,
 ) -> None:
     """Run a scenario with a database and the engine's view of it."""
 
     async def main() -> None:
         async with open_database(folder) as database:
-            await scenario(database, Deliveries(database, dialect(), time.time))
+            await scenario(database, Deliveries(database, answers or dialect(), time.time))
 
     asyncio.run(main())
 
@@ -103,13 +108,27 @@ def test_settings_are_parsed_once_for_as_long_as_the_endpoint_stays_as_it_is(
     run_with_store(tmp_path, scenario)
 
 
-def test_a_timeout_of_zero_is_kept_and_a_rate_limit_of_zero_limits_nothing(tmp_path: Path) -> None:
+def test_a_rate_limit_of_zero_limits_nothing(tmp_path: Path) -> None:
     async def scenario(database: Database, deliveries: Deliveries) -> None:
-        add_endpoint(database, URL, http_timeout=0, rate_limit=0)
-        assert settings(deliveries).http_timeout_s == 0
+        add_endpoint(database, URL, rate_limit=0)
         assert settings(deliveries).rate_limit is None
 
     run_with_store(tmp_path, scenario)
+
+
+@pytest.mark.parametrize(
+    ("meaning", "timeout_s"),
+    [("default", 30), ("unlimited", UNLIMITED_S), ("immediate", 0), (UNDECIDED, 0)],
+    ids=["default", "unlimited", "immediate", "undecided"],
+)
+def test_a_timeout_of_zero_means_what_the_dialect_says(
+    meaning: Any, timeout_s: float, tmp_path: Path
+) -> None:
+    async def scenario(database: Database, deliveries: Deliveries) -> None:
+        add_endpoint(database, URL, http_timeout=0)
+        assert settings(deliveries).http_timeout_s == timeout_s
+
+    run_with_store(tmp_path, scenario, dialect(delivery={"zero_http_timeout": meaning}))
 
 
 def test_an_attempt_that_outlives_a_reset_meets_no_delivery_that_was_accepted_after_it(

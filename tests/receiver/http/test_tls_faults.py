@@ -50,6 +50,20 @@ def test_whoever_begins_a_handshake_with_faulty_tls_is_counted() -> None:
         assert begun == {**dict.fromkeys(FAULTS, 0), "expired": 1}
 
 
+def test_whoever_connects_where_no_tls_is_spoken_is_counted_and_read() -> None:
+    with receiver("--tls-faults") as process:
+        token = process.new_token()
+        url = process.call(lambda client: client.tls_faults())["no_tls"]
+        host, _, port = url.removeprefix("https://").partition(":")
+        with socket.create_connection((host, int(port)), timeout=DEADLINE_S) as plain:
+            plain.sendall(empty_post(token))
+            assert plain.recv(100).startswith(b"HTTP/1.1 200 ")
+        begun = process.call(lambda client: client.tls_fault_handshakes())
+        assert begun == {**dict.fromkeys(FAULTS, 0), "no_tls": 1}
+        (delivery,) = process.call(lambda client: client.deliveries(token))
+        assert delivery.tls is None
+
+
 def test_listeners_with_faulty_tls_are_at_the_host_of_the_public_url() -> None:
     with receiver("--tls-faults", "--public-url", "https://hooks.example.org:8443") as process:
         urls = process.call(lambda client: client.tls_faults()).values()

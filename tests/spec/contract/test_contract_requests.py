@@ -158,6 +158,27 @@ def test_a_body_is_required_where_a_field_is() -> None:
         ({"delivery.zero_rate_limit": "refused"}, {"rate_limit": 0}, ["/rate_limit"]),
         ({"delivery.zero_rate_limit": UNDECIDED}, {"rate_limit": 0}, []),
         ({"requests.http_timeout_minimum": 5}, {"http_timeout": 4}, ["/http_timeout"]),
+        ({"delivery.zero_http_timeout": "refused"}, {"http_timeout": 0}, ["/http_timeout"]),
+        (
+            {"requests.partial_field_mapping": "refused"},
+            {
+                "authentication": {
+                    "oauth2": {"field_mapping": {"access_token": "a", "expires_in": "e"}}
+                }
+            },
+            ["/authentication/oauth2/field_mapping"],
+        ),
+        (
+            {"requests.partial_field_mapping": UNDECIDED},
+            {
+                "authentication": {
+                    "oauth2": {"field_mapping": {"access_token": "a", "expires_in": "e"}}
+                }
+            },
+            [],
+        ),
+        ({"delivery.zero_http_timeout": "refused"}, {"http_timeout": 1}, []),
+        ({"delivery.zero_http_timeout": UNDECIDED}, {"http_timeout": 0}, []),
         ({"requests.rate_limit_maximum": 5}, {"rate_limit": 6}, ["/rate_limit"]),
         (
             {"signatures.secret.prefix": "p.", "signatures.secret.form": "text"},

@@ -1,24 +1,30 @@
 """Section 8: https alone, and what lies within the dialect's bounds."""
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from hookproof.conformance.checks.support.bounds import bounds
 from hookproof.conformance.checks.support.refusal import is_refused_as_invalid, refusal_beside
 from hookproof.conformance.checks.support.success import success_of
 from hookproof.conformance.model.check_registry import CheckContext, check
+from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.observations.answer import sent, was_accepted, was_answered
 from hookproof.conformance.observations.requests.mistakes import (
     Bound,
     EndpointUrlTried,
+    PartialFieldMapping,
     RateLimitOfZero,
     RequestWithinBounds,
     Scheme,
+    TimeoutOfZero,
 )
-from hookproof.spec.dialect.vocabulary import ZeroLimit
+from hookproof.spec.dialect.answer import Answer
+from hookproof.spec.dialect.vocabulary import PartialMapping, ZeroLimit, ZeroTimeout
+from hookproof.spec.dialect.zero_timeout import zero_http_timeout
 
 URLS: Final = {Scheme.HTTP: "8-10", Scheme.OTHER: "8-11"}
+REFUSED: Final = (ZeroLimit.REFUSED, ZeroTimeout.REFUSED, PartialMapping.REFUSED)
 ACCEPTED: Final = {Bound.NUMBER: "8-16", Bound.SIZE: "8-15"}
 
 
@@ -56,17 +62,63 @@ def a_rate_limit_of_zero_is_taken_or_refused(
     request: RateLimitOfZero, context: CheckContext
 ) -> Iterator[Judgement]:
     """As the dialect says; its effect on deliveries is judged by another check."""
-    tried, zero = request.tried, context.dialect.delivery.zero_rate_limit
-    if tried is not None and was_answered(tried) and zero.decided:
-        outcomes = {
-            ZeroLimit.UNLIMITED: was_accepted(tried),
-            ZeroLimit.REFUSED: is_refused_as_invalid(tried, context.dialect),
-        }
-        yield judged(
-            any(outcomes[allowed] for allowed in zero.allowed),
-            "8-5",
-            "A rate_limit of 0 is not treated as the dialect says",
-            expected=zero.value.value,
-            actual=tried.status,
-            exchanges=[tried],
-        )
+    yield from taken_or_refused(
+        request.tried,
+        context.dialect.delivery.zero_rate_limit,
+        "8-5",
+        "A rate_limit of 0 is not treated as the dialect says",
+        context,
+    )
+
+
+@check("8-21")
+def an_http_timeout_of_zero_is_taken_or_refused(
+    request: TimeoutOfZero, context: CheckContext
+) -> Iterator[Judgement]:
+    """As the dialect says; its effect on deliveries is judged by another check."""
+    yield from taken_or_refused(
+        request.tried,
+        zero_http_timeout(context.dialect),
+        "8-21",
+        "An http_timeout of 0 is not treated as the dialect says",
+        context,
+    )
+
+
+@check("2.5-27")
+def a_partial_field_mapping_is_taken_or_refused(
+    request: PartialFieldMapping, context: CheckContext
+) -> Iterator[Judgement]:
+    """As the dialect says; how token responses are then read is judged by another check."""
+    yield from taken_or_refused(
+        request.tried,
+        context.dialect.requests.partial_field_mapping,
+        "2.5-27",
+        "A field_mapping without a member is not treated as the dialect says",
+        context,
+    )
+
+
+def taken_or_refused(
+    tried: Exchange | None,
+    meaning: Answer[Any],
+    requirement: str,
+    message: str,
+    context: CheckContext,
+) -> Iterator[Judgement]:
+    """Whether a request was refused where the dialect says so, and accepted where it has a meaning
+    for it.
+    """
+    if tried is None or not was_answered(tried) or not meaning.decided:
+        return
+    is_refused = is_refused_as_invalid(tried, context.dialect)
+    yield judged(
+        any(
+            is_refused if allowed in REFUSED else was_accepted(tried) for allowed in meaning.allowed
+        ),
+        requirement,
+        message,
+        expected=meaning.value.value,
+        actual=tried.status,
+        exchanges=[tried],
+    )

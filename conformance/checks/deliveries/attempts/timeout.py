@@ -5,13 +5,21 @@ from collections.abc import Iterator
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.model.tolerances import LATE_S, require_punctual, widened
-from hookproof.conformance.observations.deliveries import Attempts
+from hookproof.conformance.observations.deliveries import Attempts, DeliveryObservation
 from hookproof.conformance.observations.delivery.attempts.timeouts import (
+    ENDLESS,
+    PROMPT,
+    SILENT,
+    SLOW,
     EndpointTimeout,
     GivenTimeout,
+    ZeroTimeoutDeliveries,
     waited_s,
 )
-from hookproof.conformance.observations.destinations import Destination
+from hookproof.spec.dialect.vocabulary import ZeroTimeout
+from hookproof.spec.dialect.zero_timeout import zero_http_timeout
+
+DEFAULT, UNLIMITED = ZeroTimeout.DEFAULT, ZeroTimeout.UNLIMITED
 
 
 @check("8-7", "8-9", "8-19")
@@ -23,17 +31,21 @@ def an_endpoint_that_does_not_answer_is_given_up_in_time(
     """
     for destination, attempts in observed.silent(context.dialect):
         requirement = "8-7" if "http_timeout" in destination.settings else "8-9"
-        yield stopped_waiting(requirement, observed, destination, attempts)
-    for destination, attempts in observed.endless(context.dialect):
-        yield stopped_waiting("8-19", observed, destination, attempts)
+        yield stopped_waiting(requirement, observed, observed.timeout_s, destination.name, attempts)
+    for _, attempts in observed.endless(context.dialect):
+        yield stopped_waiting("8-19", observed, observed.timeout_s, ENDLESS, attempts)
 
 
 def stopped_waiting(
-    requirement: str, observed: EndpointTimeout, destination: Destination, attempts: Attempts
+    requirement: str,
+    observed: DeliveryObservation,
+    timeout_s: float,
+    name: str,
+    attempts: Attempts,
 ) -> Judgement:
-    """Whether the service stopped waiting for the first attempt in time."""
-    waited = waited_s(attempts, observed.timeout_s)
-    latest_s = observed.timeout_s + widened(LATE_S, observed.late_s)
+    """Whether the service stopped waiting for the first attempt at a destination in time."""
+    waited = waited_s(attempts, timeout_s)
+    latest_s = timeout_s + widened(LATE_S, observed.late_s)
     in_time = waited is not None and waited <= latest_s
     if not in_time:
         require_punctual(observed.late_s)
@@ -41,9 +53,9 @@ def stopped_waiting(
         in_time,
         requirement,
         "A delivery that was not answered in time was not given up",
-        expected=f"given up after {observed.timeout_s:g} s",
+        expected=f"given up after {timeout_s:g} s",
         actual=f"waited {waited:.1f} s" if waited is not None else "neither left nor tried again",
-        exchanges=[observed.exchange(destination.name)],
+        exchanges=[observed.exchange(name)],
         deliveries=attempts,
     )
 
@@ -74,3 +86,57 @@ def an_endpoint_that_answers_in_time_is_waited_for(
                 exchanges=[observed.exchange(destination.name)],
                 deliveries=attempts,
             )
+
+
+@check("8-21")
+def an_http_timeout_of_zero_waits_as_the_dialect_says(
+    observed: ZeroTimeoutDeliveries, context: CheckContext
+) -> Iterator[Judgement]:
+    """A slow answer is waited for unless 0 means at once, and silence as long as by default."""
+    meaning = zero_http_timeout(context.dialect)
+    waits = {meant for meant in meaning.allowed if meant in (DEFAULT, UNLIMITED)}
+    silent = observed.silent(context.dialect)
+    if meaning.allowed and (waited := waited_for_slow_answer(observed, context)) is not None:
+        slow, prompt = observed.slow(context.dialect), observed.prompt(context.dialect)
+        yield judged(
+            bool(waits) if waited else ZeroTimeout.IMMEDIATE in meaning.allowed,
+            "8-21",
+            "An http_timeout of 0 does not mean what the dialect says",
+            expected=" or ".join(meaning.allowed),
+            actual=f"{'waited' if waited else 'did not wait'} for an answer after"
+            f" {observed.slow_s:g} s",
+            exchanges=[observed.exchange(SLOW)],
+            deliveries=slow or prompt,
+        )
+    if silent and waits == {DEFAULT}:
+        yield stopped_waiting("8-21", observed, observed.default_s, SILENT, silent)
+    if silent and waits == {UNLIMITED}:
+        yield judged(
+            silent[0].closed_monotonic is None,
+            "8-21",
+            "A delivery was given up although its http_timeout of 0 means no limit",
+            expected="no end of the waiting",
+            actual="given up",
+            exchanges=[observed.exchange(SILENT)],
+            deliveries=silent,
+        )
+
+
+def waited_for_slow_answer(observed: ZeroTimeoutDeliveries, context: CheckContext) -> bool | None:
+    """Whether the service waited for the late answer; None if that cannot be told.
+
+    It did not where no event arrived, although both did elsewhere.
+    """
+    if attempts := observed.slow(context.dialect):
+        first = attempts[0]
+        if first.closed_monotonic is None:
+            return True if first.status is not None else None
+        waited_s = first.closed_monotonic - first.arrived_monotonic
+        return False if waited_s + observed.late_s < observed.slow_s else None
+    prompt = {attempt.body for attempt in observed.prompt(context.dialect)}
+    if len(prompt) < len(observed.events) or observed.pending_events(
+        context.dialect, observed.destinations_named(PROMPT)
+    ):
+        return None
+    require_punctual(observed.late_s)
+    return False

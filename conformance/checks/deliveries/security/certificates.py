@@ -9,7 +9,11 @@ from hookproof.conformance.model.judgement import Judgement, holds, violated
 from hookproof.conformance.observations.answer import refused
 from hookproof.conformance.observations.delivery.security.certificates import (
     CERTIFICATES,
+    NO_TLS,
+    TRUSTED,
+    WITH_OAUTH2,
     FaultyCertificates,
+    WithoutTls,
 )
 
 NOTHING_ARRIVED: Final = (
@@ -19,6 +23,15 @@ NOTHING_ARRIVED: Final = (
 NOT_TRIED: Final = (
     "the target tried no TLS connection to the receiver's listeners whose certificate is faulty"
     " ({}); they have ports of their own on the receiver's host, which the target has to reach"
+)
+
+NOTHING_REQUESTED: Final = (
+    "no access token was requested at a token URL with a trusted certificate either, so that what"
+    " was not requested proves nothing"
+)
+NO_CONNECTION: Final = (
+    "the target made no connection to the receiver's listener without TLS; it has a port of its own"
+    " on the receiver's host, which the target has to reach"
 )
 
 
@@ -61,4 +74,58 @@ def no_faulty_certificate_is_accepted(
     if not_tried:
         raise NotExaminedError(NOT_TRIED.format(", ".join(not_tried)))
     if not trusted and not accepted:
+        raise NotExaminedError(NOTHING_ARRIVED)
+
+
+@check("6-27")
+def no_faulty_certificate_of_a_token_url_is_accepted(
+    observed: FaultyCertificates, _context: CheckContext
+) -> Iterator[Judgement]:
+    """Nothing was requested over a faulty certificate, while the target asked for a token over a
+    trusted one and can reach the listener with the faulty one.
+    """
+    requests = observed.token_requests()
+    trusted = requests.get(TRUSTED, ())
+    accepted = [name for name in CERTIFICATES if requests.get(name)]
+    for name in accepted:
+        yield violated(
+            "6-27",
+            f"A token was requested at a URL whose certificate {CERTIFICATES[name]}",
+            expected="no request",
+            actual=f"{len(requests[name])} requests",
+            exchanges=[observed.exchange(WITH_OAUTH2.format(name))],
+            deliveries=requests[name],
+        )
+    for name in requests:
+        reached = observed.handshakes.get(name)
+        if name in CERTIFICATES and name not in accepted and trusted and reached:
+            creation = observed.exchange(WITH_OAUTH2.format(name))
+            yield holds("6-27", exchanges=[creation], deliveries=trusted)
+    if not trusted and not accepted:
+        raise NotExaminedError(NOTHING_REQUESTED)
+
+
+@check("6-28")
+def an_https_url_is_not_requested_without_tls(
+    observed: WithoutTls, context: CheckContext
+) -> Iterator[Judgement]:
+    """Nothing was delivered where no TLS is spoken, while the target tried to connect there and
+    delivered over TLS, or refused the endpoint when it had tried.
+    """
+    creation = observed.exchange(NO_TLS)
+    trusted, in_clear = observed.trusted(context.dialect), observed.in_clear(context.dialect)
+    if in_clear:
+        yield violated(
+            "6-28",
+            "An https URL was requested over plain HTTP",
+            expected="TLS or no delivery",
+            actual=f"{len(in_clear)} deliveries without TLS",
+            exchanges=[creation],
+            deliveries=in_clear,
+        )
+    elif not observed.connections:
+        raise NotExaminedError(NO_CONNECTION)
+    elif trusted or (creation is not None and refused(creation)):
+        yield holds("6-28", exchanges=[creation], deliveries=trusted)
+    else:
         raise NotExaminedError(NOTHING_ARRIVED)

@@ -9,14 +9,16 @@ from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.observations.delivery.security.oauth2 import (
     DECOY,
     AssertionGrant,
+    PartlyMappedToken,
     RedirectedTokenUrl,
     RepeatedDeliveries,
     SharedSecretGrant,
+    SharedTokenUrl,
     ShortLivedToken,
     TypedToken,
 )
 from hookproof.conformance.observations.delivery.security.token_requests import CLIENT, GRANT
-from hookproof.spec.dialect.vocabulary import TokenScheme
+from hookproof.spec.dialect.vocabulary import PartialMapping, TokenScheme
 
 BEARER: Final = "Bearer"  # RFC 6750, section 2.1
 
@@ -65,6 +67,31 @@ def a_token_request_carries_what_was_given(
                 exchanges=observed.exchanges_of_event[:1],
                 deliveries=[delivery],
             )
+
+
+@check("2.5-27")
+def a_member_that_is_not_mapped_is_read_under_its_standard_name(
+    observed: PartlyMappedToken, context: CheckContext
+) -> Iterator[Judgement]:
+    """The token is delivered whose name field_mapping leaves out.
+
+    A delivery without it counts where one to an endpoint that maps every member has its own.
+    """
+    if context.dialect.requests.partial_field_mapping.allowed != (PartialMapping.STANDARD_NAMES,):
+        return
+    arrived = observed.delivered(context.dialect)
+    carried = any(map(observed.tokens_in, arrived))
+    beside = observed.fully_mapped(context.dialect)
+    if carried or beside:
+        yield judged(
+            carried,
+            "2.5-27",
+            "A token is not read under its standard name where field_mapping leaves that out",
+            expected="a header with an access token that was issued",
+            actual="no such token" if arrived else "no delivery",
+            exchanges=observed.exchanges_of_event,
+            deliveries=arrived if carried else [*beside, *arrived],
+        )
 
 
 @check("2.5-15")
@@ -158,6 +185,32 @@ def a_valid_token_is_used_again(
         exchanges=observed.exchanges_of_event,
         deliveries=together[:2] or [carried[0] for carried in by_token.values()],
     )
+
+
+@check("2.5-25", "2.5-26")
+def a_token_is_used_for_no_other_client_or_scope(
+    observed: SharedTokenUrl, _context: CheckContext
+) -> Iterator[Judgement]:
+    """The request that was answered with the token carried what the endpoint has, as far as it
+    carried the client or the scope of any endpoint.
+    """
+    for destination, delivery, place in observed.grants():
+        of_client = observed.is_for(destination, place, "client_id")
+        of_scope = observed.is_for(destination, place, "scope") if of_client else None
+        for requirement, own, member in (
+            ("2.5-25", of_client, "client_id"),
+            ("2.5-26", of_scope, "scope"),
+        ):
+            if own is not None:
+                yield judged(
+                    own,
+                    requirement,
+                    f"A token is used that was requested with the {member} of another endpoint",
+                    expected=destination.settings["authentication"]["oauth2"][member],
+                    actual=f"a token that was requested with another {member}",
+                    exchanges=[observed.exchange(destination.name)],
+                    deliveries=[observed.request_for(place), delivery],
+                )
 
 
 @check("2.5-14")

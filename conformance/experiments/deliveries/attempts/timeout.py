@@ -12,16 +12,22 @@ from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.tolerances import LATE_S
 from hookproof.conformance.observations.delivery.attempts.timeouts import (
+    AGAIN,
     ENDLESS,
     EVENT,
+    PROMPT,
     SILENT,
     SLOW,
     DefaultTimeout,
     GivenTimeout,
+    ZeroTimeoutDeliveries,
     waited_s,
 )
 from hookproof.conformance.observations.destinations import Destination, Event
 from hookproof.receiver.replies.script import Reply
+from hookproof.spec.dialect.answer import Answer
+from hookproof.spec.dialect.vocabulary import ZeroTimeout
+from hookproof.spec.dialect.zero_timeout import zero_http_timeout
 
 TIMEOUT_S: Final = 2
 
@@ -40,11 +46,16 @@ STEP_S: Final = 0.1
 DEFAULT_PATIENCE_S: Final = {Profile.QUICK: 3.0, Profile.STANDARD: 5.0, Profile.DEEP: 40.0}
 
 
-@experiment("timeout", observes=(GivenTimeout, DefaultTimeout), sharing=Sharing.CONFIRMED)
+@experiment(
+    "timeout",
+    observes=(GivenTimeout, DefaultTimeout, ZeroTimeoutDeliveries),
+    sharing=Sharing.CONFIRMED,
+)
 async def timeout(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast to endpoints that keep the service waiting."""
     async for observation in run_scenarios(
-        context, {"given time": given_time, "default time": default_time}
+        context,
+        {"given time": given_time, "default time": default_time, "time of zero": zero_time},
     ):
         yield observation
 
@@ -71,12 +82,7 @@ async def given_time(scenario: Scenario) -> GivenTimeout:
 
 async def default_time(scenario: Scenario) -> DefaultTimeout:
     """One event to a silent endpoint that was given no time-out."""
-    default = scenario.dialect.delivery.default_timeout_s
-    if not default.decided:
-        raise PreconditionFailed(
-            "the dialect does not decide how long an endpoint without http_timeout is waited for"
-            " (delivery.default_timeout_s)"
-        )
+    default = known_default(scenario)
     if default.value > DEFAULT_PATIENCE_S[scenario.context.profile]:
         raise PreconditionFailed(
             f"the default time-out of {default.value} s is too long to wait; try the deep profile"
@@ -86,6 +92,43 @@ async def default_time(scenario: Scenario) -> DefaultTimeout:
     await scenario.await_arrival(silent, event)
     await await_end(scenario, silent, event, default.value)
     return await scenario.observe(DefaultTimeout, timeout_s=default.value)
+
+
+async def zero_time(scenario: Scenario) -> ZeroTimeoutDeliveries:
+    """Two events to an endpoint with an http_timeout of 0 that answers late, and to a silent one
+    where the default can be waited for.
+
+    Nothing may arrive there; a second event that does not shows that the first was not lost.
+    """
+    meaning = zero_http_timeout(scenario.dialect)
+    if meaning.allowed == (ZeroTimeout.REFUSED,):
+        raise PreconditionFailed("the dialect says that an http_timeout of 0 is refused")
+    default = known_default(scenario)
+    slow_s = min(SLOW_S, min(default.allowed) / 2)
+    prompt = await scenario.destination(PROMPT)
+    slow = await scenario.destination(SLOW, replies=[Reply(delay_s=slow_s)], http_timeout=0)
+    waiting = [(slow, slow_s)]
+    if max(default.allowed) <= DEFAULT_PATIENCE_S[scenario.context.profile]:
+        silent = await scenario.destination(SILENT, replies=[Reply(hang=True)], http_timeout=0)
+        waiting.append((silent, max(default.allowed)))
+    event, again = await scenario.broadcast(EVENT), await scenario.broadcast(AGAIN)
+    await scenario.await_arrival(prompt, event, again)
+    await scenario.await_everywhere([where for where, _ in waiting], event)
+    await asyncio.gather(*(await_end(scenario, where, event, time_s) for where, time_s in waiting))
+    return await scenario.observe(
+        ZeroTimeoutDeliveries, slow_s=slow_s, default_s=max(default.allowed)
+    )
+
+
+def known_default(scenario: Scenario) -> Answer[int]:
+    """The dialect's default time-out in seconds; raises PreconditionFailed if it is open."""
+    default = scenario.dialect.delivery.default_timeout_s
+    if not default.decided:
+        raise PreconditionFailed(
+            "the dialect does not decide how long an endpoint without http_timeout is waited for"
+            " (delivery.default_timeout_s)"
+        )
+    return default
 
 
 async def await_end(

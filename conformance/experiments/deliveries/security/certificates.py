@@ -6,20 +6,27 @@ there: an endpoint that was never tried shows nothing.
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.conformance.experiments.deliveries.security.token_server import (
+    new_token_server,
+    oauth2_towards,
+)
 from hookproof.conformance.experiments.scenario import Scenario
-from hookproof.conformance.experiments.scenario_run import run_scenarios
+from hookproof.conformance.experiments.scenario_run import ScenarioFunction, run_scenarios
 from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.observations.delivery.security.certificates import (
     CERTIFICATES,
     EVENT,
+    NO_TLS,
     TRUSTED,
+    WITH_OAUTH2,
     FaultyCertificates,
+    WithoutTls,
 )
 from hookproof.conformance.observations.destinations import Destination
 
@@ -34,37 +41,87 @@ STEP_S: Final = 0.1
 
 @experiment(
     "certificates",
-    observes=(FaultyCertificates,),
+    observes=(FaultyCertificates, WithoutTls),
     profile=Profile.STANDARD,
     sharing=Sharing.CONFIRMED,
 )
 async def certificates(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast to endpoints with a trusted certificate and with faulty ones."""
-    context.require_capability("tls_verification")
-    async for observation in run_scenarios(context, {"faulty certificates": faulty_certificates}):
+    scenarios: dict[str, ScenarioFunction] = {
+        "faulty certificates": faulty_certificates,
+        "no TLS": without_tls,
+    }
+    async for observation in run_scenarios(context, scenarios):
         yield observation
 
 
 async def faulty_certificates(scenario: Scenario) -> FaultyCertificates:
-    """An endpoint for each certificate, and one event."""
-    receiver = scenario.context.receiver
-    listeners = await receiver.tls_faults()
-    if not listeners:
-        raise PreconditionFailed(NO_LISTENERS)
+    """An endpoint for each certificate, one for each as that of a token URL, and one event."""
+    scenario.context.require_capability("tls_verification")
+    receiver, listeners = scenario.context.receiver, await faulty_listeners(scenario)
     before = await receiver.tls_fault_handshakes()
     trusted = await scenario.destination(TRUSTED)
     for name in CERTIFICATES:
         with contextlib.suppress(PreconditionFailed):  # a service may visit the URL and refuse it
             await at_listener(scenario, name, listeners[name])
+    token_servers = await endpoints_with_token_urls(scenario, listeners)
     event = await scenario.broadcast(EVENT)
     await scenario.await_arrival(trusted, event)
-    await await_handshakes(scenario, before)
+    await await_handshakes(scenario, before, CERTIFICATES)
     await scenario.await_silence()
+    for token in token_servers.values():
+        await scenario.trial.arrivals(token, count=0, timeout_s=0)
     begun = await receiver.tls_fault_handshakes()
     return await scenario.observe(
         FaultyCertificates,
         handshakes={name: begun[name] - before[name] for name in CERTIFICATES},
+        token_servers=token_servers,
     )
+
+
+async def without_tls(scenario: Scenario) -> WithoutTls:
+    """An endpoint with a trusted certificate, one with an https URL where no TLS is spoken, and one
+    event.
+    """
+    receiver, listeners = scenario.context.receiver, await faulty_listeners(scenario)
+    before = await receiver.tls_fault_handshakes()
+    trusted = await scenario.destination(TRUSTED)
+    with contextlib.suppress(PreconditionFailed):  # a service may visit the URL and refuse it
+        await at_listener(scenario, NO_TLS, listeners[NO_TLS])
+    event = await scenario.broadcast(EVENT)
+    await scenario.await_arrival(trusted, event)
+    await await_handshakes(scenario, before, [NO_TLS])
+    await scenario.await_silence()
+    begun = await receiver.tls_fault_handshakes()
+    return await scenario.observe(WithoutTls, connections=begun[NO_TLS] - before[NO_TLS])
+
+
+async def faulty_listeners(scenario: Scenario) -> Mapping[str, str]:
+    """The base URLs of the listeners whose TLS is wrong; raises PreconditionFailed without any."""
+    listeners = await scenario.context.receiver.tls_faults()
+    if not listeners:
+        raise PreconditionFailed(NO_LISTENERS)
+    return listeners
+
+
+async def endpoints_with_token_urls(
+    scenario: Scenario, listeners: Mapping[str, str]
+) -> dict[str, str]:
+    """Create endpoints with oauth2 whose token URLs have the trusted certificate and faulty ones.
+
+    Returns the receiver's tokens behind the token URLs of those that were accepted, by certificate.
+    """
+    token_servers: dict[str, str] = {}
+    if scenario.context.why_lacking("oauth2"):
+        return token_servers
+    for name in (TRUSTED, *CERTIFICATES):
+        server = await new_token_server(scenario)
+        url = server.url if name == TRUSTED else f"{listeners[name]}/{server.token}"
+        authentication = oauth2_towards(scenario, url, **server.members)
+        with contextlib.suppress(PreconditionFailed):
+            await scenario.destination(WITH_OAUTH2.format(name), authentication=authentication)
+            token_servers[name] = server.token
+    return token_servers
 
 
 async def at_listener(scenario: Scenario, name: str, url: str) -> Destination:
@@ -73,11 +130,15 @@ async def at_listener(scenario: Scenario, name: str, url: str) -> Destination:
     return await scenario.endpoint(name, token.token, url=f"{url}/{token.token}")
 
 
-async def await_handshakes(scenario: Scenario, before: Mapping[str, int]) -> None:
-    """Wait until each of the endpoints was tried, or the time for a delivery is over."""
+async def await_handshakes(
+    scenario: Scenario, before: Mapping[str, int], names: Iterable[str]
+) -> None:
+    """Wait until each of the endpoints of these names was tried, or the time for a delivery is
+    over.
+    """
     deadline = scenario.context.loop.time() + scenario.context.budgets.delivery_s
     tried = [destination.name for destination in scenario.destinations]
-    awaited = [name for name in CERTIFICATES if name in tried]
+    awaited = [name for name in names if name in tried]
     while awaited and scenario.context.loop.time() < deadline:
         begun = await scenario.context.receiver.tls_fault_handshakes()
         awaited = [name for name in awaited if begun[name] <= before[name]]

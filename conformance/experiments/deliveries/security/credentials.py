@@ -10,9 +10,11 @@ from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.deliveries.security.oauth2 import (
     assertion,
     deliver_one,
+    partly_mapped,
     redirected,
     repeated,
     shared_secret,
+    shared_url,
     short_life,
     typed_token,
 )
@@ -40,9 +42,11 @@ from hookproof.conformance.observations.delivery.security.credentials import (
 )
 from hookproof.conformance.observations.delivery.security.oauth2 import (
     AssertionGrant,
+    PartlyMappedToken,
     RedirectedTokenUrl,
     RepeatedDeliveries,
     SharedSecretGrant,
+    SharedTokenUrl,
     ShortLivedToken,
     TypedToken,
 )
@@ -55,8 +59,10 @@ Fixed = TypeVar("Fixed", bound=FixedCredentials)
     "credentials",
     observes=(
         SharedSecretGrant,
+        PartlyMappedToken,
         TypedToken,
         RepeatedDeliveries,
+        SharedTokenUrl,
         AssertionGrant,
         ShortLivedToken,
         RedirectedTokenUrl,
@@ -71,8 +77,10 @@ async def credentials(context: ExperimentContext) -> AsyncIterator[Evidence]:
     scenarios: dict[str, ScenarioFunction] = {
         "oauth2": partial(shared_secret, mapping=None),
         "oauth2 with field_mapping": partial(shared_secret, mapping=MAPPED_FIELDS),
+        "oauth2 with part of a field_mapping": partly_mapped,
         "oauth2 with another token_type": partial(typed_token, mapping=MAPPED_FIELDS),
         "oauth2 with several deliveries": repeated,
+        "oauth2 with one token URL for several": shared_url,
         "oauth2 with assertion by an elliptic key": partial(
             assertion, signing_key=elliptic_key(context.word("kid")), algorithm=ELLIPTIC
         ),

@@ -5,7 +5,9 @@ from collections.abc import Mapping
 from typing import Any, Final, TypeVar
 
 from hookproof.conformance.experiments.deliveries.security.token_server import (
+    MAPPED_FIELDS,
     SHORT_LIFE_S,
+    STANDARD_FIELDS,
     ScriptedTokenServer,
     authorized_destination,
     new_token_server,
@@ -13,6 +15,7 @@ from hookproof.conformance.experiments.deliveries.security.token_server import (
     shortest_unit,
 )
 from hookproof.conformance.experiments.scenario import Scenario
+from hookproof.conformance.model.evidence import PreconditionFailed
 from hookproof.conformance.observations.delivery.security.credentials import (
     AUTHORIZED,
     EVENT,
@@ -21,16 +24,23 @@ from hookproof.conformance.observations.delivery.security.credentials import (
 from hookproof.conformance.observations.delivery.security.oauth2 import (
     AFTER,
     AGAIN,
+    ANOTHER_CLIENT,
+    ANOTHER_SCOPE,
+    FULLY_MAPPED,
     AssertionGrant,
     OAuth2Deliveries,
+    PartlyMappedToken,
     RedirectedTokenUrl,
     RepeatedDeliveries,
     SharedSecretGrant,
+    SharedTokenUrl,
     ShortLivedToken,
     TypedToken,
 )
+from hookproof.conformance.observations.delivery.security.token_requests import CLIENT
 from hookproof.conformance.observations.destinations import Destination
 from hookproof.receiver.replies.script import Reply
+from hookproof.spec.dialect.vocabulary import PartialMapping
 
 # A type that no service knows; one that takes any type sends it as the scheme.
 TOKEN_TYPE: Final = "Conformance"  # noqa: S105 - it is no token
@@ -39,6 +49,7 @@ TOKEN_TYPE: Final = "Conformance"  # noqa: S105 - it is no token
 # fills them by and by.
 WAVES: Final = (2, 3)
 ISSUED_IN_WAVES: Final = 40
+ISSUED_TO_SEVERAL: Final = 12
 
 Granted = TypeVar("Granted", bound=OAuth2Deliveries)
 
@@ -60,6 +71,22 @@ async def typed_token(scenario: Scenario, *, mapping: Mapping[str, str]) -> Type
     return await observe_tokens(scenario, TypedToken, server, token_type=TOKEN_TYPE)
 
 
+async def partly_mapped(scenario: Scenario) -> PartlyMappedToken:
+    """A field_mapping without the access_token, and one with it, which shows what is delivered."""
+    if scenario.dialect.requests.partial_field_mapping.allowed == (PartialMapping.REFUSED,):
+        raise PreconditionFailed("the dialect says that such a field_mapping is refused")
+    partial = {name: MAPPED_FIELDS[name] for name in ("expires_in", "token_type")}
+    server = await new_token_server(scenario, mapping=partial)
+    authorized = await authorized_destination(scenario, server)
+    whole = {**STANDARD_FIELDS, **partial}
+    members = {**server.members, "field_mapping": whole}
+    mapped = await scenario.destination(
+        FULLY_MAPPED, authentication=oauth2_towards(scenario, server.url, **members)
+    )
+    await scenario.await_everywhere([authorized, mapped], await scenario.broadcast(EVENT))
+    return await observe_tokens(scenario, PartlyMappedToken, server)
+
+
 async def repeated(scenario: Scenario) -> RepeatedDeliveries:
     """Several events within the life of the first token, the first of them alone."""
     server = await new_token_server(scenario, count=ISSUED_IN_WAVES)
@@ -69,6 +96,23 @@ async def repeated(scenario: Scenario) -> RepeatedDeliveries:
         events = await asyncio.gather(*(scenario.broadcast(AGAIN) for _ in range(size)))
         await scenario.await_arrival(destination, *events)
     return await observe_tokens(scenario, RepeatedDeliveries, server)
+
+
+async def shared_url(scenario: Scenario) -> SharedTokenUrl:
+    """An event to an endpoint that fetches the first token, and one when there are two more."""
+    server = await new_token_server(scenario, count=ISSUED_TO_SEVERAL)
+    first = oauth2_towards(scenario, server.url, **server.members)
+    same_client = {name: first["oauth2"][name] for name in (*CLIENT, "audience")}
+    second = oauth2_towards(scenario, server.url, **server.members)
+    third = oauth2_towards(scenario, server.url, **server.members, **same_client)
+    authorized = await scenario.destination(AUTHORIZED, authentication=first)
+    await scenario.await_arrival(authorized, await scenario.broadcast(EVENT))
+    others = [
+        await scenario.destination(ANOTHER_CLIENT, authentication=second),
+        await scenario.destination(ANOTHER_SCOPE, authentication=third),
+    ]
+    await scenario.await_everywhere(others, await scenario.broadcast(AGAIN))
+    return await observe_tokens(scenario, SharedTokenUrl, server)
 
 
 async def assertion(

@@ -78,7 +78,7 @@ async def new_token_server(
     issued = tuple(scenario.bodies.word("issued") for _ in range(count))
     long_life = expiry.at_least(LONG_LIFE_S)
     lifetimes = [expiry.at_least(first_life_s), *[long_life] * (count - 1)]
-    fields = mapping or STANDARD_FIELDS
+    fields = {**STANDARD_FIELDS, **(mapping or {})}
     wrong = {"access_token": DECOY, "expires_in": long_life, "token_type": DECOY}
     decoys = {name: value for name, value in wrong.items() if name not in fields.values()}
     replies = [

@@ -14,7 +14,11 @@ SILENT: Final = "silent"
 ENDLESS: Final = "endless"
 SLOW: Final = "slow"
 
+# A destination that answers at once, beside others that may not be waited for at all.
+PROMPT: Final = "prompt"
+
 EVENT: Final = "event"
+AGAIN: Final = "again"
 
 Waiting = Iterator[tuple[Destination, Attempts]]
 
@@ -58,6 +62,38 @@ class GivenTimeout(EndpointTimeout):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DefaultTimeout(EndpointTimeout):
     """One event to an endpoint without http_timeout."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ZeroTimeoutDeliveries(DeliveryObservation):
+    """Two events to endpoints with an http_timeout of 0, and to one without that answers at once.
+
+    `default_s` is the dialect's default, `slow_s` the shorter time after which an endpoint answers.
+    One that never answers is there only if the default can be waited for.
+    """
+
+    slow_s: float
+    default_s: float
+
+    def prompt(self, dialect: Dialect) -> Attempts:
+        """What arrived at the endpoint that answers at once."""
+        return self._arrived(PROMPT, dialect)
+
+    def slow(self, dialect: Dialect) -> Attempts:
+        """What arrived at the endpoint that answers late."""
+        return self._arrived(SLOW, dialect)
+
+    def silent(self, dialect: Dialect) -> Attempts:
+        """The attempts at the first event where nothing is answered."""
+        return self._arrived(SILENT, dialect, EVENT)
+
+    def _arrived(self, name: str, dialect: Dialect, *events: str) -> Attempts:
+        return tuple(
+            attempt
+            for destination in self.destinations_named(name)
+            for event in events or (EVENT, AGAIN)
+            for attempt in self.attempts_at(destination, event, dialect)
+        )
 
 
 def waited_s(attempts: Attempts, timeout_s: float) -> float | None:

@@ -1,25 +1,38 @@
 """Deliveries to endpoints with oauth2, and the requests for their access tokens (section 2.5)."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Self
 
 from hookproof.conformance.model.evidence import Exchange, NotExaminedError
 from hookproof.conformance.observations.deliveries import Attempts
 from hookproof.conformance.observations.delivery.security.credentials import (
     AUTHORIZED,
+    EVENT,
     AuthorizedDeliveries,
 )
 from hookproof.conformance.observations.delivery.security.token_requests import (
     TokenRequestReading,
     read_token_request,
 )
+from hookproof.conformance.observations.destinations import Destination
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.dialect.model import Dialect
 
 # The event after the end of a token, and those that follow while a token is valid.
 AFTER: Final = "after"
 AGAIN: Final = "again"
+
+# Endpoints that share the token URL of the authorized one: with another client and another scope,
+# and with its client and another scope.
+ANOTHER_CLIENT: Final = "another client"
+ANOTHER_SCOPE: Final = "another scope"
+
+# An endpoint whose field_mapping names every member, beside one whose field_mapping does not.
+FULLY_MAPPED: Final = "fully mapped"
+
+# Requests for which the receiver's token server uses up no access token.
+VISITS: Final = ("GET", "HEAD", "OPTIONS")
 
 # What the token server answers with under the usual names of members that field_mapping renames.
 DECOY: Final = "decoy"
@@ -156,6 +169,20 @@ class RepeatedDeliveries(OAuth2Deliveries):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PartlyMappedToken(OAuth2Deliveries):
+    """Access tokens under their standard name, which one field_mapping gives and one leaves out."""
+
+    def fully_mapped(self, dialect: Dialect) -> Attempts:
+        """What arrived with a token where the field_mapping names every member."""
+        return tuple(
+            delivery
+            for destination in self.destinations_named(FULLY_MAPPED)
+            for delivery in self.attempts_at(destination, EVENT, dialect)
+            if self.tokens_in(delivery)
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ShortLivedToken(OAuth2Deliveries):
     """A first access token that soon ends, and an event after its end."""
 
@@ -178,3 +205,56 @@ class RedirectedTokenUrl(OAuth2Deliveries):
     def redirected(self) -> Attempts:
         """What arrived where the redirect points."""
         return self.arrived_at(self.aside)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedTokenUrl(OAuth2Deliveries):
+    """Endpoints with one token URL, of two clients and with two scopes of one client.
+
+    `missing` has, by the name of the endpoint, the members of its oauth2 that each request for a
+    token did not carry, request by request. The last of the issued tokens is issued again and
+    again, so that it proves nothing.
+    """
+
+    missing: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
+
+    def examined(self, dialect: Dialect) -> Self:
+        """The observation with each request for a token compared with each endpoint too."""
+        return replace(
+            OAuth2Deliveries.examined(self, dialect),
+            missing={
+                destination.name: tuple(
+                    read_token_request(
+                        request, destination.settings["authentication"]["oauth2"]
+                    ).missing
+                    for request in self._granted
+                )
+                for destination in self.destinations
+            },
+        )
+
+    def grants(self) -> Iterator[tuple[Destination, ReceivedDelivery, int]]:
+        """Each delivery with its endpoint and the place of the token that it carries."""
+        for destination in self.destinations:
+            for delivery in self.arrived_at(destination.token):
+                for place in self.tokens_in(delivery):
+                    if place < min(len(self.issued) - 1, len(self._granted)):
+                        yield destination, delivery, place
+
+    def request_for(self, place: int) -> ReceivedDelivery:
+        """The request that was answered with the token at this place."""
+        return self._granted[place]
+
+    def is_for(self, destination: Destination, place: int, member: str) -> bool | None:
+        """Whether the token at this place was requested with the value that this member of oauth2
+        has at an endpoint; None if the request has it of no endpoint.
+        """
+        if all(member in requests[place] for requests in self.missing.values()):
+            return None
+        return member not in self.missing[destination.name][place]
+
+    @property
+    def _granted(self) -> Attempts:
+        return tuple(
+            request for request in self.requests_for_tokens if request.method not in VISITS
+        )

@@ -4,16 +4,24 @@ from collections.abc import Mapping
 from math import inf
 from typing import Any, Final
 
-from hookproof.mockserver.delivery.attempt.credentials import object_member
+from hookproof.mockserver.api.handlers.endpoints import EndpointHandlers
+from hookproof.mockserver.api.service import OperationCall, OperationResult
+from hookproof.mockserver.delivery.attempt.credentials import object_member, text_member
 from hookproof.mockserver.delivery.attempt.headers import Headers
-from hookproof.mockserver.delivery.attempt.oauth2 import BEARER, AccessToken, OAuth2Tokens
+from hookproof.mockserver.delivery.attempt.oauth2 import (
+    BEARER,
+    AccessToken,
+    OAuth2Tokens,
+    TokenState,
+)
 from hookproof.mockserver.delivery.http_client.http1 import Response
 from hookproof.mockserver.delivery.http_client.transport import ParsedUrl, Transport, parse_url
 from hookproof.mockserver.delivery.store_port import EndpointSettings
 from hookproof.mockserver.faults.registry import fault
-from hookproof.spec.dialect.vocabulary import TokenScheme
+from hookproof.spec.dialect.vocabulary import PartialMapping, TokenScheme
 
 SHOWN: Final = ("credentials",)
+MEMBERS: Final = ("access_token", "expires_in", "token_type")
 
 
 @fault("2.5-6", shows_in=SHOWN)
@@ -24,6 +32,23 @@ class MappingIgnored(OAuth2Tokens):
         return super()._token(
             {name: value for name, value in oauth2.items() if name != "field_mapping"}, response
         )
+
+
+@fault(
+    "2.5-27",
+    seen="a mapping that replaces the standard one",
+    shows_in=SHOWN,
+    where=lambda dialect: dialect.requests.partial_field_mapping.prefers(
+        PartialMapping.STANDARD_NAMES
+    ),
+)
+class UnmappedMembersLost(OAuth2Tokens):
+    """What a field_mapping leaves out is not read from the token response at all."""
+
+    def _token(self, oauth2: Mapping[str, object], response: Response) -> AccessToken:
+        names = oauth2.get("field_mapping")
+        whole = {name: names.get(name, "\0") for name in MEMBERS} if isinstance(names, dict) else {}
+        return super()._token({**oauth2, "field_mapping": whole}, response)
 
 
 class UnmappedMember(OAuth2Tokens):
@@ -73,6 +98,31 @@ class TokenFetchedEachTime(OAuth2Tokens):
     ) -> tuple[str, bool]:
         self._states.pop(endpoint.uid, None)
         return await super().authorization(endpoint, oauth2)
+
+
+class SharedTokens(OAuth2Tokens):
+    """Endpoints share a token where these members of oauth2 are the same."""
+
+    shared_by: tuple[str, ...] = ()
+
+    def _state_of(self, endpoint_uid: str, oauth2: Mapping[str, object]) -> TokenState:
+        key = " ".join(text_member(oauth2, name) for name in self.shared_by)
+        known = self._states.get(key)
+        return super()._state_of(key, oauth2 if known is None else known.oauth2)
+
+
+@fault("2.5-25", "2.5-26", seen="a cache with too short a key", shows_in=SHOWN)
+class TokensCachedByUrl(SharedTokens):
+    """Endpoints with the same token URL share a token, whatever client they have."""
+
+    shared_by = ("url",)
+
+
+@fault("2.5-26", seen="a cache with too short a key", shows_in=SHOWN)
+class TokensCachedByClient(SharedTokens):
+    """Endpoints with the same token URL and client share a token, whatever their scope."""
+
+    shared_by = ("url", "client_id")
 
 
 class AlteredTokenForm(OAuth2Tokens):
@@ -174,6 +224,23 @@ class JtiOfTheClient(OAuth2Tokens):
 
     def _sign(self, oauth2: Mapping[str, object], now: float, serial: str) -> str:
         return super()._sign(oauth2, now, str(oauth2["client_id"]))
+
+
+@fault(
+    "2.5-27",
+    shows_in=["refusals"],
+    where=lambda dialect: dialect.requests.partial_field_mapping.prefers(
+        PartialMapping.STANDARD_NAMES
+    ),
+)
+class PartialMappingRefused(EndpointHandlers):
+    """An endpoint whose field_mapping leaves out the access_token is refused."""
+
+    def create(self, call: OperationCall) -> OperationResult:
+        oauth2 = (call.body.get("authentication") or {}).get("oauth2") or {}
+        if "access_token" not in oauth2.get("field_mapping", MEMBERS):
+            raise self._service.errors.invalid("/authentication/oauth2/field_mapping: is too short")
+        return super().create(call)
 
 
 @fault("2.5-14", seen="the token fetch bypasses the guard of deliveries", shows_in=SHOWN)

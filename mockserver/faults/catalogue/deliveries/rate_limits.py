@@ -14,23 +14,26 @@ from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.altered_endpoints import AlteredSettings
 from hookproof.mockserver.faults.support.misread_dialect import misread_service
 from hookproof.mockserver.store.database import Database
+from hookproof.mockserver.store.deliveries import UNLIMITED_S
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import Excess, ZeroLimit
+from hookproof.spec.dialect.vocabulary import Excess, ZeroLimit, ZeroTimeout
+from hookproof.spec.dialect.zero_timeout import zero_http_timeout
 
 RATE: Final = ("rate_limit",)
 TIMEOUT: Final = ("timeout",)
 
-_REQUESTED_RATE_LIMIT: Final = (
-    "SELECT json_extract(document, '$.rate_limit') FROM endpoints WHERE uid = ?"
-)
+# The longest default time-out that a run of the standard profile waits out.
+SHORT_DEFAULT_S: Final = 5
+
+_REQUESTED: Final = "SELECT json_extract(document, '$.' || ?) FROM endpoints WHERE uid = ?"
 # One window for all endpoints with the same rate_limit.
 _SHARED_WINDOWS: Final[dict[int, SlidingWindow]] = {}
 
 
-def requested_rate_limit(database: Database, endpoint: EndpointSettings) -> int | None:
-    """The rate_limit as it was requested: settings have None for 0 too."""
-    (rate_limit,) = database.read(_REQUESTED_RATE_LIMIT, (endpoint.uid,)).fetchone()
-    return None if rate_limit is None else int(rate_limit)
+def requested_setting(database: Database, endpoint: EndpointSettings, name: str) -> int | None:
+    """A number as it was requested: settings have what a 0 means."""
+    (requested,) = database.read(_REQUESTED, (name, endpoint.uid)).fetchone()
+    return None if requested is None else int(requested)
 
 
 def over_limit_waits(dialect: Dialect) -> bool:
@@ -128,7 +131,7 @@ class EverybodyLimited(AlteredSettings):
     """An endpoint without a rate_limit is limited to five requests in two seconds."""
 
     def alter_settings(self, endpoint: EndpointSettings) -> EndpointSettings:
-        rate_limit = requested_rate_limit(self._database, endpoint)
+        rate_limit = requested_setting(self._database, endpoint, "rate_limit")
         if rate_limit is not None:
             return endpoint
         return msgspec.structs.replace(endpoint, rate_limit=5, rate_window_s=2.0)
@@ -152,7 +155,7 @@ class ZeroMeansNothing(AlteredSettings):
     """An endpoint with a rate_limit of 0 receives nothing."""
 
     def alter_settings(self, endpoint: EndpointSettings) -> EndpointSettings:
-        rate_limit = requested_rate_limit(self._database, endpoint)
+        rate_limit = requested_setting(self._database, endpoint, "rate_limit")
         return msgspec.structs.replace(endpoint, receives=False) if rate_limit == 0 else endpoint
 
 
@@ -211,3 +214,54 @@ class OtherDefaultTimeout(EndpointHandlers):
     def __init__(self, service: Service) -> None:
         longer = service.dialect.delivery.default_timeout_s.value + 10
         super().__init__(misread_service(service, "delivery.default_timeout_s", longer))
+
+
+@fault(
+    "8-16",
+    "8-21",
+    shows_in=["refusals"],
+    where=lambda dialect: ZeroTimeout.REFUSED not in zero_http_timeout(dialect).allowed,
+)
+class ZeroTimeoutRefused(EndpointHandlers):
+    """An endpoint with an http_timeout of 0 is refused."""
+
+    def create(self, call: OperationCall) -> OperationResult:
+        if call.body.get("http_timeout") == 0:
+            raise self._service.errors.invalid("/http_timeout: is 1 at least")
+        return super().create(call)
+
+
+class ZeroTimeoutMistaken(AlteredSettings):
+    """Waits `instead_s` seconds for an endpoint whose http_timeout is 0."""
+
+    instead_s = 0.0
+
+    def alter_settings(self, endpoint: EndpointSettings) -> EndpointSettings:
+        if requested_setting(self._database, endpoint, "http_timeout") != 0:
+            return endpoint
+        return msgspec.structs.replace(endpoint, http_timeout_s=self.instead_s)
+
+
+@fault(
+    "8-21",
+    seen="a deadline of now",
+    shows_in=TIMEOUT,
+    where=lambda dialect: zero_http_timeout(dialect).value is ZeroTimeout.DEFAULT,
+)
+class ZeroTimeoutIsNow(ZeroTimeoutMistaken):
+    """An attempt at an endpoint with an http_timeout of 0 is given up at once."""
+
+
+@fault(
+    "8-21",
+    seen="an HTTP client for which 0 is no limit",
+    shows_in=TIMEOUT,
+    where=lambda dialect: (
+        zero_http_timeout(dialect).value is ZeroTimeout.DEFAULT
+        and dialect.delivery.default_timeout_s.value <= SHORT_DEFAULT_S
+    ),
+)
+class ZeroTimeoutNeverEnds(ZeroTimeoutMistaken):
+    """An attempt at an endpoint with an http_timeout of 0 waits for its answer without end."""
+
+    instead_s = UNLIMITED_S

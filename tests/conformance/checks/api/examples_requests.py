@@ -1,7 +1,9 @@
 """Examples for sections 2.9, 4.9, 7 and 8: refusals, required fields and bounds."""
 
 from hookproof.conformance.checks.api.requests.bounds import (
+    a_partial_field_mapping_is_taken_or_refused,
     a_rate_limit_of_zero_is_taken_or_refused,
+    an_http_timeout_of_zero_is_taken_or_refused,
     only_https_urls_are_taken,
     what_lies_within_the_bounds_is_taken,
 )
@@ -29,10 +31,12 @@ from hookproof.conformance.observations.requests.mistakes import (
     Bound,
     HalfRequest,
     OverlongRequest,
+    PartialFieldMapping,
     RateLimitOfZero,
     RequiredFieldLeftOut,
     RequiredFieldsAlone,
     Scheme,
+    TimeoutOfZero,
     UnknownIdentifier,
     Unlisted,
 )
@@ -212,6 +216,23 @@ ACCEPTED = (
             kept=request_tried(RateLimitOfZero, kept),
             broken=request_tried(RateLimitOfZero, broken),
             dialect=dialect,
+        )
+        for dialect, kept, broken in (
+            ("reference", accepted(role="tried"), refusal(400)),
+            ("contrary", refusal(422), accepted(role="tried")),
+        )
+    ),
+    *(
+        Example(
+            check=check,
+            requirement=requirement,
+            kept=request_tried(tried, kept),
+            broken=request_tried(tried, broken),
+            dialect=dialect,
+        )
+        for check, requirement, tried in (
+            (an_http_timeout_of_zero_is_taken_or_refused, "8-21", TimeoutOfZero),
+            (a_partial_field_mapping_is_taken_or_refused, "2.5-27", PartialFieldMapping),
         )
         for dialect, kept, broken in (
             ("reference", accepted(role="tried"), refusal(400)),

@@ -22,6 +22,7 @@ from hookproof.conformance.checks.api.lists.parameters import (
 )
 from hookproof.conformance.checks.api.requests.bounds import (
     a_rate_limit_of_zero_is_taken_or_refused,
+    an_http_timeout_of_zero_is_taken_or_refused,
     only_https_urls_are_taken,
     what_lies_within_the_bounds_is_taken,
 )
@@ -72,6 +73,7 @@ from hookproof.conformance.observations.requests.mistakes import (
     RequiredFieldLeftOut,
     RequiredFieldsAlone,
     Scheme,
+    TimeoutOfZero,
     UnknownIdentifier,
     Unlisted,
 )
@@ -293,6 +295,7 @@ def judged_with(absence: Exchange) -> list[tuple[Judge, Observation]]:
             list_request(UnreadableParameter, page),
         ),
         (a_rate_limit_of_zero_is_taken_or_refused, request_tried(RateLimitOfZero, tried)),
+        (an_http_timeout_of_zero_is_taken_or_refused, request_tried(TimeoutOfZero, tried)),
         (what_lies_within_the_bounds_is_taken, request_tried(Bound.SIZE, tried)),
         (input_that_is_not_listed_is_ignored_or_refused, request_tried(Unlisted.FIELD, tried)),
         (a_mistake_is_refused_with_the_dialects_status, request_tried(Mistake.NOT_JSON, tried)),

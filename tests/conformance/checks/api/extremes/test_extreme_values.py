@@ -28,7 +28,7 @@ from hookproof.conformance.checks.api.resources.left_out_fields import (
 )
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.requests.extremes import LongTextTried
-from hookproof.spec.dialect.model import NOT_ASKED
+from hookproof.spec.dialect.answer import NOT_ASKED
 from tests.conformance.canned_evidence import context, exchange, observation, verdicts
 from tests.conformance.checks.api.example import refusal
 from tests.conformance.checks.api.examples_extremes import (

@@ -5,17 +5,22 @@ import pytest
 from hookproof.conformance.checks.deliveries.attempts.timeout import (
     an_endpoint_that_answers_in_time_is_waited_for,
     an_endpoint_that_does_not_answer_is_given_up_in_time,
+    an_http_timeout_of_zero_waits_as_the_dialect_says,
 )
+from hookproof.conformance.model.check_registry import CheckContext
 from hookproof.conformance.model.evidence import NotExaminedError
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.delivery.attempts.timeouts import (
     DefaultTimeout,
     GivenTimeout,
+    ZeroTimeoutDeliveries,
 )
 from hookproof.conformance.observations.destinations import Destination
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.spec.contract.service_contract import contract_for
 from tests.conformance.canned_deliveries import destination, ending, event, observed, sent
 from tests.conformance.canned_evidence import NOW, verdicts
+from tests.spec.dialect_variants import variant
 
 PASS, FAIL = Verdict.PASS, Verdict.FAIL
 SILENT, ENDLESS, SLOW = (
@@ -88,3 +93,74 @@ def test_an_endpoint_that_was_given_up_late_on_a_late_machine_is_not_judged() ->
     late = replace(waited("silent", 9.0), late_s=2.0)
     with pytest.raises(NotExaminedError, match="this machine was late by 2000 ms"):
         verdicts(an_endpoint_that_does_not_answer_is_given_up_in_time, late)
+
+
+PROMPT = destination("prompt")
+AT_ONCE, LATE = destination("slow", http_timeout=0), destination("silent", http_timeout=0)
+EVENTS = (event(), event("again"))
+IN_TIME = tuple(ending(sent(each, PROMPT), completed=0.01) for each in EVENTS)
+MEANINGS = ("default", "unlimited", "immediate")
+
+
+def of_zero(*arrived: ReceivedDelivery, prompt: bool = True) -> ZeroTimeoutDeliveries:
+    return observed(
+        ZeroTimeoutDeliveries,
+        (PROMPT, AT_ONCE, LATE),
+        *(IN_TIME if prompt else ()),
+        *arrived,
+        events=EVENTS,
+        slow_s=1,
+        default_s=2,
+    )
+
+
+def verdicts_of_zero(observation: ZeroTimeoutDeliveries) -> dict[str, list[Verdict]]:
+    """The verdicts by what the dialect says that an http_timeout of 0 means."""
+    dialects = {name: variant({"delivery.zero_http_timeout": name}) for name in MEANINGS}
+    return {
+        name: [
+            judgement.verdict
+            for judgement in an_http_timeout_of_zero_waits_as_the_dialect_says(
+                observation, CheckContext(dialect=dialect, contract=contract_for(dialect))
+            )
+        ]
+        for name, dialect in dialects.items()
+    }
+
+
+def test_a_timeout_of_zero_that_waits_for_a_late_answer_is_not_at_once() -> None:
+    waited = of_zero(ending(sent(event(), AT_ONCE), completed=1))
+    assert verdicts_of_zero(waited) == {"default": [PASS], "unlimited": [PASS], "immediate": [FAIL]}
+
+
+@pytest.mark.parametrize("attempted", [True, False])
+def test_a_timeout_of_zero_that_waits_for_nothing_is_at_once(attempted: bool) -> None:
+    attempts = [ending(sent(event(), AT_ONCE), closed=0.01)] if attempted else []
+    at_once = verdicts_of_zero(of_zero(*attempts))
+    assert at_once == {"default": [FAIL], "unlimited": [FAIL], "immediate": [PASS]}
+
+
+def test_what_arrived_nowhere_or_was_answered_later_shows_nothing_of_a_timeout_of_zero() -> None:
+    nothing = {name: [] for name in MEANINGS}
+    assert verdicts_of_zero(of_zero(prompt=False)) == nothing
+    assert verdicts_of_zero(of_zero(ending(sent(event(), AT_ONCE), closed=1.1))) == nothing
+
+
+def test_a_lost_event_does_not_show_that_a_timeout_of_zero_is_at_once() -> None:
+    second = of_zero(ending(sent(EVENTS[1], AT_ONCE), completed=1))
+    assert verdicts_of_zero(second)["default"] == [PASS]
+
+
+def test_silence_ends_by_default_and_not_without_limit() -> None:
+    answered = ending(sent(event(), AT_ONCE), completed=1)
+    given_up = of_zero(answered, ending(sent(event(), LATE), closed=2.1))
+    assert verdicts_of_zero(given_up)["default"] == [PASS, PASS]
+    assert verdicts_of_zero(given_up)["unlimited"] == [PASS, FAIL]
+    endless = of_zero(answered, ending(sent(event(), LATE)))
+    assert verdicts_of_zero(endless)["default"] == [PASS, FAIL]
+    assert verdicts_of_zero(endless)["unlimited"] == [PASS, PASS]
+
+
+def test_on_a_late_machine_nothing_is_said_of_a_timeout_of_zero() -> None:
+    with pytest.raises(NotExaminedError, match="this machine was late"):
+        verdicts_of_zero(replace(of_zero(), late_s=2.0))

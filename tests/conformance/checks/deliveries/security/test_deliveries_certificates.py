@@ -4,17 +4,22 @@ from dataclasses import replace
 import pytest
 
 from hookproof.conformance.checks.deliveries.security.certificates import (
+    an_https_url_is_not_requested_without_tls,
     no_faulty_certificate_is_accepted,
+    no_faulty_certificate_of_a_token_url_is_accepted,
 )
 from hookproof.conformance.model.evidence import NotExaminedError
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.delivery.security.certificates import (
     CERTIFICATES,
+    NO_TLS,
     TRUSTED,
+    WITH_OAUTH2,
     FaultyCertificates,
+    WithoutTls,
 )
 from tests.conformance.canned_deliveries import destination, event, observed, sent
-from tests.conformance.canned_evidence import context, exchange, verdicts
+from tests.conformance.canned_evidence import context, delivery, exchange, verdicts
 
 CHECK = no_faulty_certificate_is_accepted
 EVENT = event("event")
@@ -81,3 +86,79 @@ def test_one_that_was_not_tried_hides_no_other_that_was_accepted() -> None:
 def test_without_a_delivery_over_a_trusted_certificate_silence_proves_nothing() -> None:
     with pytest.raises(NotExaminedError, match="did not arrive over a trusted certificate"):
         verdicts(CHECK, endpoints())
+
+
+def token_urls(
+    *asked_at: str, handshakes: Mapping[str, int] = TRYING_ALL, names: Iterable[str] = CERTIFICATES
+) -> FaultyCertificates:
+    """Token URLs with a trusted certificate and faulty ones; a token was requested at some."""
+    servers = {name: f"token server {name}" for name in (TRUSTED, *names)}
+    return observed(
+        FaultyCertificates,
+        [destination(WITH_OAUTH2.format(name)) for name in servers],
+        *(delivery(servers[name]) for name in asked_at),
+        events=[EVENT],
+        handshakes=handshakes,
+        token_servers=servers,
+    )
+
+
+OF_TOKEN_URLS = no_faulty_certificate_of_a_token_url_is_accepted
+
+
+def test_a_token_that_is_requested_over_a_trusted_certificate_alone_passes() -> None:
+    assert verdicts(OF_TOKEN_URLS, token_urls(TRUSTED)) == {"6-27": Verdict.PASS}
+
+
+@pytest.mark.parametrize("name", CERTIFICATES)
+def test_a_token_that_is_requested_over_a_faulty_certificate_fails(name: str) -> None:
+    assert verdicts(OF_TOKEN_URLS, token_urls(TRUSTED, name)) == {"6-27": Verdict.FAIL}
+    assert verdicts(OF_TOKEN_URLS, token_urls(name)) == {"6-27": Verdict.FAIL}
+
+
+def test_token_urls_that_were_not_reached_or_not_accepted_prove_nothing() -> None:
+    assert verdicts(OF_TOKEN_URLS, token_urls(TRUSTED, handshakes=NONE_TRIED)) == {}
+    assert verdicts(OF_TOKEN_URLS, token_urls(TRUSTED, names=())) == {}
+
+
+@pytest.mark.parametrize("servers", [{}, {TRUSTED: "token server"}])
+def test_without_a_request_over_a_trusted_certificate_silence_proves_nothing(
+    servers: Mapping[str, str],
+) -> None:
+    silent = replace(endpoints(TRUSTED), token_servers=servers)
+    with pytest.raises(NotExaminedError, match="no access token was requested"):
+        verdicts(OF_TOKEN_URLS, silent)
+
+
+def without_tls(*arrived_at: str, connections: int = 1, refused: bool = False) -> WithoutTls:
+    """The event arrived at these; the endpoint without TLS may have been refused."""
+    made = [destination(name) for name in (TRUSTED, NO_TLS) if not (refused and name == NO_TLS)]
+    observation = observed(
+        WithoutTls,
+        made,
+        *(sent(EVENT, where) for where in made if where.name in arrived_at),
+        events=[EVENT],
+        connections=connections,
+    )
+    refusals = [exchange(NO_TLS, status=400)] if refused else []
+    return replace(observation, exchanges=(*observation.exchanges, *refusals))
+
+
+IN_CLEAR = an_https_url_is_not_requested_without_tls
+
+
+def test_an_https_url_that_is_requested_over_plain_http_fails() -> None:
+    for arrived_at in ((TRUSTED, NO_TLS), (NO_TLS,)):
+        assert verdicts(IN_CLEAR, without_tls(*arrived_at)) == {"6-28": Verdict.FAIL}
+
+
+def test_a_service_that_speaks_tls_or_nothing_passes() -> None:
+    assert verdicts(IN_CLEAR, without_tls(TRUSTED)) == {"6-28": Verdict.PASS}
+    assert verdicts(IN_CLEAR, without_tls(refused=True)) == {"6-28": Verdict.PASS}
+
+
+def test_what_was_not_tried_or_arrives_nowhere_shows_nothing_of_plain_http() -> None:
+    with pytest.raises(NotExaminedError, match="made no connection"):
+        verdicts(IN_CLEAR, without_tls(TRUSTED, connections=0))
+    with pytest.raises(NotExaminedError, match="did not arrive over a trusted certificate"):
+        verdicts(IN_CLEAR, without_tls())

@@ -1,13 +1,16 @@
 import base64
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from hookproof.conformance.checks.deliveries.security.oauth2 import (
     a_delivery_carries_a_token_that_was_issued,
+    a_member_that_is_not_mapped_is_read_under_its_standard_name,
     a_redirect_of_the_token_url_is_not_followed,
     a_token_is_not_used_beyond_its_lifetime,
+    a_token_is_used_for_no_other_client_or_scope,
     a_token_request_carries_what_was_given,
     a_valid_token_is_used_again,
     the_mapped_token_type_is_read,
@@ -16,8 +19,10 @@ from hookproof.conformance.checks.deliveries.security.oauth2 import (
 from hookproof.conformance.model.evidence import NotExaminedError, Observation
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.delivery.security.oauth2 import (
+    PartlyMappedToken,
     RedirectedTokenUrl,
     RepeatedDeliveries,
+    SharedTokenUrl,
     ShortLivedToken,
     TypedToken,
 )
@@ -201,3 +206,111 @@ def test_too_few_tokens_show_nothing_about_their_use(letters: str) -> None:
     observation = repeatedly(*(f"issued-{letter}" for letter in letters))
     with pytest.raises(NotExaminedError, match="only"):
         verdicts(a_valid_token_is_used_again, observation)
+
+
+def sharing(*carried: tuple[str, str], requests: tuple[str, ...]) -> SharedTokenUrl:
+    """Three endpoints that share a token URL; `carried` says which delivered with which token, and
+    `requests` the forms of the requests for tokens, in order.
+    """
+    members = {
+        "authorized": {"client_id": "me", "scope": "a"},
+        "another client": {"client_id": "you", "scope": "b"},
+        "another scope": {"client_id": "me", "scope": "c"},
+    }
+    where = {
+        name: replace(authorized(**own), name=name, token=name) for name, own in members.items()
+    }
+    observation = masked(
+        observed(
+            SharedTokenUrl,
+            where.values(),
+            *(
+                sent(event(), where[name], headers=[("Authorization", f"Bearer {token}")])
+                for name, token in carried
+            ),
+            *map(token_request, requests),
+            issued=("issued-first", "issued-second", "issued-third", "issued-last"),
+            token_server="token server",
+        )
+    )
+    assert isinstance(observation, SharedTokenUrl)
+    return observation
+
+
+FIRST, SECOND, THIRD = (
+    f"client_id={client}&scope={scope}"
+    for client, scope in (("me", "a"), ("you", "b"), ("me", "c"))
+)
+CHECK_OF_SHARING = a_token_is_used_for_no_other_client_or_scope
+
+
+def test_tokens_of_each_endpoints_own_pass() -> None:
+    own = sharing(
+        ("authorized", "issued-first"),
+        ("another client", "issued-second"),
+        ("another scope", "issued-third"),
+        requests=(FIRST, SECOND, THIRD),
+    )
+    assert verdicts(CHECK_OF_SHARING, own) == {"2.5-25": PASS, "2.5-26": PASS}
+
+
+def test_a_token_of_another_client_fails() -> None:
+    shared = sharing(("another client", "issued-first"), requests=(FIRST,))
+    assert verdicts(CHECK_OF_SHARING, shared) == {"2.5-25": FAIL}
+
+
+def test_a_token_for_another_scope_fails() -> None:
+    shared = sharing(("another scope", "issued-first"), requests=(FIRST,))
+    assert verdicts(CHECK_OF_SHARING, shared) == {"2.5-25": PASS, "2.5-26": FAIL}
+
+
+def test_a_service_that_sends_no_scope_is_not_judged_by_it() -> None:
+    shared = sharing(("another scope", "issued-first"), requests=("client_id=me",))
+    assert verdicts(CHECK_OF_SHARING, shared) == {"2.5-25": PASS}
+
+
+@pytest.mark.parametrize("form", ["assertion=x", "client_id=nobody&scope=a"])
+def test_a_request_that_shows_no_known_client_proves_nothing(form: str) -> None:
+    shared = sharing(("another client", "issued-first"), requests=(form,))
+    assert verdicts(CHECK_OF_SHARING, shared) == {}
+
+
+def test_the_token_that_is_issued_again_and_again_proves_nothing() -> None:
+    requests = (FIRST, FIRST, FIRST, FIRST)
+    assert (
+        verdicts(CHECK_OF_SHARING, sharing(("another client", "issued-last"), requests=requests))
+        == {}
+    )
+
+
+@pytest.mark.parametrize(
+    ("partly", "fully", "expected"),
+    [
+        ("issued-1", "issued-2", {"2.5-27": PASS}),
+        ("issued-1", "none", {"2.5-27": PASS}),
+        ("decoy", "issued-1", {"2.5-27": FAIL}),
+        (None, "issued-1", {"2.5-27": FAIL}),
+        ("decoy", "none", {}),
+    ],
+)
+def test_a_token_that_is_not_mapped_is_read_under_its_standard_name(
+    partly: str | None, fully: str, expected: dict[str, Verdict]
+) -> None:
+    check = a_member_that_is_not_mapped_is_read_under_its_standard_name
+    mapped = replace(authorized(), name="fully mapped", token="fully mapped")
+    carried = [(authorized(), partly), (mapped, fully)]
+    observation = masked(
+        observed(
+            PartlyMappedToken,
+            (authorized(), mapped),
+            *(
+                sent(event(), where, headers=[("Authorization", f"Bearer {token}")])
+                for where, token in carried
+                if token is not None
+            ),
+            issued=("issued-1", "issued-2"),
+            token_server="token server",
+        )
+    )
+    assert verdicts(check, observation) == expected
+    assert verdicts(check, observation, "contrary") == {}
