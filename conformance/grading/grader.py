@@ -245,6 +245,8 @@ def _proofs(
 def undecided(requirement: Requirement, catalogue: Catalogue, dialect: Dialect) -> list[str]:
     """The questions that a requirement depends on and the dialect leaves undecided."""
     gaps = [catalogue.gaps[name] for name in requirement.gaps]
+    if not gaps:
+        return []
     open_answers = set(undecided_fields(dialect))
     return [gap.question for gap in gaps if not open_answers.isdisjoint(gap.dialect)]
 

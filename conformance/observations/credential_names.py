@@ -61,6 +61,7 @@ _SIGNS: Final = tuple(
     name.encode() for name in ("secret", "password", "_key", "token", "header_value")
 )
 _RUN: Final = re.compile(rb"[A-Za-z0-9_\-+/=]{8,}")
+_DIVIDER: Final = re.compile(rb"([/=])")
 _AUTHORIZATION: Final = re.compile(r"(\S+ +)?(.+)")
 
 
@@ -196,9 +197,10 @@ def replace_words(content: bytes, named: Mapping[str, str]) -> bytes:
     names = {text.encode(): name.encode() for text, name in named.items()}
 
     def with_names(run: re.Match[bytes]) -> bytes:
-        if run[0] in names:
-            return names[run[0]]
-        return b"".join(names.get(word, word) for word in re.split(rb"([/=])", run[0]))
+        whole = run[0]
+        if whole in names or not (b"/" in whole or b"=" in whole):
+            return names.get(whole, whole)
+        return b"".join(names.get(word, word) for word in _DIVIDER.split(whole))
 
     return _RUN.sub(with_names, content) if names else content
 
