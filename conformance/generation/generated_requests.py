@@ -17,7 +17,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -126,7 +126,8 @@ async def _run_generator(module: str, arguments: Mapping[str, Any]) -> AsyncGene
             written.append(line)
             yield json.loads(line)
     if kept is not None:
-        _keep(written, kept)
+        with suppress(OSError):  # the run has what it needs; the next one generates again
+            _keep(written, kept)
 
 
 def _kept_output(module: str, arguments: bytes) -> Path | None:
@@ -138,6 +139,7 @@ def _kept_output(module: str, arguments: bytes) -> Path | None:
 
 def _keep(lines: list[bytes], kept: Path) -> None:
     """Write a file at once, since other processes may read it meanwhile."""
+    kept.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=kept.parent, delete=False) as file:
         file.writelines(lines)
     Path(file.name).replace(kept)
