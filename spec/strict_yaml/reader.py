@@ -59,7 +59,7 @@ def _is_valid(value: Any, schema: Mapping[str, Any]) -> bool:
     Nearly every file agrees with its schema, and this takes a small part of the time.
     """
     try:
-        return jsonschema_rs.Draft202012Validator(schema).is_valid(value)
+        return jsonschema_rs.Draft202012Validator(dict(schema)).is_valid(value)
     except ValueError:  # a number without bounds, or a pattern that is written for Python
         return False
 
