@@ -6,6 +6,9 @@ READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
 
+# Tests start hundreds of processes: without bytecode each would compile the sources again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

@@ -1,7 +1,27 @@
+"""Settings of all tests, and a folder for what the runs of all tests generate."""
+
+import os
+import tempfile
+
+import pytest
 from hypothesis import HealthCheck, settings
+
+# The variable of hookproof.conformance.generation.generated_requests, which most tests do not need.
+KEPT_IN = "HOOKPROOF_GENERATED"
 
 # Examples may take their time: how long one takes says more about the machine than about the code.
 settings.register_profile(
     "patient", settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("patient")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let all runs share what is generated for the same seed and contract.
+
+    The workers of xdist inherit the folder from the process that starts them.
+    """
+    if KEPT_IN not in os.environ:
+        folder = tempfile.TemporaryDirectory(prefix="hookproof-generated-")
+        config.add_cleanup(folder.cleanup)
+        os.environ[KEPT_IN] = folder.name

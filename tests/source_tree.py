@@ -16,8 +16,11 @@ def source_files() -> list[Path]:
 
 
 def copied_sources(folder: Path) -> Path:
-    """Copy the packages, the links to them and pyproject.toml into `folder`, and return it."""
-    ignore = shutil.ignore_patterns("__pycache__")
+    """Copy the packages, the links to them and pyproject.toml into `folder`, and return it.
+
+    Bytecode comes along, which Python uses for the modules that are not changed after that.
+    """
+    ignore = shutil.ignore_patterns("*.pyc.*")  # bytecode that another process is writing
     for package in PACKAGES:
         shutil.copytree(ROOT / package, folder / package, ignore=ignore)
     shutil.copytree(ROOT / "hookproof", folder / "hookproof", symlinks=True, ignore=ignore)

@@ -3,27 +3,32 @@
     async for request in generated_requests(document, seed=7, examples=30):
         ...
 
-A process ends with the iteration, however that ends.
+A process ends with the iteration, however that ends. Where the variable HOOKPROOF_GENERATED names a
+folder, what a generator wrote is kept there, and read again for the same arguments: runs of one
+campaign, all with one seed, generate alike. The folder is for one version of the sources.
 """
 
 import asyncio
 import base64
+import hashlib
 import json
 import os
 import signal
 import sys
 import tempfile
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import hookproof
 from hookproof.conformance.generation.operation_sequence import SequenceStep
 from hookproof.receiver.client.child_process import send_signal
 
 LINE_LIMIT = 16 * 1024 * 1024
+# The variable with the folder in which the output of generators is kept; empty or missing for none.
+KEPT_IN: Final = "HOOKPROOF_GENERATED"
 
 
 class GeneratorFailed(Exception):
@@ -108,7 +113,40 @@ async def generated_sequences(
 
 
 async def _run_generator(module: str, arguments: Mapping[str, Any]) -> AsyncGenerator[Any, None]:
-    """Run a generator with these arguments and read its output, line by line, as JSON."""
+    """The output of a generator with these arguments, line by line, as JSON."""
+    given = json.dumps(arguments).encode()
+    kept = _kept_output(module, given)
+    if kept is not None and kept.exists():
+        for line in kept.read_bytes().splitlines():
+            yield json.loads(line)
+        return
+    written = []
+    async with aclosing(_output_of(module, given)) as lines:
+        async for line in lines:
+            written.append(line)
+            yield json.loads(line)
+    if kept is not None:
+        with suppress(OSError):  # the run has what it needs; the next one generates again
+            _keep(written, kept)
+
+
+def _kept_output(module: str, arguments: bytes) -> Path | None:
+    """The file for what a generator writes, whether it is there or not; None if it is not kept."""
+    folder = os.environ.get(KEPT_IN)
+    name = hashlib.sha256(module.encode() + b"\n" + arguments).hexdigest()
+    return Path(folder, f"{name}.jsonl") if folder else None
+
+
+def _keep(lines: list[bytes], kept: Path) -> None:
+    """Write a file at once, since other processes may read it meanwhile."""
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=kept.parent, delete=False) as file:
+        file.writelines(lines)
+    Path(file.name).replace(kept)
+
+
+async def _output_of(module: str, arguments: bytes) -> AsyncGenerator[bytes, None]:
+    """Run a generator with these arguments and read its output, line by line."""
     with tempfile.TemporaryDirectory(prefix="hookproof-") as storage:
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-P", "-m", module),
@@ -120,9 +158,9 @@ async def _run_generator(module: str, arguments: Mapping[str, Any]) -> AsyncGene
             start_new_session=True,  # the terminal's ctrl-C is for hookproof, which ends it
         )
         try:
-            async with aclosing(_lines(process, json.dumps(arguments).encode())) as lines:
+            async with aclosing(_lines(process, arguments)) as lines:
                 async for line in lines:
-                    yield json.loads(line)
+                    yield line
         finally:
             send_signal(process, signal.SIGKILL)
             await process.wait()

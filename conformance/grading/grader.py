@@ -252,8 +252,10 @@ def undecided(requirement: Requirement, catalogue: Catalogue, dialect: Dialect) 
     """The questions that a requirement depends on and the dialect leaves undecided, each with the
     fields that would answer it.
     """
+    gaps = [catalogue.gaps[name] for name in requirement.gaps]
+    if not gaps:
+        return []
     open_answers = set(undecided_fields(dialect))
-    gaps = (catalogue.gaps[name] for name in requirement.gaps)
     return [
         f"{DOES_NOT_DECIDE}: {gap.question} ({', '.join(fields)})"
         for gap in gaps

@@ -6,6 +6,7 @@ An interrupt lets the runs under way finish and starts no other; the results unt
 import multiprocessing
 import os
 import signal
+import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
@@ -13,6 +14,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Final, Self, TypeVar
 
+from hookproof.conformance.generation.generated_requests import KEPT_IN
 from hookproof.conformance.mutants.mutant_run import MutantRunOrder, MutantRunResult, run_mutant
 from hookproof.conformance.mutants.results import FaultOutcome, VariantOutcome
 from hookproof.process.exit_codes import ExitCode
@@ -38,8 +40,12 @@ class WorkerPool:
         self.outcomes: list[FaultOutcome | VariantOutcome] = []
         self._on_outcome = on_outcome
         self._run = run
+        self._generated = tempfile.TemporaryDirectory(prefix="hookproof-")
         self._pool = ProcessPoolExecutor(
-            jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_start_worker
+            jobs,
+            mp_context=multiprocessing.get_context("spawn"),
+            initializer=_start_worker,
+            initargs=(self._generated.name,),
         )
         self._under_way: dict[Future[MutantRunResult], FaultOutcome | VariantOutcome] = {}
 
@@ -53,6 +59,7 @@ class WorkerPool:
         trace: TracebackType | None,
     ) -> bool:
         self._pool.shutdown(cancel_futures=True)
+        self._generated.cleanup()
         self.interrupted = kind is not None and issubclass(kind, KeyboardInterrupt)
         if self.interrupted:
             for future, subject in self._under_way.items():
@@ -77,8 +84,12 @@ class WorkerPool:
         self._on_outcome(outcome)
 
 
-def _start_worker() -> None:
-    """Leave interrupts to the parent process, and end with it, however it ends."""
+def _start_worker(generated: str) -> None:
+    """Leave interrupts to the parent process, and end with it, however it ends.
+
+    Workers share in the folder `generated` what the runs generate, unless there is one already.
+    """
+    os.environ.setdefault(KEPT_IN, generated)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

@@ -64,6 +64,7 @@ _SIGNS: Final = tuple(
 _RUN: Final = re.compile(rb"[A-Za-z0-9_\-+/=]{8,}")
 # What is spelled alike in JSON and in a URL (RFC 8259, section 7; RFC 3986, section 2.3).
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_.~-]*")
+_DIVIDER: Final = re.compile(rb"([/=])")
 _AUTHORIZATION: Final = re.compile(r"(\S+ +)?(.+)")
 
 
@@ -206,9 +207,10 @@ def replace_words(content: bytes, named: Mapping[str, str]) -> bytes:
         return content
 
     def with_names(run: re.Match[bytes]) -> bytes:
-        if run[0] in names:
-            return names[run[0]]
-        return b"".join(names.get(word, word) for word in re.split(rb"([/=])", run[0]))
+        whole = run[0]
+        if whole in names or not (b"/" in whole or b"=" in whole):
+            return names.get(whole, whole)
+        return b"".join(names.get(word, word) for word in _DIVIDER.split(whole))
 
     return _RUN.sub(with_names, content)
 

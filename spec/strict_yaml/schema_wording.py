@@ -7,11 +7,12 @@ keywords alone would not say); both are used in the messages.
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
-from typing import Any, Final
-
-from jsonschema import ValidationError
+from typing import TYPE_CHECKING, Any, Final
 
 from hookproof.spec.strict_yaml.file_problem import Location
+
+if TYPE_CHECKING:  # the library takes long to import, and is needed for what is wrong only
+    from jsonschema import ValidationError
 
 # In characters, of a value that was found.
 LONGEST_SHOWN: Final = 60
@@ -27,7 +28,7 @@ _TYPES: Final = {
 }
 
 
-def wordings(error: ValidationError) -> Iterator[tuple[Location, str]]:
+def wordings(error: "ValidationError") -> Iterator[tuple[Location, str]]:
     """The problems that one error of a validator stands for: a location and a message for each."""
     location = tuple(error.absolute_path)
     value: Any = error.instance
@@ -132,7 +133,7 @@ def _missing_keys(
             yield (*location, key), f"is missing{wanted}"
 
 
-def _intended_branch(error: ValidationError) -> list[ValidationError]:
+def _intended_branch(error: "ValidationError") -> "list[ValidationError]":
     """The errors of the only branch whose type matches the value; none if that is not clear."""
     branches: dict[Any, list[ValidationError]] = {}
     for nested in error.context or ():
@@ -145,7 +146,7 @@ def _intended_branch(error: ValidationError) -> list[ValidationError]:
     return intended[0] if len(intended) == 1 else []
 
 
-def _of_type(error: ValidationError, nested: ValidationError) -> bool:
+def _of_type(error: "ValidationError", nested: "ValidationError") -> bool:
     """Whether `nested` says that the value itself, not a part of it, has the wrong type."""
     return (
         nested.validator in ("type", "enum", "const")

@@ -19,8 +19,9 @@ DEADLINE_S = 900.0
 # What says that something was not judged because this machine or the target was too slow for it.
 FOR_LATENESS = ("this machine was late", STILL_ARRIVING, SENT_APART, TOO_SLOW)
 
-# What the user's shell, or the pytest around these tests, must not pass on to the command.
-FOREIGN_VARIABLES = re.compile("HOOKPROOF_|PYTEST|NO_COLOR|FORCE_COLOR")
+# What the user's shell, or the pytest around these tests, must not pass on to the command. What was
+# generated for the runs of other tests is no setting.
+FOREIGN_VARIABLES = re.compile("HOOKPROOF_(?!GENERATED$)|PYTEST|NO_COLOR|FORCE_COLOR")
 
 # A background job ignores SIGINT, and the processes that it starts inherit that.
 RESTORE_SIGINT = (

@@ -11,6 +11,8 @@ from typing import Final
 
 import pytest
 
+from hookproof.conformance.generation.generated_requests import KEPT_IN
+
 DEADLINE_S: Final = 120
 # A requirement of the sweep (hypothesis and schemathesis run), one of deliveries (the receiver and
 # its CA), both quick.
@@ -31,7 +33,7 @@ class Surroundings:
             "TMPDIR": str(folder / "temporary"),
         }
         # These would lead to other folders in spite of HOME and TMPDIR.
-        for name in ("XDG_CACHE_HOME", "XDG_DATA_HOME", "HYPOTHESIS_STORAGE_DIRECTORY"):
+        for name in (KEPT_IN, "XDG_CACHE_HOME", "XDG_DATA_HOME", "HYPOTHESIS_STORAGE_DIRECTORY"):
             self.environment.pop(name, None)
 
     def start_check(self) -> subprocess.Popen[bytes]:

@@ -19,6 +19,7 @@ from typing import Final
 
 import pytest
 
+from hookproof.conformance.generation.generated_requests import KEPT_IN
 from tests.source_tree import PACKAGES, ROOT
 
 pytestmark = pytest.mark.xdist_group("installed_wheel")
@@ -26,6 +27,7 @@ pytestmark = pytest.mark.xdist_group("installed_wheel")
 # What `hookproof[load]` brings and `hookproof` does not.
 ONLY_FOR_LOAD: Final = ("locust", "hdrh", "gevent")
 TIMEOUT_S: Final = 180
+LEADING_BACK: Final = ("PYTHONPATH", KEPT_IN)
 
 TRAP: Final = 'raise ImportError("this package is the project\'s own")\n'
 OWN_TEST: Final = """\
@@ -59,7 +61,7 @@ def run(
     *command: str | Path, cwd: Path, environment: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run a command to its end, without the variables that would lead to the repository."""
-    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    inherited = {name: value for name, value in os.environ.items() if name not in LEADING_BACK}
     return subprocess.run(
         [str(word) for word in command],
         cwd=cwd,

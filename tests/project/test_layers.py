@@ -3,7 +3,8 @@
 import subprocess
 import sys
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -65,14 +66,30 @@ PLANTED: Final[Mapping[str, Sequence[tuple[str, str]]]] = {
 }
 
 
-@pytest.fixture
-def tree(tmp_path: Path) -> Path:
+# The tests share a copy of the sources, and what import-linter has read of it.
+pytestmark = pytest.mark.xdist_group("layers")
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the packages and of the contracts of import-linter."""
-    return copied_sources(tmp_path)
+    return copied_sources(tmp_path_factory.mktemp("layers"))
+
+
+@contextmanager
+def added(path: Path, statement: str) -> Iterator[None]:
+    """The module ends with one more statement within the block."""
+    source = path.read_text()
+    path.write_text(f"{source}\n{statement}\n")
+    try:
+        yield
+    finally:
+        path.write_text(source)
 
 
 def lint_imports(tree: Path) -> subprocess.CompletedProcess[str]:
-    command = [str(Path(sys.executable).with_name("lint-imports")), "--no-cache"]
+    """Run import-linter, which reads again what has changed since its last run."""
+    command = [str(Path(sys.executable).with_name("lint-imports")), "--cache-dir", ".cache"]
     return subprocess.run(
         command, cwd=tree, capture_output=True, text=True, timeout=120, check=False
     )
@@ -90,9 +107,8 @@ def test_the_layers_hold(tree: Path) -> None:
 def test_a_planted_violation_breaks_its_contract(
     tree: Path, contract: str, module: str, statement: str
 ) -> None:
-    path = tree / module
-    path.write_text(f"{path.read_text()}\n{statement}\n")
-    outcome = lint_imports(tree)
+    with added(tree / module, statement):
+        outcome = lint_imports(tree)
     assert outcome.returncode == 1, outcome.stdout
     # Long names are wrapped, within words too.
     assert "".join(f"{contract} BROKEN".split()) in "".join(outcome.stdout.split())

@@ -68,7 +68,7 @@ def test_a_receiver_that_the_target_cannot_reach_is_reported(tmp_path: Path) -> 
             base_url=ready["api"],
             projects=project_settings("p1"),
             receiver={**RECEIVER_SETTINGS, "public_url": public_url},
-            budgets={"delivery_s": 8},
+            budgets={"delivery_s": 2},
         )
     (failure,) = failures(done)
     assert failure.startswith(

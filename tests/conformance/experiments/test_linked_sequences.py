@@ -4,6 +4,8 @@ import asyncio
 import json
 from collections import Counter
 
+import pytest
+
 from hookproof.conformance.experiments.generated.linked_sequences import linked, uid_in
 from hookproof.conformance.generation.generated_requests import GeneratedRequest, linked_requests
 from hookproof.conformance.generation.uid_placeholder import place_of, uid_from
@@ -15,6 +17,8 @@ from hookproof.conformance.run.intake import Intake
 from tests.conformance.canned_evidence import context, exchange
 from tests.conformance.run.experiment_runner import runner
 from tests.conformance.scripted_target import response, stand_in
+
+pytestmark = pytest.mark.usefixtures("nothing_kept")
 
 SHOWN = ("createEndpoint", "expireEndpointSecret", "getEndpoint")
 LISTED = ("listPortalLinks", "getPortalLink", "updatePortalLink")

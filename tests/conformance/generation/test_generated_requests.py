@@ -12,6 +12,7 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,12 +20,15 @@ import pytest
 from hookproof.conformance.experiments.generated.sweep import HarmlessRequests
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.generation.generated_requests import (
+    KEPT_IN,
     GeneratedRequest,
     GeneratorFailed,
     generated_requests,
 )
 from hookproof.spec.contract.service_contract import OPERATION_IDS
 from tests.conformance.canned_evidence import context
+
+pytestmark = pytest.mark.usefixtures("nothing_kept")
 
 EXAMPLES = 4
 
@@ -92,14 +96,11 @@ def small_document() -> dict[str, Any]:
     return {**document, "paths": paths}
 
 
-@pytest.mark.parametrize("ci", [None, "true"])
-def test_the_seed_alone_decides_which_requests_are_made(
-    monkeypatch: pytest.MonkeyPatch, ci: str | None
-) -> None:
+def test_the_seed_alone_decides_which_requests_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CI", raising=False)
-    if ci is not None:
-        monkeypatch.setenv("CI", ci)
     first = generate(small_document())
+    assert generate(small_document()) == first
+    monkeypatch.setenv("CI", "true")
     assert generate(small_document()) == first
     assert generate(small_document(), seed=8) != first
 
@@ -147,7 +148,33 @@ def test_most_requests_name_existing_resources(requests: list[GeneratedRequest])
     assert len(uids) / 2 < len(existing) < len(uids)
 
 
+def test_what_was_generated_is_kept_for_the_same_arguments(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv(KEPT_IN, str(tmp_path))
+    first = generate(small_document())
+    assert len(list(tmp_path.iterdir())) == 1
+    monkeypatch.setattr(sys, "executable", "no such program")
+    assert generate(small_document()) == first
+    with pytest.raises(FileNotFoundError):
+        generate(small_document(), seed=8)
+
+
+def test_nothing_is_kept_of_an_iteration_that_was_left(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv(KEPT_IN, str(tmp_path))
+    leave_early()
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_iteration_can_be_left_early() -> None:
+    assert leave_early() == 1
+
+
+def leave_early() -> int:
+    """Leave the iteration after the first request; the number of tasks afterwards."""
+
     async def leave() -> int:
         requests = generated_requests(small_document(), seed=1, examples=EXAMPLES)
         async for _ in requests:
@@ -155,7 +182,7 @@ def test_the_iteration_can_be_left_early() -> None:
         await requests.aclose()
         return len(asyncio.all_tasks())
 
-    assert asyncio.run(leave()) == 1
+    return asyncio.run(leave())
 
 
 def test_a_document_that_is_not_openapi_ends_in_a_one_line_error() -> None:

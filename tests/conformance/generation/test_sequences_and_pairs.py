@@ -9,6 +9,8 @@ from hookproof.conformance.generation.generated_requests import generated_sequen
 from hookproof.conformance.generation.operation_sequence import SequenceStep
 from hookproof.conformance.generation.pairwise import all_pairs
 
+pytestmark = pytest.mark.usefixtures("nothing_kept")
+
 
 def sequences(*, seed: int = 5, portal_links: int = 2) -> list[tuple[SequenceStep, ...]]:
     async def gathered() -> list[tuple[SequenceStep, ...]]:

@@ -35,8 +35,9 @@ FEW = (
     "quick",
     *(word for name in ("4.7-8", "5-4", "5-9", "7-2") for word in ("--only", name)),
 )
-# The time budgets of a run that only its budget ends, and of one that ends by itself.
-SHORT_S, LONG_S = 8, 120
+# The time budgets of a run that only its budget ends (less is warned of before the run), and of one
+# that ends by itself.
+SHORT_S, LONG_S = 6, 120
 
 # How long the whole process may take on a busy machine: far more than its budget and the time it
 # takes to start.

@@ -70,8 +70,11 @@ async def flooded_server(*, request_s: float) -> AsyncIterator[tuple[int, psutil
         yield int(addresses["api"].rpartition(":")[2]), psutil.Process(process.pid)
 
 
-async def flood(requests: int) -> tuple[StatusCounts, int]:
-    """Send hostile requests; return the answers and the growth of the server's memory in bytes."""
+async def flood(requests: int, *, warm_up: int = WARM_UP) -> tuple[StatusCounts, int]:
+    """Send hostile requests; return the answers and the growth of the server's memory in bytes.
+
+    The growth is measured after the warm-up, whose answers are counted too.
+    """
     hostile = await HostileRequests.generate(
         dialect="reference", examples=EXAMPLES if requests > WARM_UP else 3
     )
@@ -89,7 +92,7 @@ async def flood(requests: int) -> tuple[StatusCounts, int]:
                 *(client(each, random.Random(f"{phase} {n}")) for n in range(CLIENTS))
             )
 
-        await clients(WARM_UP, "warm-up")
+        await clients(warm_up, "warm-up")
         before = process.memory_info().rss
         await clients(requests, "flood")
         return counts, process.memory_info().rss - before
