@@ -1,5 +1,6 @@
 import base64
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -96,6 +97,13 @@ def test_a_token_that_is_used_beyond_its_lifetime_fails() -> None:
     assert verdicts(a_token_is_not_used_beyond_its_lifetime, after_its_end("first")) == {
         "2.5-7": FAIL
     }
+
+
+def test_a_token_that_a_late_machine_gave_out_late_is_not_judged() -> None:
+    check = a_token_is_not_used_beyond_its_lifetime
+    with pytest.raises(NotExaminedError, match="this machine was late by 1200 ms"):
+        verdicts(check, replace(after_its_end("first"), late_s=1.2))
+    assert verdicts(check, replace(after_its_end("second"), late_s=1.2)) == {"2.5-7": PASS}
 
 
 def test_a_token_that_is_used_beyond_the_lifetime_under_its_mapped_name_fails() -> None:
