@@ -49,7 +49,7 @@ FIRST: Final = "first"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Batch:
+class BroadcastBatch:
     """Events that are broadcast at once; `at` is when, in windows after the first event."""
 
     at: float
@@ -57,15 +57,17 @@ class Batch:
 
 
 BATCHES: Final = (
-    Batch(at=0, events=(FIRST,)),
-    Batch(at=0.37, events=("second",)),
-    Batch(at=0.74, events=tuple(f"burst {number}" for number in range(BURST))),
+    BroadcastBatch(at=0, events=(FIRST,)),
+    BroadcastBatch(at=0.37, events=("second",)),
+    BroadcastBatch(at=0.74, events=tuple(f"burst {number}" for number in range(BURST))),
 )
 
 # What is above the limit meets the next edge by itself where it waits. Where it is dropped,
 # something has to come behind that edge, which may be as late as the end of a window that the first
 # event began when it was sent, a little after its broadcast.
-AFTER_DROPS: Final = Batch(at=1.1, events=tuple(f"{LATER}{number}" for number in range(LIMIT)))
+AFTER_DROPS: Final = BroadcastBatch(
+    at=1.1, events=tuple(f"{LATER}{number}" for number in range(LIMIT))
+)
 
 # The longest rate_limit_duration that is waited out, by profile.
 PATIENCE_S: Final = {Profile.QUICK: 10.0, Profile.STANDARD: 10.0, Profile.DEEP: 60.0}
@@ -96,12 +98,12 @@ async def burst(scenario: Scenario) -> RateLimitBurst:
     return await scenario.observe(RateLimitBurst, with_foreign=True, limit=LIMIT, window_s=window_s)
 
 
-def due_batches(dialect: Dialect) -> tuple[Batch, ...]:
+def due_batches(dialect: Dialect) -> tuple[BroadcastBatch, ...]:
     """What is broadcast under this dialect, in order."""
     return (*BATCHES, AFTER_DROPS) if dialect.delivery.excess.allows(Excess.DROPPED) else BATCHES
 
 
-async def broadcast_batch(scenario: Scenario, batch: Batch, window_s: float) -> None:
+async def broadcast_batch(scenario: Scenario, batch: BroadcastBatch, window_s: float) -> None:
     """Broadcast the events of a batch when it is time for them."""
     if scenario.events:
         first = next(sent for sent in scenario.trial.exchanges if sent.role == FIRST)
