@@ -354,12 +354,13 @@ def require_held_to_the_limit(burst: RateLimitBurst, arrived: Sequence[ReceivedD
 
 
 def comes_in_bunches(burst: RateLimitBurst, arrived: Sequence[ReceivedDelivery]) -> bool:
-    """Whether nearly the limit came at once, as it does where a limit holds back the rest.
+    """Whether the limit less the two events before the burst came at once, as it does where a
+    limit holds back the rest.
 
     A late machine makes bunches of what came one by one.
     """
     stretch_s = BUNCH_S - burst.late_s
-    return stretch_s > 0 and bool(most_within(arrived, stretch_s, burst.limit - 2))
+    return stretch_s > 0 and bool(most_within(arrived, stretch_s, burst.limit - 3))
 
 
 def waited_s(burst: RateLimitBurst, event_name: str, delivery: ReceivedDelivery) -> float:

@@ -37,11 +37,11 @@ from hookproof.receiver.replies.script import Reply
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import Excess, TimeUnit, ZeroLimit
 
-LIMIT: Final = 5
+LIMIT: Final = 6
 
 # Together with the event before it more than twice the limit, so that a burst that arrives at once
 # is above it even where a window ends in the middle of it.
-BURST: Final = 10
+BURST: Final = 12
 
 DURATION_S: Final = 2.0
 

@@ -61,7 +61,11 @@ class WindowInAnotherUnit(AlteredSettings):
 
 
 @fault(
-    "8-2", seen="off by one: a limit that counts from zero", shows_in=RATE, where=over_limit_waits
+    "8-1",  # a limit of one is doubled
+    "8-2",
+    seen="off by one: a limit that counts from zero",
+    shows_in=RATE,
+    where=over_limit_waits,
 )
 class LimitOffByOne(AlteredSettings):
     """An endpoint gets one request more than its rate_limit allows."""
@@ -143,13 +147,13 @@ class OneWindowForAll(EndpointQueue):
 
 @fault("8-3", seen="a default limit for everybody", shows_in=RATE)
 class EverybodyLimited(AlteredSettings):
-    """An endpoint without a rate_limit is limited to five requests in two seconds."""
+    """An endpoint without a rate_limit is limited to six requests in two seconds."""
 
     def alter_settings(self, endpoint: EndpointSettings) -> EndpointSettings:
         rate_limit = requested_rate_limit(self._database, endpoint)
         if rate_limit is not None:
             return endpoint
-        return msgspec.structs.replace(endpoint, rate_limit=5, rate_window_s=2.0)
+        return msgspec.structs.replace(endpoint, rate_limit=6, rate_window_s=2.0)
 
 
 @fault("8-4", shows_in=RATE)
