@@ -1,5 +1,6 @@
 """The composition root: assembles all listeners and runs them."""
 
+import asyncio
 import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -14,6 +15,7 @@ from urllib.parse import urlsplit
 
 from aiohttp import web
 
+from hookproof.process.lateness import LatenessMeter
 from hookproof.receiver.clock import Clock
 from hookproof.receiver.control.api import ControlApi
 from hookproof.receiver.control.same_origin import guard, own_names
@@ -110,6 +112,8 @@ async def run_receiver(settings: ReceiverConfiguration) -> AsyncIterator[Running
         stack.callback(sessions.end_all)
         handler = RequestHandler(sessions=sessions, clock=Clock())
         handshakes = Handshakes()
+        lateness = LatenessMeter(asyncio.get_running_loop())
+        stack.callback(lateness.stop)
         bound = await _listen(
             stack, handler, settings.bind, context, handshakes if settings.tls else None
         )
@@ -120,7 +124,7 @@ async def run_receiver(settings: ReceiverConfiguration) -> AsyncIterator[Running
         url = settings.public_url or own_url
         _configure_tokens(settings.tokens, sessions, url)
         application = _control_application(
-            settings, sessions, authority, feed, url, faults, handshakes, mail
+            settings, sessions, authority, feed, url, faults, handshakes, mail, lateness
         )
         control = await _serve_control(stack, application, settings.control)
         yield RunningReceiver(
@@ -142,6 +146,7 @@ def _control_application(
     tls_faults: Mapping[str, FaultyListener],
     handshakes: Handshakes,
     mail: MailSink | None,
+    lateness: LatenessMeter,
 ) -> web.Application:
     """The control API and the live page, protected from other pages in the user's browser."""
     application = ControlApi(
@@ -152,6 +157,7 @@ def _control_application(
         handshakes=handshakes,
         mail=mail,
         new_token=lambda: token_hex(8),
+        lateness=lateness,
     ).application()
     names = own_names(settings.control.host, settings.control_names)
     application.middlewares.insert(0, guard(names))

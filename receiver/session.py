@@ -37,7 +37,8 @@ class Abortable(Protocol):
 class Session:
     """One session.
 
-    `in_flight` are the connections that wait for an answer; `used_at` is monotonic, in seconds.
+    `in_flight` are the connections that wait for an answer; `used_at` is monotonic, in seconds, and
+    so is when each of the `tokens` was issued.
     """
 
     name: str
@@ -46,7 +47,7 @@ class Session:
     scripts: Scripts = field(default_factory=Scripts)
     secrets: SecretsByToken = field(default_factory=SecretsByToken)
     token_servers: dict[str, TokenServer] = field(default_factory=dict)
-    tokens: set[str] = field(default_factory=set)
+    tokens: dict[str, float] = field(default_factory=dict)
     in_flight: set[Abortable] = field(default_factory=set)
 
     def set_script(self, token: str, script: Script) -> None:
@@ -149,7 +150,7 @@ class Sessions:
             raise TokenTaken(f"the token {token!r} belongs to another session")
         if session is not self.default:
             self._owners[token] = session
-        session.tokens.add(token)
+        session.tokens.setdefault(token, self._clock())
         session.inbox.issue(token)
 
     def reset(self, session: Session) -> None:

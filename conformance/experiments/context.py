@@ -36,7 +36,10 @@ Observed = TypeVar("Observed", bound=Observation)
 
 @dataclass(slots=True)
 class Trial:
-    """The calls and deliveries of one observation: both are recorded here, in order."""
+    """The calls and deliveries of one observation: both are recorded here, in order.
+
+    `receiver_late_s` is how late the receiver was at most, as far as it has been asked.
+    """
 
     experiment: str
     name: str
@@ -45,6 +48,7 @@ class Trial:
     project: Project
     exchanges: list[Exchange] = field(default_factory=list)
     received: list[ReceivedDelivery] = field(default_factory=list)
+    receiver_late_s: float = 0.0
 
     async def call(
         self,
@@ -87,6 +91,7 @@ class Trial:
         Raises PreconditionFailed where the target cannot deliver to the receiver at all.
         """
         arrived = await self.receiver.deliveries(token, count=count, timeout_s=timeout_s)
+        self.receiver_late_s = max(self.receiver_late_s, self.receiver.late_s(token))
         self.received = [delivery for delivery in self.received if delivery.token != token]
         self.received.extend(arrived)
         return arrived

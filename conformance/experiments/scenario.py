@@ -24,7 +24,6 @@ from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from hookproof.conformance.experiments.context import ExperimentContext
-from hookproof.conformance.experiments.lateness import LatenessMeter
 from hookproof.conformance.experiments.support.created_endpoints import (
     find_in_portal_link,
     shown_secret,
@@ -43,6 +42,7 @@ from hookproof.conformance.observations.deliveries import DeliveryObservation
 from hookproof.conformance.observations.destinations import Destination, Event, Roll, shown_events
 from hookproof.conformance.target.client import encoded, encoded_with
 from hookproof.conformance.target.definition import Project
+from hookproof.process.lateness import LatenessMeter
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.receiver.replies.script import Reply
 from hookproof.spec.dialect.vocabulary import SecretDisplay
@@ -341,7 +341,7 @@ class Scenario:
             ),
             events=tuple(self.events),
             ended_at=self.context.clock(),
-            late_s=self._lateness.worst_s,
+            late_s=max(self._lateness.worst_s, self.trial.receiver_late_s),
             backlog_s=backlog_s,
             **fields,
         )

@@ -2,6 +2,8 @@
 
 They allow for a busy machine: a receiver that waits for the processor records an arrival late, so
 that waits look shorter or longer than they were. Only deviations beyond a tolerance are failures.
+Both we and the receiver measure how late we were (`late_s` of an observation): tolerances widen by
+it, and where it was too much, nothing that takes time is a failure.
 """
 
 from typing import Final

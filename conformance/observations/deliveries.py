@@ -6,7 +6,7 @@ from typing import Final, Self
 
 from hookproof.conformance.model.check_registry import CheckContext
 from hookproof.conformance.model.evidence import Exchange, NotExaminedError, Observation
-from hookproof.conformance.model.tolerances import BACKLOG_FACTOR, BACKLOG_S
+from hookproof.conformance.model.tolerances import BACKLOG_FACTOR, BACKLOG_S, widened
 from hookproof.conformance.observations.answer import shown
 from hookproof.conformance.observations.destinations import (
     Destination,
@@ -44,8 +44,8 @@ class DeliveryObservation(Observation):
     Destinations stand in the order of their creation, events in that of their acceptance.
     `signatures` are the readings of all deliveries to destinations of which a secret is known.
     `ended_at` is when the receiver was last asked what had arrived, in Unix seconds; `late_s` is
-    how late our own timers were at most until then, and `backlog_s` how long events of the run
-    waited at most, by the token that they arrived at.
+    how late our own timers or those of the receiver were at most until then, and `backlog_s` how
+    long events of the run waited at most, by the token that they arrived at.
     """
 
     destinations: tuple[Destination, ...] = ()
@@ -147,14 +147,15 @@ class DeliveryObservation(Observation):
             )
         ]
         if not waits and any(
-            self.ended_at - delivery.arrived_at < BACKLOG_S for delivery in self.deliveries
+            self.ended_at - delivery.arrived_at < widened(BACKLOG_S, self.late_s)
+            for delivery in self.deliveries
         ):
             return frozenset(self.events)  # those of other experiments come first
         behind_s = [
             self.backlog_s.get(destination.token, 0.0)
             for destination in (self.destinations if among is None else among)
         ]
-        longest_s = BACKLOG_FACTOR * max([*waits, *behind_s], default=0.0)
+        longest_s = BACKLOG_FACTOR * max([*waits, *behind_s], default=0.0) + self.late_s
         return frozenset(event for event, at in sent_at.items() if self.ended_at - at <= longest_s)
 
     def settled(self, arrivals: Arrivals, dialect: Dialect) -> Arrivals:

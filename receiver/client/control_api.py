@@ -66,6 +66,7 @@ class ReceiverClient:
     def __init__(self, control_url: str) -> None:
         self._base = control_url.rstrip("/")
         self._session: aiohttp.ClientSession | None = None
+        self._late_s: dict[str, float] = {}
 
     async def __aenter__(self) -> Self:
         self._session = aiohttp.ClientSession()
@@ -134,6 +135,12 @@ class ReceiverClient:
         """
         return await self._deliveries(token, {"count": count, "timeout": timeout_s}, {}, after)
 
+    def late_s(self, token: str) -> float:
+        """By how much the receiver's timers were late at most since the token was issued, in
+        seconds, as far as its deliveries have been asked for; 0 if the receiver does not say.
+        """
+        return self._late_s.get(token, 0.0)
+
     async def matching_deliveries(
         self,
         token: str,
@@ -199,6 +206,7 @@ class ReceiverClient:
                 "GET", path, params={**wait, **conditions, "after": after}, timeout_s=timeout_s
             )
             self._check_no_loss(page, token)
+            self._late_s[token] = max(self.late_s(token), page.get("late_s", 0.0))
             deliveries += map(ReceivedDelivery.from_json, page["deliveries"])
             more, wait = page["more"], {}
             after = deliveries[-1].sequence if deliveries else after

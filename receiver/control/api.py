@@ -12,6 +12,7 @@ from typing import Annotated, Final
 import msgspec
 from aiohttp import web
 
+from hookproof.process.lateness import LatenessMeter
 from hookproof.receiver.control.json_exchange import errors_as_json, json_response, read_body
 from hookproof.receiver.control.session_api import SessionApi
 from hookproof.receiver.http.authority import Authority
@@ -33,7 +34,8 @@ class ControlApi:
     """The routes of the control API.
 
     `url` is the listener's public base URL, `tls_faults` are the listeners with wrong TLS, and
-    `authority` is None without TLS. `mail` is the mail server, if there is one.
+    `authority` is None without TLS. `mail` is the mail server, if there is one,
+    and `lateness` that of the loop of all listeners.
     """
 
     sessions: Sessions
@@ -43,6 +45,7 @@ class ControlApi:
     handshakes: Handshakes
     mail: MailSink | None
     new_token: Callable[[], str]
+    lateness: LatenessMeter
 
     def application(self) -> web.Application:
         app = web.Application(client_max_size=MOST_SCRIPT_BYTES, middlewares=[errors_as_json])
@@ -57,7 +60,10 @@ class ControlApi:
                 web.post("/sessions", self.open_session),
                 web.delete("/sessions/{session}", self.end_session),
                 *SessionApi(
-                    sessions=self.sessions, url=self.url, new_token=self.new_token
+                    sessions=self.sessions,
+                    url=self.url,
+                    new_token=self.new_token,
+                    lateness=self.lateness,
                 ).routes(),
             ]
         )

@@ -12,6 +12,7 @@ from typing import Annotated, Final
 import msgspec
 from aiohttp import web
 
+from hookproof.process.lateness import LatenessMeter
 from hookproof.receiver.control.json_exchange import json_response, read_body, read_query
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.receiver.inbox.delivery_filter import DeliveryFilter
@@ -54,11 +55,14 @@ class TokenRequestBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionApi:
-    """The routes of the sessions; `url` is the listener's public base URL."""
+    """The routes of the sessions; `url` is the listener's public base URL, `lateness` that of the
+    loop that takes the times of arrival.
+    """
 
     sessions: Sessions
     url: str
     new_token: Callable[[], str]
+    lateness: LatenessMeter
 
     def routes(self) -> list[web.RouteDef]:
         """The routes of the default session and of all others."""
@@ -141,11 +145,15 @@ class SessionApi:
         return json_response(server.to_json())
 
     async def deliveries(self, request: web.Request) -> web.Response:
-        """A token's deliveries; waits as the query says."""
+        """A token's deliveries; waits as the query says.
+
+        `late_s` is by how much our own timers were late at most since the token was issued.
+        """
         session = self._session(request)
+        token = self._token(request, session)
         query = read_query(request, DeliveryQuery)
         result = await session.inbox.wait(
-            self._token(request, session),
+            token,
             after=query.after,
             count=query.count,
             timeout_s=query.timeout,
@@ -159,6 +167,7 @@ class SessionApi:
                 "complete": result.complete,
                 "dropped": result.dropped,
                 "more": result.more,
+                "late_s": self.lateness.worst_since(session.tokens.get(token, 0.0)),
             }
         )
 

@@ -7,6 +7,7 @@ from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import NotExaminedError
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.model.notification import notifies_contacts
+from hookproof.conformance.model.tolerances import require_punctual
 from hookproof.conformance.observations.answer import shown
 from hookproof.conformance.observations.delivery.attempts.exhaustion import (
     ChatNotifications,
@@ -33,6 +34,8 @@ def a_failing_delivery_is_attempted_as_often_as_the_dialect_says(
         return
     for attempts in exhausted.last_attempts(context.dialect):
         enough = len(attempts) >= min(wanted.allowed)
+        if not enough:
+            require_punctual(exhausted.late_s)
         not_too_many = len(attempts) <= max(wanted.allowed)
         for requirement, kept, frequency in (
             ("1-12", enough, "too rarely"),
@@ -85,9 +88,11 @@ def notified_as_the_dialect_says(
             kept, expected = not messages, "no message"
         else:
             kept = bool(messages) and all(
-                message.arrived_monotonic >= met_at for message in messages
+                message.arrived_monotonic >= met_at - exhausted.late_s for message in messages
             )
             expected = "a message once the condition is met"
+        if met_at is not None and not kept:
+            require_punctual(exhausted.late_s)
         yield judged(
             kept,
             requirement,
@@ -130,8 +135,11 @@ def an_endpoint_is_disabled_as_the_dialect_says(
     ):
         status = shown(fetched).get("status") if fetched else None
         if status is not None:
+            kept = expected.allows(status)
+            if not kept:
+                require_punctual(exhausted.late_s)
             yield judged(
-                expected.allows(status),
+                kept,
                 "3-7",
                 "An endpoint that keeps failing is not disabled as the dialect says",
                 expected=f"{' or '.join(expected.allowed)} {when} exhausted delivery"

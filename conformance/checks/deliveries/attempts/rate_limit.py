@@ -49,13 +49,13 @@ def an_endpoint_gets_no_more_than_its_limit(
     attempts count too.
 
     What arrives together may have been sent apart: only what was surely sent in too short a time is
-    too much.
+    too much. A late machine changes nothing about that, since it notices arrivals late, never
+    early.
     """
-    limit, window_s = burst.limit, burst.window_s
-    tolerance_s = widened(RATE_S, burst.late_s)
+    window_s, late_s = burst.window_s, burst.late_s
     sent_apart = False
     for destination in burst.limited:
-        arrived = requests(burst, destination)
+        limit, arrived = burst.limit_of(destination), requests(burst, destination)
         if not arrived or len(burst.burst) <= 2 * limit:
             continue
         sent_from = earliest_sending(burst, destination, context.dialect)
@@ -65,12 +65,13 @@ def an_endpoint_gets_no_more_than_its_limit(
         for requirement, most in allowed.items():
             over_limit: Sequence[ReceivedDelivery] = ()
             for n, count in most.items():
-                together = most_within(arrived, n * window_s - tolerance_s, count)
+                together = most_within(arrived, n * window_s - RATE_S, count)
                 surely = sent_since(together, sent_from, n * window_s)
                 over_limit = over_limit or (surely if len(surely) > count else ())
-                sent_apart = sent_apart or (bool(together) and not over_limit)
+                bunched = most_within(arrived, n * window_s - widened(RATE_S, late_s), count)
+                sent_apart = sent_apart or (bool(bunched) and not over_limit)
             if over_limit:
-                require_punctual(burst.late_s)
+                require_punctual(late_s)
             elif sent_apart:
                 continue
             yield judged(
@@ -275,12 +276,13 @@ def earliest_sending(
     burst: RateLimitBurst, destination: Destination, dialect: Dialect
 ) -> Mapping[ReceivedDelivery, float]:
     """Before when each attempt at an event was surely not sent, in Unix seconds: its broadcast, or
-    the arrival of the attempt before it.
+    the arrival of the attempt before it, which may have been noticed late.
     """
     earliest: dict[ReceivedDelivery, float] = {}
     for _, event, attempts in burst.arrived_events([destination], burst.events, dialect):
         broadcast = burst.exchange(event.name)
-        before = [broadcast.sent_at if broadcast else 0.0, *(sent.arrived_at for sent in attempts)]
+        arrivals = (sent.arrived_at - burst.late_s for sent in attempts)
+        before = [broadcast.sent_at if broadcast else 0.0, *arrivals]
         earliest.update(zip(attempts, before, strict=False))
     return earliest
 
@@ -352,12 +354,13 @@ def require_held_to_the_limit(burst: RateLimitBurst, arrived: Sequence[ReceivedD
 
 
 def comes_in_bunches(burst: RateLimitBurst, arrived: Sequence[ReceivedDelivery]) -> bool:
-    """Whether nearly the limit came at once, as it does where a limit holds back the rest.
+    """Whether the limit less the two events before the burst came at once, as it does where a
+    limit holds back the rest.
 
     A late machine makes bunches of what came one by one.
     """
     stretch_s = BUNCH_S - burst.late_s
-    return stretch_s > 0 and bool(most_within(arrived, stretch_s, burst.limit - 2))
+    return stretch_s > 0 and bool(most_within(arrived, stretch_s, burst.limit - 3))
 
 
 def waited_s(burst: RateLimitBurst, event_name: str, delivery: ReceivedDelivery) -> float:

@@ -95,8 +95,11 @@ def a_redirect_counts_as_the_dialect_says(
     for attempted in retried.attempted_with_redirect(context.dialect):
         attempts = attempted.attempts
         actual = RedirectOutcome.FAILURE if len(attempts) > 1 else RedirectOutcome.SUCCESS
+        kept = outcome.allows(actual)
+        if not kept:
+            require_punctual(retried.late_s)
         yield judged(
-            outcome.allows(actual),
+            kept,
             "1-18",
             "An attempt that was answered with a redirect does not count as the dialect says",
             expected=" or ".join(outcome.allowed),

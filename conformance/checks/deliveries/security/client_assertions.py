@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import NotExaminedError
 from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.model.tolerances import late_machine
 from hookproof.conformance.observations.client_assertion import AssertionReading
 from hookproof.conformance.observations.delivery.security.oauth2 import AssertionGrant
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
@@ -143,8 +144,11 @@ def no_two_assertions_have_the_same_jti(
             " assertions could be compared"
         )
     for (first, assertion), (second, other) in pairs:
+        distinct = assertion.identifier != other.identifier
+        if not distinct and not was_answered_before(first, second, late_s=observed.late_s):
+            raise late_machine(observed.late_s)
         yield judged(
-            assertion.identifier != other.identifier,
+            distinct,
             "2.5-23",
             "Two client assertions have the same jti",
             expected="different",
@@ -188,7 +192,13 @@ def names_the_server(audience: str, token_url: str) -> bool:
     )
 
 
-def was_answered_before(earlier: ReceivedDelivery, later: ReceivedDelivery) -> bool:
-    """Whether a request had its answer when another one arrived."""
+def was_answered_before(
+    earlier: ReceivedDelivery, later: ReceivedDelivery, *, late_s: float = 0.0
+) -> bool:
+    """Whether a request had its answer when another one arrived, noticed so late at most."""
     end = earlier.completed_monotonic
-    return end is not None and earlier.closed_monotonic is None and end <= later.arrived_monotonic
+    return (
+        end is not None
+        and earlier.closed_monotonic is None
+        and end <= later.arrived_monotonic - late_s
+    )

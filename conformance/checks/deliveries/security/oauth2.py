@@ -6,6 +6,7 @@ from typing import Final
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import NotExaminedError
 from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.model.tolerances import require_punctual
 from hookproof.conformance.observations.delivery.security.oauth2 import (
     DECOY,
     AssertionGrant,
@@ -149,6 +150,8 @@ def a_token_is_not_used_beyond_its_lifetime(
     """An event that was broadcast after the end of the first token carries another one."""
     for delivery in observed.delivered_after_end(context.dialect):
         places = observed.tokens_in(delivery)
+        if 0 in places:  # a lifetime that began late ends late
+            require_punctual(observed.late_s)
         if places:
             yield judged(
                 0 not in places,

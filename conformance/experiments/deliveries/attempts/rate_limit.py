@@ -1,13 +1,18 @@
 """More broadcasts than rate_limit allows, to endpoints with and without one: what arrives when
 (sections 2.3 and 8)?
 
-The burst comes late in the window that a first, single event opens: a server that counts in fixed
-windows then sends twice the limit around the edge, which the hygiene requirement is about.
+A server that counts in fixed windows sends more than the limit around an edge between two of them,
+which the hygiene requirement is about. Nobody knows where its edges are: its windows may begin with
+an endpoint's first event, or at whole multiples of their length on its clock. So events come in
+batches, about a third of a window apart. Wherever the edge is, an endpoint gets something shortly
+before it and more than the rest of its limit shortly behind it: that with a limit of one before the
+second batch, and those with a higher limit from then on.
 """
 
 import asyncio
 import math
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from typing import Any, Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
@@ -19,6 +24,8 @@ from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.observations.delivery.attempts.rate_limit import (
     ANSWERING,
     FAILING,
+    LATER,
+    LIMIT_OF_ONE,
     UNLIMITED,
     WITHOUT_DURATION,
     ZERO_LIMIT,
@@ -27,18 +34,40 @@ from hookproof.conformance.observations.delivery.attempts.rate_limit import (
 from hookproof.conformance.observations.destinations import Destination
 from hookproof.conformance.observations.sentinel import SENTINEL
 from hookproof.receiver.replies.script import Reply
+from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import Excess, TimeUnit, ZeroLimit
 
-LIMIT: Final = 5
+LIMIT: Final = 6
 
-# More than twice the limit, so that a burst that arrives at once is above it even where a window
-# ends in the middle of it.
-BURST: Final = 11
+# Together with the event before it more than twice the limit, so that a burst that arrives at once
+# is above it even where a window ends in the middle of it.
+BURST: Final = 12
 
 DURATION_S: Final = 2.0
 
-# When the burst comes, as a share of the window.
-BURST_AT: Final = 0.6
+FIRST: Final = "first"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BroadcastBatch:
+    """Events that are broadcast at once; `at` is when, in windows after the first event."""
+
+    at: float
+    events: tuple[str, ...]
+
+
+BATCHES: Final = (
+    BroadcastBatch(at=0, events=(FIRST,)),
+    BroadcastBatch(at=0.37, events=("second",)),
+    BroadcastBatch(at=0.74, events=tuple(f"burst {number}" for number in range(BURST))),
+)
+
+# What is above the limit meets the next edge by itself where it waits. Where it is dropped,
+# something has to come behind that edge, which may be as late as the end of a window that the first
+# event began when it was sent, a little after its broadcast.
+AFTER_DROPS: Final = BroadcastBatch(
+    at=1.1, events=tuple(f"{LATER}{number}" for number in range(LIMIT))
+)
 
 # The longest rate_limit_duration that is waited out, by profile.
 PATIENCE_S: Final = {Profile.QUICK: 10.0, Profile.STANDARD: 10.0, Profile.DEEP: 60.0}
@@ -52,14 +81,13 @@ async def rate_limit(context: ExperimentContext) -> AsyncIterator[Evidence]:
 
 
 async def burst(scenario: Scenario) -> RateLimitBurst:
-    """One event, then the burst; wait until what was held back has arrived; then a sentinel."""
+    """The batches; wait until what was held back has arrived; then a sentinel."""
     scenario.context.require_capability("rate_limit")
     duration = rate_duration(scenario)
     limited, unlimited = await create_destinations(scenario, duration)
     window_s = duration * scenario.dialect.delivery.rate_limit_unit.in_seconds
-    await scenario.broadcast("first")
-    await asyncio.sleep(window_s * BURST_AT)  # paces the load
-    await asyncio.gather(*(scenario.broadcast(f"burst {number}") for number in range(BURST)))
+    for batch in due_batches(scenario.dialect):
+        await broadcast_batch(scenario, batch, window_s)
     # What others send from now on is behind the burst, and counts like the rest of it.
     scenario.context.let_others_broadcast()
     await scenario.await_arrival(unlimited, *scenario.events)
@@ -68,6 +96,20 @@ async def burst(scenario: Scenario) -> RateLimitBurst:
     if sentinel := await scenario.try_broadcast(SENTINEL):
         await scenario.await_arrival(unlimited, sentinel)
     return await scenario.observe(RateLimitBurst, with_foreign=True, limit=LIMIT, window_s=window_s)
+
+
+def due_batches(dialect: Dialect) -> tuple[BroadcastBatch, ...]:
+    """What is broadcast under this dialect, in order."""
+    return (*BATCHES, AFTER_DROPS) if dialect.delivery.excess.allows(Excess.DROPPED) else BATCHES
+
+
+async def broadcast_batch(scenario: Scenario, batch: BroadcastBatch, window_s: float) -> None:
+    """Broadcast the events of a batch when it is time for them."""
+    if scenario.events:
+        first = next(sent for sent in scenario.trial.exchanges if sent.role == FIRST)
+        due = first.sent_at + batch.at * window_s
+        await asyncio.sleep(due - scenario.context.clock())  # paces the load
+    await asyncio.gather(*(scenario.broadcast(name) for name in batch.events))
 
 
 async def create_destinations(
@@ -79,6 +121,7 @@ async def create_destinations(
         *(scenario.destination(name, **limit) for name in ANSWERING),
         scenario.destination(UNLIMITED),
         scenario.destination(FAILING, replies=[Reply(status=500)], **limit),
+        scenario.destination(LIMIT_OF_ONE, rate_limit=1, rate_limit_duration=duration),
         scenario.destination(WITHOUT_DURATION, rate_limit=LIMIT),
     ]
     if scenario.dialect.delivery.zero_rate_limit.allowed == (ZeroLimit.UNLIMITED,):
@@ -95,11 +138,12 @@ async def await_rest(scenario: Scenario, limited: list[Destination], window_s: f
         await asyncio.sleep(window_s)  # the dialect's own time
         await scenario.await_silence()
         return
-    windows = math.ceil((BURST + 1) / LIMIT)
+    awaited = [event for event in scenario.events if not event.name.startswith(LATER)]
+    windows = math.ceil(len(awaited) / LIMIT)
     waited_s = windows * window_s + scenario.context.budgets.delivery_s
     await asyncio.gather(
         *(
-            scenario.await_arrival(destination, *scenario.events, timeout_s=waited_s)
+            scenario.await_arrival(destination, *awaited, timeout_s=waited_s)
             for destination in limited
         )
     )

@@ -12,17 +12,25 @@ from hookproof.conformance.observations.sentinel import SENTINEL, DeliveriesBefo
 ANSWERING: Final = ("limited", "limited as well")
 FAILING: Final = "limited and failing"
 
+# A destination with a limit of one request in the same time.
+LIMIT_OF_ONE: Final = "limit of 1"
+
+
 UNLIMITED: Final = "without limit"
 ZERO_LIMIT: Final = "limit of 0"
 WITHOUT_DURATION: Final = "limited without duration"
 
+# How the names of events begin that come when the burst is over, to show what an edge lets through.
+LATER: Final = "later "
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RateLimitBurst(SignedDeliveries, DeliveriesBeforeSentinel):
-    """One event, later in the same window a burst of more than twice the limit, and a sentinel when
-    that has arrived.
+    """One event, another and a burst at later times in the same window, more than twice the limit
+    in all; a sentinel when that has arrived.
 
-    A limited destination may get `limit` requests in each `window_s` seconds.
+    A limited destination may get `limit` requests in each `window_s` seconds, unless it has a limit
+    of its own.
     """
 
     limit: int
@@ -30,13 +38,21 @@ class RateLimitBurst(SignedDeliveries, DeliveriesBeforeSentinel):
 
     @property
     def burst(self) -> tuple[Event, ...]:
-        """The first event and those of the burst."""
-        return tuple(event for event in self.events if event.name != SENTINEL)
+        """The events up to the burst: what a limit holds back or drops."""
+        return tuple(
+            event
+            for event in self.events
+            if event.name != SENTINEL and not event.name.startswith(LATER)
+        )
 
     @property
     def limited(self) -> tuple[Destination, ...]:
-        """The destinations with the limit, whatever they answer."""
-        return self.destinations_named(*ANSWERING, FAILING)
+        """The destinations with a limit, whatever they answer."""
+        return self.destinations_named(*ANSWERING, FAILING, LIMIT_OF_ONE)
+
+    def limit_of(self, destination: Destination) -> int:
+        """The limit of one of them."""
+        return 1 if destination.name == LIMIT_OF_ONE else self.limit
 
     @property
     def limited_and_answering(self) -> tuple[Destination, ...]:

@@ -64,7 +64,11 @@ class WindowInAnotherUnit(AlteredSettings):
 
 
 @fault(
-    "8-2", seen="off by one: a limit that counts from zero", shows_in=RATE, where=over_limit_waits
+    "8-1",  # a limit of one is doubled
+    "8-2",
+    seen="off by one: a limit that counts from zero",
+    shows_in=RATE,
+    where=over_limit_waits,
 )
 class LimitOffByOne(AlteredSettings):
     """An endpoint gets one request more than its rate_limit allows."""
@@ -80,27 +84,45 @@ class FixedWindow(SlidingWindow):
 
     def __init__(self, limit: int, window_s: float) -> None:
         super().__init__(limit, window_s)
-        self._window_start = 0.0
+        self._window_start = -window_s
         self._window_attempts = 0
 
     def wait_s(self, now: float) -> float:
-        if now - self._window_start >= self.window_s:
-            self._window_start, self._window_attempts = now, 0
-        return (
-            0.0 if self._window_attempts < self.limit else self._window_start + self.window_s - now
-        )
+        start = self.window_start(now)
+        if start != self._window_start:
+            self._window_start, self._window_attempts = start, 0
+        return 0.0 if self._window_attempts < self.limit else start + self.window_s - now
+
+    def window_start(self, now: float) -> float:
+        """When the window began that `now` is in."""
+        return now if now - self._window_start >= self.window_s else self._window_start
 
     def start(self, attempt: AttemptKey) -> None:
         super().start(attempt)
         self._window_attempts += 1
 
 
-@fault("8-2", seen="twice the limit at a window's edge", shows_in=RATE, where=over_limit_waits)
+class ClockWindow(FixedWindow):
+    """Counts in windows that start at the multiples of their length, whenever requests come."""
+
+    def window_start(self, now: float) -> float:
+        return now // self.window_s * self.window_s
+
+
+@fault("8-2", seen="twice the limit at a window's edge", shows_in=RATE)
 class WindowsWithEdges(EndpointQueue):
     """Requests are counted in fixed windows, so twice the limit goes out around an edge."""
 
     def new_window(self, limit: int, window_s: float) -> SlidingWindow:
         return FixedWindow(limit, window_s)
+
+
+@fault("8-2", seen="twice the limit where a counter's key is the time in windows", shows_in=RATE)
+class WindowsOfTheClock(EndpointQueue):
+    """Requests are counted in windows that begin when the clock says, the same for everybody."""
+
+    def new_window(self, limit: int, window_s: float) -> SlidingWindow:
+        return ClockWindow(limit, window_s)
 
 
 @fault("8-1", "8-2", seen="check-then-act overshoot", shows_in=RATE, where=over_limit_waits)
@@ -128,13 +150,13 @@ class OneWindowForAll(EndpointQueue):
 
 @fault("8-3", seen="a default limit for everybody", shows_in=RATE)
 class EverybodyLimited(AlteredSettings):
-    """An endpoint without a rate_limit is limited to five requests in two seconds."""
+    """An endpoint without a rate_limit is limited to six requests in two seconds."""
 
     def alter_settings(self, endpoint: EndpointSettings) -> EndpointSettings:
         rate_limit = requested_setting(self._database, endpoint, "rate_limit")
         if rate_limit is not None:
             return endpoint
-        return msgspec.structs.replace(endpoint, rate_limit=5, rate_window_s=2.0)
+        return msgspec.structs.replace(endpoint, rate_limit=6, rate_window_s=2.0)
 
 
 @fault("8-4", shows_in=RATE)

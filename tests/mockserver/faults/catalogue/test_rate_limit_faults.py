@@ -19,4 +19,4 @@ def test_only_an_endpoint_without_a_limit_gets_one(tmp_path: Path) -> None:
             settings = {uid: deliveries.endpoint(uid) for uid in ("without", "zero", "limited")}
             return {uid: item.rate_limit for uid, item in settings.items() if item is not None}
 
-    assert asyncio.run(limits()) == {"without": 5, "zero": None, "limited": 3}
+    assert asyncio.run(limits()) == {"without": 6, "zero": None, "limited": 3}

@@ -310,6 +310,9 @@ def backlog(*, waited_s: float) -> PayloadBroadcasts:
 def test_what_may_still_come_after_a_backlog_is_not_missing() -> None:
     with pytest.raises(NotExaminedError, match="still arriving"):
         verdicts(an_accepted_broadcast_arrives, backlog(waited_s=5))
+    late = replace(backlog(waited_s=14), late_s=9.0)
+    with pytest.raises(NotExaminedError, match="still arriving"):
+        verdicts(an_accepted_broadcast_arrives, late)
     assert verdicts(an_accepted_broadcast_arrives, backlog(waited_s=14)) == {"1-1": FAIL}
 
 

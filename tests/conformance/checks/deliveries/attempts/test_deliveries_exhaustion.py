@@ -122,6 +122,29 @@ def test_a_message_about_either_is_due_at_whatever_comes_first() -> None:
     assert verdict(exhausted(), both) is FAIL
 
 
+LATE = "this machine was late by 1200 ms"
+
+
+def test_attempts_or_messages_that_a_late_machine_did_not_wait_for_are_not_judged() -> None:
+    few, silent = replace(exhausted(4), late_s=1.2), replace(exhausted(), late_s=1.2)
+    with pytest.raises(NotExaminedError, match=LATE):
+        verdicts(a_failing_delivery_is_attempted_as_often_as_the_dialect_says, few)
+    with pytest.raises(NotExaminedError, match=LATE):
+        verdict(silent, Notify.EXHAUSTED)
+    with pytest.raises(NotExaminedError, match=LATE):
+        verdicts(
+            an_endpoint_is_disabled_as_the_dialect_says,
+            replace(exhausted(3, after="active", events=3), late_s=1.2),
+            "contrary",
+        )
+
+
+def test_a_message_is_not_early_where_the_last_attempt_was_noticed_late() -> None:
+    early = exhausted(messages_at=[3.8])  # the last attempt arrived at 4
+    assert verdict(early, Notify.EXHAUSTED) is FAIL
+    assert verdict(replace(early, late_s=0.3), Notify.EXHAUSTED) is PASS
+
+
 def test_under_an_undecided_dialect_no_message_is_judged() -> None:
     undecided = context_with(Answer((), reason="undecided"))
     assert (

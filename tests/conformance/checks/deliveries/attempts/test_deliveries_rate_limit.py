@@ -13,7 +13,10 @@ from hookproof.conformance.checks.deliveries.attempts.rate_limit import (
 )
 from hookproof.conformance.model.evidence import NotExaminedError
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.delivery.attempts.rate_limit import RateLimitBurst
+from hookproof.conformance.observations.delivery.attempts.rate_limit import (
+    LIMIT_OF_ONE,
+    RateLimitBurst,
+)
 from tests.conformance.canned_deliveries import (
     broadcast,
     created,
@@ -161,6 +164,29 @@ def test_a_late_machine_does_not_keep_what_holds_from_passing() -> None:
     over = replace(burst(limited=AT_ONCE), late_s=1.5)
     with pytest.raises(NotExaminedError, match="this machine was late by 1500 ms"):
         verdicts(an_endpoint_gets_no_more_than_its_limit, over)
+
+
+def test_a_further_attempt_may_have_been_sent_before_a_late_machine_noticed_the_first() -> None:
+    first = [1.2] * 5 + [2.5]
+    again = [
+        sent(what, LIMITED, at=NOW + at, attempt=2)
+        for what, at in zip(EVENTS, [3.1] * 5 + [3.15], strict=False)
+    ]
+    once = burst(limited=first)
+    repeated = replace(once, deliveries=(*once.deliveries, *again))
+    check = an_endpoint_gets_no_more_than_its_limit
+    assert verdicts(check, repeated) == {"8-1": PASS, "8-2": FAIL}
+    with pytest.raises(NotExaminedError, match="may have been sent apart"):
+        verdicts(check, replace(repeated, late_s=0.3))
+
+
+def test_an_endpoint_with_a_limit_of_one_is_judged_by_its_own() -> None:
+    one = destination(LIMIT_OF_ONE)
+    check = an_endpoint_gets_no_more_than_its_limit
+    for second, expected in ((0.7, FAIL), (2.0, PASS)):
+        arrived = [sent(EVENTS[0], one), sent(EVENTS[1], one, at=NOW + second)]
+        observation = replace(burst(), destinations=(one,), deliveries=tuple(arrived))
+        assert verdicts(check, observation) == {"8-1": PASS, "8-2": expected}
 
 
 def test_two_endpoints_with_limits_of_their_own_pass() -> None:

@@ -97,6 +97,15 @@ def test_a_redirect_is_judged_by_the_dialect() -> None:
     assert verdicts(check, twice, "contrary") == {"1-18": FAIL}
 
 
+def test_a_redirect_on_a_late_machine_is_not_judged_by_what_came_or_did_not() -> None:
+    check = a_redirect_counts_as_the_dialect_says
+    once, twice = retried("redirects once"), retried("redirects once", 1.1)
+    for observation, dialect in ((once, "reference"), (twice, "contrary")):
+        with pytest.raises(NotExaminedError, match="this machine was late by 1200 ms"):
+            verdicts(check, replace(observation, late_s=1.2), dialect)
+    assert verdicts(check, replace(twice, late_s=1.2)) == {"1-18": PASS}
+
+
 def test_a_redirect_that_is_followed_fails() -> None:
     follower = delivery("aside", method="GET")
     arrived = [*attempts("redirects once"), follower]

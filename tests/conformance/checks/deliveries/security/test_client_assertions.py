@@ -2,6 +2,7 @@
 
 import base64
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -194,6 +195,15 @@ def test_assertions_with_the_same_jti_or_none_fail() -> None:
     check = no_two_assertions_have_the_same_jti
     assert verdicts(check, renewed({"jti": "1"}, {"jti": "1"})) == {"2.5-23": FAIL}
     assert verdicts(check, renewed({"jti": None}, {"jti": "1"})) == {"2.5-23": FAIL}
+
+
+def test_a_request_that_a_late_machine_noticed_after_its_answer_is_not_compared() -> None:
+    check = no_two_assertions_have_the_same_jti
+    repeated = replace(renewed({"jti": "1"}, {"jti": "1"}), late_s=5.0)
+    with pytest.raises(NotExaminedError, match="this machine was late by 5000 ms"):
+        verdicts(check, repeated)
+    distinct = replace(renewed({"jti": "1"}, {"jti": "2"}), late_s=5.0)
+    assert verdicts(check, distinct) == {"2.5-23": PASS}
 
 
 def test_a_request_that_is_repeated_for_want_of_an_answer_is_not_compared() -> None:

@@ -103,6 +103,13 @@ def test_a_token_that_is_used_beyond_its_lifetime_fails() -> None:
     }
 
 
+def test_a_token_that_a_late_machine_gave_out_late_is_not_judged() -> None:
+    check = a_token_is_not_used_beyond_its_lifetime
+    with pytest.raises(NotExaminedError, match="this machine was late by 1200 ms"):
+        verdicts(check, replace(after_its_end("first"), late_s=1.2))
+    assert verdicts(check, replace(after_its_end("second"), late_s=1.2)) == {"2.5-7": PASS}
+
+
 def test_a_token_that_is_used_beyond_the_lifetime_under_its_mapped_name_fails() -> None:
     check = a_token_is_not_used_beyond_its_lifetime
     for token, expected in (("second", PASS), ("first", FAIL)):
