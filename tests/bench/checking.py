@@ -46,7 +46,8 @@ SWEEP: Final = "sweep"
 # The longest wait of a run: a burst begins late in a window, and what is above the limit is sent
 # windows later.
 WAIT_S: Final = rate_limit.DURATION_S * (
-    rate_limit.BURST_AT + (rate_limit.BURST + 1) // rate_limit.LIMIT
+    rate_limit.BATCHES[-1].at
+    + sum(len(batch.events) for batch in rate_limit.BATCHES) // rate_limit.LIMIT
 )
 
 # The row whose profile the faults were tried with.
