@@ -160,7 +160,7 @@ class Grader:
             return Verdict.NOT_APPLICABLE, not_applicable
         return Verdict.NOT_EXERCISED, [
             *not_observed,
-            *reasons_nothing_shown(requirement, checks, needed, run),
+            *reasons_nothing_shown(requirement, checks, needed, run, self._context.dialect),
         ]
 
     def _result(self, check: Check) -> CheckResult:
