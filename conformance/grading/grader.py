@@ -168,7 +168,10 @@ class Grader:
             return Verdict.NOT_APPLICABLE, [*known, *undecided_ones] or not_applicable
         return Verdict.NOT_EXERCISED, [
             *not_observed,
-            *(open_questions or reasons_nothing_shown(requirement, checks, needed, run)),
+            *(
+                open_questions
+                or reasons_nothing_shown(requirement, checks, needed, run, self._context.dialect)
+            ),
         ]
 
     def _result(self, check: Check) -> CheckResult:

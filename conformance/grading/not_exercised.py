@@ -10,8 +10,10 @@ from hookproof.conformance.model.experiment_registry import Experiment
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.observations.answer import LISTS, items, shown
+from hookproof.conformance.observations.deliveries import DeliveryObservation
 from hookproof.conformance.results.evidence_records import observation_types
 from hookproof.spec.catalogue import Requirement
+from hookproof.spec.dialect.model import Dialect
 
 # How each reason begins that is a question which the dialect leaves undecided.
 DOES_NOT_DECIDE: Final = "The dialect does not decide"
@@ -19,6 +21,9 @@ UNDECIDED: Final = f"{DOES_NOT_DECIDE} what it depends on."
 
 # What has to succeed before anything is delivered.
 FOR_DELIVERIES: Final = ("createEndpoint", "createBroadcastEvent")
+
+# How many events or endpoints a reason names.
+MOST_NAMED: Final = 3
 
 
 def reasons_not_observed(
@@ -61,6 +66,7 @@ def reasons_nothing_shown(
     checks: Sequence[Check],
     needed: Mapping[str, Sequence[str]],
     run: Mapping[str, Gathered],
+    dialect: Dialect,
 ) -> tuple[str, ...]:
     """Which experiments ended without showing anything, although all of them were observed."""
     if not checks:
@@ -73,17 +79,54 @@ def reasons_nothing_shown(
             if not check.is_oracle and name in run and not list(_of_experiment(run[name], check))
         }
     )
-    reasons: list[str] = []
-    if quiet:
+    awaited = {name: list(_awaited_in_vain(run[name], checks, dialect)) for name in quiet}
+    reasons = [reason for name in quiet for reason in awaited[name]]
+    unexplained = [name for name in quiet if not awaited[name]]
+    if unexplained:
         reasons.append(
-            f"Nothing that the target did in {', '.join(quiet)} came as far as showing it."
+            f"Nothing that the target did in {', '.join(unexplained)} came as far as showing it."
         )
+    if quiet:
         reasons.extend(_what_was_missing([run[name] for name in quiet], requirement))
     if any(check.is_oracle for check in checks):
         operations = requirement.operations
         reasons.append(f"No exchange with {', '.join(operations) or 'the target'} showed it.")
         reasons.extend(_poor_answers(run.values(), operations))
     return tuple(dict.fromkeys(reasons))
+
+
+def _awaited_in_vain(
+    gathered: Gathered, checks: Sequence[Check], dialect: Dialect
+) -> Iterator[str]:
+    """Which events these checks would have judged had they arrived, and how long they had."""
+    for evidence in gathered.observations:
+        if isinstance(evidence, DeliveryObservation) and any(
+            check.judges(type(evidence)) for check in checks
+        ):
+            yield from _not_arrived(evidence, dialect)
+
+
+def _not_arrived(observation: DeliveryObservation, dialect: Dialect) -> Iterator[str]:
+    """A sentence about the events that arrived at no endpoint of an observation."""
+    missing = [
+        (event, broadcast)
+        for event in observation.events
+        if not observation.attempts_anywhere(dialect, event)
+        and (broadcast := observation.exchange(event.name)) is not None
+    ]
+    if missing and observation.destinations and observation.ended_at is not None:
+        events = _some([repr(event.name) for event, _ in missing])
+        places = _some([repr(destination.name) for destination in observation.destinations])
+        waited_s = observation.ended_at - max(broadcast.sent_at for _, broadcast in missing)
+        yield (
+            f"In {observation.experiment}, {observation.name}, nothing arrived of {events} at"
+            f" {places} within {waited_s:.0f} s of the broadcast; a delivery of it would help."
+        )
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return f"{', '.join(names[:MOST_NAMED])}{more}"
 
 
 def _what_was_missing(gathered: Sequence[Gathered], requirement: Requirement) -> Iterator[str]:

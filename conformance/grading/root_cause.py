@@ -21,6 +21,8 @@ from hookproof.spec.dialect.model import Dialect
 
 def root_cause(judgement: Judgement, observation: Observation, context: CheckContext) -> str:
     """The cause of a failure in a few words; empty if the proof shows the failure alone."""
+    if judgement.subject is Subject.REQUEST:
+        return ""
     broken = _broken_answer(judgement.exchanges, context.dialect)
     if broken or judgement.subject is not Subject.SIGNATURE:
         return broken

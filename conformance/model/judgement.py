@@ -11,9 +11,13 @@ from hookproof.receiver.inbox.delivery import ReceivedDelivery
 
 
 class Subject(StrEnum):
-    """What a judgement is about, and so where its cause may be."""
+    """What a judgement is about, and so where its cause may be.
+
+    What becomes of a request before it is answered has no cause in the answer.
+    """
 
     ANSWER = "answer"
+    REQUEST = "request"
     SIGNATURE = "signature"
 
 
@@ -22,7 +26,9 @@ class Judgement:
     """A judgement on one requirement, with the exchanges and deliveries that prove it.
 
     `verdict` is PASS, FAIL or NOT_APPLICABLE; `expected` and `actual` are one line each, for
-    people. A pass needs a proof as a failure does.
+    people. `stored` names the wrong value that was stored with a resource, where that is all that
+    is wrong: any answer that shows it again shows the same failure. A pass needs a proof as a
+    failure does.
     """
 
     requirement: str
@@ -33,6 +39,7 @@ class Judgement:
     exchanges: tuple[Exchange, ...] = ()
     deliveries: tuple[ReceivedDelivery, ...] = ()
     subject: Subject = Subject.ANSWER
+    stored: str = ""
 
     def __post_init__(self) -> None:
         """Raise ValueError for a pass or a failure without a proof."""

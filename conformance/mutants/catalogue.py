@@ -27,8 +27,8 @@ _LISTS: Final = ("former_names", "violates", "also", "shows_in")
 class ListedFault:
     """A fault, or a variant that violates nothing. `applies` is for the dialect of the list.
 
-    `also` are the requirements that break as a consequence, seen only when every experiment runs:
-    they may be detected and need not be.
+    `also` are the requirements that break as a consequence and stand for themselves all the same,
+    seen only when every experiment runs: they may be detected and need not be.
     """
 
     name: str

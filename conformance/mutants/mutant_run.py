@@ -6,6 +6,7 @@ data.
 
 import secrets
 import time
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -14,10 +15,11 @@ from hookproof.conformance.grading.grader import Grader
 from hookproof.conformance.model.check_registry import CheckContext, all_checks
 from hookproof.conformance.model.experiment_registry import all_experiments
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
-from hookproof.conformance.model.ledger import Entry
+from hookproof.conformance.model.ledger import Entry, Finding
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.mutants.catalogue import find_dialect
+from hookproof.conformance.results.consequences import accuse_what_stands_alone
 from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.run.intake import Intake
 from hookproof.conformance.run.plan import RunPlan
@@ -51,7 +53,11 @@ class MutantRunOrder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detection:
-    """A check that found a requirement violated, with its first finding."""
+    """A check that found a requirement violated, with its first finding.
+
+    `follows_from` names the requirements that all its findings follow from (`consequences.py`); it
+    is empty if one of them stands for itself, which is shown then.
+    """
 
     check: str
     requirement: str
@@ -59,6 +65,7 @@ class Detection:
     expected: str
     actual: str
     experiment: str
+    follows_from: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +104,7 @@ def run_mutant(order: MutantRunOrder) -> MutantRunResult:
             duration_s=time.monotonic() - started,
         )
     return MutantRunResult(
-        detections=tuple(_detections(entries)),
+        detections=tuple(detections_of(entries)),
         exercised=frozenset(
             entry.requirement.id
             for entry in entries
@@ -141,27 +148,33 @@ def _judged(plan: RunPlan, order: MutantRunOrder, runner: Runner) -> tuple[Entry
         every_experiment=all_experiments(),
         profile=plan.profile,
         gathered=runner.gathered,
+        reported=catalogue.requirements,
     )
-    return tuple(map(grader.entry, catalogue.requirements.values()))
+    return accuse_what_stands_alone([*map(grader.entry, catalogue.requirements.values())])
 
 
-def _detections(entries: Sequence[Entry]) -> list[Detection]:
-    first_findings = {
-        (finding.check, finding.requirement): finding
-        for entry in entries
-        for finding in reversed(entry.findings)
-    }
-    return [
-        Detection(
-            check=check,
-            requirement=requirement,
-            message=finding.message,
-            expected=finding.expected,
-            actual=finding.actual,
-            experiment=finding.experiment,
-        )
-        for (check, requirement), finding in sorted(first_findings.items())
-    ]
+def detections_of(entries: Sequence[Entry]) -> list[Detection]:
+    """The detections in the entries of a run, by check."""
+    by_check: dict[tuple[str, str], list[Finding]] = defaultdict(list)
+    for entry in entries:
+        for finding in entry.findings:
+            by_check[finding.check, finding.requirement].append(finding)
+    return [_detection(findings) for _, findings in sorted(by_check.items())]
+
+
+def _detection(findings: Sequence[Finding]) -> Detection:
+    accused = [finding for finding in findings if not finding.follows_from]
+    first, *_ = accused or findings
+    roots = () if accused else (root for finding in findings for root in finding.follows_from)
+    return Detection(
+        check=first.check,
+        requirement=first.requirement,
+        message=first.message,
+        expected=first.expected,
+        actual=first.actual,
+        experiment=first.experiment,
+        follows_from=tuple(dict.fromkeys(roots)),
+    )
 
 
 def _problems(entries: Sequence[Entry], gathered: Sequence[Gathered]) -> list[str]:

@@ -54,11 +54,15 @@ class FaultOutcome:
 
     @property
     def false_positives(self) -> tuple[Detection, ...]:
-        """The detections of what the fault does not break."""
+        """The detections of what the fault does not break.
+
+        What only follows from another failure accuses nobody: what it follows from is a detection
+        of its own, and is counted as one.
+        """
         return tuple(
             detection
             for detection in self.result.detections
-            if not self.fault.breaks(detection.requirement)
+            if not (detection.follows_from or self.fault.breaks(detection.requirement))
         )
 
     @property

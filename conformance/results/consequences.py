@@ -14,38 +14,57 @@ from hookproof.conformance.model.ledger import Entry, Finding
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 
+# An exchange, a delivery or a stored value.
+Evidence = Exchange | ReceivedDelivery | str
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proof:
-    """What one failed judgement rests on, and what else that shows to be wrong."""
+    """What one failed judgement rests on, and what else that shows to be wrong.
+
+    `stored` names the wrong value of a resource that all of it shows, or is empty.
+    """
 
     exchanges: frozenset[Exchange]
     deliveries: frozenset[ReceivedDelivery]
     cause: str
+    stored: str = ""
 
     @classmethod
-    def of(cls, finding: Finding) -> "Proof":
+    def of(cls, finding: Finding, stored: str = "") -> "Proof":
         return cls(
             exchanges=frozenset(finding.exchanges),
             deliveries=frozenset(finding.deliveries),
             cause=finding.cause,
+            stored=stored,
         )
 
     @property
-    def evidence(self) -> frozenset[Exchange | ReceivedDelivery]:
-        return self.exchanges | self.deliveries
+    def evidence(self) -> frozenset[Evidence]:
+        return frozenset[Evidence]().union(
+            self.exchanges, self.deliveries, {self.stored} if self.stored else ()
+        )
 
     def explains(self, other: "Proof") -> bool:
         """Whether this proof is part of the other one, and the other one shows no other cause.
 
         Of two proofs about the same resource with the same cause, either explains the other: the
-        first attempt is unsigned, and so is the second.
+        first attempt is unsigned, and so is the second; nothing is validly signed before a roll of
+        the endpoint's secret, and so is nothing afterwards. The same holds for two proofs that show
+        the same stored value.
         """
+        if other.stored and other.stored == self.stored:
+            return True
         if other.cause and other.cause != self.cause:
             return False
-        is_part = self.exchanges <= other.exchanges and self.deliveries <= other.deliveries
-        same_resource = bool(other.exchanges) and other.exchanges <= self.exchanges
-        return is_part or (bool(other.cause) and same_resource)
+        if self.exchanges <= other.exchanges and self.deliveries <= other.deliveries:
+            return True
+        return bool(other.cause) and self._is_about_the_resource_of(other)
+
+    def _is_about_the_resource_of(self, other: "Proof") -> bool:
+        """Whether the exchanges of one of the proofs are among those of the other."""
+        fewer, more = sorted((self.exchanges, other.exchanges), key=len)
+        return bool(fewer) and fewer <= more
 
 
 def explained_by(
@@ -64,7 +83,7 @@ def _explained(proofs: Collection[Proof], others: Collection[Proof]) -> set[Proo
     Only others that share evidence with a proof are compared with it: a server that is always wrong
     gives thousands of both.
     """
-    by_evidence: dict[Exchange | ReceivedDelivery, list[Proof]] = {}
+    by_evidence: dict[Evidence, list[Proof]] = {}
     for other in others:
         for evidence in other.evidence:
             by_evidence.setdefault(evidence, []).append(other)

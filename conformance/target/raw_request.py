@@ -11,6 +11,7 @@ import ssl
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -20,6 +21,22 @@ from hookproof.conformance.target.definition import Project
 LARGEST_ANSWER = 1024 * 1024
 # What was sent of a body is kept if it has at most so many bytes.
 LONGEST_KEPT = 1024
+
+
+@dataclass(slots=True)
+class _Sent:
+    """What was sent of a body: how many bytes, and the first of them.
+
+    It counts on while the target is talked to, so that it is known however that ends.
+    """
+
+    count: int = 0
+    beginning: bytearray = field(default_factory=bytearray)
+
+    def add(self, piece: bytes) -> None:
+        self.count += len(piece)
+        if len(self.beginning) <= LONGEST_KEPT:
+            self.beginning += piece[: LONGEST_KEPT + 1]
 
 
 async def unfinished_request(
@@ -45,14 +62,13 @@ async def unfinished_request(
     lines = [f"{method} {split.path.rstrip('/')}{target} HTTP/1.1", f"Host: {split.netloc}"]
     all_headers = (*headers, ("Content-Length", str(promised)))
     lines += [f"{name}: {value}" for name, value in all_headers]
-    beginning = bytearray()
+    sent = _Sent()
     sent_at, started = time.time(), time.monotonic()
     answer: dict[str, Any] = {"status": None}
-    sent = 0
     try:
         async with asyncio.timeout(timeout_s):
-            raw, sent = await _talk(
-                base_url, "\r\n".join([*lines, "", ""]).encode("latin-1"), pieces, beginning
+            raw = await _talk(
+                base_url, "\r\n".join([*lines, "", ""]).encode("latin-1"), pieces, sent
             )
         answer = _parsed(raw)
     except (
@@ -73,18 +89,21 @@ async def unfinished_request(
         method=method,
         url=base_url.rstrip("/") + target,
         request_headers=all_headers,
-        request_body=bytes(beginning) if len(beginning) <= LONGEST_KEPT else None,
+        request_body=bytes(sent.beginning) if len(sent.beginning) <= LONGEST_KEPT else None,
         sent_at=sent_at,
         duration_s=time.monotonic() - started,
         **answer,
     )
-    return exchange, sent
+    return exchange, sent.count
 
 
-async def _talk(
-    base_url: str, head: bytes, pieces: AsyncIterator[bytes], beginning: bytearray
-) -> tuple[bytes, int]:
-    """The answer, and how many bytes of the body were sent; `beginning` gets the first of them."""
+def is_waiting(exchange: Exchange) -> bool:
+    """Whether the time for an unfinished request was over before the target did anything."""
+    return exchange.status is None and exchange.problem == TimeoutError.__name__
+
+
+async def _talk(base_url: str, head: bytes, pieces: AsyncIterator[bytes], sent: _Sent) -> bytes:
+    """The answer; `sent` gets what was sent of the body."""
     split = urlsplit(base_url)
     secure = split.scheme == "https"
     reader, writer = await asyncio.open_connection(
@@ -93,16 +112,13 @@ async def _talk(
         ssl=ssl.create_default_context() if secure else None,
     )
     answer = asyncio.ensure_future(_answer(reader))
-    sent = 0
     try:
         writer.write(head)
         async for piece in pieces:
             if answer.done() or not await _written(writer, piece):
                 break
-            sent += len(piece)
-            if len(beginning) <= LONGEST_KEPT:
-                beginning += piece[: LONGEST_KEPT + 1]
-        return await answer, sent
+            sent.add(piece)
+        return await answer
     finally:
         answer.cancel()
         await asyncio.gather(answer, return_exceptions=True)

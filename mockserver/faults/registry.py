@@ -26,7 +26,8 @@ class Fault:
     """A fault, or a variant if it violates nothing. `part` replaces the collaborator `replaces`.
 
     `violates` lists the requirements that the suites must find violated. `also` lists those that
-    break as a consequence and are seen only when every experiment runs. `seen` describes the defect
+    break as a consequence, stand for themselves in a report, and are seen only when every
+    experiment runs. `seen` describes the defect
     of a real service or client that the fault imitates. `shows_in` names experiments that are
     enough to see it. `delivers`: whether the collaborator belongs to the delivery engine.
     """

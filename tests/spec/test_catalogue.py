@@ -293,7 +293,7 @@ def test_a_gap_that_was_renamed_is_missing_where_its_old_name_is_used(tmp_path: 
 
 
 def test_all_problems_of_a_file_are_reported_at_once(tmp_path: Path) -> None:
-    path, _ = broken_copy(REQUIREMENTS, tmp_path, 'id: "1-14"', 'id: "1-1"')
+    path, _ = broken_copy(REQUIREMENTS, tmp_path, 'id: "1-14"', 'id: "1-12"')
     path, _ = broken_copy(path, tmp_path, 'id: "1-4"', 'id: "2.1-40"')
     with pytest.raises(FileProblems) as refusal:
         load_catalogue(requirements=path)

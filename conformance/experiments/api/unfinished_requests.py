@@ -20,7 +20,7 @@ from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.observations.preparation import Preparation
 from hookproof.conformance.observations.requests.mistakes import HalfRequest, OverlongRequest
 from hookproof.conformance.target.client import Key
-from hookproof.conformance.target.raw_request import unfinished_request
+from hookproof.conformance.target.raw_request import is_waiting, unfinished_request
 
 HALF = b'{"name":'
 HALFWAY = "stops halfway"
@@ -74,6 +74,12 @@ async def _send_unfinished(
     trial.exchanges.append(exchange)
     if exchange.status is None and about == HALFWAY:
         return trial.not_observed(HalfRequest, TOO_PATIENT)
+    if sent < promised and about != HALFWAY and is_waiting(exchange):
+        return trial.not_observed(
+            OverlongRequest,
+            f"the target neither refused a long body of {operation_id} nor read on within the"
+            f" {context.budgets.request_s:g} s of budgets.request_s; give it more in target.yaml",
+        )
     if sent == 0 and about != HALFWAY:
         return trial.not_observed(
             OverlongRequest,

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from hookproof.conformance.model.check_registry import CheckContext
+from hookproof.conformance.grading.grader import Grader
+from hookproof.conformance.model.check_registry import Check, CheckContext
 from hookproof.conformance.model.evidence import (
     NotExaminedError,
 )
@@ -11,9 +12,14 @@ from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.model.judgement import Judgement
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.deliveries import DeliveryObservation
+from hookproof.spec.catalogue import Catalogue
+from tests.conformance.canned_deliveries import destination, event, observed
 from tests.conformance.canned_evidence import (
+    NOW,
     CannedObservation,
     OtherObservation,
+    context,
     delivery,
     exchange,
     missing,
@@ -25,6 +31,7 @@ from tests.conformance.grading.canned_checks import (
     bound,
     declines,
     entry,
+    experiment,
     fails,
     passes,
     says_nothing,
@@ -93,6 +100,35 @@ def test_deliveries_that_never_arrived_are_named_where_only_they_would_show_it()
     arrived = replace(seen(exchange(data={"uid": "e1"})), deliveries=(delivery(),))
     judged = entry(bound(says_nothing), requirement=of_deliveries, observations=(arrived,))
     assert len(judged.reasons) == 1
+
+
+def test_deliveries_that_were_awaited_in_vain_are_named_with_the_time_that_they_had() -> None:
+    def nothing(_seen: DeliveryObservation, _context: CheckContext) -> Iterator[Judgement]:
+        yield from ()
+
+    check = Check(
+        name="it_does", requirements=("1-1",), evidence=(DeliveryObservation,), judge=nothing
+    )
+    names = ("first", "second", "third", "fourth")
+    awaited = observed(
+        DeliveryObservation,
+        destination(),
+        events=map(event, names),
+        ended_at=NOW + 6.1,
+    )
+    judged = Grader(
+        checks=[check],
+        context=context(),
+        catalogue=Catalogue(sections={}, requirements={"1-1": REQUIREMENT}, gaps={}),
+        experiments=["x"],
+        every_experiment=[experiment("x", DeliveryObservation)],
+        profile=Profile.DEEP,
+        gathered=lambda _: Gathered(experiment="x", observations=(awaited,)),
+    ).entry(REQUIREMENT)
+    assert judged.reasons[0] == (
+        "In canned, canned, nothing arrived of 'first', 'second', 'third' and 1 more at 'plain'"
+        " within 6 s of the broadcast; a delivery of it would help."
+    )
 
 
 def test_a_missing_observation_is_the_reason_and_is_not_judged() -> None:

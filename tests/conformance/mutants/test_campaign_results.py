@@ -6,16 +6,19 @@ import pytest
 
 from hookproof.conformance.model.check_registry import all_checks
 from hookproof.conformance.model.experiment_registry import all_experiments
+from hookproof.conformance.model.ledger import Entry
 from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.mutants.catalogue import ListedFault
 from hookproof.conformance.mutants.kill_matrix import first_killers, kills_of
-from hookproof.conformance.mutants.mutant_run import Detection, MutantRunResult
+from hookproof.conformance.mutants.mutant_run import Detection, MutantRunResult, detections_of
 from hookproof.conformance.mutants.relevant_experiments import relevant_experiments
 from hookproof.conformance.mutants.reports.html import render_page
 from hookproof.conformance.mutants.reports.json import report_data
 from hookproof.conformance.mutants.reports.text import render_outcome, render_summary
 from hookproof.conformance.mutants.results import Campaign, FaultOutcome, VariantOutcome
 from hookproof.spec.catalogue import load_catalogue
+from tests.conformance.canned_run import finding, requirement
 
 FAULT = ListedFault(
     name="old_secret_signs",
@@ -138,6 +141,33 @@ def test_a_requirement_that_breaks_with_a_fault_is_neither_a_false_positive_nor_
     assert only_also.survived
     assert not campaign(only_also).kills[UID]
     assert not outcome(*BOTH, fault=also).survived
+
+
+def test_what_only_follows_from_another_failure_is_no_false_positive() -> None:
+    follows = replace(detection(UID, "2.3-1"), follows_from=("4.3-4",))
+    assert campaign(outcome(*BOTH, follows)).flawless
+    alone = outcome(*BOTH, follows, detection(ONLY_NEW, "2.3-1"))
+    assert [each.check for each in alone.false_positives] == [ONLY_NEW]
+
+
+def test_what_a_fault_violates_is_detected_also_where_it_is_folded() -> None:
+    folded = (BOTH[0], replace(BOTH[1], follows_from=("4.3-4",)))
+    killed = campaign(outcome(*folded))
+    assert killed.flawless
+    assert killed.kills[STOPS] == {FAULT.name}
+    assert kills_of(killed) == kills_of(campaign(outcome(*BOTH)))
+
+
+def test_a_check_that_saw_something_for_itself_follows_from_nothing() -> None:
+    alone, follows = (
+        replace(finding("1-1"), check="c", message=message, follows_from=roots)
+        for message, roots in (("alone", ()), ("follows", ("1-2",)))
+    )
+    entry = Entry(requirement=requirement("1-1"), verdict=Verdict.FAIL, findings=(follows, alone))
+    (detected,) = detections_of([entry])
+    assert (detected.message, detected.follows_from) == ("alone", ())
+    (folded,) = detections_of([replace(entry, findings=(follows,))])
+    assert (folded.message, folded.follows_from) == ("follows", ("1-2",))
 
 
 def test_a_detection_in_a_variant_is_a_false_positive() -> None:

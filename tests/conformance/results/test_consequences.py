@@ -77,6 +77,21 @@ def test_a_second_attempt_follows_from_the_first_with_the_same_cause_at_the_same
     assert explained_by({proof(CREATED, SECOND)}, {"6-6": {proof(CREATED, FIRST)}}) == ()
 
 
+def test_what_comes_after_a_roll_follows_from_the_same_cause_before_it() -> None:
+    before = {"6-7": {proof(CREATED, FIRST, cause=UNSIGNED)}}
+    assert explained_by({proof(CREATED, FETCHED, SECOND, cause=UNSIGNED)}, before) == ("6-7",)
+    assert explained_by({proof(OTHER, FETCHED, SECOND, cause=UNSIGNED)}, before) == ()
+    assert explained_by({proof(CREATED, FETCHED, SECOND)}, before) == ()
+
+
+def test_a_stored_value_is_the_same_failure_wherever_it_is_shown() -> None:
+    value = "e1 rate_limit: 'five'"
+    creation = {"4.1-3": {replace(proof(CREATED), stored=value)}}
+    assert explained_by({replace(proof(FETCHED), stored=value)}, creation) == ("4.1-3",)
+    for own in (proof(FETCHED), replace(proof(FETCHED), stored="e2 rate_limit: 'five'")):
+        assert explained_by({own}, creation) == ()
+
+
 def test_what_follows_from_a_consequence_follows_from_its_root() -> None:
     entries = accuse_what_stands_alone([failed("1-3", "1-2"), failed("1-2", "1-1"), failed("1-1")])
     assert [entry.follows_from for entry in entries] == [("1-1",), ("1-1",), ()]

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.target.definition import Project
-from hookproof.conformance.target.raw_request import unfinished_request
+from hookproof.conformance.target.raw_request import is_waiting, unfinished_request
 
 Peer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 PIECE = b"x" * 65_536
@@ -93,6 +93,19 @@ def test_a_target_that_never_answers_leaves_a_problem() -> None:
 
     exchange, _ = send_unfinished(wait, pieces=1, timeout_s=0.2)
     assert (exchange.status, exchange.problem) == (None, "TimeoutError")
+    assert is_waiting(exchange)
+
+
+def test_what_was_sent_is_counted_although_the_connection_is_reset() -> None:
+    async def reset(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        await reader.readexactly(len(PIECE))
+        writer.transport.abort()
+
+    exchange, sent = send_unfinished(reset, pieces=2000, promised=2000 * len(PIECE))
+    assert exchange.status is None
+    assert not is_waiting(exchange)
+    assert len(PIECE) <= sent < 2000 * len(PIECE)
 
 
 def test_a_target_that_closes_the_connection_leaves_a_problem() -> None:

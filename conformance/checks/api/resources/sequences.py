@@ -37,11 +37,14 @@ from hookproof.spec.dialect.model import Representation
 class _Endpoint:
     """What is known of an endpoint: its creation, its last roll, and rolls of others since.
 
-    `last` is the creation until the endpoint is rolled.
+    `last` is the creation until the endpoint is rolled. `fetched` is its last retrieval, and
+    `fetched_before` the last one before its last roll.
     """
 
     created: Exchange
     last: Exchange
+    fetched: Exchange | None = None
+    fetched_before: Exchange | None = None
     others_rolled: list[Exchange] = field(default_factory=list)
 
 
@@ -131,9 +134,10 @@ def _rolled(model: _Model, exchange: Exchange, uid: str) -> Iterator[Judgement]:
             endpoint.others_rolled.append(exchange)
     known = model.endpoints.get(uid)
     if known is not None:
-        message = "A roll changes the configuration of an endpoint"
-        yield _same_configuration(model, "4.3-11", message, known, exchange)
+        if known.last is not known.created:
+            yield _rolled_alike(model, known.last, known.last, exchange)
         known.last = exchange
+        known.fetched_before = known.fetched
         known.others_rolled.clear()
 
 
@@ -141,11 +145,25 @@ def _fetched(model: _Model, exchange: Exchange, uid: str) -> Iterator[Judgement]
     known = model.endpoints.get(uid)
     if known is None:
         return
-    rolled = known.last is not known.created
-    message = "An endpoint is fetched with another configuration than its creation showed"
-    yield _same_configuration(model, "4.3-11" if rolled else "4.2-5", message, known, exchange)
-    if rolled or not secret_uids(known.created):
-        return  # an old secret may leave the list when it has expired
+    known.fetched = exchange
+    if known.last is known.created:
+        yield from _fetched_unrolled(model, known, exchange)
+    elif known.fetched_before is not None:
+        yield _rolled_alike(model, known.fetched_before, known.last, exchange)
+
+
+def _fetched_unrolled(model: _Model, known: _Endpoint, exchange: Exchange) -> Iterator[Judgement]:
+    yield agreement(
+        "4.2-5",
+        "An endpoint is fetched with another configuration than its creation showed",
+        CONFIGURATION,
+        shown(known.created),
+        shown(exchange),
+        [known.created, exchange],
+        model.forms,
+    )
+    if not secret_uids(known.created):
+        return
     yield judged(
         sorted(secret_uids(known.created)) == sorted(secret_uids(exchange)),
         "4.3-14" if known.others_rolled else "4.2-6",
@@ -156,19 +174,18 @@ def _fetched(model: _Model, exchange: Exchange, uid: str) -> Iterator[Judgement]
     )
 
 
-def _same_configuration(
-    model: _Model, requirement: str, message: str, known: _Endpoint, exchange: Exchange
-) -> Judgement:
-    exchanges = [known.created, exchange]
-    if known.last is not known.created:
-        exchanges.insert(1, known.last)
+def _rolled_alike(model: _Model, before: Exchange, roll: Exchange, now: Exchange) -> Judgement:
+    """Two answers of one operation, with a roll between them.
+
+    What the answers of two operations show differently, no roll has changed (4.2-5).
+    """
     return agreement(
-        requirement,
-        message,
+        "4.3-11",
+        "A roll changes the configuration of an endpoint",
         CONFIGURATION,
-        shown(known.created),
-        shown(exchange),
-        exchanges,
+        shown(before),
+        shown(now),
+        dict.fromkeys([before, roll, now]),
         model.forms,
     )
 

@@ -1,6 +1,7 @@
 """Sections 2 and 4: documented fields have their documented types and forms (2.9)."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from hookproof.conformance.model.check_registry import CheckContext, check
@@ -24,6 +25,9 @@ OF_OPERATION: Final = {
     "createBroadcastEvent": "4.8-3",
 }
 
+# The operations that bring in the resource that they show.
+CREATIONS: Final = ("createEndpoint", "createBroadcastEvent")
+
 SECRETS, IDENTIFIERS, TIMESTAMPS, NO_VALUE = "2.4-1", "2.9-1", "2.9-2", "2.9-3"
 
 
@@ -39,7 +43,7 @@ def documented_fields_have_their_documented_types(
         requirement = _requirement(exchange, problem)
         if requirement is not None:
             exercised.discard(requirement)
-            yield violated(
+            judgement = violated(
                 requirement,
                 _message(exchange, problem),
                 expected="what the contract says of the field",
@@ -47,6 +51,7 @@ def documented_fields_have_their_documented_types(
                 f" {problem.message}",
                 exchanges=[exchange],
             )
+            yield replace(judgement, stored=_stored(exchange, problem))
     for requirement in sorted(exercised):
         yield holds(requirement, exchanges=[exchange])
 
@@ -101,10 +106,40 @@ def _message(exchange: Exchange, problem: SchemaProblem) -> str:
     """What is wrong, without what differs where the defect is the same: a service that stores what
     it is sent shows any wrong type again, and one that reads an object wrongly all its members.
     """
-    shown_again = _at(exchange.request_json, problem.pointer.removeprefix("/data"))
-    if shown_again is not None and shown_again == _at(exchange.json, problem.pointer):
+    if _is_shown_again(exchange, problem):
         return f"{exchange.operation_id} accepts a value of the wrong type and shows it"
     return f"A field of {exchange.operation_id} is not as documented: {_field(problem.pointer)}"
+
+
+def _is_shown_again(exchange: Exchange, problem: SchemaProblem) -> bool:
+    """Whether a wrong value is the one that the request sent."""
+    return bool(_sent(exchange, problem) == _at(exchange.json, problem.pointer))
+
+
+def _sent(exchange: Exchange, problem: SchemaProblem) -> Any:
+    return _at(exchange.request_json, problem.pointer.removeprefix("/data"))
+
+
+def _stored(exchange: Exchange, problem: SchemaProblem) -> str:
+    """The innermost resource with a uid that shows a wrong value, the field in it, and the value.
+
+    Empty where the request created or set it otherwise: then this very answer is wrong.
+    """
+    steps = problem.pointer.split("/")
+    records = {place: _at(exchange.json, "/".join(steps[:place])) for place in range(len(steps))}
+    places = [place for place, record in records.items() if _uid(record)]
+    if not places:
+        return ""
+    is_own = steps[: places[-1]] == ["", "data"]
+    is_set = exchange.operation_id in CREATIONS or _sent(exchange, problem) is not None
+    if is_own and is_set and not _is_shown_again(exchange, problem):
+        return ""
+    field = "/".join(steps[places[-1] :])
+    return f"{_uid(records[places[-1]])} {field}: {_at(exchange.json, problem.pointer)!r}"
+
+
+def _uid(record: Any) -> Any:
+    return record.get("uid") if isinstance(record, dict) else None
 
 
 def _field(pointer: str) -> str:

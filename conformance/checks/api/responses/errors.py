@@ -8,7 +8,7 @@ from hookproof.conformance.checks.support.bounds import bounds
 from hookproof.conformance.checks.support.refusal import refusal_with
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.model.judgement import Judgement, Subject, judged
 from hookproof.conformance.observations.answer import (
     NOT_NOW,
     SERVER_ERRORS,
@@ -157,6 +157,7 @@ def an_unfinished_request_is_ended(
             expected=f"a refusal before {request.promised} bytes",
             actual=f"{tried.status or tried.problem} after {request.sent} bytes",
             exchanges=[tried],
+            subject=Subject.REQUEST,
         )
     elif tried.status is not None:
         message = "A request that stops before its end is not ended with the dialect's status"

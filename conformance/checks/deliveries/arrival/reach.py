@@ -20,12 +20,16 @@ from hookproof.spec.dialect.model import Dialect
 def a_broadcast_arrives_at_every_endpoint_that_it_reaches(
     fan_out: FanOut, context: CheckContext
 ) -> Iterator[Judgement]:
-    """Every endpoint that answers got the first event."""
-    for event in fan_out.first_events:
+    """Every endpoint that answers got the first event, and those that answer with success each."""
+    for event in fan_out.events:
         # An event that arrived nowhere does not show whom it reaches.
-        arrived_anywhere = fan_out.attempts_anywhere(context.dialect, event)
-        requirements = ("1-1", "4.8-13") if arrived_anywhere else ("1-1",)
-        reached = [each for each in fan_out.prompt if reaches(event, each, context.dialect)]
+        shows_reach = event in fan_out.first_events and fan_out.attempts_anywhere(
+            context.dialect, event
+        )
+        requirements = ("1-1", "4.8-13") if shows_reach else ("1-1",)
+        reached = [
+            each for each in fan_out.answering(event) if reaches(event, each, context.dialect)
+        ]
         expected = fan_out.attempts_at_each(reached, event, context.dialect)
         for destination, _, arrived in fan_out.settled(expected, context.dialect):
             for requirement in requirements:
@@ -117,7 +121,7 @@ def a_failing_endpoint_keeps_no_other_from_receiving(
                     "An endpoint missed a broadcast that other endpoints refused",
                     expected=f"a delivery of {event.name!r} to {destination.name!r}",
                     actual="no delivery",
-                    exchanges=[fan_out.exchange(event.name)],
+                    exchanges=fan_out.exchanges_of(destination, event),
                     deliveries=arrived or arrived_anywhere,
                 )
 
@@ -213,7 +217,7 @@ def the_endpoints_that_an_event_names_are_those_that_it_reached(
                 "The endpoints that an event names are not those that it reached",
                 expected=f"{destination.name!r} is {'named' if arrived else 'not named'}",
                 actual=f"named: {named}; {destination.name!r} is {destination.uid}",
-                exchanges=[broadcast],
+                exchanges=fan_out.exchanges_of(destination, event),
                 deliveries=arrived,
             )
 

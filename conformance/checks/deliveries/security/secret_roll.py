@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from hookproof.conformance.model.check_registry import CheckContext, check
+from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, Subject, judged
 from hookproof.conformance.observations.delivery.security.secret_roll import (
     RollsUnderTraffic,
@@ -66,7 +67,7 @@ def the_simple_format_is_signed_by_the_secret_that_the_dialect_names(
             " dialect names",
             expected=f"signed by {in_words(wanted, signed)}",
             actual=f"signed by {in_words(signers, signed)}",
-            exchanges=[rolls.exchange(roll.role)],
+            exchanges=proof(rolls, signed),
             deliveries=[signed.delivery],
             subject=Subject.SIGNATURE,
         )
@@ -108,7 +109,7 @@ def two_living_secrets_sign_in_the_dialects_order(
             "The advanced format does not carry the dialect's signatures in the dialect's order",
             expected=f"signatures by secrets {wanted}, 0 being the old one",
             actual=f"signatures by secrets {actual}",
-            exchanges=[rolls.exchange(signed.roll.role)],
+            exchanges=proof(rolls, signed),
             deliveries=[signed.delivery],
             subject=Subject.SIGNATURE,
         )
@@ -144,10 +145,16 @@ def signs(
         if wanted
         else "none by it, since it has expired",
         actual="none" if wanted else "one",
-        exchanges=[rolls.exchange(roll.role) for roll in signed.destination.rolls],
+        exchanges=proof(rolls, signed),
         deliveries=[signed.delivery],
         subject=Subject.SIGNATURE,
     )
+
+
+def proof(rolls: RollsUnderTraffic, signed: SignedDelivery) -> list[Exchange | None]:
+    """The creation of an endpoint and its rolls."""
+    roles = (signed.destination.name, *(roll.role for roll in signed.destination.rolls))
+    return [rolls.exchange(role) for role in roles]
 
 
 def in_words(secrets: Iterable[str], signed: SignedDelivery) -> str:

@@ -1,6 +1,7 @@
 """How deliveries are signed: which format, which secret, when (sections 2.3, 2.4 and 6)."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from hookproof.conformance.model.check_registry import CheckContext, check
@@ -11,10 +12,15 @@ from hookproof.conformance.model.judgement import (
     not_applicable,
 )
 from hookproof.conformance.model.tolerances import STAMP_S, require_punctual, widened
-from hookproof.conformance.observations.deliveries import Attempts, SignedDeliveries
+from hookproof.conformance.observations.deliveries import (
+    Attempts,
+    DeliveryObservation,
+    SignedDeliveries,
+)
 from hookproof.conformance.observations.delivery.arrival.broadcasts import SigningFormats
 from hookproof.conformance.observations.delivery.arrival.fan_out import FanOut
 from hookproof.conformance.observations.delivery.attempts.retries import RetriedDeliveries
+from hookproof.conformance.observations.delivery.security.secret_roll import RollsUnderTraffic
 from hookproof.conformance.observations.destinations import Destination
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.receiver.signatures.signed_message import Reason
@@ -24,22 +30,31 @@ TIME_REASONS: Final = (Reason.TIMESTAMP_TOO_OLD, Reason.TIMESTAMP_TOO_FAR_AHEAD)
 
 @check("6-6", "6-7", "6-9")
 def every_attempt_is_signed_in_the_format_of_its_endpoint(
-    signed: SignedDeliveries, context: CheckContext
+    signed: SignedDeliveries | RollsUnderTraffic, context: CheckContext
 ) -> Iterator[Judgement]:
     """The raw body of each attempt, the first and further ones, verifies with its secret.
 
-    What an endpoint gets that has the advanced format by default shows that the default is wrong
-    (2.3-8, 2.3-9), and nothing about either format.
+    Of an endpoint whose secret is rolled it is judged as far as the roll is no reason. What an
+    endpoint gets that has the advanced format by default shows that the default is wrong (2.3-8,
+    2.3-9), and nothing about either format.
     """
+    if isinstance(signed, RollsUnderTraffic):
+        for destination, delivery in signed.deliveries_whatever_was_rolled(context):
+            yield verifies(format_of(destination), signed, destination, delivery, context)
+        return
     for destination, _, attempts in signed.signed_attempts(context.dialect):
         if signed.is_advanced_unasked(destination):
             continue
         first, *further = attempts
-        requirement = "6-7" if destination.advanced else "6-6"
-        yield verifies(requirement, signed, destination, first, context)
+        yield verifies(format_of(destination), signed, destination, first, context)
         # Where not even the first attempt verifies, the others show nothing more.
         for attempt in further if signed.signature(first, context).verified else ():
             yield verifies("6-9", signed, destination, attempt, context)
+
+
+def format_of(destination: Destination) -> str:
+    """The requirement of the signature format that an endpoint was to have."""
+    return "6-7" if destination.advanced else "6-6"
 
 
 @check("2.3-9")
@@ -54,7 +69,13 @@ def an_endpoint_without_advanced_signatures_gets_the_simple_format(
     for destination, _, attempts in signed.signed_attempts(context.dialect):
         if destination in signed.with_default_format:
             for attempt in attempts:
-                yield verifies("2.3-9", signed, destination, attempt, context)
+                yield replace(
+                    verifies("2.3-9", signed, destination, attempt, context),
+                    # Where the service says that the format is the other one, that is the cause.
+                    subject=Subject.ANSWER
+                    if signed.is_advanced_unasked(destination)
+                    else Subject.SIGNATURE,
+                )
 
 
 @check("2.4-3")
@@ -182,7 +203,7 @@ def is_of_attempt(
 
 def verifies(
     requirement: str,
-    signed: SignedDeliveries,
+    signed: DeliveryObservation,
     destination: Destination,
     attempt: ReceivedDelivery,
     context: CheckContext,

@@ -1,7 +1,8 @@
 """Secrets are rolled while broadcasts go on: which secret signs when (section 4.3)?
 
 A window that is not waited out, a short one that is watched from the roll until it is over, a long
-and a short one together, and none at all.
+and a short one together, and none at all. What arrives before a roll shows whether the endpoint's
+deliveries are validly signed at all.
 """
 
 import asyncio
@@ -75,6 +76,7 @@ async def roll_and_watch(scenario: Scenario, *, advanced: bool) -> RollsUnderTra
     for window_s in WINDOWS_S:
         expiration = waitable_expiration(scenario, window_s)
         rolling = await scenario.destination(f"rolling {expiration}", advanced_signatures=advanced)
+        await broadcast_everywhere(scenario, [rolling], f"before {expiration}")
         valid_until = scenario.context.clock() + length_s(scenario, expiration) - EXPIRY_S
         rolling = await scenario.roll(f"roll {expiration}", rolling, expiration)
         arrived = await broadcast_until_over(scenario, rolling, f"{expiration}", expiration)
@@ -87,6 +89,7 @@ async def two_rolls(scenario: Scenario) -> RollsUnderTraffic:
     """A long window, then a short one: the first secret outlives the second."""
     expiration = waitable_expiration(scenario, WINDOWS_S[0])
     rolling = await scenario.destination("rolling", advanced_signatures=True)
+    await broadcast_everywhere(scenario, [rolling], "before")
     rolling = await scenario.roll("first roll", rolling, expiration_lasting(scenario, LONG_S))
     rolling = await scenario.roll("second roll", rolling, expiration)
     await broadcast_until_over(scenario, rolling, "event", expiration)
@@ -99,6 +102,7 @@ async def at_once(scenario: Scenario) -> RollsUnderTraffic:
         await scenario.destination("advanced", advanced_signatures=True),
         await scenario.destination("simple", advanced_signatures=False),
     ]
+    await broadcast_everywhere(scenario, destinations, "before")
     rolled = [
         await scenario.roll(f"roll {destination.name}", destination, 0)
         for destination in destinations

@@ -48,6 +48,10 @@ class FanOut(SignedDeliveries, DeliveriesBeforeSentinel):
             if destination.name not in (FAILING, HANGING, GONE)
         )
 
+    def answering(self, event: Event) -> tuple[Destination, ...]:
+        """The endpoints that keep no delivery of this event waiting, whatever the dialect."""
+        return self.prompt if event in self.first_events else ()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneProjectFanOut(FanOut):
@@ -65,6 +69,10 @@ class OneProjectFanOut(FanOut):
     def healthy(self) -> tuple[Destination, ...]:
         """The endpoints that answer with success at once, whatever the dialect."""
         return self.destinations_named(HEALTHY, SAME_OWNER, ENABLED)
+
+    def answering(self, event: Event) -> tuple[Destination, ...]:
+        """The endpoints that keep no delivery of this event waiting, whatever the dialect."""
+        return FanOut.answering(self, event) or self.healthy
 
     @property
     def failing(self) -> tuple[Destination, ...]:

@@ -13,6 +13,7 @@ from hookproof.conformance.observations.secret_windows import (
 )
 from hookproof.conformance.observations.signature_reading import SignatureReading
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.receiver.signatures.signed_message import Reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +68,22 @@ class RollsUnderTraffic(DeliveryObservation):
             window = requested_window(self, signed.roll, context.dialect)
             if window is not None and window.is_expired(self, signed.event):
                 yield signed
+
+    def deliveries_whatever_was_rolled(
+        self, context: CheckContext
+    ) -> Iterator[tuple[Destination, ReceivedDelivery]]:
+        """Those whose signature cannot be wrong for a roll.
+
+        They had arrived when the first roll was sent, or carry no signature at all.
+        """
+        for destination in self.destinations:
+            rolls = [self.exchange(roll.role) for roll in destination.rolls]
+            rolled_at = [roll.sent_at for roll in rolls if roll is not None]
+            for event in self.events if rolled_at and destination.secret else ():
+                for delivery in self.attempts(destination, event, context.dialect):
+                    unsigned = self.signature(delivery, context).reason is Reason.MISSING_HEADER
+                    if unsigned or delivery.arrived_at < min(rolled_at):
+                        yield destination, delivery
 
     def windows_of(
         self, destination: Destination, context: CheckContext

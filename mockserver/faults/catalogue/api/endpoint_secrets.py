@@ -112,7 +112,13 @@ class SecretsWithOneUid(AlteredResponses):
         }
 
 
-@fault("2.4-4", "4.2-6", also=["4.3-13"], shows_in=SHOWN)
+@fault(
+    "2.4-4",
+    "4.2-6",
+    # A secret that is masked is not found again.
+    also=["4.3-13"],
+    shows_in=SHOWN,
+)
 class SecretsShownElsewhere(ResponseSerializer):
     """Secret values are masked where the dialect shows them, and the reverse."""
 
@@ -122,7 +128,12 @@ class SecretsShownElsewhere(ResponseSerializer):
         super().__init__(contract, misread_dialect(dialect, "representation.secrets_shown", wrong))
 
 
-@fault("2.4-5", also=["4.3-14"], shows_in=SHOWN)
+@fault(
+    "2.4-5",
+    # A secret that expires looks as if a roll had replaced it.
+    also=["4.3-14"],
+    shows_in=SHOWN,
+)
 class FreshSecretExpires(EndpointHandlers):
     """The secret of a new endpoint shows an expires_at, a day after the creation."""
 
@@ -133,7 +144,13 @@ class FreshSecretExpires(EndpointHandlers):
         return new._replace(secrets=msgspec.json.encode([shown]))
 
 
-@fault("2.5-1", "4.2-5", also=["2.5-9", "2.5-10", "4.3-11"], shows_in=SHOWN)
+@fault(
+    "2.5-1",
+    "4.2-5",
+    # The type that an answer hides counts as not accepted.
+    also=["2.5-9", "2.5-10"],
+    shows_in=SHOWN,
+)
 class AuthenticationTypeForgotten(AlteredResponses):
     """The response to a creation shows the type of the authentication as null."""
 
@@ -147,7 +164,8 @@ class AuthenticationTypeForgotten(AlteredResponses):
 @fault(
     "2.5-2",
     "2.5-11",
-    also=["2.5-3", "2.5-6", "2.5-7", "2.5-9"],
+    # What is not stored is not used for deliveries either.
+    also=["2.5-6", "2.5-7", "2.5-9"],
     seen="nested objects that are stored to one depth",
     shows_in=SHOWN,
 )
@@ -187,7 +205,12 @@ class CredentialsShown(ResponseSerializer):
         return document
 
 
-@fault("4.2-6", also=["2.4-2", "2.9-13", "4.3-13", "4.3-14", "4.3-17"], shows_in=SHOWN)
+@fault(
+    "4.2-6",
+    # Several secrets then have one uid, and none is found again.
+    also=["2.4-2", "2.9-13", "4.3-13", "4.3-14", "4.3-17"],
+    shows_in=SHOWN,
+)
 class SecretsFetchedWithNewUids(AlteredResponses):
     """A fetched endpoint shows all its secrets with its own uid."""
 

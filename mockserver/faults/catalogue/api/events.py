@@ -35,7 +35,7 @@ class AlteredEvents(AlteredResponses):
     operations = (BROADCAST,)
 
 
-@fault("2.8-1", "2.9-1", also=["2.8-2", "4.8-10", "4.8-12", "4.8-16"], shows_in=SHOWN)
+@fault("2.8-1", "2.9-1", shows_in=SHOWN)
 class EventWithoutUid(AlteredEvents):
     """An event has an empty uid."""
 
@@ -122,7 +122,13 @@ class TypeAndKeyInCapitals(AlteredEvents):
         return {**resource, **{name: resource[name].upper() for name in names}}
 
 
-@fault("4.8-6", "4.8-1", also=["4.8-7"], shows_in=SHOWN)
+@fault(
+    "4.8-6",
+    "4.8-1",
+    # Broadcasts with other data carry the field too.
+    also=["4.8-7"],
+    shows_in=SHOWN,
+)
 class AcknowledgedAtRefused(EventHandlers):
     """A broadcast with acknowledged_at is refused."""
 
@@ -158,7 +164,7 @@ class UnknownEventStatus(AlteredEvents):
         return {**resource, "status": f"{resource['status']}ed"}
 
 
-@fault("6-2", "2.8-9", "4.8-3", "4.8-8", also=["5-15"], shows_in=[*SHOWN, *KEYS])
+@fault("6-2", "2.8-9", "4.8-3", "4.8-8", shows_in=[*SHOWN, *KEYS])
 class FlagInWords(AlteredEvents):
     """is_duplicate_event is a string."""
 
@@ -180,7 +186,15 @@ class KeylessFlagged(AlteredEvents):
         return {**resource, "is_duplicate_event": True}
 
 
-@fault("2.8-9", "4.8-8", "4.8-10", "4.8-12", also=["5-15"], shows_in=[*SHOWN, *KEYS])
+@fault(
+    "2.8-9",
+    "4.8-8",
+    "4.8-10",
+    "4.8-12",
+    # That a refused broadcast had an effect is told by the flag.
+    also=["5-15", "7-10"],
+    shows_in=[*SHOWN, *KEYS],
+)
 class KeyedFlagged(AlteredEvents):
     """Every event with an idempotency_key is flagged as a duplicate."""
 
@@ -190,7 +204,14 @@ class KeyedFlagged(AlteredEvents):
         return {**resource, "is_duplicate_event": True}
 
 
-@fault("2.8-2", "2.9-1", "4.8-10", also=["2.9-13", "4.8-16"], shows_in=KEYS)
+@fault(
+    "2.8-2",
+    "2.9-1",
+    "4.8-10",
+    # The uid is shown, and neither stored nor delivered.
+    also=["2.9-13", "4.8-16"],
+    shows_in=KEYS,
+)
 class UidOfTheProject(AlteredEvents):
     """All events of a project have the same uid."""
 
@@ -239,7 +260,15 @@ class DuplicateAnsweredOtherwise(EventHandlers):
         super().__init__(misread_service(service, "idempotency.duplicate", wrong))
 
 
-@fault("4.8-10", "4.8-12", "2.8-8", also=["2.8-9"], seen="deduplication by content", shows_in=KEYS)
+@fault(
+    "4.8-10",
+    "4.8-12",
+    "2.8-8",
+    # The first event with a key may be like one without.
+    also=["2.8-9"],
+    seen="deduplication by content",
+    shows_in=KEYS,
+)
 class AlikeIsDuplicate(AlteredEvents):
     """An event with the same data as an earlier one is flagged, whatever its key is."""
 

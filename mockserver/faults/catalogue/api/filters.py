@@ -114,7 +114,7 @@ class OwnersMatchedByPart(Listing):
         super().__init__(*arguments, matches=changed, **further)
 
 
-@fault("2.7-1", "2.9-1", also=["2.2-14", "2.2-17", "4.7-4"], shows_in=SOURCES)
+@fault("2.7-1", "2.9-1", shows_in=SOURCES)
 class SourceWithoutUid(AlteredResponses):
     """Sources with a pub_sub have an empty uid."""
 
@@ -140,7 +140,13 @@ class NestedWordsInCapitals(AlteredResponses):
         }
 
 
-@fault("2.9-5", "2.9-6", also=["4.7-9", "4.7-11", "4.7-13"], shows_in=SOURCES)
+@fault(
+    "2.9-5",
+    "2.9-6",
+    # The filters compare the words that are stored. The levels forbid to fold it: 2.9 is open.
+    also=["4.7-9", "4.7-11", "4.7-13"],
+    shows_in=SOURCES,
+)
 class WordsInCapitals(AlteredResponses):
     """The types and the providers of sources are shown in upper case."""
 

@@ -64,7 +64,6 @@ class PaginationBesides(AlteredResponses):
 @fault(
     "2.2-3",
     "2.2-4",
-    also=["2.2-10", "2.2-11", "2.2-15", "4.7-10", "4.7-12"],
     seen="booleans as numbers, out of a database",
     shows_in=["isolation"],
 )

@@ -29,7 +29,8 @@ SHOWN: Final = ("portal_links",)
     "2.6-7",
     "2.9-13",
     "4.6-12",
-    also=["1-3", "2.2-10", "2.2-14", "2.2-15", "2.9-3", "4.4-9", "4.4-10", "4.4-11", "4.4-12"],
+    # An empty page shows an item of nothing, and the list that walks are compared with is short.
+    also=["1-3", "2.2-10", "2.2-15", "2.9-3"],
     shows_in=SHOWN,
 )
 class PortalLinksWithOneUid(AlteredResponses):
@@ -150,7 +151,11 @@ class AuthTypeInCapitals(AlteredResponses):
 
 
 @fault(
-    "4.4-14", also=["2.2-9", "4.4-4"], seen="an index that is built at the start", shows_in=SHOWN
+    "4.4-14",
+    # A page whose only item is left out is empty, and claims a next one.
+    also=["2.2-9", "2.2-18", "4.4-4"],
+    seen="an index that is built at the start",
+    shows_in=SHOWN,
 )
 class UpdatedNotListed(AlteredResponses):
     """A portal link that was updated is missing in the list."""

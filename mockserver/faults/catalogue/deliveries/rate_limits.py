@@ -52,7 +52,8 @@ class NoRateLimit(AlteredSettings):
 @fault(
     "8-1",
     "8-2",
-    also=["8-4"],  # only where the burst is spread over the short windows
+    # Only where the burst is spread over the short windows.
+    also=["8-4"],
     seen="seconds against milliseconds",
     shows_in=RATE,
 )
@@ -221,7 +222,7 @@ class NoTimeout(AlteredSettings):
         return msgspec.structs.replace(endpoint, http_timeout_s=3600.0)
 
 
-@fault("8-8", also=["4.8-15"], seen="milliseconds against seconds", shows_in=TIMEOUT)
+@fault("8-8", seen="milliseconds against seconds", shows_in=TIMEOUT)
 class TimeoutTooShort(AlteredSettings):
     """An attempt is given up after half a second, whatever http_timeout says."""
 

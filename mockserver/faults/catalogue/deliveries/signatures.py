@@ -21,7 +21,8 @@ EVERY_SIGNATURE: Final = ("6-6", "6-7", "6-10", "2.3-9", "2.4-3")
 
 @fault(
     *EVERY_SIGNATURE,
-    also=["1-1", "4.3-2", "4.3-3", "4.3-5", "4.3-6", "4.3-7", "4.3-16"],
+    # A form is no JSON, so that it is never sent.
+    also=["1-1"],
     seen="body re-serialised after signing",
     shows_in=SIGNED,
 )
@@ -38,7 +39,6 @@ class BodyReserialised(Signer):
     "6-7",
     "6-10",
     "2.4-3",
-    also=["4.3-2", "4.3-3", "4.3-5", "4.3-6", "4.3-16"],
     shows_in=SIGNED,
 )
 class OtherTimestampShown(Signer):
@@ -71,7 +71,6 @@ def waits_a_second(dialect: Dialect) -> bool:
 @fault(
     *EVERY_SIGNATURE,
     "6-11",
-    also=["4.3-2", "4.3-3", "4.3-5", "4.3-6", "4.3-16"],
     seen="seconds against milliseconds",
     shows_in=SIGNED,
 )
@@ -125,7 +124,8 @@ class RetriesUnsigned(Signer):
     "2.3-9",
     "6-10",
     "2.4-3",
-    also=["4.3-2", "4.3-3", "4.3-5", "4.3-6", "4.3-7", "4.3-16", "6-9"],
+    # Which endpoint was served before is chance.
+    also=["6-9"],
     seen="a secret in a variable that is shared",
     shows_in=SIGNED,
 )
@@ -148,7 +148,8 @@ class SecretOfTheNeighbour(Signer):
     "6-7",
     "6-10",
     "2.4-3",
-    also=["2.3-9", "4.3-2", "4.3-3", "4.3-5", "4.3-6", "4.3-7", "4.3-16", "6-9"],
+    # Which endpoint is served first is chance.
+    also=["2.3-9", "6-9"],
     seen="one secret for a whole account",
     shows_in=SIGNED,
 )
@@ -164,7 +165,7 @@ class SecretsOfTheFirst(Signer):
         return self._first
 
 
-@fault("6-6", "2.3-9", "2.4-3", also=["4.3-7"], shows_in=SIGNED)
+@fault("6-6", "2.3-9", "2.4-3", shows_in=SIGNED)
 class SimpleSignedAsAdvanced(Signer):
     """Endpoints with the simple format get the advanced one."""
 
@@ -176,7 +177,14 @@ class SimpleSignedAsAdvanced(Signer):
         )
 
 
-@fault("6-7", "6-10", "2.4-3", also=["4.3-3", "4.3-5"], shows_in=SIGNED)
+@fault(
+    "6-7",
+    "6-10",
+    "2.4-3",
+    # The signature that is cut is that of the new secret; the old one's is whole.
+    also=["4.3-3"],
+    shows_in=SIGNED,
+)
 class SignatureCutShort(AttemptSender):
     """The signature header of the advanced format lacks its last four characters."""
 
@@ -228,7 +236,6 @@ def _with_last_repeated(value: str, separator: str) -> str:
     "6-10",
     "2.3-9",
     "2.4-3",
-    also=["4.3-2", "4.3-3", "4.3-5", "4.3-6", "4.3-7", "4.3-16"],
     shows_in=SIGNED,
     where=lambda dialect: dialect.signatures.simple.encoding is Encoding.HEX,
 )

@@ -99,8 +99,8 @@ EXAMPLES = (
     example("4.2-6", sequence(created(), fetched()), sequence(created(), fetched(secrets=SECRETS))),
     example(
         "4.3-11",
-        sequence(created(), rolled(secrets=SECRETS), fetched(secrets=SECRETS)),
-        sequence(created(), rolled(), fetched(http_timeout=1)),
+        sequence(created(), fetched(), rolled(secrets=SECRETS), fetched(secrets=SECRETS)),
+        sequence(created(), fetched(), rolled(), fetched(http_timeout=1)),
     ),
     example(
         "4.3-14",

@@ -1,0 +1,26 @@
+"""What a roll has changed is told from what two operations show differently."""
+
+from hookproof.conformance.checks.api.resources.sequences import a_sequence_agrees_with_its_model
+from hookproof.conformance.model.verdict import Verdict
+from tests.conformance.canned_evidence import verdicts
+from tests.conformance.checks.api.examples_sequences import created, fetched, rolled, sequence
+
+
+def test_what_a_creation_shows_otherwise_than_a_retrieval_was_not_changed_by_a_roll() -> None:
+    """The name is hidden in retrievals, with and without a roll before them (4.2-5)."""
+    hidden_throughout = (
+        sequence(created(), rolled(), fetched(name=None)),
+        sequence(created(), rolled(name=None), fetched()),
+        sequence(created(), fetched(name=None), rolled(), fetched(name=None)),
+    )
+    for steps in hidden_throughout:
+        actual = verdicts(a_sequence_agrees_with_its_model, steps)
+        assert actual.get("4.3-11") is not Verdict.FAIL
+
+
+def test_what_is_fetched_or_answered_otherwise_after_a_roll_was_changed_by_it() -> None:
+    for steps in (
+        sequence(created(), fetched(), rolled(), fetched(name="changed")),
+        sequence(created(), rolled(), rolled(name="changed")),
+    ):
+        assert verdicts(a_sequence_agrees_with_its_model, steps)["4.3-11"] is Verdict.FAIL
