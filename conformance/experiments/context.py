@@ -129,8 +129,9 @@ class ExperimentContext:
     list, holds `portal_links`: the API cannot create any, so experiments in one project share those
     that are there. `egress_probes` are addresses that the target must not reach. `seeding` fills a
     project's lists through the provision hooks, once for all experiments. `backlog` is that of the
-    whole run. An experiment that goes first where projects are shared calls `let_others_broadcast`
-    once that no longer disturbs it.
+    whole run. `shares_project` is whether other experiments work in the first project, so that each
+    broadcast reaches their endpoints too. An experiment that goes first there calls
+    `let_others_broadcast` once that no longer disturbs it.
     """
 
     experiment: str
@@ -152,6 +153,7 @@ class ExperimentContext:
     egress_probes: tuple[str, ...]
     seeding: "ListSeeding"
     backlog: Backlog
+    shares_project: bool = False
     let_others_broadcast: Callable[[], None] = field(default=lambda: None)
 
     def presence(self, capability: str) -> Presence:

@@ -266,7 +266,8 @@ class Runner:
             own = self._context(
                 name, environment, client, schedule.projects[name], locks, seeding, attempt
             )
-            return replace(own, let_others_broadcast=partial(passages.release, name))
+            shared, release = schedule.shares_project(name), partial(passages.release, name)
+            return replace(own, shares_project=shared, let_others_broadcast=release)
 
         def doubtful(name: str) -> bool:
             return name in passages.interrupted or is_doubtful(

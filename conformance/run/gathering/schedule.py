@@ -64,7 +64,11 @@ class ExperimentSchedule:
     @property
     def is_shared(self) -> bool:
         """Whether any two experiments work in the same project."""
-        return any(_is_shared(name, self.projects) for name in self.projects)
+        return any(map(self.shares_project, self.projects))
+
+    def shares_project(self, name: str) -> bool:
+        """Whether another experiment works in the project of this one."""
+        return _is_shared(name, self.projects)
 
     def is_confirmed(self, experiment: Experiment) -> bool:
         """Whether what speaks against the target has to be gathered again, alone."""

@@ -43,7 +43,8 @@ STEP_S: Final = 0.1
     "certificates",
     observes=(FaultyCertificates, WithoutTls),
     profile=Profile.STANDARD,
-    sharing=Sharing.CONFIRMED,
+    # Each later event in the project is tried at all its endpoints in vain, again and again.
+    sharing=Sharing.ALONE,
 )
 async def certificates(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast to endpoints with a trusted certificate and with faulty ones."""
