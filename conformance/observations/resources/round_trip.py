@@ -1,8 +1,8 @@
 """Endpoints that were created and fetched again (sections 2.3 to 2.5, 4.1 and 4.2)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 from hookproof.conformance.model.evidence import Exchange, Observation
 from hookproof.conformance.observations.answer import sent, shown, shown_uid
@@ -52,11 +52,11 @@ class EndpointCreation(Observation):
         The URL tells the endpoint where the answer to its creation shows no uid.
         """
         by_uid = {shown_uid(exchange): exchange for exchange in self.fetched}
-        by_url = {shown(exchange).get("url"): exchange for exchange in self.fetched}
+        by_url = {url: exchange for exchange in self.fetched if (url := _url(shown(exchange)))}
         for created in self.created:
-            uid, url = shown_uid(created), sent(created).get("url")
-            fetched = by_url.get(url) if uid is None else by_uid.get(uid)
-            if fetched is not None and (uid or url):
+            uid = shown_uid(created)
+            fetched = by_url.get(_url(sent(created))) if uid is None else by_uid.get(uid)
+            if fetched is not None:
                 yield created, fetched
 
     def first_shown(self, created: Exchange) -> Exchange:
@@ -128,3 +128,9 @@ class EndpointsOfOneOwner(RoundTrip, SucceedingRequests):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecretOfAnotherForm(RoundTrip):
     """One endpoint with a secret that has neither the dialect's prefix nor its form."""
+
+
+def _url(endpoint: Mapping[str, Any]) -> str:
+    """The url of an endpoint if it is a text, else an empty one."""
+    url = endpoint.get("url")
+    return url if isinstance(url, str) else ""

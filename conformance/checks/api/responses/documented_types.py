@@ -153,23 +153,28 @@ def _field(pointer: str) -> str:
 def a_field_without_value_is_shown_as_the_dialect_says(
     exchange: Exchange, context: CheckContext
 ) -> Iterator[Judgement]:
-    """Every documented field that is absent or null; an empty one may have been given as such."""
+    """Every documented field that is absent or null; an empty one may have been given as such.
+
+    What all resources of a page show alike is judged once.
+    """
     allowed = context.dialect.representation.no_value
     if not allowed.decided:
         return
-    for resource in resources(exchange):
-        for name in schema_named(context.contract.document, resource.kind)["properties"]:
-            form = _form_of_no_value(resource.fields, name)
-            if form is not None:
-                yield judged(
-                    allowed.allows(form),
-                    NO_VALUE,
-                    "A field without value is not shown as the dialect says:"
-                    f" {resource.kind}.{name}",
-                    expected=" or ".join(allowed.allowed),
-                    actual=form.value,
-                    exchanges=[exchange],
-                )
+    forms = dict.fromkeys(
+        (resource.kind, name, form)
+        for resource in resources(exchange)
+        for name in schema_named(context.contract.document, resource.kind)["properties"]
+        if (form := _form_of_no_value(resource.fields, name)) is not None
+    )
+    for kind, name, form in forms:
+        yield judged(
+            allowed.allows(form),
+            NO_VALUE,
+            f"A field without value is not shown as the dialect says: {kind}.{name}",
+            expected=" or ".join(allowed.allowed),
+            actual=form.value,
+            exchanges=[exchange],
+        )
 
 
 def _form_of_no_value(fields: Mapping[str, Any], name: str) -> NoValue | None:
