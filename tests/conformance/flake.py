@@ -5,7 +5,8 @@ verdicts.
     [--burners 2]
 
 The last runs are the loaded ones. Prints one line per run and, for each that differs from the
-first, which requirements do and why. The last line says whether all agreed, and the exit code is 1
+first, which requirements do and why. What a run did not judge because this machine was late for it
+is counted and differs from nothing. The last line says whether all agreed, and the exit code is 1
 if they did not.
 """
 
@@ -22,6 +23,8 @@ from contextlib import contextmanager
 from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import Any, Final
+
+from tests.conformance.command import is_for_lateness
 
 # Seconds. Long, since a run that a busy machine cuts short says nothing about its verdicts.
 BUDGET_S: Final = "600"
@@ -61,8 +64,10 @@ def main() -> int:
         changes = differences(first, requirements)
         different += bool(changes)
         kind = "loaded" if loaded else "idle"
+        late = len(kept_from_judging(requirements))
         print_lines(
-            f"{number:3} of {options.runs}  {duration_s:6.1f} s  {kind:6}  {summary(requirements)}",
+            f"{number:3} of {options.runs}  {duration_s:6.1f} s  {kind:6}  {summary(requirements)},"
+            f" {late} late",
             *(f"     {line}" for line in changes),
         )
     outcome = "FLAKY" if different else "STEADY"
@@ -86,12 +91,26 @@ def run_requirements(words: Sequence[str]) -> Requirements:
 
 
 def differences(first: Requirements, now: Requirements) -> list[str]:
-    """A line for each requirement whose verdict differs from that in the first run."""
-    names = dict.fromkeys([*first, *now])
+    """A line for each requirement whose verdict differs from that in the first run.
+
+    Where something was kept from being judged, the verdict of the run says nothing.
+    """
+    late = {*kept_from_judging(first), *kept_from_judging(now)}
+    names = [name for name in {**first, **now} if name not in (late | {RUN} if late else late)]
     return [
         f"{name}: {verdict(first, name)} -> {verdict(now, name)}{reason(now.get(name, {}))}"
         for name in names
         if verdict(first, name) != verdict(now, name)
+    ]
+
+
+def kept_from_judging(requirements: Requirements) -> list[str]:
+    """The requirements that were not exercised because this machine was late."""
+    return [
+        name
+        for name, requirement in requirements.items()
+        if requirement["verdict"] == "not_exercised"
+        and is_for_lateness(*requirement.get("reasons", ()))
     ]
 
 

@@ -22,13 +22,18 @@ from hookproof.mockserver.faults.support.misread_dialect import misread_dialect
 from hookproof.mockserver.store.endpoints import NewEndpoint, StoredSecret, decode_secrets
 from hookproof.spec.contract.service_contract import Contract
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import SecretDisplay
+from hookproof.spec.dialect.vocabulary import CertificateEncoding, SecretDisplay
 
 SHOWN: Final = ("round_trip",)
 CLIENT_KEY: Final = "mtls_client_cert.client_key"
 
 
-@fault("4.1-15", seen="a certificate whose line breaks got lost", shows_in=SHOWN)
+@fault(
+    "4.1-15",
+    seen="a certificate whose line breaks got lost",
+    shows_in=SHOWN,
+    where=lambda dialect: dialect.requests.client_certificate.allows(CertificateEncoding.PEM),
+)
 class CertificateInOneLine(AlteredResponses):
     """The client_cert of an endpoint is shown without its line breaks."""
 
