@@ -11,6 +11,7 @@ export class List {
   #entries = [];
   #rows = new Map();
   #selected = null;
+  #pressed = null;
   #choose;
 
   /** `choose(entry)` is called when a row is clicked. */
@@ -19,6 +20,10 @@ export class List {
     this.#choose = choose;
     box.append(this.#spacer);
     box.addEventListener("scroll", () => this.#draw(), { passive: true });
+    // New deliveries may move rows between the press and the release of a click, which is then a
+    // click on none of them: the row where it began is meant.
+    box.addEventListener("pointerdown", ({ target }) => (this.#pressed = target.closest(".row")));
+    box.addEventListener("click", () => this.#chooseRow(this.#pressed));
     new ResizeObserver(() => this.#draw()).observe(box);
   }
 
@@ -65,6 +70,11 @@ export class List {
     return Math.max(1, Math.floor(this.#box.clientHeight / this.#rowHeight()) - 1);
   }
 
+  #chooseRow(row) {
+    const entry = this.#entries.find(({ key }) => this.#rows.get(key)?.element === row);
+    if (entry && !entry.skipped) this.#choose(entry);
+  }
+
   #rowHeight() {
     return parseFloat(getComputedStyle(this.#box).getPropertyValue("--row")) || 40;
   }
@@ -105,9 +115,7 @@ export class List {
     const content = `${status} ${took} ${verdict} ${reason} ${left} ${lost}`;
     let row = this.#rows.get(entry.key);
     if (row?.content !== content) {
-      const fresh = entry.skipped
-        ? skippedRow(entry)
-        : deliveryRow(entry, () => this.#choose(entry));
+      const fresh = entry.skipped ? skippedRow(entry) : deliveryRow(entry);
       const element = row?.element ?? fresh;
       if (row) {
         element.dataset.verdict = fresh.dataset.verdict;
@@ -138,7 +146,7 @@ function skippedRow({ skipped }) {
   );
 }
 
-function deliveryRow(entry, choose) {
+function deliveryRow(entry) {
   const verdict = entry.lost ? "lost" : entry.verdict;
   return el(
     "div",
@@ -146,8 +154,6 @@ function deliveryRow(entry, choose) {
       class: "row",
       role: "option",
       "data-verdict": verdict,
-      "data-key": entry.key,
-      on: { click: choose },
     },
     el("span", { class: "mark", "aria-hidden": "true" }),
     el("span", { class: "time" }, entry.lost ? "" : clockTime(entry.arrived_at)),

@@ -162,6 +162,21 @@ def test_a_click_that_begins_before_a_row_changes_opens_it(
     expect(page.locator("#detail h2")).to_have_text("POST /orders")
 
 
+def test_a_click_that_begins_before_a_row_moves_opens_it(
+    live: ObservedPage, running: ReceiverProcess
+) -> None:
+    running.post("/orders", b"{}")
+    page = live.page
+    page.locator(".row").hover()
+    page.mouse.down()
+    running.post("/invoices", b"{}")
+    expect(page.locator(".row").filter(has_text="/invoices")).to_have_attribute(
+        "aria-posinset", "1"
+    )
+    page.mouse.up()
+    expect(page.locator("#detail h2")).to_have_text("POST /orders")
+
+
 def test_a_body_that_is_not_text_is_shown_byte_by_byte(
     live: ObservedPage, running: ReceiverProcess
 ) -> None:
