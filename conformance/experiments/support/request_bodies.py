@@ -173,7 +173,8 @@ class RequestBodies:
             "acknowledged_at": self.timestamp,
             "custom_headers": lambda: {f"X-{self.word('Header')}": self.word("value")},
             "data": lambda: {"about": self.word("data"), "amount": 12.5, "lines": [1, 2, 3]},
-            "event_type": lambda: f"conformance.{self.word('event')}",
+            # Not as markers begin, since a service may deliver the type too.
+            "event_type": lambda: f"conformance.{self.word('type')}",
             "idempotency_key": lambda: self.word("key"),
         }
         return values[field]()

@@ -13,6 +13,7 @@ from hookproof.conformance.experiments.support.request_bodies import RequestBodi
 from hookproof.spec.contract.service_contract import contract_for
 from hookproof.spec.dialect.reader import load_dialect, shipped_dialects
 from hookproof.spec.dialect.vocabulary import TIMESTAMP_PATTERNS
+from tests.spec.dialect_variants import ANSWERED
 
 OPERATIONS = ("createEndpoint", "expireEndpointSecret", "updatePortalLink", "createBroadcastEvent")
 
@@ -75,11 +76,17 @@ def test_required_bodies_hold_the_required_fields_alone(dialect: str, operation_
     )
 
 
-@pytest.mark.parametrize("dialect", shipped_dialects())
+@pytest.mark.parametrize("dialect", ANSWERED)
 def test_timestamps_have_the_dialects_form(dialect: str) -> None:
     bodies = bodies_for(dialect)
     form = bodies.dialect.representation.timestamp.value
     assert re.fullmatch(TIMESTAMP_PATTERNS[form], bodies.timestamp())
+
+
+def test_the_type_of_an_event_does_not_look_like_the_marker_of_another() -> None:
+    bodies = bodies_for("reference")
+    marker_stem, _, _ = bodies.word("event").rpartition("-")
+    assert marker_stem not in bodies.broadcast()["event_type"]
 
 
 def test_a_quiet_endpoint_is_disabled_where_disabled_ones_receive_nothing() -> None:
