@@ -316,9 +316,15 @@ class Scenario:
         )
 
     async def await_silence(self) -> None:
-        """Wait as long as a silence has to last to prove that nothing more comes."""
+        """Wait as long as a silence has to last to prove that nothing more comes.
+
+        That is longer where deliveries took long: what may still come is not missing.
+        """
+        budgets, waits_s = self.context.budgets, self.context.backlog.longest_waits_s
+        behind_s = max(waits_s(self.trial.received).values(), default=0.0)
+        longest_s = BACKLOG_FACTOR * behind_s + self._late_s
         # Not synchronisation: there is nothing to wait for but the time itself.
-        await asyncio.sleep(self.context.budgets.quiet_s)
+        await asyncio.sleep(max(budgets.quiet_s, min(longest_s, budgets.delivery_s)))
 
     async def observe(
         self, kind: type[Delivered], /, *, with_foreign: bool = False, **fields: Any
@@ -341,10 +347,14 @@ class Scenario:
             ),
             events=tuple(self.events),
             ended_at=self.context.clock(),
-            late_s=max(self._lateness.worst_s, self.trial.receiver_late_s),
+            late_s=self._late_s,
             backlog_s=backlog_s,
             **fields,
         )
+
+    @property
+    def _late_s(self) -> float:
+        return max(self._lateness.worst_s, self.trial.receiver_late_s)
 
     def close(self) -> None:
         """End what the scenario keeps running."""

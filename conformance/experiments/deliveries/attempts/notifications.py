@@ -45,9 +45,13 @@ MAIL_DOMAIN: Final = "example.org"
     sharing=Sharing.CONFIRMED,
 )
 async def notifications(context: ExperimentContext) -> AsyncIterator[Evidence]:
-    """Broadcast to an endpoint with a contact that always fails."""
-    async for observation in run_scenarios(context, {"chat": chat, "mail": mail}):
-        yield observation
+    """Broadcast to an endpoint with a contact that always fails, and then to another.
+
+    The events of one reach the other as well, and what succeeds there ends a row of failures.
+    """
+    for name, scenario in (("chat", chat), ("mail", mail)):
+        async for observation in run_scenarios(context, {name: scenario}):
+            yield observation
 
 
 async def chat(scenario: Scenario) -> ChatNotifications:
