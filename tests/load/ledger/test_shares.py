@@ -22,6 +22,7 @@ from hookproof.load.profile.load_profile import load_profile
 from hookproof.load.run.outcome import compute_outcome
 from hookproof.load.sidecar.api import Arrived, ArrivedAt
 from hookproof.load.target.endpoint_creation import PlacedEndpoint
+from hookproof.load.target.hook_calls import HookCalls
 from hookproof.load.target.preparation import LoadPreparation
 from hookproof.load.target.settings import target_settings
 from hookproof.spec.contract.service_contract import contract_for
@@ -136,6 +137,7 @@ def preparation() -> LoadPreparation:
         settings=SETTINGS,
         contract=contract_for(SETTINGS.dialect),
         receivers=("https://a", "https://b", "https://c"),
+        hooks=HookCalls.of(SETTINGS),
     )
     for worker, token in enumerate("abc"):
         receiving = ReceivingEndpoint(token=token, secrets=("s",), advanced=False, limited=False)

@@ -38,7 +38,10 @@ class FiltersIgnored(Pager):
         return msgspec.structs.replace(super().query(project, parameters), filters={})
 
 
-@fault("4.4-10", "4.4-12", "4.7-10", "4.7-12", "2.2-13", "4.4-5", "4.7-5", shows_in=SHOWN)
+@fault(
+    *("4.4-10", "4.4-12", "4.7-10", "4.7-12", "2.2-13", "2.2-18", "4.4-5", "4.7-5"),
+    shows_in=SHOWN,
+)
 class FiltersLeaveOutTheFirst(AlteredPages):
     """A filtered list lacks the first resource that matches."""
 

@@ -222,7 +222,7 @@ class NoTimeout(AlteredSettings):
         return msgspec.structs.replace(endpoint, http_timeout_s=3600.0)
 
 
-@fault("8-8", seen="milliseconds against seconds", shows_in=TIMEOUT)
+@fault("8-8", "8-21", seen="milliseconds against seconds", shows_in=TIMEOUT)
 class TimeoutTooShort(AlteredSettings):
     """An attempt is given up after half a second, whatever http_timeout says."""
 
