@@ -5,6 +5,7 @@ The sentinel is a second event: where it has arrived and the quiet time is over,
 first one is still under way.
 """
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from typing import Final
@@ -67,6 +68,7 @@ async def one_project(scenario: Scenario) -> OneProjectFanOut:
     for name in (EVENT, SENTINEL):
         event = await scenario.broadcast(name)
         await scenario.await_everywhere(reached, event)
+    await asyncio.sleep(timeout)  # a service may wait for one endpoint before it tries the next
     await scenario.await_silence()
     return await scenario.observe(OneProjectFanOut)
 

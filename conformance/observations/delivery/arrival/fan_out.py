@@ -1,11 +1,13 @@
 """One broadcast to endpoints of every kind (sections 1, 2.8, 3, 4.1 and 4.8)."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from hookproof.conformance.observations.deliveries import SignedDeliveries
+from hookproof.conformance.observations.deliveries import DeliveryObservation, SignedDeliveries
 from hookproof.conformance.observations.destinations import Destination, Event
 from hookproof.conformance.observations.sentinel import DeliveriesBeforeSentinel
+from hookproof.spec.dialect.model import Dialect
 
 EVENT: Final = "event"
 
@@ -51,6 +53,16 @@ class FanOut(SignedDeliveries, DeliveriesBeforeSentinel):
     def answering(self, event: Event) -> tuple[Destination, ...]:
         """The endpoints that keep no delivery of this event waiting, whatever the dialect."""
         return self.prompt if event in self.first_events else ()
+
+    def pending_events(
+        self, dialect: Dialect, among: Iterable[Destination] | None = None
+    ) -> frozenset[Event]:
+        """The events that may still have been on their way when the observation ended.
+
+        An endpoint that keeps the service waiting does not show how far it is behind elsewhere.
+        """
+        places = self.prompt if among is None else among
+        return DeliveryObservation.pending_events(self, dialect, places)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

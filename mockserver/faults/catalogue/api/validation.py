@@ -74,6 +74,7 @@ class OtherSchemesAccepted(AlteredValidation):
 
 @fault(
     "8-17",
+    "8-21",
     "8-5",
     # What is stored then breaks requests of other kinds, some with a 500.
     also=["2.9-4", "4.6-3", "4.8-1", "4.8-3", "4.8-7", "4.8-8", "6-13", "7-8"],
@@ -158,6 +159,7 @@ class MalformedIsTooLarge(ErrorResponses):
 
 @fault(
     "7-3",
+    "2.5-27",
     "2.9-9",
     "2.9-10",
     "2.9-11",
@@ -166,6 +168,7 @@ class MalformedIsTooLarge(ErrorResponses):
     "4.9-5",
     "4.9-7",
     "8-17",
+    "8-21",
     "8-13",
     "4.4-16",
     "4.7-15",

@@ -214,7 +214,7 @@ class DefaultDurationOffByOne(EndpointHandlers):
         super().__init__(misread_service(service, "delivery.default_rate_limit_duration", more))
 
 
-@fault("8-7", "8-9", "8-19", also=["1-17", "6-23"], seen="no time-out", shows_in=TIMEOUT)
+@fault("8-7", "8-9", "8-19", "8-21", also=["1-17", "6-23"], seen="no time-out", shows_in=TIMEOUT)
 class NoTimeout(AlteredSettings):
     """An attempt waits an hour for its answer, whatever http_timeout says."""
 

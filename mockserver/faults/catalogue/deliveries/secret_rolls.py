@@ -131,16 +131,7 @@ class RollClearsTheName(EndpointTable):
         )
 
 
-@fault(
-    "4.3-3",
-    "4.3-5",
-    "4.3-6",
-    "4.3-7",
-    "4.3-12",
-    "6-10",
-    seen="a secret that is read from the query",
-    shows_in=BOTH,
-)
+@fault("4.3-12", seen="a secret that is read from the query", shows_in=BOTH)
 class SentSecretIgnored(EndpointHandlers):
     """A roll brings in a generated secret although the request gave one."""
 

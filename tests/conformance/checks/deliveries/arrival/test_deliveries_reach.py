@@ -15,14 +15,14 @@ from hookproof.conformance.observations.delivery.arrival.fan_out import (
 )
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from tests.conformance.canned_deliveries import broadcast, destination, event, observed, sent
-from tests.conformance.canned_evidence import verdicts
+from tests.conformance.canned_evidence import NOW, verdicts
 
 PASS, FAIL = Verdict.PASS, Verdict.FAIL
 EVENT, SENTINEL = event(), event("sentinel")
 HEALTHY = destination("healthy")
 ENABLED = destination("enabled by hand", is_disabled=False)
 DISABLED = destination("disabled", is_disabled=True)
-GONE, FAILING = destination("gone"), destination("failing")
+GONE, FAILING, HANGING = (destination(name) for name in ("gone", "failing", "hanging"))
 UNOWNED = destination("without owner", owner_id="")
 
 
@@ -44,6 +44,25 @@ def test_an_endpoint_that_is_left_out_fails() -> None:
     actual = verdicts(
         a_broadcast_arrives_at_every_endpoint_that_it_reaches, fan_out(sent(EVENT, HEALTHY))
     )
+    assert actual == {"1-1": FAIL, "4.8-13": FAIL}
+
+
+def test_an_endpoint_that_hangs_does_not_excuse_what_another_misses() -> None:
+    deliveries = [
+        sent(EVENT, HEALTHY, at=NOW + 0.1),
+        sent(SENTINEL, HEALTHY, at=NOW + 0.1),
+        sent(EVENT, HANGING, at=NOW + 0.1),
+        sent(SENTINEL, HANGING, at=NOW + 2.0),
+    ]
+    reached = observed(
+        OneProjectFanOut,
+        [HEALTHY, UNOWNED, HANGING],
+        *deliveries,
+        events=[EVENT, SENTINEL],
+        ended_at=NOW + 4.0,
+        backlog_s={HANGING.token: 2.0},
+    )
+    actual = verdicts(a_broadcast_arrives_at_every_endpoint_that_it_reaches, reached)
     assert actual == {"1-1": FAIL, "4.8-13": FAIL}
 
 
