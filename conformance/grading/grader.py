@@ -174,6 +174,12 @@ class Grader:
             ),
         ]
 
+    def exercised_in(self, experiment: str) -> frozenset[str]:
+        """The requirements that the evidence of one experiment has exercised."""
+        return frozenset[str]().union(
+            *(result.exercised for result in self._results_of(experiment).values())
+        )
+
     def _result(self, check: Check) -> CheckResult:
         """The result of a check over all its evidence; waits for the experiments that it needs."""
         result = CheckResult(check)

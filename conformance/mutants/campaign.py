@@ -25,7 +25,7 @@ from hookproof.conformance.mutants.catalogue import (
     find_dialect,
     list_faults,
 )
-from hookproof.conformance.mutants.mutant_run import MutantRunOrder
+from hookproof.conformance.mutants.mutant_run import MutantRunOrder, MutantRunResult
 from hookproof.conformance.mutants.relevant_experiments import relevant_experiments
 from hookproof.conformance.mutants.results import NOT_RUN, Campaign, FaultOutcome, VariantOutcome
 from hookproof.conformance.mutants.worker_pool import OnOutcome, WorkerPool
@@ -160,7 +160,7 @@ def run_campaign(plan: CampaignPlan, on_outcome: OnOutcome) -> Campaign:
     started = time.monotonic()
     with WorkerPool(plan.settings.jobs, on_outcome) as pool:
         clean = _run_clean_servers(plan, pool)
-        _run_mutants(plan, {item.dialect: item.result.exercised for item in clean}, pool)
+        _run_mutants(plan, {item.dialect: item.result for item in clean}, pool)
         if plan.settings.variants:
             _run_variants(plan, pool)
     complete = set(DIALECTS) <= set(plan.settings.dialects) and not pool.interrupted
@@ -210,15 +210,21 @@ def _run_clean_servers(plan: CampaignPlan, pool: WorkerPool) -> list[VariantOutc
 
 
 def _run_mutants(
-    plan: CampaignPlan, exercised: Mapping[str, frozenset[str]], pool: WorkerPool
+    plan: CampaignPlan, clean: Mapping[str, MutantRunResult], pool: WorkerPool
 ) -> None:
-    """Run every fault under each dialect in which something of it can be detected."""
+    """Run every fault under each dialect in which something of it can be detected.
+
+    That is what the experiments for the fault exercise against the clean server, in `clean` by the
+    name of the dialect.
+    """
     outcomes: list[FaultOutcome] = []
     for dialect in plan.dialects:
         is_last = len(plan.dialects) > 1 and dialect is plan.dialects[-1]
         orders = {}
         for fault in plan.selected_faults(dialect.name):
-            claims = exercised.get(dialect.name, frozenset()).intersection(fault.violates)
+            experiments = plan.relevant_experiments(fault)
+            exercised = clean.get(dialect.name, NOT_RUN).exercised_by(experiments)
+            claims = exercised.intersection(fault.violates)
             detected = frozenset().union(
                 *(item.result.detected for item in outcomes if item.fault.name == fault.name)
             )

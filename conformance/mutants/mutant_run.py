@@ -7,7 +7,7 @@ data.
 import secrets
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -70,7 +70,8 @@ class Detection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MutantRunResult:
-    """The result of a run. `exercised` are the requirements that could be judged.
+    """The result of a run. `exercised` are the requirements that could be judged, `exercised_in`
+    those that each experiment has exercised.
 
     `problems` are errors of hookproof itself.
     """
@@ -79,11 +80,18 @@ class MutantRunResult:
     exercised: frozenset[str]
     problems: tuple[str, ...]
     duration_s: float
+    exercised_in: tuple[tuple[str, frozenset[str]], ...] = ()
 
     @property
     def detected(self) -> frozenset[str]:
         """The requirements that were found violated."""
         return frozenset(detection.requirement for detection in self.detections)
+
+    def exercised_by(self, experiments: Collection[str]) -> frozenset[str]:
+        """The requirements that any of these experiments has exercised."""
+        return frozenset[str]().union(
+            *(exercised for name, exercised in self.exercised_in if name in experiments)
+        )
 
 
 def run_mutant(order: MutantRunOrder) -> MutantRunResult:
@@ -95,7 +103,8 @@ def run_mutant(order: MutantRunOrder) -> MutantRunResult:
             mask = Mask(environment.target.projects, plan.dialect)
             runner.begin(Intake(mask, plan.dialect))
             gathered = runner.all_gathered()
-            entries = _judged(plan, order, runner)
+            grader = _grader(plan, order, runner)
+            entries = _judged(grader)
     except CommandError as refusal:
         return MutantRunResult(
             detections=(),
@@ -103,15 +112,20 @@ def run_mutant(order: MutantRunOrder) -> MutantRunResult:
             problems=(str(refusal),),
             duration_s=time.monotonic() - started,
         )
+    exercised = frozenset(
+        entry.requirement.id
+        for entry in entries
+        if entry.exercised and entry.verdict != Verdict.ERROR
+    )
     return MutantRunResult(
         detections=tuple(detections_of(entries)),
-        exercised=frozenset(
-            entry.requirement.id
-            for entry in entries
-            if entry.exercised and entry.verdict != Verdict.ERROR
-        ),
+        exercised=exercised,
         problems=tuple(_problems(entries, gathered)),
         duration_s=time.monotonic() - started,
+        exercised_in=tuple(
+            (experiment.name, exercised & grader.exercised_in(experiment.name))
+            for experiment in plan.experiments
+        ),
     )
 
 
@@ -138,9 +152,9 @@ def _plan(order: MutantRunOrder) -> RunPlan:
     )
 
 
-def _judged(plan: RunPlan, order: MutantRunOrder, runner: Runner) -> tuple[Entry, ...]:
+def _grader(plan: RunPlan, order: MutantRunOrder, runner: Runner) -> Grader:
     catalogue = load_catalogue()
-    grader = Grader(
+    return Grader(
         checks=[check for check in all_checks() if check.name not in order.without],
         context=CheckContext(dialect=plan.dialect, contract=plan.contract),
         catalogue=catalogue,
@@ -150,7 +164,11 @@ def _judged(plan: RunPlan, order: MutantRunOrder, runner: Runner) -> tuple[Entry
         gathered=runner.gathered,
         reported=catalogue.requirements,
     )
-    return accuse_what_stands_alone([*map(grader.entry, catalogue.requirements.values())])
+
+
+def _judged(grader: Grader) -> tuple[Entry, ...]:
+    requirements = load_catalogue().requirements.values()
+    return accuse_what_stands_alone([*map(grader.entry, requirements)])
 
 
 def detections_of(entries: Sequence[Entry]) -> list[Detection]:
