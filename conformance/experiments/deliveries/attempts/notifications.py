@@ -14,7 +14,7 @@ from hookproof.conformance.experiments.deliveries.attempts.exhaustion import (
 )
 from hookproof.conformance.experiments.deliveries.attempts.retry_waiting import waits
 from hookproof.conformance.experiments.scenario import Scenario
-from hookproof.conformance.experiments.scenario_run import run_scenarios
+from hookproof.conformance.experiments.scenario_run import ScenarioFunction, run_scenarios
 from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.model.profile import Profile
@@ -25,6 +25,7 @@ from hookproof.conformance.observations.delivery.attempts.exhaustion import (
     MailNotifications,
 )
 from hookproof.receiver.replies.script import Reply
+from hookproof.spec.dialect.vocabulary import Notify
 
 # The longest schedule that is waited out in the standard profile.
 PATIENCE_S: Final = 20.0
@@ -45,12 +46,16 @@ MAIL_DOMAIN: Final = "example.org"
     sharing=Sharing.CONFIRMED,
 )
 async def notifications(context: ExperimentContext) -> AsyncIterator[Evidence]:
-    """Broadcast to an endpoint with a contact that always fails, and then to another.
+    """Broadcast to endpoints with a contact that always fail.
 
-    The events of one reach the other as well, and what succeeds there ends a row of failures.
+    The events of one reach the other as well, where they succeed. Where only a row of failures
+    counts, that would end it, so one is tried after the other.
     """
-    for name, scenario in (("chat", chat), ("mail", mail)):
-        async for observation in run_scenarios(context, {name: scenario}):
+    scenarios: list[dict[str, ScenarioFunction]] = [{"chat": chat, "mail": mail}]
+    if context.dialect.delivery.notify_on.allows(Notify.STATE_CHANGE):
+        scenarios = [{"chat": chat}, {"mail": mail}]
+    for beside in scenarios:
+        async for observation in run_scenarios(context, beside):
             yield observation
 
 
