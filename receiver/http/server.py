@@ -28,9 +28,8 @@ async def listen(
     """Accept requests within the block; yields the address with the actual port.
 
     TLS handshakes are counted in `handshakes`, without TLS every connection as one that was begun.
-    Raises OSError or ValueError if the address cannot
-    be used. At the end of the block connections are closed; those still open after STOP_WITHIN_S
-    seconds are aborted.
+    Raises OSError or ValueError if the address cannot be used. At the end of the block connections
+    are closed; those still open after STOP_WITHIN_S seconds are aborted.
     """
     connections: set[SenderConnection] = set()
     counts = handshakes if context is not None else None

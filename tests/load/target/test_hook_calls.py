@@ -86,7 +86,7 @@ def test_failures_are_one_message_with_their_count(
 
 
 class CannedLists(TargetClient):
-    """Answers the list with one page after the other, the last one for ever."""
+    """Answers the list with one page after the other, the last one indefinitely."""
 
     def __init__(self, *pages: list[object]) -> None:
         super().__init__(SETTINGS)
