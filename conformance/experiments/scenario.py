@@ -316,15 +316,19 @@ class Scenario:
         )
 
     async def await_silence(self) -> None:
-        """Wait as long as a silence has to last to prove that nothing more comes.
+        """Wait as long as a silence has to last to prove that nothing more comes."""
+        # Not synchronisation: there is nothing to wait for but the time itself.
+        await asyncio.sleep(self.silence_s)
 
-        That is longer where deliveries took long: what may still come is not missing.
+    @property
+    def silence_s(self) -> float:
+        """How long that is: longer where deliveries took long, for what may still come is not
+        missing.
         """
         budgets, waits_s = self.context.budgets, self.context.backlog.longest_waits_s
         behind_s = max(waits_s(self.trial.received).values(), default=0.0)
         longest_s = BACKLOG_FACTOR * behind_s + self._late_s
-        # Not synchronisation: there is nothing to wait for but the time itself.
-        await asyncio.sleep(max(budgets.quiet_s, min(longest_s, budgets.delivery_s)))
+        return max(budgets.quiet_s, min(longest_s, budgets.delivery_s))
 
     async def observe(
         self, kind: type[Delivered], /, *, with_foreign: bool = False, **fields: Any

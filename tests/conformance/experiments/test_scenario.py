@@ -3,14 +3,19 @@
 import asyncio
 from collections.abc import Sequence
 from functools import partial
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
+from hookproof.conformance.experiments.backlog import Backlog
 from hookproof.conformance.experiments.scenario import Scenario
 from hookproof.conformance.experiments.scenario_run import observed_class
 from hookproof.conformance.model.evidence import PreconditionFailed
 from hookproof.conformance.observations.deliveries import SignedDeliveries
 from hookproof.conformance.observations.destinations import Destination
+from hookproof.conformance.target.definition import Budgets
+from tests.conformance.canned_evidence import NOW, delivery
 
 
 def _destination(name: str) -> Destination:
@@ -79,3 +84,22 @@ async def _signing(_scenario: Scenario, *, secret: str) -> SignedDeliveries:
 
 def test_the_return_type_of_a_scenario_names_the_observation_that_is_missing() -> None:
     assert observed_class(partial(_signing, secret="one")) is SignedDeliveries
+
+
+@pytest.mark.parametrize(
+    ("waited_s", "late_s", "silence_s"),
+    [(0.1, 0.0, 1.0), (0.1, 0.9, 1.05), (0.9, 0.0, 1.35), (5.0, 0.0, 6.0)],
+)
+def test_a_silence_lasts_as_long_as_deliveries_may_still_come(
+    waited_s: float, late_s: float, silence_s: float
+) -> None:
+    marker = "event-0123456789abcdef"
+    backlog = Backlog()
+    backlog.note(marker, NOW)
+    scenario = _scenario()
+    arrived = delivery(body=marker.encode(), arrived_at=NOW + waited_s)
+    budgets = Budgets(delivery_s=6.0, quiet_s=1.0)
+    scenario.context = cast("Any", SimpleNamespace(budgets=budgets, backlog=backlog))
+    scenario.trial = cast("Any", SimpleNamespace(received=[arrived], receiver_late_s=late_s))
+    scenario._lateness = cast("Any", SimpleNamespace(worst_s=0.0))  # noqa: SLF001
+    assert scenario.silence_s == pytest.approx(silence_s, rel=0.001)
