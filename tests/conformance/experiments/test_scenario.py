@@ -101,5 +101,5 @@ def test_a_silence_lasts_as_long_as_deliveries_may_still_come(
     budgets = Budgets(delivery_s=6.0, quiet_s=1.0)
     scenario.context = cast("Any", SimpleNamespace(budgets=budgets, backlog=backlog))
     scenario.trial = cast("Any", SimpleNamespace(received=[arrived], receiver_late_s=late_s))
-    scenario._lateness = cast("Any", SimpleNamespace(worst_s=0.0))  # noqa: SLF001
+    scenario._lateness = cast("Any", SimpleNamespace(worst_s=0.0))
     assert scenario.silence_s == pytest.approx(silence_s, rel=0.001)
