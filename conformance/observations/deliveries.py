@@ -12,7 +12,6 @@ from hookproof.conformance.observations.destinations import (
     Destination,
     Event,
     shown_events,
-    shows,
 )
 from hookproof.conformance.observations.signature_reading import (
     SignatureReading,
@@ -54,6 +53,10 @@ class DeliveryObservation(Observation):
     ended_at: float | None = None
     late_s: float = 0.0
     backlog_s: Mapping[str, float] = field(default_factory=dict)
+    # What `attempts` has read, by the header with the event's uid: every check asks for it.
+    _attempts: dict[str, Mapping[tuple[str, Event], Attempts]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def examined(self, dialect: Dialect) -> Self:
         """The observation with its signatures read."""
@@ -76,12 +79,19 @@ class DeliveryObservation(Observation):
 
     def attempts(self, destination: Destination, event: Event, dialect: Dialect) -> Attempts:
         """Every attempt to deliver the event to the destination, in order of arrival."""
-        return tuple(
-            delivery
-            for delivery in self.arrived_at(destination.token)
-            if shows(delivery, event, dialect)
-            and event in shown_events(delivery, self.events, dialect)
-        )
+        header = dialect.delivery.event_id_header
+        if header not in self._attempts:
+            self._attempts[header] = self._attempts_by_event(dialect)
+        return self._attempts[header].get((destination.token, event), ())
+
+    def _attempts_by_event(self, dialect: Dialect) -> Mapping[tuple[str, Event], Attempts]:
+        """The attempts by the receiver's token and the event that they show."""
+        attempts: dict[tuple[str, Event], Attempts] = {}
+        for delivery in self.deliveries:
+            for event in dict.fromkeys(shown_events(delivery, self.events, dialect)):
+                key = (delivery.token, event)
+                attempts[key] = (*attempts.get(key, ()), delivery)
+        return attempts
 
     def attempts_at(self, destination: Destination, event_name: str, dialect: Dialect) -> Attempts:
         """Every attempt to deliver the events of this name to the destination."""

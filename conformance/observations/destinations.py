@@ -69,18 +69,6 @@ class Event:
     project: str
 
 
-def shows(delivery: ReceivedDelivery, event: Event, dialect: Dialect) -> bool:
-    """Whether a request names this event anywhere; `shown_events` tells whose delivery it is."""
-    marker = event.marker.encode()
-    return (
-        marker in delivery.body
-        or any(event.marker in value for _, value in delivery.headers)
-        or (
-            event.uid is not None and delivery.header(dialect.delivery.event_id_header) == event.uid
-        )
-    )
-
-
 def shown_events(
     delivery: ReceivedDelivery, events: Sequence[Event], dialect: Dialect
 ) -> tuple[Event, ...]:

@@ -59,7 +59,7 @@ def own_fields(observation: Observation) -> dict[str, Any]:
     return {
         field.name: msgspec.to_builtins(getattr(observation, field.name))
         for field in fields(observation)
-        if field.name not in _SHARED
+        if field.init and field.name not in _SHARED
     }
 
 
