@@ -98,16 +98,15 @@ def judged(
     subject: Subject = Subject.ANSWER,
 ) -> Judgement:
     """`holds` if ok, else `violated`, with the same proof."""
-    proof = (_present(exchanges), tuple(deliveries))
     if ok:
-        return holds(requirement, exchanges=proof[0], deliveries=proof[1])
+        return holds(requirement, exchanges=exchanges, deliveries=deliveries)
     return violated(
         requirement,
         message,
         expected=expected,
         actual=actual,
-        exchanges=proof[0],
-        deliveries=proof[1],
+        exchanges=exchanges,
+        deliveries=deliveries,
         subject=subject,
     )
 
@@ -125,4 +124,4 @@ def shown(value: Any, limit: int = 300) -> str:
 
 
 def _present(exchanges: Iterable[Exchange | None]) -> tuple[Exchange, ...]:
-    return tuple(exchange for exchange in exchanges if exchange is not None)
+    return tuple(filter(None, exchanges))
