@@ -22,6 +22,7 @@ def plan_lines(schedule: ExperimentSchedule, budget_s: float, expected_s: float)
         ("first", schedule.first),
         ("side by side", schedule.beside),
         ("then alone", schedule.last),
+        ("beside these", schedule.beside_last),
     ):
         names = ", ".join(experiment.name for experiment in planned)
         yield from textwrap.wrap(

@@ -30,14 +30,16 @@ class Sharing(StrEnum):
     the target, or could not be seen, is gathered again when all others have ended.
     FIRST: like CONFIRMED, and broadcasts of others would be in its way. They wait until it has
     ended, or has said that they no longer matter.
-    ALONE: it runs when all others have ended: it would delay them, or they would lead to a false
-    acquittal.
+    ALONE: it runs when all others have ended, but for quiet ones: it would delay them, or they
+    would lead to a false acquittal.
+    QUIET: it never broadcasts, so that it may as well run beside those that are alone.
     """
 
     BESIDE = "beside"
     CONFIRMED = "confirmed"
     FIRST = "first"
     ALONE = "alone"
+    QUIET = "quiet"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

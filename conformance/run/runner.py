@@ -10,7 +10,7 @@ import asyncio
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, InvalidStateError, wait
 from contextlib import nullcontext, suppress
 from dataclasses import replace
@@ -54,10 +54,7 @@ BUSY_AT_ONCE: Final = 4
 
 
 class Runner:
-    """Gathers the evidence of one run.
-
-    Enter it as a context manager, then call `open`, `begin`, and `gathered` for each experiment.
-    """
+    """Gathers the evidence of one run: `open`, `begin`, then `gathered` for each experiment."""
 
     def __init__(self, plan: RunPlan):
         self._plan = plan
@@ -283,12 +280,15 @@ class Runner:
                 finally:
                     passages.release(experiment.name)
 
+        async def run_in_turn(experiments: Sequence[Experiment], attempt: str = "") -> None:
+            for experiment in experiments:
+                await self._gather(experiment, context(experiment, attempt), intake, watch)
+
         at_most = self._loop.call_later(HELD_BACK_S, passages.release_all)
-        await asyncio.gather(*(run(each) for each in schedule.at_once))
+        await asyncio.gather(*map(run, schedule.at_once))
         at_most.cancel()
-        for experiment in (*schedule.last, *unconfirmed):
-            attempt = "again" if experiment in unconfirmed else ""
-            await self._gather(experiment, context(experiment, attempt), intake, watch)
+        await asyncio.gather(*map(run, schedule.beside_last), run_in_turn(schedule.last))
+        await run_in_turn(unconfirmed, "again")
         if self._keeps_open:
             follow_up = await asyncio.wrap_future(self._follow_up)
             if not self._stop.is_set():

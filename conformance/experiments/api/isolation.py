@@ -16,7 +16,7 @@ from hookproof.conformance.experiments.support.valid_requests import (
     prepare_valid_requests,
 )
 from hookproof.conformance.model.evidence import Evidence
-from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.observations.preparation import Preparation
 from hookproof.conformance.observations.requests.isolation import (
     CallAcrossProjects,
@@ -30,6 +30,7 @@ from hookproof.conformance.target.definition import Project
     "isolation",
     observes=(CallAcrossProjects, ListsOfTwoProjects, OneOwnerInTwoProjects, Preparation),
     busy=True,
+    sharing=Sharing.QUIET,
 )
 async def isolation(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Request everything of the first project in the second one, with the second one's key."""

@@ -29,7 +29,7 @@ from hookproof.conformance.experiments.support.planned_walks import (
 )
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence, Exchange, PreconditionFailed
-from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.observations.answer import has_value, pagination
 from hookproof.conformance.observations.lists.parameters import (
     DefaultPageSize,
@@ -79,6 +79,7 @@ NO_HOOK: Final = (
         Preparation,
     ),
     busy=True,
+    sharing=Sharing.QUIET,
 )
 async def paging(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Try every single parameter and every walk, for portal links and for sources."""

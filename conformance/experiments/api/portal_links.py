@@ -20,7 +20,7 @@ from hookproof.conformance.experiments.support.existing_resources import (
 )
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence, Exchange
-from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.observations.answer import sent, shown_uid
 from hookproof.conformance.observations.preparation import Preparation
 from hookproof.conformance.observations.resources.portal_link import (
@@ -44,6 +44,7 @@ Link = Mapping[str, Any]
         Preparation,
     ),
     busy=True,
+    sharing=Sharing.QUIET,
 )
 async def portal_links(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """List, retrieve and update the portal links that are there, and put them back at the end."""

@@ -7,7 +7,7 @@ from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.created_endpoints import create_endpoint
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence
-from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.observations.resources.secret_roll import RollAnswer
 from hookproof.conformance.observations.resources.shown_secret import secret_uids
 
@@ -15,7 +15,7 @@ from hookproof.conformance.observations.resources.shown_secret import secret_uid
 OVERLAP_S = 7200.0
 
 
-@experiment("roll_answers", observes=(RollAnswer,), busy=True)
+@experiment("roll_answers", observes=(RollAnswer,), busy=True, sharing=Sharing.QUIET)
 async def roll_answers(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Roll with both fields given, a second time, without expiration, and without a secret."""
     bodies = RequestBodies.of(context)

@@ -17,7 +17,7 @@ from hookproof.conformance.experiments.support.optional_settings import (
 )
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence
-from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.observations.preparation import Preparation
 from hookproof.conformance.observations.resources.round_trip import (
     AuthenticationRoundTrip,
@@ -75,6 +75,7 @@ SECRET_OF_ANOTHER_FORM: Final = "no*such*form"  # noqa: S105
         Preparation,
     ),
     busy=True,
+    sharing=Sharing.QUIET,
 )
 async def round_trip(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Create endpoints field by field, with everything, with nothing, and with each mechanism."""

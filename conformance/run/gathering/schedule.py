@@ -2,8 +2,8 @@
 
 Where each has a project of its own, all begin at once. Where projects are shared, broadcasts reach
 the endpoints of others: `Sharing` says what that means for an experiment. Broadcasts of the others
-wait for those that go first, and those that must be alone, and what has to be confirmed, go last,
-one by one.
+wait for those that go first. Those that must be alone go last, one by one, beside those that
+broadcast nothing. What has to be confirmed is gathered again when all have ended.
 """
 
 import asyncio
@@ -54,12 +54,18 @@ class ExperimentSchedule:
     @property
     def beside(self) -> tuple[Experiment, ...]:
         """Those that run side by side."""
-        return self._of(Sharing.CONFIRMED, Sharing.BESIDE)
+        quiet = () if self.last else (Sharing.QUIET,)
+        return self._of(Sharing.CONFIRMED, Sharing.BESIDE, *quiet)
 
     @property
     def last(self) -> tuple[Experiment, ...]:
-        """What begins when all others have ended, one after the other."""
+        """What begins when those at once have ended, one after the other."""
         return self._of(Sharing.ALONE)
+
+    @property
+    def beside_last(self) -> tuple[Experiment, ...]:
+        """Those that run side by side meanwhile."""
+        return self._of(Sharing.QUIET) if self.last else ()
 
     @property
     def is_shared(self) -> bool:

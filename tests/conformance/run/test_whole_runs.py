@@ -6,6 +6,9 @@ import pytest
 from click.testing import CliRunner
 
 from hookproof.cli import cli
+from hookproof.conformance.model.experiment_registry import Sharing, all_experiments
+from hookproof.conformance.results.run_file import NAME
+from hookproof.conformance.results.stored_evidence import read_evidence
 from tests.conformance.command import CommandResult, check, is_for_lateness, reported_requirements
 from tests.conformance.reference_server import reference_server, write_target_file
 from tests.source_tree import ROOT, copied_sources
@@ -36,6 +39,22 @@ def assert_regrading_agrees(folder: Path) -> None:
     assert reported_requirements(folder, "again") == reported_requirements(folder)
 
 
+def assert_quiet_experiments_are_quiet(folder: Path) -> None:
+    """They may run beside those that no broadcast must disturb."""
+    quiet = {each.name for each in all_experiments() if Sharing.QUIET in each.sharing.values()}
+    (evidence,) = read_evidence(folder / "hookproof-report" / NAME)
+    broadcasting = {
+        name
+        for name, gathered in evidence.gathered.items()
+        for observation in gathered.observations
+        for exchange in observation.exchanges
+        if exchange.operation_id == "createBroadcastEvent"
+    }
+    assert quiet
+    assert broadcasting
+    assert not quiet & broadcasting
+
+
 @pytest.mark.parametrize("dialect", ANSWERED)
 def test_the_embedded_server_conforms_and_every_stated_requirement_was_exercised(
     tmp_path: Path, dialect: str
@@ -51,6 +70,7 @@ def test_the_embedded_server_conforms_and_every_stated_requirement_was_exercised
     assert len(passed) >= 170
     assert all(requirement["exercised"] > 0 for requirement in passed)
     assert {requirement["verdict"] for requirement in stated} == {"pass", "not_applicable"}
+    assert_quiet_experiments_are_quiet(tmp_path)
     assert_regrading_agrees(tmp_path)
 
 

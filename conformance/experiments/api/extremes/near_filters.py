@@ -14,7 +14,7 @@ from hookproof.conformance.experiments.support.existing_resources import (
 )
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence
-from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.observations.answer import shown
 from hookproof.conformance.observations.lists.filters import NearFilter
 from hookproof.conformance.observations.preparation import Preparation
@@ -25,7 +25,7 @@ FIELDS: Final = ("owner_id", "name")
 CUT: Final = 3
 
 
-@experiment("near_filters", observes=(NearFilter, Preparation), busy=True)
+@experiment("near_filters", observes=(NearFilter, Preparation), busy=True, sharing=Sharing.QUIET)
 async def near_filters(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Give one portal link values of its own, ask for what is near to them, and put it back."""
     async with context.portal_links:

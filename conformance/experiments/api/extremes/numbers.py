@@ -14,7 +14,7 @@ from hookproof.conformance.experiments.support.created_endpoints import (
 )
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence, Exchange
-from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.observations.answer import shown_uid
 from hookproof.conformance.observations.lists.parameters import ExtremePageSize
 from hookproof.conformance.observations.preparation import Preparation
@@ -30,7 +30,12 @@ ENDPOINT_FIELDS: Final = ("http_timeout", "rate_limit", "rate_limit_duration")
 LISTS: Final = ("listPortalLinks", "listSources")
 
 
-@experiment("numbers", observes=(NumberTried, ExtremePageSize, Preparation), busy=True)
+@experiment(
+    "numbers",
+    observes=(NumberTried, ExtremePageSize, Preparation),
+    busy=True,
+    sharing=Sharing.QUIET,
+)
 async def numbers(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Send each number in each place, all at once but for rolls of the one secret."""
     bodies = RequestBodies.of(context)

@@ -18,6 +18,7 @@ KINDS = MappingProxyType(
         "b": Sharing.BESIDE,
         "c": Sharing.CONFIRMED,
         "d": Sharing.ALONE,
+        "e": Sharing.QUIET,
     }
 )
 
@@ -49,7 +50,7 @@ def schedule(
             base_url="http://x", projects=tuple(projects(count)), dialect=check_context.dialect
         ),
         experiments=[experiment(name, dict.fromkeys(Profile, KINDS[name])) for name in names],
-        every_experiment=list(KINDS),
+        every_experiment=sorted({*"abcd", *names}),
         dialect=check_context.dialect,
         contract=check_context.contract,
         profile=profile,
@@ -75,6 +76,13 @@ def test_in_one_project_some_go_first_and_some_wait_for_all_others() -> None:
     assert (names(plan.first), names(plan.beside), names(plan.last)) == (["a"], ["b", "c"], ["d"])
     assert names(tuple(filter(plan.is_confirmed, plan.experiments))) == ["a", "c"]
     assert plan.is_shared
+
+
+def test_what_broadcasts_nothing_runs_beside_those_that_are_alone_if_there_are_any() -> None:
+    plan = schedule(1, names="bde")
+    assert (names(plan.at_once), names(plan.last), names(plan.beside_last)) == (["b"], ["d"], ["e"])
+    without = schedule(1, names="be")
+    assert (names(without.at_once), names(without.beside_last)) == (["b", "e"], [])
 
 
 def test_an_experiment_that_has_its_project_for_itself_needs_no_confirmation() -> None:
