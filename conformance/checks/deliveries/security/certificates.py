@@ -24,7 +24,7 @@ NOT_TRIED: Final = (
     "the target tried no TLS connection to the receiver's listeners whose certificate is faulty"
     " ({}); they have ports of their own on the receiver's host, which the target has to reach"
 )
-NOT_TRIED_AS_TOKEN_URL: Final = (
+NOT_ASKED: Final = (
     "the target tried no TLS connection to the token URLs whose certificate is faulty ({}); they"
     " have ports of their own on the receiver's host, which the target has to reach"
 )
@@ -107,7 +107,7 @@ def no_faulty_certificate_of_a_token_url_is_accepted(
     if not trusted and not accepted:
         raise NotExaminedError(NOTHING_REQUESTED)
     if not_tried := [name for name in silent if not observed.token_handshakes.get(name)]:
-        raise NotExaminedError(NOT_TRIED_AS_TOKEN_URL.format(", ".join(not_tried)))
+        raise NotExaminedError(NOT_ASKED.format(", ".join(not_tried)))
 
 
 @check("6-28")
