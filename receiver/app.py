@@ -44,6 +44,8 @@ IDLE_SESSION_S: Final = 3600.0
 # How many changes a live page may be behind before it skips deliveries.
 MOST_CHANGES: Final = 8192
 BODY_WITHIN_S: Final = 60.0
+# What the name of the second listener with the same wrong TLS ends with.
+SECOND: Final = "_2"
 LOCAL_HOSTS: Final = ("localhost", "127.0.0.1", "::1")
 
 
@@ -220,17 +222,23 @@ async def _tls_faults(
     handler: RequestHandler,
     authority: Authority,
 ) -> dict[str, FaultyListener]:
-    """Listen with each kind of wrong TLS on a port of its own, at the host of the public URL."""
+    """Listen with each kind of wrong TLS on two ports of its own, at the host of the public URL.
+
+    A handshake that fails does not show what was to be requested: who wants to know that gives two
+    kinds of requests a port each.
+    """
     if not settings.tls_faults:
         return {}
-    contexts = authority.faulty_contexts(datetime.now(UTC), *_hosts(settings))
     any_port = Address(host=settings.bind.host, port=0)
     listeners = {}
-    for name, context in contexts.items():
-        handshakes = Handshakes()
-        bound = await _listen(stack, handler, any_port, context, handshakes)
-        reached = replace(bound, host=_public_host(settings) or bound.host)
-        listeners[name] = FaultyListener(url=reached.url("https"), handshakes=handshakes)
+    for suffix in ("", SECOND):
+        contexts = authority.faulty_contexts(datetime.now(UTC), *_hosts(settings))
+        for name, context in contexts.items():
+            handshakes = Handshakes()
+            bound = await _listen(stack, handler, any_port, context, handshakes)
+            reached = replace(bound, host=_public_host(settings) or bound.host)
+            listener = FaultyListener(url=reached.url("https"), handshakes=handshakes)
+            listeners[f"{name}{suffix}"] = listener
     return listeners
 
 

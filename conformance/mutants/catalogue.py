@@ -20,22 +20,17 @@ LISTED_WITHIN_S: Final = 60.0
 # The dialects under which mutants run: the reference, one that answers every question otherwise,
 # and one with short waits.
 DIALECTS: Final = ("reference", "contrary", "hurried")
-_LISTS: Final = ("former_names", "violates", "also", "shows_in")
+_LISTS: Final = ("former_names", "violates", "shows_in")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedFault:
-    """A fault, or a variant that violates nothing. `applies` is for the dialect of the list.
-
-    `also` are the requirements that break as a consequence and stand for themselves all the same,
-    seen only when every experiment runs: they may be detected and need not be.
-    """
+    """A fault, or a variant that violates nothing. `applies` is for the dialect of the list."""
 
     name: str
     former_names: tuple[str, ...]
     broken: str
     violates: tuple[str, ...]
-    also: tuple[str, ...]
     seen: str
     area: str
     replaces: str
@@ -46,11 +41,8 @@ class ListedFault:
     @classmethod
     def from_json(cls, item: dict[str, Any]) -> "ListedFault":
         members = {**item, **{name: tuple(item[name]) for name in _LISTS}}
+        del members["also"]  # always empty
         return cls(is_variant=members.pop("innocent"), **members)
-
-    def breaks(self, requirement: str) -> bool:
-        """Whether a detection of this requirement is not a false positive."""
-        return requirement in self.violates or requirement in self.also
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -62,7 +62,7 @@ class FaultOutcome:
         return tuple(
             detection
             for detection in self.result.detections
-            if not (detection.follows_from or self.fault.breaks(detection.requirement))
+            if not (detection.follows_from or detection.requirement in self.fault.violates)
         )
 
     @property

@@ -107,6 +107,7 @@ class EndpointSettings(msgspec.Struct, frozen=True, kw_only=True):
     authentication: Mapping[str, object] | None
     client_certificate: ClientCertificate | None
     receives: bool
+    project: str = ""
 
 
 class PendingDelivery(msgspec.Struct, frozen=True, kw_only=True):

@@ -20,8 +20,7 @@ the class:
 Its name is `expired_secrets_sign`. Name every requirement that it violates, including those that
 follow: the fault survives if a named requirement is not detected, and a detection of any other is a
 false positive. `where` says under which dialects it is a fault, `shows_in` limits the experiments
-that run. `also` names what breaks with it when all of them run (`--full`): that may be detected and
-need not be. Then try it and record its kills:
+that run; `--full` runs all of them. Then try it and record its kills:
 
     hookproof mutants --fault expired_secrets_sign --record
     hookproof mutants --fault expired_secrets_sign --full

@@ -25,17 +25,15 @@ _Part = TypeVar("_Part", bound=type)
 class Fault:
     """A fault, or a variant if it violates nothing. `part` replaces the collaborator `replaces`.
 
-    `violates` lists the requirements that the suites must find violated. `also` lists those that
-    break as a consequence, stand for themselves in a report, and are seen only when every
-    experiment runs. `seen` describes the defect
-    of a real service or client that the fault imitates. `shows_in` names experiments that are
-    enough to see it. `delivers`: whether the collaborator belongs to the delivery engine.
+    `violates` lists the requirements that the suites must find violated, and no others. `seen`
+    describes the defect of a real service or client that the fault imitates. `shows_in` names
+    experiments that are enough to see it. `delivers`: whether the collaborator belongs to the
+    delivery engine.
     """
 
     name: str
     broken: str
     violates: tuple[str, ...]
-    also: tuple[str, ...]
     seen: str
     area: str
     part: type
@@ -65,7 +63,7 @@ class Fault:
             "former_names": list(former_names(self.name)),
             "broken": self.broken,
             "violates": list(self.violates),
-            "also": list(self.also),
+            "also": [],  # part of the format since it listed what is folded or violated now
             "seen": self.seen,
             "area": self.area,
             "replaces": self.replaces,
@@ -84,7 +82,6 @@ def everywhere(_dialect: Dialect) -> bool:
 
 def fault(
     *violates: str,
-    also: Sequence[str] = (),
     seen: str = "",
     where: Where = everywhere,
     shows_in: Sequence[str] = (),
@@ -95,7 +92,6 @@ def fault(
         _register(
             part,
             tuple(violates),
-            also=tuple(also),
             seen=seen,
             where=where,
             shows_in=tuple(shows_in),
@@ -149,7 +145,6 @@ def _register(
     part: type,
     violates: tuple[str, ...],
     *,
-    also: tuple[str, ...],
     seen: str,
     where: Where,
     shows_in: tuple[str, ...],
@@ -162,7 +157,6 @@ def _register(
         name=name,
         broken=" ".join((part.__doc__ or "").split()),
         violates=violates,
-        also=also,
         seen=seen,
         area=part.__module__.rpartition(".")[2],
         part=part,

@@ -80,6 +80,7 @@ class _DeliveryDocument(msgspec.Struct):
     http_timeout: int
     rate_limit_duration: int
     rate_limit: int | None = None
+    project_id: str = ""
 
 
 class StoredCredentials(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -176,6 +177,7 @@ class Deliveries:
         certificate = credentials.client_certificate
         return EndpointSettings(
             uid=uid,
+            project=document.project_id,
             url=document.url,
             content_type=document.content_type,
             advanced_signatures=document.advanced_signatures,

@@ -29,6 +29,7 @@ from hookproof.conformance.observations.requests.keys import (
     CreationsWithoutRight,
     KeyKind,
 )
+from hookproof.conformance.observations.resources.broadcast_answer import FRESH_KEY
 from hookproof.conformance.target.client import Key
 from hookproof.conformance.target.definition import Project
 from hookproof.spec.contract.service_contract import OPERATION_IDS
@@ -209,8 +210,11 @@ async def _try_to_create_endpoints(context: ExperimentContext, requests: ValidRe
 async def _try_to_broadcast(context: ExperimentContext) -> Evidence:
     """An idempotency_key that only refused broadcasts carried is not used up (section 2.8)."""
     trial = context.trial("createBroadcastEvent leaves nothing")
-    body = RequestBodies.of(context).broadcast(idempotency_key=context.word("key"))
+    bodies = RequestBodies.of(context)
+    body = bodies.broadcast(idempotency_key=context.word("key"))
     for key in (Key.NONE, Key.WRONG):
         await trial.call("createBroadcastEvent", role="refused", body=body, key=key)
     await trial.call("createBroadcastEvent", role="accepted", body=body)
+    fresh = bodies.broadcast(idempotency_key=context.word("fresh key"))
+    await trial.call("createBroadcastEvent", role=FRESH_KEY, body=fresh)
     return trial.observe(BroadcastsWithoutRight, operation_id="createBroadcastEvent")

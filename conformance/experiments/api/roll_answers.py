@@ -9,7 +9,6 @@ from hookproof.conformance.experiments.support.request_bodies import RequestBodi
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.observations.resources.secret_roll import RollAnswer
-from hookproof.conformance.observations.resources.shown_secret import secret_uids
 
 # The overlap that the rolls ask for; nothing waits for its end.
 OVERLAP_S = 7200.0
@@ -51,7 +50,7 @@ async def _roll_and_fetch(
     ]
     if rolled.uid is None:
         return trial.not_observed(RollAnswer, rolled.reason)
-    if untouched.uid is not None and not secret_uids(untouched.answer):
+    if untouched.uid is not None:
         await _fetch(trial, untouched.uid, "fetch other before")
     await _fetch(trial, rolled.uid, "fetch before")
     for fields in rolls:

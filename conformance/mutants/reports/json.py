@@ -55,7 +55,7 @@ def _fault(campaign: Campaign, fault: ListedFault) -> dict[str, Any]:
         "name": fault.name,
         "broken": fault.broken,
         "violates": list(fault.violates),
-        "also": list(fault.also),
+        "also": [],
         "seen": fault.seen,
         "area": fault.area,
         "trials": [

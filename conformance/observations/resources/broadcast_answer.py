@@ -2,10 +2,21 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from hookproof.conformance.model.evidence import Exchange, Observation
+from hookproof.conformance.observations.answer import shown
 from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
 from hookproof.spec.dialect.vocabulary import HeaderText
+
+# The role of a broadcast whose idempotency_key no other request had: where even that is flagged,
+# the flag says nothing of any other.
+FRESH_KEY: Final = "fresh key"
+
+
+def is_flagged(broadcast: Exchange | None) -> bool:
+    """Whether the answer to a broadcast shows a duplicate."""
+    return broadcast is not None and shown(broadcast).get("is_duplicate_event") is True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

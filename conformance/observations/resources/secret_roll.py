@@ -72,11 +72,12 @@ class RollAnswer(EndpointCreation, SucceedingRequests):
 
     @property
     def other_before(self) -> Exchange | None:
-        """The other endpoint before the rolls, as created or, if that shows no secret, fetched."""
-        created = self.other_created
-        if created is not None and secret_uids(created):
-            return created
-        return self.exchange("fetch other before")
+        """The other endpoint before the rolls, as fetched or, if that shows no secret, created.
+
+        What the answers of two operations show differently, no roll has changed.
+        """
+        fetched = self.exchange("fetch other before")
+        return fetched if fetched is not None and secret_uids(fetched) else self.other_created
 
     @property
     def other_after(self) -> Exchange | None:

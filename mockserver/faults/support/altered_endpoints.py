@@ -7,6 +7,12 @@ from hookproof.mockserver.api.handlers.endpoints import EndpointHandlers
 from hookproof.mockserver.delivery.store_port import EndpointSettings
 from hookproof.mockserver.store.deliveries import Deliveries
 from hookproof.mockserver.store.endpoints import NewEndpoint
+from hookproof.spec.dialect.model import Dialect
+
+
+def not_reached_by_broadcasts(dialect: Dialect) -> bool:
+    """Whether the suites create disabled endpoints."""
+    return not dialect.delivery.disabled_receives.value
 
 
 class AlteredCreation(EndpointHandlers):

@@ -10,6 +10,7 @@ NULL_EVENTS = f"{CHANGED}createBroadcastEvent,member=data,value=null"
 NULL_ENDPOINTS = f"{CHANGED}createEndpoint,member=data,value=null"
 NO_ENDPOINT_UID = f"{CHANGED}createEndpoint,member=data.uid"
 NO_SECRET_AT_CREATION = f"{CHANGED}createEndpoint,member=data.secrets"
+NO_AUTHENTICATION_TYPE = f"{CHANGED}createEndpoint,member=data.authentication.type,value=null"
 NO_LIST = "server_error:operation=listPortalLinks,status=401"
 LINKS_WITHOUT_UID = f"{CHANGED}listPortalLinks,member=data.content.*.uid"
 
@@ -54,6 +55,9 @@ def run_spoiled(fault: str, *experiments: str) -> MutantRunResult:
         ),
         pytest.param(
             NO_SECRET_AT_CREATION, "signing", {"6-6", "2.4-3"}, set(), id="secrets when fetched"
+        ),
+        pytest.param(
+            NO_AUTHENTICATION_TYPE, "credentials", {"2.5-9", "2.5-10"}, set(), id="no mechanism"
         ),
     ],
 )

@@ -25,7 +25,6 @@ FAULT = ListedFault(
     former_names=(),
     broken="An old secret <signs>.",
     violates=("4.3-4", "4.3-16"),
-    also=(),
     seen="",
     area="rolling",
     replaces="signer",
@@ -132,15 +131,6 @@ def test_a_kill_names_the_checks_that_killed() -> None:
         render_outcome(outcome(*BOTH))
         == f"killed   {FAULT.name} (reference, 1.0 s) by {ONLY_NEW} and 1 more"
     )
-
-
-def test_a_requirement_that_breaks_with_a_fault_is_neither_a_false_positive_nor_a_kill() -> None:
-    also = replace(FAULT, also=("2.3-1",))
-    only_also = outcome(detection(UID, "2.3-1"), fault=also)
-    assert not only_also.false_positives
-    assert only_also.survived
-    assert not campaign(only_also).kills[UID]
-    assert not outcome(*BOTH, fault=also).survived
 
 
 def test_what_only_follows_from_another_failure_is_no_false_positive() -> None:

@@ -24,7 +24,6 @@ def fault(name: str) -> ListedFault:
         former_names=(),
         broken="b",
         violates=("1-1",),
-        also=(),
         seen="",
         area="a",
         replaces="r",

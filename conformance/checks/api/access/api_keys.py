@@ -14,6 +14,7 @@ from hookproof.conformance.observations.requests.keys import (
     CreationsWithoutRight,
     KeyKind,
 )
+from hookproof.conformance.observations.resources.broadcast_answer import FRESH_KEY, is_flagged
 from hookproof.spec.dialect.vocabulary import KeyScope
 
 WITHOUT_KEY: Final = {
@@ -131,13 +132,17 @@ def the_key_of_another_project_opens_what_the_dialect_says(
 def what_is_refused_for_its_key_changes_nothing(
     requests: CreationsWithoutRight | BroadcastsWithoutRight | CallWithKey, context: CheckContext
 ) -> Iterator[Judgement]:
-    """No roll, no update, no endpoint, no used-up idempotency_key."""
+    """No roll, no update, no endpoint, no used-up idempotency_key: one that is flagged although a
+    fresh one is not.
+    """
     before, after = requests.before, requests.after
     if not requests.tried or not all(map(refused, requests.tried)):
         return
     accepted = requests.accepted if isinstance(requests, BroadcastsWithoutRight) else None
     if accepted is not None and shown(accepted):
-        unchanged = shown(accepted).get("is_duplicate_event") is not True
+        unchanged = not is_flagged(accepted)
+        if not unchanged and is_flagged(requests.exchange(FRESH_KEY)):
+            return
     elif before is not None and after is not None and shown(before) and shown(after):
         unchanged = not has_changed(before, after, context)
     else:

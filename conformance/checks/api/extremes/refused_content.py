@@ -10,6 +10,7 @@ from hookproof.conformance.observations.requests.refused_content import (
     BroadcastsWithRefusedContent,
     CreationsWithRefusedContent,
 )
+from hookproof.conformance.observations.resources.broadcast_answer import FRESH_KEY, is_flagged
 
 ACCUSATION = "A request that was refused for its content has an effect"
 
@@ -18,7 +19,9 @@ ACCUSATION = "A request that was refused for its content has an effect"
 def a_broadcast_with_refused_content_has_no_effect(
     broadcasts: BroadcastsWithRefusedContent, context: CheckContext
 ) -> Iterator[Judgement]:
-    """Neither a delivery, judged where the sentinel arrived, nor a used-up idempotency_key."""
+    """Neither a delivery, judged where the sentinel arrived, nor a used-up idempotency_key, judged
+    unless a fresh one is flagged as well.
+    """
     for tried, arrived, sentinels in broadcasts.deliveries_of_refused(context.dialect):
         if refused(tried) and sentinels:
             yield judged(
@@ -32,7 +35,8 @@ def a_broadcast_with_refused_content_has_no_effect(
             )
     for tried, repeated in broadcasts.refused_and_repeated():
         flag = shown(repeated).get("is_duplicate_event")
-        if refused(tried) and isinstance(flag, bool):
+        says_nothing = flag is True and is_flagged(broadcasts.exchange(FRESH_KEY))
+        if refused(tried) and isinstance(flag, bool) and not says_nothing:
             yield judged(
                 not flag,
                 "7-10",

@@ -155,7 +155,7 @@ def an_event_has_the_records_of_its_endpoints(
 
 @check(*ECHOED.values(), "4.8-6", "4.8-7")
 def a_broadcast_is_taken_with_every_field(
-    broadcast: BroadcastAnswer, _context: CheckContext
+    broadcast: BroadcastAnswer, context: CheckContext
 ) -> Iterator[Judgement]:
     """event_type and idempotency_key are shown again; acknowledged_at and any data are accepted."""
     created = broadcast.created
@@ -172,18 +172,27 @@ def a_broadcast_is_taken_with_every_field(
                 actual=actual,
                 exchanges=[created],
             )
-    accepted = _accepted(broadcast)
+    accepted = _accepted(broadcast, context)
     if accepted is not None:
         requirement, what = accepted
         message = f"A broadcast event cannot be created with {what}"
         yield from success_of(created, requirement, message)
 
 
-def _accepted(broadcast: BroadcastAnswer) -> tuple[str, str] | None:
-    """What the broadcast is to be accepted with, and the requirement of that."""
+def _accepted(broadcast: BroadcastAnswer, context: CheckContext) -> tuple[str, str] | None:
+    """What the broadcast is to be accepted with, and the requirement of that.
+
+    One with further fields may be refused for these, which says nothing of its data.
+    """
+    required = context.dialect.requests.create_broadcast_event_requires
     match broadcast:
-        case BroadcastWithPayload():
-            return "4.8-7", "any JSON object as data"
+        case BroadcastWithPayload(created=created):
+            alone = created is not None and sent(created).keys() <= {
+                "event_type",
+                "data",
+                *required,
+            }
+            return ("4.8-7", "any JSON object as data") if alone else None
         case BroadcastWithField(field="acknowledged_at"):
             return "4.8-6", "acknowledged_at"
         case _:

@@ -102,11 +102,13 @@ def a_roll_shows_when_the_endpoint_is_fetched(
 def a_roll_leaves_the_secrets_of_others_alone(
     rolled: RollAnswer, _context: CheckContext
 ) -> Iterator[Judgement]:
-    """Another endpoint of the project, created before."""
+    """Another endpoint of the project, created before: none of its secrets is another one, or
+    expires since.
+    """
     before, fetched = rolled.other_before, rolled.other_after
     if before is None or fetched is None or not secret_uids(before) or not shown(fetched):
         return
-    expiring = [secret for secret in _secrets(fetched) if has_value(secret.get("expires_at"))]
+    expiring = _current_uids(before) - _current_uids(fetched)
     yield judged(
         sorted(secret_uids(before)) == sorted(secret_uids(fetched)) and not expiring,
         "4.3-14",
@@ -162,8 +164,8 @@ def the_new_secret_does_not_expire(
     rolled: RollAnswer, context: CheckContext
 ) -> Iterator[Judgement]:
     """A roll brings in at least one secret, and none of those has an expires_at."""
-    before = rolled.secrets_before
-    known = set() if before is None else set(secret_uids(before))
+    shown_before = filter(None, (*rolled.created, rolled.before))
+    known = {uid for answer in shown_before for uid in secret_uids(answer)}
     for roll, answer in _shown_rolls(rolled, context):
         if not known:
             # The secrets before could not be read, so it is unknown which ones are new.

@@ -24,7 +24,10 @@ NOT_TRIED: Final = (
     "the target tried no TLS connection to the receiver's listeners whose certificate is faulty"
     " ({}); they have ports of their own on the receiver's host, which the target has to reach"
 )
-
+NOT_ASKED: Final = (
+    "the target tried no TLS connection to the token URLs whose certificate is faulty ({}); they"
+    " have ports of their own on the receiver's host, which the target has to reach"
+)
 NOTHING_REQUESTED: Final = (
     "no access token was requested at a token URL with a trusted certificate either, so that what"
     " was not requested proves nothing"
@@ -81,8 +84,8 @@ def no_faulty_certificate_is_accepted(
 def no_faulty_certificate_of_a_token_url_is_accepted(
     observed: FaultyCertificates, _context: CheckContext
 ) -> Iterator[Judgement]:
-    """Nothing was requested over a faulty certificate, while the target asked for a token over a
-    trusted one and can reach the listener with the faulty one.
+    """Nothing was requested over a faulty certificate, while the target tried to connect to the
+    token URL and asked for a token over a trusted one.
     """
     requests = observed.token_requests()
     trusted = requests.get(TRUSTED, ())
@@ -96,13 +99,15 @@ def no_faulty_certificate_of_a_token_url_is_accepted(
             exchanges=[observed.exchange(WITH_OAUTH2.format(name))],
             deliveries=requests[name],
         )
-    for name in requests:
-        reached = observed.handshakes.get(name)
-        if name in CERTIFICATES and name not in accepted and trusted and reached:
+    silent = [name for name in CERTIFICATES if name in requests and name not in accepted]
+    for name in silent:
+        if trusted and observed.token_handshakes.get(name):
             creation = observed.exchange(WITH_OAUTH2.format(name))
             yield holds("6-27", exchanges=[creation], deliveries=trusted)
     if not trusted and not accepted:
         raise NotExaminedError(NOTHING_REQUESTED)
+    if not_tried := [name for name in silent if not observed.token_handshakes.get(name)]:
+        raise NotExaminedError(NOT_ASKED.format(", ".join(not_tried)))
 
 
 @check("6-28")

@@ -30,6 +30,7 @@ from hookproof.conformance.observations.requests.refused_content import (
     BroadcastsWithRefusedContent,
     CreationsWithRefusedContent,
 )
+from hookproof.conformance.observations.resources.broadcast_answer import FRESH_KEY
 from hookproof.conformance.observations.sentinel import SENTINEL
 from hookproof.conformance.target.definition import Project
 
@@ -76,9 +77,10 @@ async def wrong_content(scenario: Scenario) -> BroadcastsWithRefusedContent:
         given = {"data": {MARKER: markers[-1]}, "idempotency_key": keys[-1], field: value}
         body = scenario.bodies.broadcast(**given)
         await scenario.trial.call("createBroadcastEvent", role=REFUSED_BROADCAST, body=body)
-    for key in keys:
+    roles = {**dict.fromkeys(keys, SAME_KEY), word("fresh key"): FRESH_KEY}
+    for key, role in roles.items():
         body = scenario.bodies.broadcast(idempotency_key=key)
-        await scenario.trial.call("createBroadcastEvent", role=SAME_KEY, body=body)
+        await scenario.trial.call("createBroadcastEvent", role=role, body=body)
     await scenario.await_arrival(plain, await scenario.broadcast(SENTINEL))
     await scenario.await_silence()
     return await scenario.observe(BroadcastsWithRefusedContent, markers=tuple(markers))

@@ -23,6 +23,7 @@ from hookproof.conformance.observations.delivery.security.certificates import (
     CERTIFICATES,
     EVENT,
     NO_TLS,
+    SECOND,
     TRUSTED,
     WITH_OAUTH2,
     FaultyCertificates,
@@ -68,15 +69,19 @@ async def faulty_certificates(scenario: Scenario) -> FaultyCertificates:
     token_servers = await endpoints_with_token_urls(scenario, listeners)
     event = await scenario.broadcast(EVENT)
     await scenario.await_arrival(trusted, event)
-    await await_handshakes(scenario, before, CERTIFICATES)
+    tried = [destination.name for destination in scenario.destinations]
+    await await_handshakes(scenario, before, [name for name in CERTIFICATES if name in tried])
+    await await_token_requests(scenario, before, token_servers)
     await scenario.await_silence()
     for token in token_servers.values():
         await scenario.trial.arrivals(token, count=0, timeout_s=0)
     begun = await receiver.tls_fault_handshakes()
+    since = {name: begun[name] - before[name] for name in before}
     return await scenario.observe(
         FaultyCertificates,
-        handshakes={name: begun[name] - before[name] for name in CERTIFICATES},
+        handshakes={name: since[name] for name in CERTIFICATES},
         token_servers=token_servers,
+        token_handshakes={name: since[f"{name}{SECOND}"] for name in CERTIFICATES},
     )
 
 
@@ -91,7 +96,8 @@ async def without_tls(scenario: Scenario) -> WithoutTls:
         await at_listener(scenario, NO_TLS, listeners[NO_TLS])
     event = await scenario.broadcast(EVENT)
     await scenario.await_arrival(trusted, event)
-    await await_handshakes(scenario, before, [NO_TLS])
+    if any(destination.name == NO_TLS for destination in scenario.destinations):
+        await await_handshakes(scenario, before, [NO_TLS])
     await scenario.await_silence()
     begun = await receiver.tls_fault_handshakes()
     return await scenario.observe(WithoutTls, connections=begun[NO_TLS] - before[NO_TLS])
@@ -117,7 +123,7 @@ async def endpoints_with_token_urls(
         return token_servers
     for name in (TRUSTED, *CERTIFICATES):
         server = await new_token_server(scenario)
-        url = server.url if name == TRUSTED else f"{listeners[name]}/{server.token}"
+        url = server.url if name == TRUSTED else f"{listeners[name + SECOND]}/{server.token}"
         authentication = oauth2_towards(scenario, url, **server.members)
         with contextlib.suppress(PreconditionFailed):
             await scenario.destination(WITH_OAUTH2.format(name), authentication=authentication)
@@ -131,15 +137,24 @@ async def at_listener(scenario: Scenario, name: str, url: str) -> Destination:
     return await scenario.endpoint(name, token.token, url=f"{url}/{token.token}")
 
 
+async def await_token_requests(
+    scenario: Scenario, before: Mapping[str, int], token_servers: Mapping[str, str]
+) -> None:
+    """Wait until each token URL was tried, if a token was requested at the trusted one."""
+    if TRUSTED not in token_servers:
+        return
+    token = token_servers[TRUSTED]
+    if await scenario.trial.arrivals(token, count=1, timeout_s=scenario.context.budgets.quiet_s):
+        names = [f"{name}{SECOND}" for name in CERTIFICATES if name in token_servers]
+        await await_handshakes(scenario, before, names)
+
+
 async def await_handshakes(
     scenario: Scenario, before: Mapping[str, int], names: Iterable[str]
 ) -> None:
-    """Wait until each of the endpoints of these names was tried, or the time for a delivery is
-    over.
-    """
+    """Wait until each of these listeners was tried, or the time for a delivery is over."""
     deadline = scenario.context.loop.time() + scenario.context.budgets.delivery_s
-    tried = [destination.name for destination in scenario.destinations]
-    awaited = [name for name in names if name in tried]
+    awaited = list(names)
     while awaited and scenario.context.loop.time() < deadline:
         begun = await scenario.context.receiver.tls_fault_handshakes()
         awaited = [name for name in awaited if begun[name] <= before[name]]

@@ -147,9 +147,10 @@ async def observe_if_accepted(
         url=token.url, is_disabled=True, authentication=authentication
     )
     created = await create_endpoint(scenario.context, scenario.trial, role=ASKED, body=body)
-    accepted = (await shown_endpoint(scenario, created)).get("authentication")
-    if not isinstance(accepted, dict) or not all(accepted.get(name) for name in authentication):
-        return await scenario.observe(observation, accepted=False, promised=promised)
+    if not (promised and created.answer.succeeded):  # what was promised is judged by deliveries
+        shown_one = (await shown_endpoint(scenario, created)).get("authentication")
+        if not isinstance(shown_one, dict) or not all(map(shown_one.get, authentication)):
+            return await scenario.observe(observation, accepted=False, promised=promised)
     await deliver_one(
         scenario, await scenario.destination(AUTHORIZED, authentication=authentication)
     )

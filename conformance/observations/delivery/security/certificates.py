@@ -18,6 +18,10 @@ NO_TLS: Final = "no_tls"
 
 EVENT: Final = "event"
 
+# What the receiver's name for its second listener with the same fault ends with: token URLs are
+# there, so that a handshake shows what was to be requested.
+SECOND: Final = "_2"
+
 # What is wrong with the certificates, by the receiver's name for it, which is also the name of the
 # destination.
 CERTIFICATES: Final[Mapping[str, str]] = {
@@ -51,11 +55,13 @@ class FaultyCertificates(TlsDeliveries):
 
     `handshakes` is how many TLS handshakes began with the listener of each faulty certificate since
     the first of these endpoints was created. `token_servers` are the receiver's tokens behind the
-    token URLs of endpoints with oauth2, by the same names.
+    token URLs of endpoints with oauth2, by the same names; `token_handshakes` are the handshakes
+    with those of faulty certificates, which have listeners of their own.
     """
 
     handshakes: Mapping[str, int]
     token_servers: Mapping[str, str] = field(default_factory=dict)
+    token_handshakes: Mapping[str, int] = field(default_factory=dict)
 
     def token_requests(self) -> Mapping[str, Attempts]:
         """What arrived at the token URLs, by what is wrong with their certificates."""

@@ -3,15 +3,21 @@
 Sections 2.3 to 2.5, 3, 4.1 and 4.2.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 from urllib.parse import unquote, urlsplit, urlunsplit
+
+import msgspec
 
 from hookproof.mockserver.api.handlers.endpoints import EndpointHandlers
 from hookproof.mockserver.api.serialization.response_serializer import ResponseSerializer
 from hookproof.mockserver.api.service import OperationCall, OperationResult, Service
 from hookproof.mockserver.faults.registry import fault
-from hookproof.mockserver.faults.support.altered_endpoints import AlteredCreation
+from hookproof.mockserver.faults.support.altered_endpoints import (
+    AlteredCreation,
+    not_reached_by_broadcasts,
+)
 from hookproof.mockserver.faults.support.altered_responses import (
     BROADCAST,
     CREATE_ENDPOINT,
@@ -24,12 +30,12 @@ from hookproof.mockserver.faults.support.altered_responses import (
     has_value,
 )
 from hookproof.mockserver.faults.support.misread_dialect import misread_service
-from hookproof.mockserver.store.endpoints import EndpointRow, EndpointTable
 from hookproof.spec.contract.service_contract import Contract
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import AppIdMeaning, OnInput
 
 SHOWN: Final = ("round_trip",)
+_DIGIT: Final = re.compile("[0-9]")
 
 
 @fault("4.1-4", "4.1-5", seen="a column that is too short, and cuts", shows_in=SHOWN)
@@ -123,21 +129,22 @@ class AdvancedNotShown(AlteredResponses):
 @fault(
     "4.1-10",
     "4.1-12",
-    # The default is shown in the other unit too.
-    also=["8-6"],
+    "4.2-5",
     seen="seconds against milliseconds",
     shows_in=SHOWN,
 )
 class DurationsInAnotherUnit(AlteredResponses):
-    """The http_timeout and the rate_limit_duration are shown a thousand times too large."""
+    """The http_timeout and the rate_limit_duration that a creation was sent are shown a thousand
+    times too large in its answer.
+    """
 
-    operations = ON_ENDPOINTS
+    operations = (CREATE_ENDPOINT,)
 
     def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         durations = ("http_timeout", "rate_limit_duration")
         return {
             **resource,
-            **{name: resource[name] * 1000 for name in durations if resource.get(name)},
+            **{name: resource[name] * 1000 for name in durations if call.body.get(name)},
         }
 
 
@@ -178,34 +185,33 @@ class UidForgotten(AlteredResponses):
     "2.9-13",
     "4.2-5",
     "4.2-6",
-    # Two endpoints cannot be told apart by their uid.
-    also=["1-10", "2.8-6", "4.3-14"],
     shows_in=SHOWN,
+    where=not_reached_by_broadcasts,
 )
 class UidOfTheOwnersFirst(AlteredResponses):
-    """A created endpoint is shown with the uid of the first endpoint of its owner."""
+    """A created endpoint that is disabled is shown with the uid of the first one of its owner."""
 
     operations = (CREATE_ENDPOINT,)
-    first_uids: ClassVar[dict[str, str]] = {}
+    first_uids: ClassVar[dict[tuple[str, str], str]] = {}
 
     def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         owner = resource.get("owner_id")
-        if not owner:
+        if not owner or not call.body.get("is_disabled"):
             return resource
-        return {**resource, "uid": self.first_uids.setdefault(owner, resource["uid"])}
+        uid = self.first_uids.setdefault((call.project, owner), resource["uid"])
+        return {**resource, "uid": uid}
 
 
 @fault(
     "2.3-3",
+    "4.1-6",
     "4.2-5",
-    # A portal link shows the right URL.
-    also=["2.6-6"],
     shows_in=SHOWN,
 )
 class UrlShownAsHttp(AlteredResponses):
-    """A fetched endpoint shows its URL with the scheme http."""
+    """The answer to a creation shows the URL with the scheme http."""
 
-    operations = (GET_ENDPOINT,)
+    operations = (CREATE_ENDPOINT,)
 
     def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         return {**resource, "url": f"http{resource['url'][5:]}"}
@@ -240,20 +246,16 @@ class ExplicitFalseRefused(EndpointHandlers):
         return super().create(call)
 
 
-@fault(
-    "4.2-4",
-    # The roll of an endpoint finds the latest one as well.
-    also=["4.3-10"],
-    shows_in=SHOWN,
-)
-class LatestFetched(EndpointTable):
-    """Fetching or rolling an endpoint finds the latest endpoint of its owner."""
+@fault("4.2-4", shows_in=SHOWN)
+class LatestFetched(EndpointHandlers):
+    """Fetching an endpoint finds the latest endpoint of its owner."""
 
-    def find(self, project: str, uid: str) -> EndpointRow | None:
-        row = super().find(project, uid)
-        if row is None or row.owner_id is None:
-            return row
-        return self.find_owned(project, [row.owner_id])[-1]
+    def get(self, call: OperationCall) -> OperationResult:
+        row = self._find(call)
+        if row.owner_id is None:
+            return super().get(call)
+        latest = self._service.endpoints.find_owned(call.project, [row.owner_id])[-1]
+        return super().get(msgspec.structs.replace(call, target=latest.uid))
 
 
 @fault("2.9-3", "4.2-5", shows_in=SHOWN)
@@ -296,17 +298,16 @@ class AppIdMistaken(EndpointHandlers):
 
 @fault(
     "2.9-10",
-    # Generated requests give times of other forms and types.
-    also=["2.9-2", "4.6-3", "4.8-3"],
     shows_in=["refusals"],
     where=lambda dialect: dialect.requests.service_assigned_input.value is OnInput.IGNORED,
 )
 class GivenTimesShown(AlteredResponses):
-    """A created_at in a request is shown in place of the service's own."""
+    """A created_at in a request, of the service's own form, is shown in place of its own."""
 
     operations = (CREATE_ENDPOINT, UPDATE_PORTAL_LINK, BROADCAST)
 
     def alter_resource(self, call: OperationCall, resource: Object) -> Json:
-        if "created_at" not in call.body:
+        given, own = call.body.get("created_at"), resource["created_at"]
+        if not isinstance(given, str) or _DIGIT.sub("0", given) != _DIGIT.sub("0", own):
             return resource
-        return {**resource, "created_at": call.body["created_at"]}
+        return {**resource, "created_at": given}

@@ -1,6 +1,7 @@
 """Responses to broadcasts, and which events are duplicates (sections 2.8, 4.8 and 6)."""
 
 from collections.abc import Sequence
+from hashlib import sha256
 from typing import Any, Final
 
 import msgspec
@@ -125,8 +126,6 @@ class TypeAndKeyInCapitals(AlteredEvents):
 @fault(
     "4.8-6",
     "4.8-1",
-    # Broadcasts with other data carry the field too.
-    also=["4.8-7"],
     shows_in=SHOWN,
 )
 class AcknowledgedAtRefused(EventHandlers):
@@ -191,8 +190,6 @@ class KeylessFlagged(AlteredEvents):
     "4.8-8",
     "4.8-10",
     "4.8-12",
-    # That a refused broadcast had an effect is told by the flag.
-    also=["5-15", "7-10"],
     shows_in=[*SHOWN, *KEYS],
 )
 class KeyedFlagged(AlteredEvents):
@@ -208,16 +205,19 @@ class KeyedFlagged(AlteredEvents):
     "2.8-2",
     "2.9-1",
     "4.8-10",
-    # The uid is shown, and neither stored nor delivered.
-    also=["2.9-13", "4.8-16"],
+    seen="a hash of the content",
     shows_in=KEYS,
+    where=keys_are_optional,
 )
 class UidOfTheProject(AlteredEvents):
-    """All events of a project have the same uid."""
+    """All events of a project with a key and the same data have the same uid."""
 
     def alter_resource(self, call: OperationCall, resource: Object) -> Object:
+        if not resource.get("idempotency_key"):
+            return resource
+        digest = sha256(bytes(resource["data"])).hexdigest()
         length = len(resource["uid"])
-        return {**resource, "uid": resource["project_id"].rjust(length, "0")[:length]}
+        return {**resource, "uid": f"{digest}{resource['project_id']}"[-length:]}
 
 
 @fault(
@@ -264,10 +264,9 @@ class DuplicateAnsweredOtherwise(EventHandlers):
     "4.8-10",
     "4.8-12",
     "2.8-8",
-    # The first event with a key may be like one without.
-    also=["2.8-9"],
+    "2.8-9",
     seen="deduplication by content",
-    shows_in=KEYS,
+    shows_in=[*KEYS, "pairs"],
 )
 class AlikeIsDuplicate(AlteredEvents):
     """An event with the same data as an earlier one is flagged, whatever its key is."""

@@ -146,9 +146,11 @@ class NestedWordsInCapitals(AlteredResponses):
 @fault(
     "2.9-5",
     "2.9-6",
-    # The filters compare the words that are stored. The levels forbid to fold it: 2.9 is open.
-    also=["4.7-9", "4.7-11", "4.7-13"],
-    shows_in=SOURCES,
+    # The filters compare the words that are stored.
+    "4.7-9",
+    "4.7-11",
+    "4.7-13",
+    shows_in=[*SOURCES, "paging"],
 )
 class WordsInCapitals(AlteredResponses):
     """The types and the providers of sources are shown in upper case."""

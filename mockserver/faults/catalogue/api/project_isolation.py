@@ -1,6 +1,7 @@
 """Projects that are not isolated from each other (section 1)."""
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -9,6 +10,7 @@ from hookproof.mockserver.api.handlers.endpoints import EndpointHandlers
 from hookproof.mockserver.api.handlers.portal_links import PortalLinkHandlers
 from hookproof.mockserver.api.service import OperationCall, OperationResult
 from hookproof.mockserver.faults.registry import fault
+from hookproof.mockserver.faults.support.altered_endpoints import not_reached_by_broadcasts
 from hookproof.mockserver.faults.support.altered_responses import (
     LIST_PORTAL_LINKS,
     AlteredResponses,
@@ -16,9 +18,8 @@ from hookproof.mockserver.faults.support.altered_responses import (
 )
 from hookproof.mockserver.store.database import Database
 from hookproof.mockserver.store.endpoints import EndpointRow, EndpointTable
-from hookproof.mockserver.store.keyset_paging import Listing, Span
+from hookproof.mockserver.store.keyset_paging import Listing, Position, Span
 from hookproof.mockserver.store.portal_links import PortalLinkRow, PortalLinkTable
-from hookproof.spec.dialect.model import Dialect
 
 ACROSS: Final = ("isolation",)
 
@@ -69,17 +70,19 @@ class PortalLinksFoundAnywhere(PortalLinkTable):
     "1-8",
     "1-9",
     "1-3",
-    # What a list shows is asked for, and the project does not have it.
-    also=["2.9-10", "2.9-11", "4.5-1", "4.6-1", "4.9-6", "9-2"],
     seen="one project reads another's sources",
     shows_in=ACROSS,
 )
 class ListsOfTheFirstProject(Listing):
-    """The lists of every project hold what the first project holds."""
+    """The lists of every project also hold the first resource of the first project."""
 
-    def rows(self, span: Span) -> list[tuple[Any, ...]]:
+    def _where(self, *parts: Any) -> str:
+        own, *terms = super()._where(*parts).split(" AND ", 1)
+        return " AND ".join([f"({own} OR seq = (SELECT min(seq) FROM {self._table}))", *terms])
+
+    def find_position(self, project: str, uid: str) -> Position | None:
         first = first_project(self._database, self._table)
-        return super().rows(msgspec.structs.replace(span, project=first))
+        return super().find_position(project, uid) or super().find_position(first, uid)
 
 
 @fault("1-10", shows_in=ACROSS)
@@ -96,35 +99,22 @@ class OwnersOfEveryProject(EndpointTable):
 
 @fault(
     "1-11",
-    # Every endpoint gets the events of all experiments; what is late or crowded by it is chance.
-    also=[
-        "1-1",
-        "1-16",
-        "1-17",
-        "1-18",
-        "2.3-17",
-        "2.5-3",
-        "2.5-9",
-        "2.5-10",
-        "6-16",
-        "8-4",
-    ],
-    seen="a fan-out by owner alone",
+    seen="a fan-out over the projects of an owner",
     shows_in=["fan_out"],
 )
 class BroadcastsToEveryProject(EndpointTable):
-    """A broadcast reaches the endpoints of every project."""
+    """A broadcast reaches the endpoints of every project that has an owner of its project."""
 
     def find_reached(self, project: str, *, now: float, without_owner: bool) -> list[EndpointRow]:
-        rows: list[EndpointRow] = []
-        for owning_project in projects_with_endpoints(self._database):
-            rows += super().find_reached(owning_project, now=now, without_owner=without_owner)
+        rows = super().find_reached(project, now=now, without_owner=without_owner)
+        others = self._database.read(
+            "SELECT DISTINCT project FROM endpoints WHERE project <> ? AND owner_id IN"
+            " (SELECT owner_id FROM endpoints WHERE project = ?)",
+            (project, project),
+        ).fetchall()
+        for (other,) in others:
+            rows += super().find_reached(other, now=now, without_owner=without_owner)
         return rows
-
-
-def not_reached_by_broadcasts(dialect: Dialect) -> bool:
-    """Whether the suites create disabled endpoints."""
-    return not dialect.delivery.disabled_receives.value
 
 
 @fault("1-3", "1-4", "1-5", shows_in=ACROSS, where=not_reached_by_broadcasts)
@@ -193,26 +183,29 @@ class SecondPageOfTheFirstProject(Listing):
         return super().rows(msgspec.structs.replace(span, project=first, start=None))
 
 
-@fault("1-10", also=["9-4"], shows_in=ACROSS)
+@fault("1-10", shows_in=ACROSS)
 class OwnersSharedWhenRetrieved(PortalLinkHandlers):
     """A retrieved portal link includes endpoints of other projects with its owner_id."""
 
+    _retrieving = False
+
     def get(self, call: OperationCall) -> OperationResult:
-        portal_link = self._find(call)
-        owners = [portal_link.owner_id or ""]
-        rows = [
-            row
-            for project in projects_with_endpoints(self._service.database)
-            for row in self._service.endpoints.find_owned(project, owners)
-        ]
-        serializer = self._service.serializer
-        return OperationResult(
-            status=call.operation.success.value,
-            body=serializer.envelope(
-                "Portal link is fetched",
-                portal_link.document[:-1] + serializer.exposed_endpoints(rows),
-            ),
-        )
+        self._retrieving = True
+        try:
+            return super().get(call)
+        finally:
+            self._retrieving = False
+
+    def _find_inherited(
+        self, project: str, owners: Collection[str]
+    ) -> Mapping[str, Sequence[EndpointRow]]:
+        if not self._retrieving:
+            return super()._find_inherited(project, owners)
+        found: defaultdict[str, list[EndpointRow]] = defaultdict(list)
+        for each in projects_with_endpoints(self._service.database):
+            for owner, rows in super()._find_inherited(each, owners).items():
+                found[owner] += rows
+        return found
 
 
 @fault("1-11", seen="a fan-out by owner alone", shows_in=["fan_out"])

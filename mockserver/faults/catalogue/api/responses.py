@@ -1,10 +1,8 @@
 """Responses with a wrong envelope, a wrong status of success or values in a wrong form."""
 
 import re
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from hookproof.mockserver.api.handlers.portal_links import PortalLinkHandlers
 from hookproof.mockserver.api.request_pipeline import RequestPipeline
 from hookproof.mockserver.api.response import ApiResponse
 from hookproof.mockserver.api.serialization.response_serializer import ResponseSerializer
@@ -27,7 +25,6 @@ from hookproof.mockserver.faults.support.altered_responses import (
     SwappedStatus,
 )
 from hookproof.mockserver.faults.support.misread_dialect import misread_dialect
-from hookproof.mockserver.store.portal_links import PortalLinkRow
 from hookproof.spec.contract.service_contract import Contract
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import NoValue
@@ -103,7 +100,7 @@ class PlainText(RequestPipeline):
         return ApiResponse(result.status, result.body, media_type="text/plain")
 
 
-@fault("4.1-2", "4.8-2", also=["4.8-8"], shows_in=["round_trip", "broadcast_answers"])
+@fault("4.1-2", "4.8-2", "4.8-8", shows_in=["round_trip", "broadcast_answers", "idempotency"])
 class CreatedIsOk(SwappedStatus):
     """A creation has the status of a fetch."""
 
@@ -248,13 +245,13 @@ class UpdatedBeforeCreated(AlteredResponses):
 
 @fault(
     "2.9-13",
-    also=["4.4-15"],
     seen="an upsert that stamps created_at again",
     shows_in=["portal_links"],
 )
-class CreatedAgain(PortalLinkHandlers):
-    """An update sets created_at to the time of the update."""
+class CreatedAgain(AlteredResponses):
+    """The answer to an update shows the time of the update as created_at."""
 
-    def _apply_update(self, row: PortalLinkRow, body: Mapping[str, Any]) -> dict[str, Any]:
-        record = super()._apply_update(row, body)
-        return {**record, "created_at": record["updated_at"]}
+    operations = (UPDATE_PORTAL_LINK,)
+
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
+        return {**resource, "created_at": resource["updated_at"]}

@@ -8,6 +8,7 @@ import msgspec
 from hookproof.mockserver.api.handlers.endpoints import EndpointHandlers
 from hookproof.mockserver.api.service import OperationCall, OperationResult
 from hookproof.mockserver.faults.registry import fault
+from hookproof.mockserver.faults.support.altered_endpoints import not_reached_by_broadcasts
 from hookproof.mockserver.faults.support.altered_responses import (
     CREATE_ENDPOINT,
     ROLL,
@@ -20,7 +21,7 @@ from hookproof.mockserver.store.endpoints import EndpointTable, StoredSecret
 SHOWN: Final = ("roll_answers",)
 
 
-@fault("4.3-1", also=["2.9-11", "8-16"], shows_in=SHOWN)
+@fault("4.3-1", "2.9-11", "8-16", shows_in=[*SHOWN, "refusals"])
 class SecondRollRefused(EndpointHandlers):
     """The secret of an endpoint can be rolled only once."""
 
@@ -73,19 +74,18 @@ class RollSetsTheTimeout(EndpointTable):
 
 @fault(
     "4.3-14",
-    # The other endpoints' own requirements break wherever rolls go on beside them.
-    also=["4.3-2", "4.3-3", "4.3-5", "4.3-6", "4.3-7", "6-6", "6-7", "6-10"],
     seen="a key of the project in place of the endpoint's",
     shows_in=SHOWN,
+    where=not_reached_by_broadcasts,
 )
 class ProjectRolled(EndpointTable):
-    """A roll replaces the secrets of every endpoint of the project."""
+    """A roll replaces the secrets of every disabled endpoint of the project."""
 
     def roll(self, seq: int, secrets: Sequence[StoredSecret], *, updated_at: str) -> None:
         super().roll(seq, secrets, updated_at=updated_at)
         self._database.write(
-            "UPDATE endpoints SET secrets = ?"
-            " WHERE project = (SELECT project FROM endpoints WHERE seq = ?)",
+            "UPDATE endpoints SET secrets = ? WHERE NOT active"
+            " AND project = (SELECT project FROM endpoints WHERE seq = ?)",
             (msgspec.json.encode(secrets), seq),
         )
 

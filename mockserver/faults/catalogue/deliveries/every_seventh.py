@@ -1,9 +1,11 @@
 """Faults of every seventh delivery attempt (sections 1, 4.8 and 6).
 
 A service shows such faults under load. They are regular, so that a load run must count them
-exactly. Attempts are counted over all endpoints.
+exactly. Counted are the first attempts at each endpoint without a rate limit and credentials: only
+who sends an endpoint many events sees any. What is altered is counted over all endpoints.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from typing import Any, Final
@@ -27,7 +29,14 @@ class EverySeventh(AttemptSender):
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self._attempts = 0
+        self._first_attempts: Counter[str] = Counter()
+
+    def is_seventh(self, delivery: PendingDelivery, endpoint: EndpointSettings) -> bool:
+        """Whether this attempt goes wrong; counts it."""
+        if delivery.attempts or endpoint.rate_limit is not None or endpoint.authentication:
+            return False
+        self._first_attempts[endpoint.uid] += 1
+        return not self._first_attempts[endpoint.uid] % EVERY
 
     async def send(
         self,
@@ -35,10 +44,9 @@ class EverySeventh(AttemptSender):
         endpoint: EndpointSettings,
         on_sent: Callable[[], None] = lambda: None,
     ) -> AttemptResult:
-        self._attempts += 1
-        if self._attempts % EVERY:
-            return await super().send(delivery, endpoint, on_sent)
-        return await self.send_wrongly(delivery, endpoint, on_sent)
+        if self.is_seventh(delivery, endpoint):
+            return await self.send_wrongly(delivery, endpoint, on_sent)
+        return await super().send(delivery, endpoint, on_sent)
 
     async def send_wrongly(
         self, delivery: PendingDelivery, endpoint: EndpointSettings, on_sent: Callable[[], None]
@@ -46,13 +54,7 @@ class EverySeventh(AttemptSender):
         return await super().send(delivery, endpoint, on_sent)
 
 
-@fault(
-    "1-1",
-    # Seen where what is lost is a retry or the one delivery with credentials.
-    also=["1-16", "2.5-6", "2.5-10", "8-4"],
-    seen="taken from the queue before the worker died",
-    shows_in=FLOOD,
-)
+@fault("1-1", seen="taken from the queue before the worker died", shows_in=FLOOD)
 class EverySeventhLost(EverySeventh):
     """Every seventh attempt counts as delivered and is never sent."""
 
@@ -62,12 +64,7 @@ class EverySeventhLost(EverySeventh):
         return AttemptResult(status=HTTPStatus.OK)
 
 
-@fault(
-    "4.8-15",
-    also=["1-14", "1-15", "1-22", "8-2"],
-    seen="an acknowledgement that came too late for the queue",
-    shows_in=FLOOD,
-)
+@fault("4.8-15", seen="an acknowledgement that came too late for the queue", shows_in=FLOOD)
 class EverySeventhDoubled(EverySeventh):
     """Every seventh attempt is sent twice."""
 
@@ -82,6 +79,10 @@ class EverySeventhDoubled(EverySeventh):
 class EverySeventhAltered(EverySeventh):
     """Every seventh attempt has a further member in its JSON body, and is signed with it."""
 
+    def is_seventh(self, delivery: PendingDelivery, endpoint: EndpointSettings) -> bool:
+        self._first_attempts[""] += 1
+        return not self._first_attempts[""] % EVERY
+
     async def send_wrongly(
         self, delivery: PendingDelivery, endpoint: EndpointSettings, on_sent: Callable[[], None]
     ) -> AttemptResult:
@@ -93,26 +94,18 @@ class EverySeventhAltered(EverySeventh):
         )
 
 
-@fault(
-    "6-6",
-    # Whose delivery is the seventh is chance.
-    also=["2.4-3", "6-7", "6-9"],
-    seen="one worker that was started without its secrets",
-    shows_in=FLOOD,
-)
-class EverySeventhUnsigned(AttemptSender):
-    """Every seventh attempt lacks its signature."""
+@fault("6-6", seen="one worker that was started without its secrets", shows_in=FLOOD)
+class EverySeventhUnsigned(EverySeventh):
+    """Every seventh attempt with the simple format lacks its signature."""
 
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self._attempts = 0
+    async def send(self, *delivery: Any) -> AttemptResult:
+        return await AttemptSender.send(self, *delivery)
 
     def _own_headers(
         self, delivery: PendingDelivery, endpoint: EndpointSettings, body: bytes
     ) -> Headers:
         headers = super()._own_headers(delivery, endpoint, body)
-        self._attempts += 1
-        if self._attempts % EVERY:
+        if endpoint.advanced_signatures or not self.is_seventh(delivery, endpoint):
             return headers
         signature = self._dialect.signatures.scheme(advanced=endpoint.advanced_signatures).header
         return tuple((name, value) for name, value in headers if name != signature)

@@ -1,7 +1,9 @@
 """Fan-out: which endpoints a broadcast reaches, and how often (sections 1, 3, 4.1, 4.8, 6)."""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from http import HTTPStatus
 from ipaddress import ip_address
 from typing import Any, Final
 
@@ -118,28 +120,27 @@ class EnabledByHandDisabled(EndpointHandlers):
     "3-5",
     "2.8-6",
     "3-6",
-    # Seen if the failure comes between two events that are alike.
-    also=["4.8-11"],
     seen="one failing endpoint stops the rest",
     shows_in=FAN_OUT,
 )
 class FailureStopsTheRest(AttemptSender):
-    """Once an endpoint has answered 5xx or not at all, nothing is delivered to any other."""
+    """Once an endpoint has answered 500, no other of its project gets anything."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self._one_at_a_time = asyncio.Lock()
-        self._failed_uid = ""
+        self._turns: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._failed_uids: dict[str, str] = {}
 
     async def send(
         self, delivery: PendingDelivery, endpoint: EndpointSettings, *further: Any
     ) -> AttemptResult:
-        async with self._one_at_a_time:
-            if self._failed_uid not in ("", endpoint.uid):
+        project = endpoint.project
+        async with self._turns[project]:
+            if self._failed_uids.get(project, endpoint.uid) != endpoint.uid:
                 return AttemptResult(failure=Failure.INTERNAL, detail="another endpoint has failed")
             result = await super().send(delivery, endpoint, *further)
-            if result.status is None or result.status >= 500:
-                self._failed_uid = endpoint.uid
+            if result.status == HTTPStatus.INTERNAL_SERVER_ERROR:
+                self._failed_uids[project] = endpoint.uid
             return result
 
 
@@ -234,16 +235,15 @@ class EveryAddressOpen(EgressGuard):
 
 @fault(
     "1-25",
-    also=["1-14"],
-    seen="one worker for everybody",
+    seen="one worker for a project",
     shows_in=["slow_neighbours"],
 )
 class OneAttemptAtATime(AttemptSender):
-    """An attempt begins when the one before it has ended, whichever endpoint that went to."""
+    """An attempt begins when the one before it in its project has ended."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self._turn = asyncio.Lock()
+        self._turns: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def send(
         self,
@@ -251,5 +251,5 @@ class OneAttemptAtATime(AttemptSender):
         endpoint: EndpointSettings,
         on_sent: Callable[[], None] = lambda: None,
     ) -> AttemptResult:
-        async with self._turn:
+        async with self._turns[endpoint.project]:
             return await super().send(delivery, endpoint, on_sent)

@@ -52,16 +52,15 @@ class NoRateLimit(AlteredSettings):
 @fault(
     "8-1",
     "8-2",
-    # Only where the burst is spread over the short windows.
-    also=["8-4"],
-    seen="seconds against milliseconds",
+    "8-4",
+    seen="seconds against microseconds",
     shows_in=RATE,
 )
 class WindowInAnotherUnit(AlteredSettings):
-    """The rate_limit_duration of an endpoint is read in a unit a thousand times too short."""
+    """The rate_limit_duration of an endpoint is read in a unit a million times too short."""
 
     def alter_settings(self, endpoint: EndpointSettings) -> EndpointSettings:
-        return msgspec.structs.replace(endpoint, rate_window_s=endpoint.rate_window_s / 1000)
+        return msgspec.structs.replace(endpoint, rate_window_s=endpoint.rate_window_s / 1e6)
 
 
 @fault(
@@ -214,7 +213,16 @@ class DefaultDurationOffByOne(EndpointHandlers):
         super().__init__(misread_service(service, "delivery.default_rate_limit_duration", more))
 
 
-@fault("8-7", "8-9", "8-19", "8-21", also=["1-17", "6-23"], seen="no time-out", shows_in=TIMEOUT)
+@fault(
+    "8-7",
+    "8-9",
+    "8-19",
+    "8-21",
+    "1-17",
+    "6-23",
+    seen="no time-out",
+    shows_in=[*TIMEOUT, "retries", "odd_answers"],
+)
 class NoTimeout(AlteredSettings):
     """An attempt waits an hour for its answer, whatever http_timeout says."""
 

@@ -126,7 +126,7 @@ class RetryAfterIgnored(MisreadRetry):
         return misread_group(retry, "retry_after", RetryAfter.IGNORED)
 
 
-@fault("1-18", "6-17", also=["2.5-14"], seen="redirects followed", shows_in=RETRIES)
+@fault("1-18", "6-17", "2.5-14", seen="redirects followed", shows_in=[*RETRIES, "credentials"])
 class RedirectsFollowed(Transport):
     """A redirect from an endpoint or a token URL is followed."""
 

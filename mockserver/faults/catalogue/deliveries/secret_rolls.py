@@ -10,6 +10,7 @@ from hookproof.mockserver.api.service import OperationCall, OperationResult, Ser
 from hookproof.mockserver.delivery.attempt.signing import Signer
 from hookproof.mockserver.delivery.store_port import EndpointSettings
 from hookproof.mockserver.faults.registry import fault
+from hookproof.mockserver.faults.support.altered_endpoints import not_reached_by_broadcasts
 from hookproof.mockserver.faults.support.altered_responses import (
     GET_ENDPOINT,
     ROLL,
@@ -171,30 +172,22 @@ class RollNotFetched(AlteredResponses):
 
 @fault(
     "4.3-14",
-    # The next endpoint's own requirements break wherever rolls go on beside it.
-    also=[
-        "2.3-9",
-        "2.4-5",
-        "4.2-6",
-        "4.3-2",
-        "4.3-3",
-        "4.3-5",
-        "4.3-6",
-        "4.3-7",
-        "4.3-16",
-        "6-6",
-        "6-7",
-        "6-10",
-    ],
     seen="an UPDATE whose WHERE is too wide",
     shows_in=SHOWN,
+    where=not_reached_by_broadcasts,
 )
 class NextEndpointRolled(EndpointTable):
-    """A roll also replaces the secrets of the endpoint that was created next."""
+    """A roll also replaces the secrets of the next endpoint of the project if it is disabled."""
 
     def roll(self, seq: int, secrets: Sequence[StoredSecret], *, updated_at: str) -> None:
         super().roll(seq, secrets, updated_at=updated_at)
-        super().roll(seq + 1, secrets, updated_at=updated_at)
+        (following,) = self._database.read(
+            "SELECT min(seq) FROM endpoints WHERE seq > ? AND NOT active"
+            " AND project = (SELECT project FROM endpoints WHERE seq = ?)",
+            (seq, seq),
+        ).fetchone()
+        if following is not None:
+            super().roll(following, secrets, updated_at=updated_at)
 
 
 @fault("4.3-15", "4.3-16", shows_in=BOTH)

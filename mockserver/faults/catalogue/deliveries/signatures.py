@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
-from typing import Final
+from typing import ClassVar, Final
 
 import msgspec
 
@@ -11,6 +11,8 @@ from hookproof.mockserver.delivery.attempt.sender import AttemptSender
 from hookproof.mockserver.delivery.attempt.signing import Signer
 from hookproof.mockserver.delivery.store_port import EndpointSettings, PendingDelivery
 from hookproof.mockserver.faults.registry import fault
+from hookproof.mockserver.faults.support.altered_endpoints import AlteredSettings
+from hookproof.mockserver.store.deliveries import Deliveries
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import Encoding
 
@@ -21,18 +23,18 @@ EVERY_SIGNATURE: Final = ("6-6", "6-7", "6-10", "2.3-9", "2.4-3")
 
 @fault(
     *EVERY_SIGNATURE,
-    # A form is no JSON, so that it is never sent.
-    also=["1-1"],
     seen="body re-serialised after signing",
     shows_in=SIGNED,
 )
 class BodyReserialised(Signer):
-    """The body is signed as indented JSON, and delivered as it was."""
+    """A JSON body is signed with indentation, and delivered as it was."""
 
     def headers(
         self, delivery: PendingDelivery, endpoint: EndpointSettings, now: float, body: bytes
     ) -> Headers:
-        return super().headers(delivery, endpoint, now, msgspec.json.format(body, indent=1))
+        if endpoint.content_type.endswith("json"):
+            body = msgspec.json.format(body, indent=1)
+        return super().headers(delivery, endpoint, now, body)
 
 
 @fault(
@@ -117,6 +119,20 @@ class RetriesUnsigned(Signer):
         return () if delivery.attempts else super().headers(delivery, endpoint, now, body)
 
 
+class SecretsOfAnother(AlteredSettings):
+    """Signs with the secrets of the endpoint that `other` selects, if there is one."""
+
+    other: ClassVar[str] = ""
+
+    def alter_settings(self, endpoint: EndpointSettings) -> EndpointSettings:
+        own = "SELECT project, seq FROM endpoints WHERE uid = ?"
+        place = self._database.read(own, (endpoint.uid,)).fetchone()
+        other = place and self._database.read(self.other, place).fetchone()
+        settings = Deliveries.endpoint(self, other[0]) if other else None
+        secrets = endpoint.secrets if settings is None else settings.secrets
+        return msgspec.structs.replace(endpoint, secrets=secrets)
+
+
 @fault(
     "6-8",
     "6-6",
@@ -124,22 +140,13 @@ class RetriesUnsigned(Signer):
     "2.3-9",
     "6-10",
     "2.4-3",
-    # Which endpoint was served before is chance.
-    also=["6-9"],
     seen="a secret in a variable that is shared",
     shows_in=SIGNED,
 )
-class SecretOfTheNeighbour(Signer):
-    """A delivery is signed with the secrets of the endpoint that was served before."""
+class SecretOfTheNeighbour(SecretsOfAnother):
+    """A delivery is signed with the secrets of the endpoint that was created after its own."""
 
-    def __init__(self, dialect: Dialect) -> None:
-        super().__init__(dialect)
-        self._before: Sequence[str] = ()
-
-    def valid_secrets(self, endpoint: EndpointSettings, now: float) -> Sequence[str]:
-        own = super().valid_secrets(endpoint, now)
-        before, self._before = self._before or own, own
-        return before
+    other = "SELECT uid FROM endpoints WHERE project = ? AND seq > ? ORDER BY seq LIMIT 1"
 
 
 @fault(
@@ -148,21 +155,13 @@ class SecretOfTheNeighbour(Signer):
     "6-7",
     "6-10",
     "2.4-3",
-    # Which endpoint is served first is chance.
-    also=["2.3-9", "6-9"],
     seen="one secret for a whole account",
     shows_in=SIGNED,
 )
-class SecretsOfTheFirst(Signer):
-    """Every delivery is signed with the secrets of the endpoint that was served first."""
+class SecretsOfTheFirst(SecretsOfAnother):
+    """Every delivery is signed with the secrets of the first endpoint of its project."""
 
-    def __init__(self, dialect: Dialect) -> None:
-        super().__init__(dialect)
-        self._first: Sequence[str] = ()
-
-    def valid_secrets(self, endpoint: EndpointSettings, now: float) -> Sequence[str]:
-        self._first = self._first or super().valid_secrets(endpoint, now)
-        return self._first
+    other = "SELECT uid FROM endpoints WHERE project = ? AND seq < ? ORDER BY seq LIMIT 1"
 
 
 @fault("6-6", "2.3-9", "2.4-3", shows_in=SIGNED)
@@ -181,9 +180,12 @@ class SimpleSignedAsAdvanced(Signer):
     "6-7",
     "6-10",
     "2.4-3",
-    # The signature that is cut is that of the new secret; the old one's is whole.
-    also=["4.3-3"],
-    shows_in=SIGNED,
+    # The signature that is cut is that of the secret that the dialect puts last.
+    "4.3-2",
+    "4.3-3",
+    "4.3-6",
+    "4.3-16",
+    shows_in=[*SIGNED, "roll"],
 )
 class SignatureCutShort(AttemptSender):
     """The signature header of the advanced format lacks its last four characters."""

@@ -156,15 +156,21 @@ REFUSED_ARRIVED = sent(event("refused"), PLAIN, body=b'{"marker":"refused-1"}')
 
 
 def broadcast_refused(
-    *arrived: ReceivedDelivery, duplicate: bool | None = False, status: int = 400
+    *arrived: ReceivedDelivery,
+    duplicate: bool | None = False,
+    fresh: bool = False,
+    status: int = 400,
 ) -> BroadcastsWithRefusedContent:
-    """A broadcast with this status, what arrived, and the flag of one with the same key."""
+    """A broadcast with this status, what arrived, and the flags of those with the same key and with
+    a fresh one.
+    """
     evidence = observed(
         BroadcastsWithRefusedContent, PLAIN, *arrived, events=[SENTINEL], markers=("refused-1",)
     )
     tried = exchange("refused content", "createBroadcastEvent", status=status, data={})
     repeated = created_event(role="same key", is_duplicate_event=duplicate)
-    return replace(evidence, exchanges=(*evidence.exchanges, tried, repeated))
+    of_fresh = created_event(role="fresh key", is_duplicate_event=fresh)
+    return replace(evidence, exchanges=(*evidence.exchanges, tried, repeated, of_fresh))
 
 
 def endpoints_refused(before: int, after: int, status: int = 400) -> CreationsWithRefusedContent:

@@ -105,7 +105,9 @@ EXAMPLES = (
     example(
         "4.3-14",
         sequence(created(), created(OTHER_UID), rolled(OTHER_UID), fetched()),
-        sequence(created(), created(OTHER_UID), rolled(OTHER_UID), fetched(secrets=SECRETS)),
+        sequence(
+            created(), created(OTHER_UID), fetched(), rolled(OTHER_UID), fetched(secrets=SECRETS)
+        ),
     ),
     *updates(),
     example(

@@ -5,6 +5,12 @@ from typing import Any
 
 import pytest
 
+from hookproof.conformance.checks.api.access.api_keys import (
+    what_is_refused_for_its_key_changes_nothing,
+)
+from hookproof.conformance.checks.api.extremes.refused_content import (
+    a_broadcast_with_refused_content_has_no_effect,
+)
 from hookproof.conformance.checks.api.lists.filters import (
     FILTERS,
     a_filter_leaves_exactly_what_matches_on_every_page,
@@ -27,6 +33,7 @@ from hookproof.conformance.checks.api.resources.endpoint import (
     no_two_endpoints_have_the_same_uid,
     status_follows_is_disabled,
 )
+from hookproof.conformance.checks.api.resources.event import a_broadcast_is_taken_with_every_field
 from hookproof.conformance.checks.api.resources.portal_link import (
     a_portal_link_has_the_endpoints_of_its_owner,
     a_portal_link_is_listed_as_it_is_retrieved,
@@ -36,6 +43,7 @@ from hookproof.conformance.checks.api.resources.portal_link import (
 from hookproof.conformance.checks.api.resources.secret_roll import (
     a_roll_leaves_the_configuration_as_it_was,
     a_roll_leaves_the_secrets_of_others_alone,
+    the_new_secret_does_not_expire,
 )
 from hookproof.conformance.checks.api.resources.sequences import a_sequence_agrees_with_its_model
 from hookproof.conformance.checks.api.responses.errors import (
@@ -46,8 +54,10 @@ from hookproof.conformance.checks.api.responses.success import a_valid_request_s
 from hookproof.conformance.checks.support.agreement import differences
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.requests.keys import BroadcastsWithoutRight
 from hookproof.conformance.observations.requests.mistakes import Mistake
 from hookproof.conformance.observations.resources.broadcast_answer import (
+    BroadcastWithPayload,
     DifferentEvents,
     EventDifference,
 )
@@ -63,6 +73,7 @@ from hookproof.spec.dialect.vocabulary import NoValue
 from tests.conformance.canned_evidence import BASE_URL, context, exchange, observation, verdicts
 from tests.conformance.checks.api import examples_sequences as steps
 from tests.conformance.checks.api.example import (
+    AT,
     OTHER_UID,
     UID,
     created,
@@ -77,9 +88,18 @@ from tests.conformance.checks.api.example import (
     secret,
 )
 from tests.conformance.checks.api.examples_endpoints import MASKED, OAUTH2, shown_with
+from tests.conformance.checks.api.examples_extremes import broadcast_refused
 from tests.conformance.checks.api.examples_lists import LINKS, SOURCES, walk
 from tests.conformance.checks.api.examples_portal_links import endpoints_updated, update
-from tests.conformance.checks.api.examples_secrets import BODY, EXPIRING, NEW, roll, with_secrets
+from tests.conformance.checks.api.examples_secrets import (
+    BODY,
+    EXPIRING,
+    GIVEN,
+    NEW,
+    OLD,
+    roll,
+    with_secrets,
+)
 
 
 def configured(value: Any, mask: str) -> dict[str, Any]:
@@ -130,6 +150,55 @@ def test_secrets_of_another_endpoint_may_come_in_another_order() -> None:
     )
     evidence = replace(rolled, exchanges=exchanges)
     assert verdicts(a_roll_leaves_the_secrets_of_others_alone, evidence) == {"4.3-14": Verdict.PASS}
+
+
+def test_secrets_that_a_creation_shows_otherwise_or_expiring_were_not_changed_by_a_roll() -> None:
+    rolled = roll(EXPIRING, secret(NEW, "new-secret"), body=BODY)
+    shown_otherwise = with_secrets("create other", "createEndpoint", secret(NEW))
+    for one in (secret(OTHER_UID), secret(OTHER_UID, expires_at=AT)):
+        exchanges = (
+            shown_otherwise,
+            with_secrets("fetch other before", "getEndpoint", one),
+            *rolled.exchanges[1:-1],
+            with_secrets("fetch other", "getEndpoint", one),
+        )
+        evidence = replace(rolled, exchanges=exchanges)
+        assert verdicts(a_roll_leaves_the_secrets_of_others_alone, evidence) == {
+            "4.3-14": Verdict.PASS
+        }
+
+
+def test_a_secret_that_is_fetched_with_another_uid_was_not_brought_in_by_a_roll() -> None:
+    rolled = roll(EXPIRING, secret(NEW, "new-secret"), body=BODY)
+    created_with = with_secrets("create", "createEndpoint", secret(OLD, GIVEN))
+    otherwise = with_secrets("fetch before", "getEndpoint", secret(OTHER_UID, GIVEN))
+    exchanges = (created_with, otherwise, *rolled.exchanges[2:])
+    evidence = replace(rolled, exchanges=exchanges)
+    assert verdicts(the_new_secret_does_not_expire, evidence) == {"4.3-17": Verdict.PASS}
+
+
+def test_a_broadcast_with_further_fields_may_be_refused_for_these() -> None:
+    payload = {"event_type": "a.b", "data": {}}
+    for more, expected in (({}, {"4.8-7": Verdict.FAIL}), ({"acknowledged_at": AT}, {})):
+        tried = exchange("create", "createBroadcastEvent", status=400, request={**payload, **more})
+        evidence = observation(BroadcastWithPayload, tried)
+        assert verdicts(a_broadcast_is_taken_with_every_field, evidence) == expected
+
+
+def test_where_every_key_is_flagged_no_flag_shows_an_effect_of_what_was_refused() -> None:
+    content = broadcast_refused(duplicate=True, fresh=True)
+    assert verdicts(a_broadcast_with_refused_content_has_no_effect, content) == {}
+    flagged = [event(role=role, is_duplicate_event=True) for role in ("accepted", "fresh key")]
+    refused = exchange("refused", "createBroadcastEvent", status=401, data={})
+    for fresh, expected in ((flagged[1:], {}), ([], {"5-15": Verdict.FAIL})):
+        without_right = observation(
+            BroadcastsWithoutRight,
+            refused,
+            flagged[0],
+            *fresh,
+            operation_id="createBroadcastEvent",
+        )
+        assert verdicts(what_is_refused_for_its_key_changes_nothing, without_right) == expected
 
 
 def test_a_deprecated_list_may_be_shown_as_it_was_written() -> None:

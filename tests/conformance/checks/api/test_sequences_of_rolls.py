@@ -3,7 +3,14 @@
 from hookproof.conformance.checks.api.resources.sequences import a_sequence_agrees_with_its_model
 from hookproof.conformance.model.verdict import Verdict
 from tests.conformance.canned_evidence import verdicts
-from tests.conformance.checks.api.examples_sequences import created, fetched, rolled, sequence
+from tests.conformance.checks.api.example import OTHER_UID
+from tests.conformance.checks.api.examples_sequences import (
+    SECRETS,
+    created,
+    fetched,
+    rolled,
+    sequence,
+)
 
 
 def test_what_a_creation_shows_otherwise_than_a_retrieval_was_not_changed_by_a_roll() -> None:
@@ -24,3 +31,13 @@ def test_what_is_fetched_or_answered_otherwise_after_a_roll_was_changed_by_it() 
         sequence(created(), rolled(), rolled(name="changed")),
     ):
         assert verdicts(a_sequence_agrees_with_its_model, steps)["4.3-11"] is Verdict.FAIL
+
+
+def test_secrets_that_a_creation_shows_otherwise_were_not_changed_by_a_roll_of_others() -> None:
+    otherwise, other_rolled = fetched(secrets=SECRETS), (created(OTHER_UID), rolled(OTHER_UID))
+    unknown = sequence(created(), *other_rolled, otherwise)
+    assert "4.3-14" not in verdicts(a_sequence_agrees_with_its_model, unknown)
+    as_before = sequence(created(), otherwise, *other_rolled, otherwise)
+    assert verdicts(a_sequence_agrees_with_its_model, as_before)["4.3-14"] is Verdict.PASS
+    changed = sequence(created(), fetched(), *other_rolled, otherwise, otherwise)
+    assert verdicts(a_sequence_agrees_with_its_model, changed)["4.3-14"] is Verdict.FAIL

@@ -91,15 +91,19 @@ def test_without_a_delivery_over_a_trusted_certificate_silence_proves_nothing() 
 def token_urls(
     *asked_at: str, handshakes: Mapping[str, int] = TRYING_ALL, names: Iterable[str] = CERTIFICATES
 ) -> FaultyCertificates:
-    """Token URLs with a trusted certificate and faulty ones; a token was requested at some."""
+    """Token URLs with a trusted certificate and faulty ones; a token was requested at some.
+
+    Deliveries were tried at all faulty certificates.
+    """
     servers = {name: f"token server {name}" for name in (TRUSTED, *names)}
     return observed(
         FaultyCertificates,
         [destination(WITH_OAUTH2.format(name)) for name in servers],
         *(delivery(servers[name]) for name in asked_at),
         events=[EVENT],
-        handshakes=handshakes,
+        handshakes=TRYING_ALL,
         token_servers=servers,
+        token_handshakes=handshakes,
     )
 
 
@@ -116,8 +120,20 @@ def test_a_token_that_is_requested_over_a_faulty_certificate_fails(name: str) ->
     assert verdicts(OF_TOKEN_URLS, token_urls(name)) == {"6-27": Verdict.FAIL}
 
 
-def test_token_urls_that_were_not_reached_or_not_accepted_prove_nothing() -> None:
-    assert verdicts(OF_TOKEN_URLS, token_urls(TRUSTED, handshakes=NONE_TRIED)) == {}
+def test_a_token_url_that_was_never_tried_proves_nothing_although_a_delivery_was() -> None:
+    with pytest.raises(NotExaminedError, match=r"tried no TLS connection.*token URLs.*expired"):
+        verdicts(OF_TOKEN_URLS, token_urls(TRUSTED, handshakes=NONE_TRIED))
+
+
+def test_one_token_url_that_was_not_tried_hides_no_other() -> None:
+    partly = token_urls(TRUSTED, "expired", handshakes={**TRYING_ALL, "wrong_host": 0})
+    judgements = OF_TOKEN_URLS(partly, context())
+    assert next(iter(judgements)).verdict is Verdict.FAIL
+    with pytest.raises(NotExaminedError, match="wrong_host"):
+        list(judgements)
+
+
+def test_token_urls_that_were_not_accepted_prove_nothing() -> None:
     assert verdicts(OF_TOKEN_URLS, token_urls(TRUSTED, names=())) == {}
 
 
