@@ -108,17 +108,27 @@ class Scenario:
         """
         return await self._create(name, token, project, self._endpoint_settings(settings))
 
-    async def create_all(self, *creations: Coroutine[Any, Any, Destination]) -> list[Destination]:
-        """Create several destinations at once; `destinations` then has them in this order.
+    async def try_destination(self, name: str, **settings: Any) -> Destination | None:
+        """A new endpoint that may be refused, so that what others show is not lost with it."""
+        try:
+            return await self.destination(name, **settings)
+        except PreconditionFailed:
+            return None
 
-        Raises the error of the first that cannot be created.
+    async def create_all(
+        self, *creations: Coroutine[Any, Any, Destination | None]
+    ) -> list[Destination]:
+        """Create several destinations at once, without those that were tried and refused;
+        `destinations` then has them in this order.
+
+        Raises the error of the first that cannot be created and was not only tried.
         """
         before = len(self.destinations)
         results = await asyncio.gather(*creations, return_exceptions=True)
         failures = [result for result in results if isinstance(result, BaseException)]
         if failures:
             raise failures[0]
-        created = [result for result in results if not isinstance(result, BaseException)]
+        created = [result for result in results if isinstance(result, Destination)]
         self.destinations[before:] = created
         return created
 

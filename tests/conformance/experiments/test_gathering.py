@@ -55,6 +55,19 @@ def run_spoiled(fault: str, *experiments: str) -> MutantRunResult:
         pytest.param(
             NO_SECRET_AT_CREATION, "signing", {"6-6", "2.4-3"}, set(), id="secrets when fetched"
         ),
+        pytest.param(
+            "pagination_besides", "paging", {"4.4-9", "4.7-11"}, {"2.2-10"}, id="no pagination"
+        ),
+        pytest.param(
+            "cursors_as_numbers", "paging", {"4.4-6", "4.4-8", "4.7-10"}, {"2.2-13"}, id="numbers"
+        ),
+        pytest.param(
+            "zero_limit_refused", "rate_limit", {"8-1", "8-2"}, {"8-5"}, id="no limit of zero"
+        ),
+        pytest.param(
+            "explicit_false_refused", "fan_out", {"1-2", "3-6"}, {"3-5"}, id="no explicit false"
+        ),
+        pytest.param("empty_data_refused", "broadcast", {"6-4", "6-5"}, set(), id="no empty data"),
     ],
 )
 def test_what_does_not_depend_on_a_spoiled_answer_is_exercised(
