@@ -18,6 +18,7 @@ from hookproof.conformance.observations.answer import (
     has_value,
     items,
     pagination,
+    refused,
     shown,
 )
 from hookproof.conformance.target.circuit_breaker import RunOver
@@ -190,10 +191,18 @@ async def put_back_afterwards(
 
 
 async def put_back(context: ExperimentContext, trial: Trial, link: Mapping[str, Any]) -> Exchange:
-    """Update a portal link with the name, owner and settings of `link` (section 4.6)."""
+    """Update a portal link with the name, owner and settings of `link` (section 4.6).
+
+    Where that is refused, its auth_type may be shown otherwise than it is sent, and is left out.
+    """
     restored = ("name", "owner_id", "can_manage_endpoint", "auth_type")
     fields = {field: link[field] for field in restored if link.get(field) is not None}
-    body = RequestBodies.of(context).portal_link(**fields)
+    bodies, path = RequestBodies.of(context), {"portalLinkID": link["uid"]}
+    answer = await trial.call(
+        "updatePortalLink", role="put back", path=path, body=bodies.portal_link(**fields)
+    )
+    if not refused(answer) or fields.pop("auth_type", None) is None:
+        return answer
     return await trial.call(
-        "updatePortalLink", role="put back", path={"portalLinkID": link["uid"]}, body=body
+        "updatePortalLink", role="put back", path=path, body=bodies.portal_link(**fields)
     )

@@ -67,6 +67,9 @@ def run_spoiled(fault: str, *experiments: str) -> MutantRunResult:
         pytest.param(
             "explicit_false_refused", "fan_out", {"1-2", "3-6"}, {"3-5"}, id="no explicit false"
         ),
+        pytest.param(
+            "auth_type_in_capitals", "access", {"5-6"}, set(), id="a link that is put back"
+        ),
         pytest.param("empty_data_refused", "broadcast", {"6-4", "6-5"}, set(), id="no empty data"),
     ],
 )
