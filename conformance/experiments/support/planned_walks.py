@@ -6,7 +6,7 @@ sent, so that it accuses of nothing.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
@@ -171,7 +171,7 @@ async def go_forward(
     for _ in range(most):
         page = await trial.call(walk.operation_id, role="page", query={**walk.query, **step})
         if pages and has_numeric_cursor(pages[-1], NEXT) and not _leads_on(pages, page):
-            _put_aside(trial, page)
+            trial.rename(page, BY_NUMBER)
             return pages, (
                 f"page {len(pages)} of {walk.operation_id} shows a number as {NEXT}, and the"
                 f" request with it was answered {outcome(page)} and showed nothing new"
@@ -197,7 +197,7 @@ async def _step_back(trial: Trial, walk: PlannedWalk, before: Exchange, page: Ex
         query = {**walk.query, "direction": "prev", PREVIOUS: previous}
         back = await trial.call(walk.operation_id, role="back", query=query)
         if has_numeric_cursor(page, PREVIOUS) and uids_on([back]) != uids_on([before]):
-            _put_aside(trial, back)
+            trial.rename(back, BY_NUMBER)
 
 
 def _leads_on(pages: Sequence[Exchange], following: Exchange) -> bool:
@@ -208,10 +208,6 @@ def _leads_on(pages: Sequence[Exchange], following: Exchange) -> bool:
 
 def uids_on(pages: Sequence[Exchange]) -> list[str]:
     return [item["uid"] for page in pages for item in content(page)]
-
-
-def _put_aside(trial: Trial, page: Exchange) -> None:
-    trial.exchanges[trial.exchanges.index(page)] = replace(page, role=BY_NUMBER)
 
 
 def why_ended(page: Exchange, name: str) -> str | None:

@@ -70,6 +70,9 @@ def run_spoiled(fault: str, *experiments: str) -> MutantRunResult:
         pytest.param(
             "auth_type_in_capitals", "access", {"5-6"}, set(), id="a link that is put back"
         ),
+        pytest.param(
+            "more_required", "own_events", {"6-16"}, set(), id="the smallest body refused"
+        ),
         pytest.param("empty_data_refused", "broadcast", {"6-4", "6-5"}, set(), id="no empty data"),
     ],
 )
