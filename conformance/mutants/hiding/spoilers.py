@@ -76,6 +76,11 @@ class Spoiler:
     whole_operation: bool
     hides: tuple[Hiding, ...]
 
+    @property
+    def faults(self) -> int:
+        """How many faults or variants the server has at once."""
+        return len(self.deviations) // 2  # a flag and a name each
+
     def may_hide(self, requirement: str) -> bool:
         return any(
             fnmatchcase(requirement, pattern)

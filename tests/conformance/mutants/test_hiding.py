@@ -64,6 +64,14 @@ def test_one_server_may_hide_less_than_15_percent_unless_a_whole_operation_fails
     assert outcome(loss(*lost, whole=True), *others).is_within_bounds
 
 
+def test_two_spoilers_together_may_hide_twice_as_much() -> None:
+    (both,) = pairs_of([spoiler("one"), spoiler("two")])
+    lost = tuple(f"2.8-{number}" for number in range(30))
+    others = [loss() for _ in range(9)]
+    assert outcome(Loss(spoiler=both, lost=lost[1:], exercised=100), *others).is_within_bounds
+    assert not outcome(Loss(spoiler=both, lost=lost, exercised=100), *others).is_within_bounds
+
+
 def test_all_servers_may_hide_less_than_5_percent_on_average() -> None:
     lost = tuple(f"2.8-{number}" for number in range(5))
     assert outcome(loss(*lost[1:]), loss(*lost)).is_within_bounds
