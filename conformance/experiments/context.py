@@ -11,7 +11,7 @@ async def secret_roll(context: ExperimentContext) -> AsyncIterator[Evidence]:
 import asyncio
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 from hookproof.conformance.experiments.backlog import Backlog
@@ -81,6 +81,12 @@ class Trial:
         )
         self.exchanges.append(exchange)
         return exchange
+
+    def rename(self, exchange: Exchange, role: str) -> Exchange:
+        """The exchange with another role, also among those that are recorded."""
+        renamed = replace(exchange, role=role)
+        self.exchanges[:] = [renamed if known is exchange else known for known in self.exchanges]
+        return renamed
 
     async def arrivals(
         self, token: str, *, count: int, timeout_s: float

@@ -26,6 +26,7 @@ from typing import Any, Final, TypeVar
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.support.created_endpoints import (
     find_in_portal_link,
+    find_secret,
     shown_secret,
     uid_in_records,
 )
@@ -37,7 +38,7 @@ from hookproof.conformance.experiments.support.foreign_deliveries import (
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Exchange, PreconditionFailed
 from hookproof.conformance.model.tolerances import BACKLOG_FACTOR
-from hookproof.conformance.observations.answer import sent, shown_uid
+from hookproof.conformance.observations.answer import refused, sent, shown_uid
 from hookproof.conformance.observations.deliveries import DeliveryObservation
 from hookproof.conformance.observations.destinations import Destination, Event, Roll, shown_events
 from hookproof.conformance.target.client import encoded, encoded_with
@@ -45,7 +46,6 @@ from hookproof.conformance.target.definition import Project
 from hookproof.process.lateness import LatenessMeter
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.receiver.replies.script import Reply
-from hookproof.spec.dialect.vocabulary import SecretDisplay
 
 # The member of `data` that distinguishes an event from all others.
 MARKER: Final = "marker"
@@ -108,17 +108,27 @@ class Scenario:
         """
         return await self._create(name, token, project, self._endpoint_settings(settings))
 
-    async def create_all(self, *creations: Coroutine[Any, Any, Destination]) -> list[Destination]:
-        """Create several destinations at once; `destinations` then has them in this order.
+    async def try_destination(self, name: str, **settings: Any) -> Destination | None:
+        """A new endpoint that may be refused, so that what others show is not lost with it."""
+        try:
+            return await self.destination(name, **settings)
+        except PreconditionFailed:
+            return None
 
-        Raises the error of the first that cannot be created.
+    async def create_all(
+        self, *creations: Coroutine[Any, Any, Destination | None]
+    ) -> list[Destination]:
+        """Create several destinations at once, without those that were tried and refused;
+        `destinations` then has them in this order.
+
+        Raises the error of the first that cannot be created and was not only tried.
         """
         before = len(self.destinations)
         results = await asyncio.gather(*creations, return_exceptions=True)
         failures = [result for result in results if isinstance(result, BaseException)]
         if failures:
             raise failures[0]
-        created = [result for result in results if not isinstance(result, BaseException)]
+        created = [result for result in results if isinstance(result, Destination)]
         self.destinations[before:] = created
         return created
 
@@ -146,7 +156,7 @@ class Scenario:
         await self.context.provision.after_endpoint_created(project, shown)
         uid, secret = shown_uid(created), settings.get("secret") or shown_secret(created)
         if secret is None:
-            uid, secret = await self._find_secret(created, project)
+            uid, secret = await find_secret(self.context, self.trial, created, project)
         destination = Destination(
             name=name,
             token=token,
@@ -172,8 +182,11 @@ class Scenario:
         """Broadcast an event when all endpoints created so far receive (section 4.8).
 
         `raw_data` is JSON text to be sent as it is spelled; it must contain the marker, or a custom
-        header must. Raises PreconditionFailed if the broadcast is refused.
+        header must. Where the smallest body is refused, one with an acknowledged_at is tried: that
+        a service asks for more than it may is another finding. Raises PreconditionFailed if the
+        broadcast is refused.
         """
+        is_smallest = not (fields or raw_data or marker)
         # The dialect's own time: how long after its creation an endpoint may miss broadcasts.
         await asyncio.sleep(max(0.0, self._receiving_from - self.context.loop.time()))
         project = project or self.trial.project
@@ -183,6 +196,10 @@ class Scenario:
         answer = await self.trial.call(
             "createBroadcastEvent", role=name, raw_body=raw_body, project=project
         )
+        if is_smallest and refused(answer):
+            self.trial.rename(answer, f"smallest {name}")
+            more = {"acknowledged_at": self.bodies.timestamp()}
+            return await self.broadcast(name, data=data, project=project, **more)
         _require_success(answer)
         self.context.backlog.note(marker, answer.sent_at)
         event = Event(name=name, marker=marker, uid=shown_uid(answer), project=project.id)
@@ -363,24 +380,6 @@ class Scenario:
     def close(self) -> None:
         """End what the scenario keeps running."""
         self._lateness.stop()
-
-    async def _find_secret(
-        self, created: Exchange, project: Project
-    ) -> tuple[str | None, str | None]:
-        """The uid of a new endpoint, and the secret that the service generated, from whichever
-        answer shows it (section 2.4): a retrieval may show a mask instead of it.
-        """
-        uid = shown_uid(created)
-        if self.dialect.representation.secrets_shown.allowed != (SecretDisplay.ALWAYS,):
-            return uid, None
-        if uid is None:
-            uid = (await find_in_portal_link(self.context, self.trial, created)).uid
-        if uid is None:
-            return None, None
-        fetched = await self.trial.call(
-            "getEndpoint", role="fetch", path={"endpointID": uid}, project=project
-        )
-        return uid, shown_secret(fetched)
 
 
 def _require_success(exchange: Exchange) -> None:

@@ -98,12 +98,15 @@ def reasons_nothing_shown(
 def _awaited_in_vain(
     gathered: Gathered, checks: Sequence[Check], dialect: Dialect
 ) -> Iterator[str]:
-    """Which events these checks would have judged had they arrived, and how long they had."""
+    """Which events these checks would have judged had they arrived, and how long they had; and
+    which endpoints and broadcasts had they been accepted.
+    """
     for evidence in gathered.observations:
         if isinstance(evidence, DeliveryObservation) and any(
             check.judges(type(evidence)) for check in checks
         ):
             yield from _not_arrived(evidence, dialect)
+            yield from _not_accepted(evidence)
 
 
 def _not_arrived(observation: DeliveryObservation, dialect: Dialect) -> Iterator[str]:
@@ -122,6 +125,17 @@ def _not_arrived(observation: DeliveryObservation, dialect: Dialect) -> Iterator
             f"In {observation.experiment}, {observation.name}, nothing arrived of {events} at"
             f" {places} within {waited_s:.0f} s of the broadcast; a delivery of it would help."
         )
+
+
+def _not_accepted(observation: DeliveryObservation) -> Iterator[str]:
+    """A sentence about each endpoint and broadcast that was refused while others were not."""
+    for exchange in observation.exchanges:
+        if exchange.operation_id in FOR_DELIVERIES and not exchange.succeeded:
+            yield (
+                f"In {observation.experiment}, {observation.name}, {exchange.operation_id} as"
+                f" {exchange.role!r} was answered {exchange.problem or exchange.status}; a success"
+                " of it would help."
+            )
 
 
 def _some(names: Sequence[str]) -> str:
@@ -162,9 +176,12 @@ def _times(count: int) -> str:
 
 
 def as_sentence(text: str) -> str:
-    """A reason as a sentence of its own."""
+    """A reason as a sentence of its own; the name of an operation at its beginning stays."""
     text = " ".join(text.split())
-    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '?', '!')) else '.'}"
+    first_word = text.partition(" ")[0]
+    if first_word == first_word.lower():
+        text = text[:1].upper() + text[1:]
+    return f"{text}{'' if text.endswith(('.', '?', '!')) else '.'}"
 
 
 def _of_experiment(gathered: Gathered, check: Check) -> Iterator[str]:

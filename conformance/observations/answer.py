@@ -143,6 +143,23 @@ def pagination(exchange: Exchange) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def cursor(page: Exchange, name: str) -> str | None:
+    """A cursor of a page as a query carries it; None without one (section 2.2).
+
+    A number can be written there too; that it is none of the texts that cursors are, 2.2-6 and
+    2.2-7 judge.
+    """
+    value = pagination(page).get(name)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return value if isinstance(value, str) else None
+
+
+def has_numeric_cursor(page: Exchange, name: str) -> bool:
+    """Whether a cursor of a page is a number, so that nobody knows whether it leads anywhere."""
+    return cursor(page, name) is not None and not isinstance(pagination(page)[name], str)
+
+
 @lru_cache(maxsize=256)  # all oracles judge one exchange before the next
 def resources(exchange: Exchange) -> tuple[Resource, ...]:
     """Every resource in a successful answer, the outer ones before their parts."""

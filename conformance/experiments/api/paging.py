@@ -1,7 +1,8 @@
 """Paging: walks through both lists, in each order, with each filter, in pages of every size.
 
 Sections 2.2, 4.4 and 4.7. The exchanges with the role "page" go forward; one with the role "back"
-is the step back from the page before it.
+is the step back from the page before it. What a number as cursor does not lead to has a role of its
+own: nobody knows how a number is to be sent, so that it accuses of nothing.
 """
 
 import asyncio
@@ -16,7 +17,6 @@ from hookproof.conformance.experiments.support.existing_resources import (
     content,
     find_changeable_links,
     give_owner,
-    outcome,
     put_back_afterwards,
     why_list_is_empty,
 )
@@ -24,13 +24,14 @@ from hookproof.conformance.experiments.support.planned_walks import (
     PAGES,
     Item,
     PlannedWalk,
+    go_forward,
     least_size,
     planned_walks,
+    uids_on,
 )
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
-from hookproof.conformance.model.evidence import Evidence, Exchange, PreconditionFailed
+from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
-from hookproof.conformance.observations.answer import has_value, pagination
 from hookproof.conformance.observations.lists.parameters import (
     DefaultPageSize,
     LargestPageSize,
@@ -111,7 +112,7 @@ async def _walk_list(
 
 async def _all_walks(context: ExperimentContext, operation_id: str) -> AsyncIterator[Evidence]:
     trial = context.trial(f"{operation_id}: the whole list")
-    pages, unended = await _go_forward(
+    pages, unended = await go_forward(
         trial, PlannedWalk(operation_id=operation_id), PAGES[context.profile]
     )
     listed = [item for page in pages for item in content(page)]
@@ -122,19 +123,38 @@ async def _all_walks(context: ExperimentContext, operation_id: str) -> AsyncIter
         if listed and not unended:
             reason = f"{operation_id} shows one resource, and a walk takes at least two"
         yield context.trial(f"{operation_id}: walks").not_observed(PageWalk, reason)
+    if len(listed) < LEAST_ITEMS or (unended and len(pages) == PAGES[context.profile]):
         return
-    if operation_id == "listSources":
+    on_one_page = await _list_on_one_page(context, operation_id) if unended else ()
+    listed = list(on_one_page) or listed
+    if operation_id == "listSources" and not unended:
         _require_fixtures(context, trial, listed)
     walks = planned_walks(context, operation_id, listed)
-    walking = [partial(_walk_back_and_forth, context, walk, listed) for walk in walks]
+    walking = [
+        partial(_walk_back_and_forth, context, walk, listed, whole=bool(on_one_page) or not unended)
+        for walk in walks
+    ]
     async for observation in _in_given_order(walking):
         yield observation
+    if unended:
+        return
     yield await _walk_whole_list_again(context, operation_id, listed)
     for sort in (None, "ASC"):
         size = max(2, least_size(context, len(listed)))
         yield await _walk_with_inserts(
             context, PlannedWalk(operation_id=operation_id, sort=sort, per_page=size)
         )
+
+
+async def _list_on_one_page(context: ExperimentContext, operation_id: str) -> tuple[Item, ...]:
+    """What the list holds if the largest page has room for it, for one that cannot be walked."""
+    largest = context.dialect.paging.maximum_per_page
+    if not largest.decided:
+        return ()
+    walk = PlannedWalk(operation_id=operation_id, per_page=min(largest.allowed))
+    trial = context.trial(f"{operation_id}: the whole list on one page")
+    pages, unended = await go_forward(trial, walk, most=1)
+    return () if unended else content(pages[0])
 
 
 def _require_fixtures(context: ExperimentContext, trial: Trial, listed: Sequence[Item]) -> None:
@@ -187,7 +207,7 @@ async def _walk_with_inserts(context: ExperimentContext, walk: PlannedWalk) -> E
             letter = FIRST_LETTERS[len(additions)]
             additions.append(await _add_resource(context, trial, walk.operation_id, letter))
 
-    _, unended = await _go_forward(
+    _, unended = await go_forward(
         trial, walk, PAGES[context.profile] + INSERTS, between=add_resource
     )
     return trial.observe(
@@ -201,8 +221,8 @@ async def _walk_with_inserts(context: ExperimentContext, walk: PlannedWalk) -> E
 
 async def _uids_on_walk(context: ExperimentContext, walk: PlannedWalk) -> list[str]:
     """The identifiers that a walk of its own shows, in its order."""
-    pages, _ = await _go_forward(context.trial("before"), walk, PAGES[context.profile])
-    return [item["uid"] for page in pages for item in content(page)]
+    pages, _ = await go_forward(context.trial("before"), walk, PAGES[context.profile])
+    return uids_on(pages)
 
 
 async def _add_resource(
@@ -230,12 +250,13 @@ async def _give_one_owner(context: ExperimentContext, trial: Trial) -> list[Item
 
 
 async def _walk_back_and_forth(
-    context: ExperimentContext, walk: PlannedWalk, listed: Sequence[Item]
+    context: ExperimentContext, walk: PlannedWalk, listed: Sequence[Item], *, whole: bool
 ) -> Evidence:
+    """`whole` is whether all that the list holds is listed, so that something can be missing."""
     described = ", ".join(f"{name}={value}" for name, value in walk.query.items())
     trial = context.trial(f"{walk.operation_id}: {described}")
-    _, unended = await _go_forward(trial, walk, PAGES[context.profile], back=True)
-    return _observe(trial, walk, listed, complete=not unended)
+    _, unended = await go_forward(trial, walk, PAGES[context.profile], back=True)
+    return _observe(trial, walk, listed, complete=whole and not unended)
 
 
 def _observe(
@@ -255,63 +276,11 @@ def _walk_fields(walk: PlannedWalk, listed: Sequence[Item], *, complete: bool) -
     }
 
 
-async def _go_forward(
-    trial: Trial,
-    walk: PlannedWalk,
-    most: int,
-    *,
-    back: bool = False,
-    between: Callable[[], Awaitable[None]] | None = None,
-) -> tuple[list[Exchange], str]:
-    """Go forward until no page follows.
-
-    Returns the pages, and why the last one was not reached; that is empty if it was.
-
-    If `back`, there is a step back from each page to the one before; `between` is called after each
-    page that another one follows.
-    """
-    pages: list[Exchange] = []
-    step: dict[str, str] = {}
-    for _ in range(most):
-        page = await trial.call(walk.operation_id, role="page", query={**walk.query, **step})
-        pages.append(page)
-        previous = pagination(page).get("prev_page_cursor")
-        if back and len(pages) > 1 and isinstance(previous, str) and previous:
-            query = {**walk.query, "direction": "prev", "prev_page_cursor": previous}
-            await trial.call(walk.operation_id, role="back", query=query)
-        if not page.succeeded:
-            return pages, f"page {len(pages)} of {walk.operation_id} was answered {outcome(page)}"
-        if pagination(page).get("has_next_page") is not True or is_evidently_last(page):
-            return pages, ""
-        cursor = pagination(page).get("next_page_cursor")
-        if not isinstance(cursor, str):
-            return pages, (
-                f"page {len(pages)} of {walk.operation_id} reports a next page and shows no"
-                " next_page_cursor that is a text"
-            )
-        step = {"direction": "next", "next_page_cursor": cursor}
-        if between is not None:
-            await between()
-    return pages, (
-        f"{walk.operation_id} reports a next page after {most} pages; name a project with fewer"
-        " resources, or try the deep profile"
-    )
-
-
-def is_evidently_last(page: Exchange) -> bool:
-    """Whether no page can follow, although one is claimed: no cursor leads there, and this one is
-    not full.
-    """
-    size = pagination(page).get("per_page")
-    is_short = isinstance(size, int) and len(content(page)) < size
-    return is_short and not has_value(pagination(page).get("next_page_cursor"))
-
-
 async def _walk_whole_list_again(
     context: ExperimentContext, operation_id: str, listed: Sequence[Item]
 ) -> Evidence:
     trial = context.trial(f"{operation_id}: the whole list again")
-    _, unended = await _go_forward(
+    _, unended = await go_forward(
         trial, PlannedWalk(operation_id=operation_id), PAGES[context.profile]
     )
     return _observe(trial, PlannedWalk(operation_id=operation_id), listed, complete=not unended)

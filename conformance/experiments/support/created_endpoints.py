@@ -6,7 +6,7 @@ there. Nothing more is sent to a target whose creations show the uid.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
@@ -20,7 +20,8 @@ from hookproof.conformance.experiments.support.existing_resources import (
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import has_value, sent, shown, shown_uid
-from hookproof.spec.dialect.vocabulary import AppIdMeaning
+from hookproof.conformance.target.definition import Project
+from hookproof.spec.dialect.vocabulary import AppIdMeaning, SecretDisplay
 
 # The role of requests that are sent to find an endpoint again.
 FINDING: Final = "find"
@@ -62,8 +63,8 @@ async def create_endpoint(
         with_owner = {**body, "owner_id": context.word("owner")}
         again = await trial.call("createEndpoint", role=UNUSED, body=with_owner)
         if again.succeeded:
-            _rename(trial, answer, UNUSED)
-            answer = _rename(trial, again, role)
+            trial.rename(answer, UNUSED)
+            answer = trial.rename(again, role)
     return await find_in_portal_link(context, trial, answer, link=link)
 
 
@@ -145,11 +146,23 @@ def shown_secret(answer: Exchange) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def _rename(trial: Trial, exchange: Exchange, role: str) -> Exchange:
-    """The exchange with another role, also in the trial."""
-    renamed = replace(exchange, role=role)
-    trial.exchanges[:] = [renamed if known is exchange else known for known in trial.exchanges]
-    return renamed
+async def find_secret(
+    context: ExperimentContext, trial: Trial, created: Exchange, project: Project
+) -> tuple[str | None, str | None]:
+    """The uid of a new endpoint, and the secret that the service generated, from whichever answer
+    shows it (section 2.4): a retrieval may show a mask instead of it.
+    """
+    uid = shown_uid(created)
+    if context.dialect.representation.secrets_shown.allowed != (SecretDisplay.ALWAYS,):
+        return uid, None
+    if uid is None:
+        uid = (await find_in_portal_link(context, trial, created)).uid
+    if uid is None:
+        return None, None
+    fetched = await trial.call(
+        "getEndpoint", role="fetch", path={"endpointID": uid}, project=project
+    )
+    return uid, shown_secret(fetched)
 
 
 def _not_found(answer: Exchange, reason: str) -> CreatedEndpoint:

@@ -12,7 +12,15 @@ from typing import Any, Final
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.observations.answer import has_value, items, pagination, shown
+from hookproof.conformance.observations.answer import (
+    cursor,
+    has_numeric_cursor,
+    has_value,
+    items,
+    pagination,
+    refused,
+    shown,
+)
 from hookproof.conformance.target.circuit_breaker import RunOver
 from hookproof.conformance.target.definition import Fixtures, Project
 
@@ -29,6 +37,11 @@ NO_SOURCES = (
 
 # The capability without which a list is not asked for.
 LISTED_CAPABILITY: Final = {"listPortalLinks": "portal_links", "listSources": "sources"}
+
+NEXT, PREVIOUS = "next_page_cursor", "prev_page_cursor"
+
+# The role of requests with a number as cursor, of which nobody knows how it is to be sent.
+BY_NUMBER: Final = "by number"
 
 NO_SECOND_PROJECT = "it takes two projects: name a second one with its key in target.yaml"
 
@@ -124,13 +137,18 @@ async def fetch_list(
     """
     resources: dict[str, dict[str, Any]] = {}
     query: dict[str, str] = {}
+    role = "inventory"
     for _ in range(pages):
-        page = await trial.call(operation_id, role="inventory", query=query, project=project)
+        page = await trial.call(operation_id, role=role, query=query, project=project)
+        known = len(resources)
         resources.update({item["uid"]: item for item in content(page)})
-        cursor = pagination(page).get("next_page_cursor")
-        if pagination(page).get("has_next_page") is not True or not isinstance(cursor, str):
+        if role == BY_NUMBER and len(resources) == known:
             break
-        query = {"direction": "next", "next_page_cursor": cursor}
+        onward = cursor(page, NEXT)
+        if pagination(page).get("has_next_page") is not True or onward is None:
+            break
+        query = {"direction": "next", NEXT: onward}
+        role = BY_NUMBER if has_numeric_cursor(page, NEXT) else role
     return tuple(resources.values())
 
 
@@ -173,10 +191,18 @@ async def put_back_afterwards(
 
 
 async def put_back(context: ExperimentContext, trial: Trial, link: Mapping[str, Any]) -> Exchange:
-    """Update a portal link with the name, owner and settings of `link` (section 4.6)."""
+    """Update a portal link with the name, owner and settings of `link` (section 4.6).
+
+    Where that is refused, its auth_type may be shown otherwise than it is sent, and is left out.
+    """
     restored = ("name", "owner_id", "can_manage_endpoint", "auth_type")
     fields = {field: link[field] for field in restored if link.get(field) is not None}
-    body = RequestBodies.of(context).portal_link(**fields)
+    bodies, path = RequestBodies.of(context), {"portalLinkID": link["uid"]}
+    answer = await trial.call(
+        "updatePortalLink", role="put back", path=path, body=bodies.portal_link(**fields)
+    )
+    if not refused(answer) or fields.pop("auth_type", None) is None:
+        return answer
     return await trial.call(
-        "updatePortalLink", role="put back", path={"portalLinkID": link["uid"]}, body=body
+        "updatePortalLink", role="put back", path=path, body=bodies.portal_link(**fields)
     )

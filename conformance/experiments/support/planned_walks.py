@@ -1,13 +1,31 @@
 """The walks of the experiment `paging`: in each order, with each filter, in pages of every
-size (4.4, 4.7).
+size (4.4, 4.7), and how they are walked.
+
+What a number as cursor does not lead to has a role of its own: nobody knows how a number is to be
+sent, so that it accuses of nothing.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.conformance.experiments.context import ExperimentContext, Trial
+from hookproof.conformance.experiments.support.existing_resources import (
+    BY_NUMBER,
+    NEXT,
+    PREVIOUS,
+    content,
+    outcome,
+)
+from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.observations.answer import (
+    cursor,
+    has_numeric_cursor,
+    has_value,
+    pagination,
+    shown,
+)
 from hookproof.spec.dialect.vocabulary import Match
 
 Item = dict[str, Any]
@@ -131,3 +149,85 @@ def _filter_value(text: str, match: Match) -> str:
         return text[: max(1, len(text) // 2)]
     part = text[len(text) // 4 : len(text) // 4 + max(1, len(text) // 2)]
     return part.swapcase() if match is Match.SUBSTRING_ANY_CASE else part
+
+
+async def go_forward(
+    trial: Trial,
+    walk: PlannedWalk,
+    most: int,
+    *,
+    back: bool = False,
+    between: Callable[[], Awaitable[None]] | None = None,
+) -> tuple[list[Exchange], str]:
+    """Go forward until no page follows.
+
+    Returns the pages, and why the last one was not reached; that is empty if it was.
+
+    If `back`, there is a step back from each page to the one before; `between` is called after each
+    page that another one follows.
+    """
+    pages: list[Exchange] = []
+    step: dict[str, str] = {}
+    for _ in range(most):
+        page = await trial.call(walk.operation_id, role="page", query={**walk.query, **step})
+        if pages and has_numeric_cursor(pages[-1], NEXT) and not _leads_on(pages, page):
+            trial.rename(page, BY_NUMBER)
+            return pages, (
+                f"page {len(pages)} of {walk.operation_id} shows a number as {NEXT}, and the"
+                f" request with it was answered {outcome(page)} and showed nothing new"
+            )
+        pages.append(page)
+        if back and len(pages) > 1:
+            await _step_back(trial, walk, *pages[-2:])
+        ended = why_ended(page, f"page {len(pages)} of {walk.operation_id}")
+        if ended is not None:
+            return pages, ended
+        step = {"direction": "next", NEXT: cursor(page, NEXT) or ""}
+        if between is not None:
+            await between()
+    return pages, (
+        f"page {most} of {walk.operation_id} still reports a next one; name a project with fewer"
+        " resources, or try the deep profile"
+    )
+
+
+async def _step_back(trial: Trial, walk: PlannedWalk, before: Exchange, page: Exchange) -> None:
+    previous = cursor(page, PREVIOUS)
+    if previous:
+        query = {**walk.query, "direction": "prev", PREVIOUS: previous}
+        back = await trial.call(walk.operation_id, role="back", query=query)
+        if has_numeric_cursor(page, PREVIOUS) and uids_on([back]) != uids_on([before]):
+            trial.rename(back, BY_NUMBER)
+
+
+def _leads_on(pages: Sequence[Exchange], following: Exchange) -> bool:
+    """Whether a page shows resources, and none of those that the pages before it show."""
+    shown_there = uids_on([following])
+    return bool(shown_there) and not set(shown_there) & set(uids_on(pages))
+
+
+def uids_on(pages: Sequence[Exchange]) -> list[str]:
+    return [item["uid"] for page in pages for item in content(page)]
+
+
+def why_ended(page: Exchange, name: str) -> str | None:
+    """Why no page is requested after this one: nothing if it is the last; None if one follows."""
+    if not page.succeeded:
+        return f"{name} was answered {outcome(page)}"
+    members = shown(page)
+    if isinstance(members.get("content"), list) and not isinstance(members.get("pagination"), dict):
+        return f"{name} has no object data.pagination that says whether another one follows"
+    if pagination(page).get("has_next_page") is not True or is_evidently_last(page):
+        return ""
+    if cursor(page, NEXT) is None:
+        return f"{name} reports a next page and shows no {NEXT} that could be sent"
+    return None
+
+
+def is_evidently_last(page: Exchange) -> bool:
+    """Whether no page can follow, although one is claimed: no cursor leads there, and this one is
+    not full.
+    """
+    size = pagination(page).get("per_page")
+    is_short = isinstance(size, int) and len(content(page)) < size
+    return is_short and not has_value(pagination(page).get("next_page_cursor"))

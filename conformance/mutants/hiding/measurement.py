@@ -19,7 +19,8 @@ from hookproof.process.exit_codes import CommandError
 RECORDED: Final = Path(__file__).parent / "lost.json"
 FORMAT: Final = 1
 
-# The most that may be lost: on average, and to one server unless a whole operation fails there.
+# The most that may be lost: on average, and to each fault unless a whole operation fails by it. A
+# server with two faults may hide what each of them may.
 MEAN_SHARE: Final = 0.05
 MOST_SHARE: Final = 0.15
 
@@ -47,7 +48,8 @@ class Loss:
 
     @property
     def is_too_much(self) -> bool:
-        return self.share >= MOST_SHARE and not self.spoiler.whole_operation
+        most_share = MOST_SHARE * self.spoiler.faults
+        return self.share >= most_share and not self.spoiler.whole_operation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,13 +33,24 @@ _SPOILER: Final = {
         "hides": _HIDES,
     },
 }
+_FAULT: Final = {
+    "oneOf": [
+        _HIDES,
+        {
+            "type": "object",
+            "additionalProperties": False,
+            "required": ["whole_operation", "hides"],
+            "properties": {"whole_operation": {"type": "boolean"}, "hides": _HIDES},
+        },
+    ]
+}
 _SCHEMA: Final[dict[str, Any]] = {
     "type": "object",
     "additionalProperties": False,
     "required": ["spoilers", "faults"],
     "properties": {
         "spoilers": {"type": "object", "additionalProperties": _SPOILER},
-        "faults": {"type": "object", "additionalProperties": _HIDES},
+        "faults": {"type": "object", "additionalProperties": _FAULT},
     },
 }
 
@@ -56,13 +67,19 @@ class Hiding:
 class Spoiler:
     """One or two spoilers at once, with `deviations` as words of the server's command line.
 
-    `whole_operation` is whether an operation never succeeds, so that everything about it is lost.
+    `whole_operation` is whether an operation never succeeds, or nothing is delivered any more, so
+    that everything about it is lost.
     """
 
     name: str
     deviations: tuple[str, ...]
     whole_operation: bool
     hides: tuple[Hiding, ...]
+
+    @property
+    def faults(self) -> int:
+        """How many faults or variants the server has at once."""
+        return len(self.deviations) // 2  # a flag and a name each
 
     def may_hide(self, requirement: str) -> bool:
         return any(
@@ -82,40 +99,43 @@ class Spoiler:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownSpoilers:
-    """The spoilers in the order of the file, and what faults of the catalogue hide, by name."""
+    """The spoilers in the order of the file, and faults of the catalogue that hide something, by
+    name.
+    """
 
     spoilers: tuple[Spoiler, ...]
-    hidden_by_faults: Mapping[str, tuple[Hiding, ...]]
+    faults: Mapping[str, Spoiler]
 
     def of_fault(self, name: str) -> Spoiler:
         """A fault of the catalogue as a spoiler."""
-        return Spoiler(
-            name=name,
-            deviations=("--fault", name),
-            whole_operation=False,
-            hides=self.hidden_by_faults.get(name, ()),
-        )
+        return self.faults.get(name) or _spoiler(name, {"fault": name})
 
 
 def read_spoilers(path: Path = SPOILERS) -> KnownSpoilers:
     """What the file says; raises FileProblems."""
     content = read_yaml(path, _SCHEMA)
     return KnownSpoilers(
-        spoilers=tuple(
-            Spoiler(
-                name=name,
-                deviations=tuple(
-                    word
-                    for kind in ("fault", "variant")
-                    if kind in fields
-                    for word in (f"--{kind}", fields[kind])
-                ),
-                whole_operation=fields.get("whole_operation", False),
-                hides=_hidings(fields.get("hides", ())),
+        spoilers=tuple(_spoiler(name, fields) for name, fields in content["spoilers"].items()),
+        faults={
+            name: _spoiler(
+                name, {"fault": name, **(said if isinstance(said, dict) else {"hides": said})}
             )
-            for name, fields in content["spoilers"].items()
+            for name, said in content["faults"].items()
+        },
+    )
+
+
+def _spoiler(name: str, fields: Mapping[str, Any]) -> Spoiler:
+    return Spoiler(
+        name=name,
+        deviations=tuple(
+            word
+            for kind in ("fault", "variant")
+            if kind in fields
+            for word in (f"--{kind}", fields[kind])
         ),
-        hidden_by_faults={name: _hidings(hides) for name, hides in content["faults"].items()},
+        whole_operation=fields.get("whole_operation", False),
+        hides=_hidings(fields.get("hides", ())),
     )
 
 

@@ -5,7 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from hookproof.conformance.model.evidence import Exchange, NotExaminedError
-from hookproof.conformance.observations.answer import items, shown
+from hookproof.conformance.observations.answer import (
+    items,
+    pagination,
+    shown,
+    shows_every_uid,
+)
 from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.model import Dialect
@@ -16,7 +21,10 @@ Item = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """One page: its exchange, and the resources and the pagination object that it shows."""
+    """One page: its exchange, and the resources and the pagination object that it shows.
+
+    Without such an object `pagination` is empty, which 2.2-2 judges.
+    """
 
     exchange: Exchange
     items: tuple[Item, ...]
@@ -34,7 +42,7 @@ class WalkedPages:
 
     `listed` is the whole list as another walk showed it, without sort and filter. `stepped_back`
     pairs a page with what stepping back from the one after it showed. `complete` is false for a
-    walk that was broken off.
+    walk that was broken off, or that has a page that could not be read.
     """
 
     operation_id: str
@@ -72,26 +80,30 @@ class ListWalk(SucceedingRequests):
     complete: bool
 
     def walked(self) -> WalkedPages | None:
-        """The pages of the walk; None if one could not be read, or shows a resource that cannot be
-        told from others (2.6-1 and 2.7-1 judge that).
+        """The pages up to the first that could not be read, or that shows a resource that cannot
+        be told from others (2.6-1 and 2.7-1 judge that); None if that is the first of all.
         """
         pages: list[Page] = []
         stepped_back: list[tuple[Page, Page]] = []
+        complete = self.complete
         for exchange in self.exchanges:
             page = _page(exchange)
-            if page is None:
-                return None
             if exchange.role == "page":
+                if page is None:
+                    complete = False
+                    break
                 pages.append(page)
-            elif len(pages) > 1:
+            elif exchange.role == "back" and page is not None and len(pages) > 1:
                 stepped_back.append((pages[-2], page))
+        if not pages:
+            return None
         return WalkedPages(
             operation_id=self.operation_id,
             sort=self.sort,
             per_page=self.per_page,
             filter=self.filter or {},
             listed=self.listed,
-            complete=self.complete,
+            complete=complete,
             pages=tuple(pages),
             stepped_back=tuple(stepped_back),
         )
@@ -154,9 +166,6 @@ def filter_of(walk: WalkedPages, dialect: Dialect) -> FilterTerm | None:
 
 
 def _page(exchange: Exchange) -> Page | None:
-    content, pagination = shown(exchange).get("content"), shown(exchange).get("pagination")
-    if not isinstance(content, list) or not isinstance(pagination, dict):
+    if not isinstance(shown(exchange).get("content"), list) or not shows_every_uid(exchange):
         return None
-    if not all(isinstance(item.get("uid"), str) and item["uid"] for item in items(exchange)):
-        return None
-    return Page(exchange=exchange, items=items(exchange), pagination=pagination)
+    return Page(exchange=exchange, items=items(exchange), pagination=pagination(exchange))

@@ -59,6 +59,25 @@ def run_spoiled(fault: str, *experiments: str) -> MutantRunResult:
         pytest.param(
             NO_AUTHENTICATION_TYPE, "credentials", {"2.5-9", "2.5-10"}, set(), id="no mechanism"
         ),
+        pytest.param(
+            "pagination_besides", "paging", {"4.4-9", "4.7-11"}, {"2.2-10"}, id="no pagination"
+        ),
+        pytest.param(
+            "cursors_as_numbers", "paging", {"4.4-6", "4.4-8", "4.7-10"}, {"2.2-13"}, id="numbers"
+        ),
+        pytest.param(
+            "zero_limit_refused", "rate_limit", {"8-1", "8-2"}, {"8-5"}, id="no limit of zero"
+        ),
+        pytest.param(
+            "explicit_false_refused", "fan_out", {"1-2", "3-6"}, {"3-5"}, id="no explicit false"
+        ),
+        pytest.param(
+            "auth_type_in_capitals", "access", {"5-6"}, set(), id="a link that is put back"
+        ),
+        pytest.param(
+            "more_required", "own_events", {"6-16"}, set(), id="the smallest body refused"
+        ),
+        pytest.param("empty_data_refused", "broadcast", {"6-4", "6-5"}, set(), id="no empty data"),
     ],
 )
 def test_what_does_not_depend_on_a_spoiled_answer_is_exercised(

@@ -1,11 +1,14 @@
-"""Where a walk through a list ends, although the page claims that another one follows."""
+"""Where a walk through a list ends, and why; what a page that ends it too soon still shows."""
 
 from typing import Any
 
 import pytest
 
-from hookproof.conformance.experiments.api.paging import is_evidently_last
-from tests.conformance.canned_evidence import exchange
+from hookproof.conformance.experiments.support.planned_walks import is_evidently_last, why_ended
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.observations.answer import cursor, has_numeric_cursor
+from hookproof.conformance.observations.lists.walk import PageWalk
+from tests.conformance.canned_evidence import exchange, observation
 
 
 @pytest.mark.parametrize(
@@ -26,3 +29,72 @@ def test_a_page_that_is_not_full_and_gives_no_cursor_is_the_last(
     content = [{"uid": f"l{number}"} for number in range(items)]
     shown = {"content": content, "pagination": {"has_next_page": True, **pagination}}
     assert is_evidently_last(exchange("page", "listPortalLinks", data=shown)) is is_last
+
+
+def page(data: object, *, role: str = "page", status: int = 200) -> Exchange:
+    return exchange(role, "listPortalLinks", data=data, status=status)
+
+
+def shown(*uids: str, **pagination: Any) -> dict[str, Any]:
+    return {"content": [{"uid": uid} for uid in uids], "pagination": pagination}
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (page(shown("a", has_next_page=False)), ""),
+        (page({"content": None}), ""),
+        (page(shown("a", has_next_page=True, next_page_cursor="c")), None),
+        (page(shown("a", has_next_page=True, next_page_cursor=17)), None),
+        (page({"content": [{"uid": "a"}]}), "page 1 has no object data.pagination that says"),
+        (page(shown("a", has_next_page=True, next_page_cursor=["c"])), "that could be sent"),
+        (page(None, status=401), "page 1 was answered 401"),
+    ],
+    ids=["last", "no list", "text", "number", "no pagination", "list as cursor", "refused"],
+)
+def test_a_walk_that_ends_too_soon_has_a_reason(answer: Exchange, reason: str | None) -> None:
+    ended = why_ended(answer, "page 1")
+    if reason:
+        assert ended is not None
+        assert reason in ended
+    else:
+        assert ended == reason
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "numeric"),
+    [("c", "c", False), (17, "17", True), (True, None, False), (None, None, False)],
+    ids=["text", "number", "boolean", "null"],
+)
+def test_a_number_is_a_cursor_that_can_be_sent(
+    value: object, text: str | None, numeric: bool
+) -> None:
+    answer = page(shown(next_page_cursor=value))
+    assert cursor(answer, "next_page_cursor") == text
+    assert has_numeric_cursor(answer, "next_page_cursor") is numeric
+
+
+def walk(*pages: Exchange) -> PageWalk:
+    fields = {"sort": None, "per_page": 1, "filter": None, "listed": (), "complete": True}
+    return observation(PageWalk, *pages, operation_id="listPortalLinks", **fields)
+
+
+def test_the_pages_before_one_that_cannot_be_read_are_walked() -> None:
+    first = page(shown("a", has_next_page=True))
+    walked = walk(first, page(None, status=500), page(shown("c"))).walked()
+    assert walked is not None
+    assert (walked.uids, walked.complete) == (("a",), False)
+    assert walk(page({"content": None}), first).walked() is None
+
+
+def test_what_a_number_did_not_lead_to_is_no_page_of_a_walk() -> None:
+    first = page(shown("a", has_next_page=True))
+    walked = walk(first, page(shown("z"), role="by number")).walked()
+    assert walked is not None
+    assert (walked.uids, walked.stepped_back) == (("a",), ())
+
+
+def test_a_page_without_pagination_shows_its_resources() -> None:
+    walked = walk(page({"content": [{"uid": "a"}]})).walked()
+    assert walked is not None
+    assert (walked.uids, dict(walked.pages[0].pagination)) == (("a",), {})

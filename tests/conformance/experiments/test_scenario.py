@@ -78,6 +78,26 @@ def test_a_refused_destination_is_reported_after_the_others_have_been_created() 
     assert _names(scenario.destinations) == ["other"]
 
 
+def test_a_destination_that_was_only_tried_takes_no_other_with_it() -> None:
+    scenario = _scenario()
+
+    async def refuse(_name: str, **_settings: object) -> Destination:
+        raise PreconditionFailed("no limit of zero")
+
+    async def run() -> list[Destination]:
+        created, at_once = asyncio.Event(), asyncio.Event()
+        at_once.set()
+        return await scenario.create_all(
+            scenario.try_destination("limit of 0", rate_limit=0),
+            _created(scenario, "other", after=at_once, then=created),
+        )
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(scenario, "destination", refuse)
+        assert _names(asyncio.run(run())) == ["other"]
+    assert _names(scenario.destinations) == ["other"]
+
+
 async def _signing(_scenario: Scenario, *, secret: str) -> SignedDeliveries:
     raise PreconditionFailed(secret)
 

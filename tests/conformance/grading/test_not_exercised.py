@@ -102,21 +102,16 @@ def test_deliveries_that_never_arrived_are_named_where_only_they_would_show_it()
     assert len(judged.reasons) == 1
 
 
-def test_deliveries_that_were_awaited_in_vain_are_named_with_the_time_that_they_had() -> None:
+def reasons_of(awaited: DeliveryObservation) -> tuple[str, ...]:
+    """Why a requirement is not exercised of which a check says nothing."""
+
     def nothing(_seen: DeliveryObservation, _context: CheckContext) -> Iterator[Judgement]:
         yield from ()
 
     check = Check(
         name="it_does", requirements=("1-1",), evidence=(DeliveryObservation,), judge=nothing
     )
-    names = ("first", "second", "third", "fourth")
-    awaited = observed(
-        DeliveryObservation,
-        destination(),
-        events=map(event, names),
-        ended_at=NOW + 6.1,
-    )
-    judged = Grader(
+    grader = Grader(
         checks=[check],
         context=context(),
         catalogue=Catalogue(sections={}, requirements={"1-1": REQUIREMENT}, gaps={}),
@@ -124,11 +119,36 @@ def test_deliveries_that_were_awaited_in_vain_are_named_with_the_time_that_they_
         every_experiment=[experiment("x", DeliveryObservation)],
         profile=Profile.DEEP,
         gathered=lambda _: Gathered(experiment="x", observations=(awaited,)),
-    ).entry(REQUIREMENT)
-    assert judged.reasons[0] == (
+    )
+    return grader.entry(REQUIREMENT).reasons
+
+
+def test_deliveries_that_were_awaited_in_vain_are_named_with_the_time_that_they_had() -> None:
+    names = ("first", "second", "third", "fourth")
+    awaited = observed(
+        DeliveryObservation,
+        destination(),
+        events=map(event, names),
+        ended_at=NOW + 6.1,
+    )
+    assert reasons_of(awaited)[0] == (
         "In canned, canned, nothing arrived of 'first', 'second', 'third' and 1 more at 'plain'"
         " within 6 s of the broadcast; a delivery of it would help."
     )
+
+
+def test_an_endpoint_that_was_refused_is_named_with_the_answer() -> None:
+    refused = exchange("enabled by hand", status=400)
+    awaited = observed(DeliveryObservation, destination(), events=(), exchanges=[refused])
+    assert reasons_of(awaited)[0] == (
+        "In canned, canned, createEndpoint as 'enabled by hand' was answered 400; a success of it"
+        " would help."
+    )
+
+
+def test_a_reason_that_begins_with_the_name_of_an_operation_keeps_it() -> None:
+    judged = entry(bound(fails), observations=(missing("listSources was answered 401"),))
+    assert judged.reasons == ("listSources was answered 401.",)
 
 
 def test_a_missing_observation_is_the_reason_and_is_not_judged() -> None:

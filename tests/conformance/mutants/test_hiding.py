@@ -64,6 +64,14 @@ def test_one_server_may_hide_less_than_15_percent_unless_a_whole_operation_fails
     assert outcome(loss(*lost, whole=True), *others).is_within_bounds
 
 
+def test_two_spoilers_together_may_hide_twice_as_much() -> None:
+    (both,) = pairs_of([spoiler("one"), spoiler("two")])
+    lost = tuple(f"2.8-{number}" for number in range(30))
+    others = [loss() for _ in range(9)]
+    assert outcome(Loss(spoiler=both, lost=lost[1:], exercised=100), *others).is_within_bounds
+    assert not outcome(Loss(spoiler=both, lost=lost, exercised=100), *others).is_within_bounds
+
+
 def test_all_servers_may_hide_less_than_5_percent_on_average() -> None:
     lost = tuple(f"2.8-{number}" for number in range(5))
     assert outcome(loss(*lost[1:]), loss(*lost)).is_within_bounds
@@ -98,6 +106,25 @@ def test_a_file_of_spoilers_with_a_mistake_is_refused_with_its_place(tmp_path: P
         read_spoilers(path)
 
 
+def test_a_fault_after_which_nothing_is_delivered_may_hide_more(tmp_path: Path) -> None:
+    path = tmp_path / "spoilers.yaml"
+    hides = "[{because: nothing arrives, requirements: ['6-*']}]"
+    whole = f"{{whole_operation: true, hides: {hides}}}"
+    path.write_text(f"spoilers: {{}}\nfaults:\n  some: {hides}\n  all: {whole}\n", encoding="utf-8")
+    known = read_spoilers(path)
+    assert [known.of_fault(name).whole_operation for name in ("some", "all", "other")] == [
+        False,
+        True,
+        False,
+    ]
+    assert [known.of_fault(name).may_hide("6-1") for name in ("some", "all", "other")] == [
+        True,
+        True,
+        False,
+    ]
+    assert known.of_fault("all").deviations == ("--fault", "all")
+
+
 def test_a_server_that_is_not_known_is_refused_in_one_line(tmp_path: Path) -> None:
     done = run_command(tmp_path, "mutants", "--hiding", "--fault", "no_such")
     assert (done.code, done.out) == (64, "")
@@ -121,9 +148,9 @@ def test_every_spoiler_is_recorded_and_every_recorded_loss_is_named() -> None:
 
 def test_every_reason_is_about_requirements_and_faults_that_exist() -> None:
     catalogue, known = load_catalogue(), read_spoilers()
-    assert known.hidden_by_faults.keys() <= _fault_names()
-    for hides in (*(item.hides for item in known.spoilers), *known.hidden_by_faults.values()):
-        for hiding in hides:
+    assert known.faults.keys() <= _fault_names()
+    for item in (*known.spoilers, *known.faults.values()):
+        for hiding in item.hides:
             for pattern in hiding.requirements:
                 assert list(catalogue.select(pattern)), pattern
 

@@ -87,7 +87,7 @@ def a_page_that_was_stepped_back_to_claims_the_next_one(
     """It is not the last: one came from there."""
     walk = observed.walked()
     for _, back in walk.stepped_back if walk else ():
-        if back.items:
+        if back.items and back.pagination:
             claimed = back.pagination.get("has_next_page")
             yield judged(
                 claimed is True,
@@ -106,7 +106,8 @@ def the_first_page_claims_no_previous_one_when_stepped_back_to(
     """Whether a page is the first does not depend on how it was reached."""
     walk = observed.walked()
     for page, back in walk.stepped_back if walk else ():
-        if walk is not None and page is walk.pages[0] and page.uids == back.uids:
+        is_first = walk is not None and page is walk.pages[0] and page.uids == back.uids
+        if is_first and back.pagination:
             claimed = back.pagination.get("has_prev_page")
             yield judged(
                 claimed is False,
@@ -151,6 +152,8 @@ def a_page_claims_a_previous_one_exactly_if_there_is_one(
     """None before the first page, one before every page that was reached by going forward."""
     walk = observed.walked()
     for position, page in enumerate(walk.pages if walk else ()):
+        if not page.pagination:
+            continue
         claimed = page.pagination.get("has_prev_page")
         yield judged(
             claimed is (position > 0),
@@ -188,9 +191,11 @@ def one_page_forward_and_one_back_is_the_page_one_had(
 def going_forward_meets_nothing_twice(
     observed: PageWalk, _context: CheckContext
 ) -> Iterator[Judgement]:
-    """Nothing changes the list meanwhile."""
+    """Nothing changes the list meanwhile. A walk that was broken off on its first page did not go
+    forward.
+    """
     walk = observed.walked()
-    if walk is not None and walk.uids:
+    if walk is not None and walk.uids and (walk.complete or len(walk.pages) > 1):
         repeated = sorted({uid for uid in walk.uids if walk.uids.count(uid) > 1})
         yield judged(
             not repeated,
@@ -235,6 +240,8 @@ def per_page_is_kept_and_reported(
     if walk is None or walk.per_page is None:
         return
     for page in walk.pages:
+        if not page.pagination:
+            continue
         count, reported = len(page.items), page.pagination.get("per_page")
         yield judged(
             count <= walk.per_page and reported == walk.per_page,

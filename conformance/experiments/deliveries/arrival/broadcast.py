@@ -24,12 +24,15 @@ async def broadcast(context: ExperimentContext) -> AsyncIterator[Evidence]:
 
 
 async def every_payload(scenario: Scenario) -> PayloadBroadcasts:
-    """Each payload with custom headers of its own, to an endpoint with the default content type."""
+    """Each payload with custom headers of its own, to an endpoint with the default content type.
+
+    One that is refused takes none of the others with it.
+    """
     plain = await scenario.destination("plain")
     limit = scenario.dialect.requests.size_limit
     for name in payloads("", size_limit=limit):
         marker = scenario.new_marker()
-        await scenario.broadcast(
+        await scenario.try_broadcast(
             name,
             marker=marker,
             raw_data=payloads(marker, size_limit=limit)[name],
@@ -45,11 +48,11 @@ async def every_payload(scenario: Scenario) -> PayloadBroadcasts:
 
 async def content_types(scenario: Scenario) -> PayloadBroadcasts:
     """One event to an endpoint with JSON, one with a form, and one without content type."""
-    destinations = [
-        await scenario.destination("without content type"),
-        await scenario.destination("json", content_type="application/json"),
-        await scenario.destination("form", content_type=FORM),
-    ]
+    destinations = await scenario.create_all(
+        scenario.destination("without content type"),
+        scenario.try_destination("json", content_type="application/json"),
+        scenario.try_destination("form", content_type=FORM),
+    )
     event = await scenario.broadcast(
         "event", data={"city": "Zürich & Bern", "sum": "1+1=2", "empty": ""}
     )

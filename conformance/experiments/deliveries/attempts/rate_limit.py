@@ -115,18 +115,21 @@ async def broadcast_batch(scenario: Scenario, batch: BroadcastBatch, window_s: f
 async def create_destinations(
     scenario: Scenario, duration: int
 ) -> tuple[list[Destination], Destination]:
-    """Create all destinations; return those that are waited for, and the one without a limit."""
+    """Create all destinations; return those that are waited for, and the one without a limit.
+
+    The others are tried: where one is refused, these show what they show without it.
+    """
     limit: dict[str, Any] = {"rate_limit": LIMIT, "rate_limit_duration": duration}
     creations = [
         *(scenario.destination(name, **limit) for name in ANSWERING),
         scenario.destination(UNLIMITED),
-        scenario.destination(FAILING, replies=[Reply(status=500)], **limit),
-        scenario.destination(LIMIT_OF_ONE, rate_limit=1, rate_limit_duration=duration),
-        scenario.destination(WITHOUT_DURATION, rate_limit=LIMIT),
+        scenario.try_destination(FAILING, replies=[Reply(status=500)], **limit),
+        scenario.try_destination(LIMIT_OF_ONE, rate_limit=1, rate_limit_duration=duration),
+        scenario.try_destination(WITHOUT_DURATION, rate_limit=LIMIT),
     ]
     if scenario.dialect.delivery.zero_rate_limit.allowed == (ZeroLimit.UNLIMITED,):
         creations.append(
-            scenario.destination(ZERO_LIMIT, rate_limit=0, rate_limit_duration=duration)
+            scenario.try_destination(ZERO_LIMIT, rate_limit=0, rate_limit_duration=duration)
         )
     *limited, unlimited = (await scenario.create_all(*creations))[: len(ANSWERING) + 1]
     return limited, unlimited
