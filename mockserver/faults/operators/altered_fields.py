@@ -269,12 +269,17 @@ def _changed_event(event: NewEvent, field: str, change: ChangeObject) -> NewEven
         before = _data_of(event.payload)
         holder = _changed_body(before, change)
         return event._replace(payload=_payload_of(holder, before, event.payload) or b"{}")
-    column = {"event_type": "event_type", "idempotency_key": "original_key"}[field]
-    value = getattr(event, column)
-    holder = {} if value is None else {field: value}
+    if field == "event_type":
+        return event._replace(event_type=_changed_column(field, event.event_type, change) or "")
+    key = _changed_column(field, event.original_key, change)
+    return event._replace(original_key=key or None)
+
+
+def _changed_column(field: str, value: str | None, change: ChangeObject) -> str | None:
+    holder: Object = {} if value is None else {field: value}
     change(holder)
-    changed = holder.get(field) or ("" if column == "event_type" else None)
-    return event._replace(**{column: changed})
+    changed: str | None = holder.get(field)
+    return changed
 
 
 _ALTERED_TABLES: Final[Mapping[str, Callable[[str, ChangeObject], type]]] = {

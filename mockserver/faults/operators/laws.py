@@ -25,7 +25,7 @@ from hookproof.spec.catalogue import Requirement, load_catalogue
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import EventSource, SortKey
 
-_TYPES: Final = "its documented fields have the documented types"
+_TYPES: Final = "have the documented types"
 _ENDPOINTS: Final = "createEndpoint getEndpoint expireEndpointSecret"
 _LINKS: Final = "listPortalLinks getPortalLink updatePortalLink"
 _ALL: Final = f"{_ENDPOINTS} {_LINKS} listSources createBroadcastEvent"
@@ -154,7 +154,8 @@ _USED: Final = (
     ("createEndpoint", "authentication.api_key authentication.api_key.*", "2.5-9"),
     ("createEndpoint", "authentication.basic_auth authentication.basic_auth.*", "2.5-10"),
     ("createEndpoint", "authentication authentication.type", "2.5-3 2.5-9 2.5-10"),
-    ("createEndpoint", "authentication.oauth2 authentication.oauth2.url", "2.5-3"),
+    # Without a usable request for a token no delivery has one.
+    ("createEndpoint", "authentication.oauth2 authentication.oauth2.*", "2.5-3"),
     ("createEndpoint", "authentication.oauth2.client_id", "2.5-4"),
     ("createEndpoint", "authentication.oauth2.client_secret", "2.5-4"),
     ("createEndpoint", "authentication.oauth2.authentication_type", "2.5-4 2.5-8"),
@@ -326,8 +327,8 @@ def _by_default(place: Place, change: Change) -> Iterator[str]:
     """What a creation without the field shows, if the default is changed too (section 2.3)."""
     if place.operation != "createEndpoint" or place.kind is PlaceKind.STORED:
         return
-    defaults = {("content_type",): "2.3-5", ("advanced_signatures",): "2.3-8"}
-    field, requirement = place.field, defaults.get(place.path)
+    defaults = {"content_type": "2.3-5", "advanced_signatures": "2.3-8"}
+    field, requirement = place.field, defaults.get(".".join(place.path))
     if requirement and field is not None and change(field.default) != field.default:
         yield requirement
 

@@ -48,6 +48,7 @@ class Content(StrEnum):
     TIMESTAMP = "timestamp"
     SECRET = "secret"  # noqa: S105  a kind of text
     CERTIFICATE = "certificate"
+    KEY = "key"  # a member of a key: base64url (RFC 7518)
     MASKED = "masked"
     PLAIN = "plain"  # letters and digits that the service chooses
     NEVER = "never"  # a field that never has a value

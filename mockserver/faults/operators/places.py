@@ -169,6 +169,7 @@ def _content(
         Content.MASKED: not operation and _is_masked(path, dialect),
         Content.NEVER: name in _NEVER or (not operation and name in _hidden(dialect)),
         Content.IDENTIFIER: name == "uid" or (name == "endpoints" and kind is ValueKind.ARRAY),
+        Content.KEY: path[-2:-1] == ("signing_key",) and name != "kid",
         Content.TIMESTAMP: name.endswith("_at"),
         Content.PLAIN: name in _PLAIN and "google" not in path,
         Content.WORD: name in _WORDS or "enum" in schema,

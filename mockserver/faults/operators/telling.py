@@ -36,6 +36,7 @@ _PEM: Final = (
     + "MIIBszCCAVmgAwIBAgIU+/aZ\n" * 60
     + "-----END CERTIFICATE-----\n",
 )
+_KEY: Final = ("AQAB", "uPz9-_Ab" * 64)
 _ASCII: Final = ('Visible text; with="quotes" & signs <>, 100%25', "x" * _LONG)
 _BYTES: Final = (0, 10, 32, 125, 255)
 _NUMBERS: Final = (0, 7, 3599)
@@ -79,6 +80,7 @@ def telling_texts(place: Place, dialect: Dialect) -> tuple[str, ...]:
     return {
         Content.URL: _URL,
         Content.CERTIFICATE: _PEM,
+        Content.KEY: _KEY,
         Content.MASKED: (dialect.representation.mask,),
         Content.NEVER: (),
     }.get(content, _FREE)

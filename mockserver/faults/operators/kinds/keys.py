@@ -143,6 +143,12 @@ def _with_more(_pipeline: Any, request: BaseRequest, keys: Mapping[str, str], _t
     return any((_header(request) or "").startswith(form) for form in keys.values())
 
 
+def _with_space(
+    _pipeline: Any, request: BaseRequest, keys: Mapping[str, str], _text: bytes
+) -> bool:
+    return (_header(request) or "").rstrip() in keys.values()
+
+
 def _any_case(_pipeline: Any, request: BaseRequest, keys: Mapping[str, str], _text: bytes) -> bool:
     header = _header(request) or ""
     return any(
@@ -252,7 +258,7 @@ OPERATORS: Final = (
         "A key with a space behind it opens an operation",
         _EVERY,
         _accepted(
-            _with_more,
+            _with_space,
             excuse=lambda _dialect: "spaces around a header's value are no part of it (RFC 9110)",
         ),
     ),
