@@ -230,7 +230,7 @@ def _plan(options: dict[str, Any], generated: GeneratedOrder) -> CampaignPlan:
     plan = plan_generated(settings, generated)
     count = sum(map(len, plan.faults.values()))
     click.echo(
-        f"{count} servers with {generated.at_once} generated faults each, seed {settings.seed}"
+        f"{count} servers, faults by operators in each: {generated.at_once}, seed {settings.seed}"
     )
     return plan
 

@@ -26,14 +26,14 @@ _encode: Final = msgspec.json.encode
 _decode: Final = msgspec.json.decode
 
 
-class _Absent:
+class _NoMember:
     """The type of the value of a member that is not there."""
 
     def __repr__(self) -> str:
         return "ABSENT"
 
 
-ABSENT: Final = _Absent()
+ABSENT: Final = _NoMember()
 
 # Returns what takes the place of a value; both may be ABSENT.
 Change = Callable[[Any], Any]

@@ -13,7 +13,12 @@ from hookproof.mockserver.faults.operators.altered_fields import (
     everywhere_within,
 )
 from hookproof.mockserver.faults.operators.laws import violated_by_field
-from hookproof.mockserver.faults.operators.operator import Defect, Operator, Parameters
+from hookproof.mockserver.faults.operators.operator import (
+    Alteration,
+    FindDefect,
+    Operator,
+    Parameters,
+)
 from hookproof.mockserver.faults.operators.place import (
     ENVELOPE,
     Content,
@@ -62,7 +67,7 @@ def leaf_operator(
 ) -> Operator:
     """An operator on texts, numbers or booleans, within arrays and objects of any content too."""
 
-    def defect(place: Place, given: Parameters, dialect: Dialect) -> Defect | None:
+    def defect(place: Place, given: Parameters, dialect: Dialect) -> Alteration | None:
         field = place.field
         if field is None or place.path[0] == ENVELOPE:
             return None  # the document lets the message be any text (section 2.1)
@@ -86,13 +91,36 @@ def leaf_operator(
     )
 
 
-def field_defect(place: Place, change: Change, dialect: Dialect, *, equivalent: str = "") -> Defect:
+def whole_values(
+    kinds: tuple[ValueKind, ...],
+    change_value: ChangeValue,
+    *,
+    excuse: Callable[[Place], str] = lambda _place: "",
+) -> FindDefect:
+    """A change of whole values of these kinds."""
+
+    def defect(place: Place, given: Parameters, dialect: Dialect) -> Alteration | None:
+        if place.field is None or place.field.value not in kinds:
+            return None
+
+        def change(value: Any) -> Any:
+            return change_value(value, given) if changes_kind(kinds, value) else value
+
+        reason = never_seen(place, dialect) or excuse(place)
+        return field_defect(place, change, dialect, equivalent=reason)
+
+    return defect
+
+
+def field_defect(
+    place: Place, change: Change, dialect: Dialect, *, equivalent: str = ""
+) -> Alteration:
     """The defect of a field that is changed at its place."""
     shown = partial(_shown_as_blank, change, _empty(place), dialect)
     used = shown if place.kind is PlaceKind.SHOWN or _is_stored_as_shown(place) else change
     violates = () if equivalent else violated_by_field(place, used, dialect)
     part = partial(alter_place, place, change_at(place.path, used))
-    return Defect(part=part, violates=violates, equivalent=equivalent)
+    return Alteration(part=part, violates=violates, equivalent=equivalent)
 
 
 def never_seen(place: Place, dialect: Dialect) -> str:

@@ -11,6 +11,7 @@ from hookproof.mockserver.faults.operators.kinds import (
     pages,
     refusals,
     staleness,
+    structures,
     texts,
     values,
     writes,
@@ -32,6 +33,7 @@ OPERATORS: Final[Mapping[str, Operator]] = MappingProxyType(
         for operator in (
             *texts.OPERATORS,
             *values.OPERATORS,
+            *structures.OPERATORS,
             *writes.OPERATORS,
             *staleness.OPERATORS,
             *filters.OPERATORS,

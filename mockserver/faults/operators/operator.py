@@ -19,7 +19,7 @@ _NONE: Final[tuple[Parameters, ...]] = ({},)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Defect:
+class Alteration:
     """What an operator does at one place under a dialect.
 
     `part` makes the class that takes the place of a collaborator. `equivalent` says why nobody can
@@ -33,7 +33,7 @@ class Defect:
 
 
 # What an operator does at a place, with its parameters; None where it makes no sense.
-FindDefect = Callable[[Place, Parameters, Dialect], Defect | None]
+FindDefect = Callable[[Place, Parameters, Dialect], Alteration | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +77,7 @@ class GeneratedFault:
     operator: Operator
     place: Place
     parameters: Parameters
-    defect: Defect
+    defect: Alteration
 
     @property
     def name(self) -> str:

@@ -111,5 +111,5 @@ def test_operators_are_listed_with_their_faults_and_equivalents(tmp_path: Path) 
 def test_a_generated_fault_is_killed_by_name(tmp_path: Path) -> None:
     done = mutants(tmp_path, "--fault", "shown_as_number@getPortalLink.shown.envelope.status")
     assert done.code == 0, done.out + done.err
-    assert "1 servers with 1 generated faults each, seed 0" in done.out
+    assert "1 servers, faults by operators in each: 1, seed 0" in done.out
     assert "killed 1/1 faults" in done.out.splitlines()[-1]

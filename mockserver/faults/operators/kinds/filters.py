@@ -16,7 +16,7 @@ from hookproof.mockserver.faults.operators.kinds.altered_lists import (
 )
 from hookproof.mockserver.faults.operators.laws import in_order, requirements_about
 from hookproof.mockserver.faults.operators.operator import (
-    Defect,
+    Alteration,
     Parameters,
     operators_of,
 )
@@ -51,11 +51,11 @@ _WILDCARDS: Final = {
 }
 
 
-def _joined_by_or(place: Place, _parameters: Parameters, _dialect: Dialect) -> Defect | None:
+def _joined_by_or(place: Place, _parameters: Parameters, _dialect: Dialect) -> Alteration | None:
     if place.kind is not PlaceKind.LIST:
         return None
     violates = requirements_about(place.operation, "leaves only")
-    return Defect(
+    return Alteration(
         part=partial(_filters_joined_by_or, TABLES[place.operation]), violates=in_order(violates)
     )
 
@@ -87,14 +87,14 @@ def _at_filters(
 ) -> Any:
     """A defect of the queries with one filter."""
 
-    def defect(place: Place, _parameters: Parameters, dialect: Dialect) -> Defect | None:
+    def defect(place: Place, _parameters: Parameters, dialect: Dialect) -> Alteration | None:
         if place.kind is not PlaceKind.FILTER:
             return None
         column = filter_columns(place.operation, dialect)[place.path[0]]
         violates = _filter_laws(place, dialect, *words) | set(further)
         violates |= requirements_about(place.operation, "^A filter holds on every page")
         part = partial(altered_pager, place.operation, query=alter(column))
-        return Defect(part=part, violates=in_order(violates))
+        return Alteration(part=part, violates=in_order(violates))
 
     return defect
 
@@ -122,7 +122,7 @@ def _trimmed(column: str) -> AlterQuery:
     )
 
 
-def _matched_otherwise(place: Place, given: Parameters, dialect: Dialect) -> Defect | None:
+def _matched_otherwise(place: Place, given: Parameters, dialect: Dialect) -> Alteration | None:
     if place.kind is not PlaceKind.FILTER:
         return None
     column = filter_columns(place.operation, dialect)[place.path[0]]
@@ -130,7 +130,7 @@ def _matched_otherwise(place: Place, given: Parameters, dialect: Dialect) -> Def
     more = any(wrong.matches(*pair) and not right.matches(*pair) for pair in _PAIRS)
     less = any(right.matches(*pair) and not wrong.matches(*pair) for pair in _PAIRS)
     words = [*(["leaves only"] if more else []), *(["leaves out no"] if less else [])]
-    return Defect(
+    return Alteration(
         part=partial(_listing_with_match, TABLES[place.operation], column, wrong),
         violates=in_order(_filter_laws(place, dialect, *words)) if words else (),
         equivalent="" if words else "the dialect compares so",
@@ -160,12 +160,12 @@ def _listing_with_match(table: str, column: str, how: Match) -> type:
     return OtherwiseMatched
 
 
-def _with_wildcards(place: Place, given: Parameters, dialect: Dialect) -> Defect | None:
+def _with_wildcards(place: Place, given: Parameters, dialect: Dialect) -> Alteration | None:
     if place.kind is not PlaceKind.FILTER:
         return None
     column = filter_columns(place.operation, dialect)[place.path[0]]
     part = partial(_listing_with_wildcards, TABLES[place.operation], column, given["sign"])
-    return Defect(part=part, violates=in_order(_filter_laws(place, dialect, "leaves only")))
+    return Alteration(part=part, violates=in_order(_filter_laws(place, dialect, "leaves only")))
 
 
 def _listing_with_wildcards(table: str, column: str, word: str) -> type:
@@ -183,12 +183,12 @@ def _listing_with_wildcards(table: str, column: str, word: str) -> type:
     return WildcardsTaken
 
 
-def _filter_after_cut(place: Place, _parameters: Parameters, dialect: Dialect) -> Defect | None:
+def _filter_after_cut(place: Place, _parameters: Parameters, dialect: Dialect) -> Alteration | None:
     if place.kind is not PlaceKind.FILTER:
         return None
     column = filter_columns(place.operation, dialect)[place.path[0]]
     part = partial(_filtered_pages, TABLES[place.operation], column, _match(column, dialect))
-    return Defect(part=part, violates=in_order({"2.2-18"}))
+    return Alteration(part=part, violates=in_order({"2.2-18"}))
 
 
 def _filtered_pages(table: str, column: str, how: Match) -> type:

@@ -18,7 +18,7 @@ from hookproof.mockserver.api.routes import Route
 from hookproof.mockserver.api.service import OperationResult
 from hookproof.mockserver.faults.operators.laws import in_order, requirements_about
 from hookproof.mockserver.faults.operators.operator import (
-    Defect,
+    Alteration,
     FindDefect,
     Parameters,
     operators_of,
@@ -175,7 +175,7 @@ def _accepted(
 ) -> FindDefect:
     """A defect of the access to an operation; `requirements` are sentences, or identifiers."""
 
-    def defect(place: Place, _parameters: Parameters, dialect: Dialect) -> Defect | None:
+    def defect(place: Place, _parameters: Parameters, dialect: Dialect) -> Alteration | None:
         if place.kind is not PlaceKind.ACCESS:
             return None
         if needs_body and place.operation not in STORED_FIELDS:
@@ -186,7 +186,7 @@ def _accepted(
         found |= requirements_about(
             place.operation, *(text for text in requirements if not text[0].isdigit())
         )
-        return Defect(part=part, violates=in_order(found), equivalent=excuse(dialect))
+        return Alteration(part=part, violates=in_order(found), equivalent=excuse(dialect))
 
     return defect
 

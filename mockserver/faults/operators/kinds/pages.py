@@ -16,7 +16,7 @@ from hookproof.mockserver.faults.operators.kinds.altered_lists import (
 )
 from hookproof.mockserver.faults.operators.laws import in_order, requirements_about
 from hookproof.mockserver.faults.operators.operator import (
-    Defect,
+    Alteration,
     Parameters,
     operators_of,
 )
@@ -42,11 +42,11 @@ _SECOND: Final = """substr(json_extract(CAST(tied.document AS TEXT), '$.created_
 def _pages(violates: Callable[[str], set[str]], **alter: Any) -> Any:
     """A defect of all pages of a list."""
 
-    def defect(place: Place, _parameters: Parameters, _dialect: Dialect) -> Defect | None:
+    def defect(place: Place, _parameters: Parameters, _dialect: Dialect) -> Alteration | None:
         if place.kind is not PlaceKind.LIST:
             return None
         part = partial(altered_pager, place.operation, **alter)
-        return Defect(part=part, violates=in_order(violates(place.operation)))
+        return Alteration(part=part, violates=in_order(violates(place.operation)))
 
     return defect
 
@@ -54,8 +54,8 @@ def _pages(violates: Callable[[str], set[str]], **alter: Any) -> Any:
 def _by_parameter(name: str, defects: Mapping[str, Any]) -> Any:
     """One defect for each value of a parameter."""
 
-    def defect(place: Place, given: Parameters, dialect: Dialect) -> Defect | None:
-        chosen: Defect | None = defects[given[name]](place, given, dialect)
+    def defect(place: Place, given: Parameters, dialect: Dialect) -> Alteration | None:
+        chosen: Alteration | None = defects[given[name]](place, given, dialect)
         return chosen
 
     return defect
@@ -142,7 +142,7 @@ def _flag(name: str, value: str) -> AlterPage:
     return lambda _pager, page, _query: with_pagination(page, **{name: value == "true"})
 
 
-def _flag_lies(place: Place, given: Parameters, dialect: Dialect) -> Defect | None:
+def _flag_lies(place: Place, given: Parameters, dialect: Dialect) -> Alteration | None:
     flag, value = given["flag"], given["always"]
     violated = {
         ("has_next_page", "true"): {"2.2-9", "2.2-18"},
@@ -150,7 +150,7 @@ def _flag_lies(place: Place, given: Parameters, dialect: Dialect) -> Defect | No
         ("has_prev_page", "true"): {"2.2-11"},
         ("has_prev_page", "false"): {"2.2-12"},
     }[flag, value]
-    made: Defect | None = _pages(lambda _operation: violated, page=_flag(flag, value))(
+    made: Alteration | None = _pages(lambda _operation: violated, page=_flag(flag, value))(
         place, given, dialect
     )
     return made
@@ -181,12 +181,12 @@ def _order_forgotten(_pager: Pager, _project: str, query: Query) -> Query:
     return query if query.start is None else changed_query(query, ascending=False)
 
 
-def _first_ones_alone(place: Place, given: Parameters, _dialect: Dialect) -> Defect | None:
+def _first_ones_alone(place: Place, given: Parameters, _dialect: Dialect) -> Alteration | None:
     """What a query with the page size of a list leaves out, where all are wanted."""
     most = int(given["most"])
     if place.kind is PlaceKind.WRITTEN and place.operation == BROADCAST:
         violates = {"1-1", "4.8-13"}
-        return Defect(part=partial(_reaches_few, most), violates=in_order(violates))
+        return Alteration(part=partial(_reaches_few, most), violates=in_order(violates))
     if place.kind is not PlaceKind.ANSWER or place.operation not in ON_PORTAL_LINKS:
         return None
     shown = Place(operation=place.operation, kind=PlaceKind.SHOWN, path=("endpoints_metadata",))
@@ -198,7 +198,7 @@ def _first_ones_alone(place: Place, given: Parameters, _dialect: Dialect) -> Def
         if isinstance(resource.get("endpoint_count"), int):
             resource["endpoint_count"] = min(resource["endpoint_count"], most)
 
-    return Defect(
+    return Alteration(
         part=partial(alter_place, shown, cut),
         violates=in_order({"2.6-2", "2.6-4", "4.6-10"}),
     )

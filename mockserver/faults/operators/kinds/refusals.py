@@ -15,7 +15,7 @@ from hookproof.mockserver.api.routes import Route
 from hookproof.mockserver.api.service import OperationCall, OperationResult
 from hookproof.mockserver.faults.operators.laws import in_order
 from hookproof.mockserver.faults.operators.operator import (
-    Defect,
+    Alteration,
     FindDefect,
     Parameters,
     operators_of,
@@ -100,21 +100,21 @@ async def _show_data(
 
 
 def _refusing(on_refusal: OnRefusal, operations: tuple[str, ...], *requirements: str) -> FindDefect:
-    def defect(place: Place, _parameters: Parameters, _dialect: Dialect) -> Defect | None:
+    def defect(place: Place, _parameters: Parameters, _dialect: Dialect) -> Alteration | None:
         if place.kind is not PlaceKind.ACCESS or place.operation not in operations:
             return None
         part = partial(_refusing_pipeline, place.operation, on_refusal)
-        return Defect(part=part, violates=in_order(set(requirements)))
+        return Alteration(part=part, violates=in_order(set(requirements)))
 
     return defect
 
 
-def _refused_content_done(place: Place, _given: Parameters, _dialect: Dialect) -> Defect | None:
+def _refused_content_done(place: Place, _given: Parameters, _dialect: Dialect) -> Alteration | None:
     """Carries a refused request out without the fields that are of the wrong type."""
     if place.kind is not PlaceKind.WRITTEN or place.operation not in (CREATE_ENDPOINT, BROADCAST):
         return None
     part = partial(_content_kept, place.operation)
-    return Defect(part=part, violates=in_order({"7-10"}))
+    return Alteration(part=part, violates=in_order({"7-10"}))
 
 
 def _content_kept(operation: str) -> type:

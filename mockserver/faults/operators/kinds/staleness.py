@@ -11,7 +11,7 @@ from hookproof.mockserver.api.request_pipeline import RequestPipeline
 from hookproof.mockserver.api.service import OperationCall, OperationResult
 from hookproof.mockserver.faults.operators.laws import in_order
 from hookproof.mockserver.faults.operators.operator import (
-    Defect,
+    Alteration,
     Parameters,
     operators_of,
 )
@@ -44,12 +44,12 @@ _STALE_BESIDE: Final = {
 _WRITERS: Final = {GET_ENDPOINT: ROLL, GET_PORTAL_LINK: UPDATE_PORTAL_LINK}
 
 
-def _cached(place: Place, given: Parameters, _dialect: Dialect) -> Defect | None:
+def _cached(place: Place, given: Parameters, _dialect: Dialect) -> Alteration | None:
     until = given["until"]
     violates = _STALE_BESIDE if until == "write" else _STALE
     if place.kind is not PlaceKind.ANSWER or place.operation not in violates:
         return None
-    return Defect(
+    return Alteration(
         part=partial(_cached_answers, place.operation, until),
         violates=in_order(violates[place.operation]),
     )
@@ -77,23 +77,23 @@ def _cached_answers(operation: str, until: str) -> type:
     return CachedAnswers
 
 
-def _left_out_cleared(place: Place, _parameters: Parameters, dialect: Dialect) -> Defect | None:
+def _left_out_cleared(place: Place, _parameters: Parameters, dialect: Dialect) -> Alteration | None:
     if not _is_updated_field(place):
         return None
     name = place.path[0]
     is_right = _clears(dialect)
     reason = "the dialect clears a field that an update leaves out" if is_right else ""
     part = partial(_with_altered_update, name, clears=True)
-    return Defect(part=part, violates=in_order({"4.6-15"}), equivalent=reason)
+    return Alteration(part=part, violates=in_order({"4.6-15"}), equivalent=reason)
 
 
-def _left_out_kept(place: Place, _parameters: Parameters, dialect: Dialect) -> Defect | None:
+def _left_out_kept(place: Place, _parameters: Parameters, dialect: Dialect) -> Alteration | None:
     if not _is_updated_field(place):
         return None
     name = place.path[0]
     reason = "" if _clears(dialect) else "the dialect keeps a field that an update leaves out"
     part = partial(_with_altered_update, name, clears=False)
-    return Defect(part=part, violates=in_order({"4.6-15"}), equivalent=reason)
+    return Alteration(part=part, violates=in_order({"4.6-15"}), equivalent=reason)
 
 
 def _is_updated_field(place: Place) -> bool:

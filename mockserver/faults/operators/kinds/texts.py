@@ -13,7 +13,7 @@ from hookproof.mockserver.faults.operators.field_operators import (
     never_seen,
     shows_nothing_as_empty,
 )
-from hookproof.mockserver.faults.operators.operator import Defect, Operator, Parameters
+from hookproof.mockserver.faults.operators.operator import Alteration, Operator, Parameters
 from hookproof.mockserver.faults.operators.place import Content, Place, PlaceKind, ValueKind
 from hookproof.spec.dialect.model import REQUIRES, Dialect
 
@@ -59,7 +59,7 @@ def _operator(
     )
 
 
-def _empty_as_absent(place: Place, _parameters: Parameters, dialect: Dialect) -> Defect | None:
+def _empty_as_absent(place: Place, _parameters: Parameters, dialect: Dialect) -> Alteration | None:
     field = place.field
     if field is None or field.value is not ValueKind.TEXT:
         return None
@@ -75,7 +75,7 @@ def _empty_as_absent(place: Place, _parameters: Parameters, dialect: Dialect) ->
     )
 
 
-def _absent_as_empty(place: Place, _parameters: Parameters, dialect: Dialect) -> Defect | None:
+def _absent_as_empty(place: Place, _parameters: Parameters, dialect: Dialect) -> Alteration | None:
     field = place.field
     if field is None or field.value is not ValueKind.TEXT or field.default is not None:
         return None
@@ -92,7 +92,7 @@ def _absent_as_empty(place: Place, _parameters: Parameters, dialect: Dialect) ->
     )
     violates = ("4.6-15",) if place.operation == "updatePortalLink" else ()
     shown = place.kind is PlaceKind.SHOWN
-    return Defect(
+    return Alteration(
         part=defect.part, violates=("2.9-3",) if shown else ("2.9-3", *violates), equivalent=reason
     )
 

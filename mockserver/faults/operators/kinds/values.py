@@ -1,4 +1,4 @@
-"""Operators on values of any kind: lost, taken for another type or value, exchanged."""
+"""Operators on single values: lost, taken for another type or value, exchanged."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -10,7 +10,6 @@ from hookproof.mockserver.faults.operators.altered_fields import (
     ChangeObject,
     alter_place,
     change_at,
-    everywhere_within,
 )
 from hookproof.mockserver.faults.operators.field_operators import (
     changes_kind,
@@ -18,10 +17,11 @@ from hookproof.mockserver.faults.operators.field_operators import (
     leaf_operator,
     never_seen,
     shows_nothing_as_empty,
+    whole_values,
 )
 from hookproof.mockserver.faults.operators.laws import in_order, violated_by_field
 from hookproof.mockserver.faults.operators.operator import (
-    Defect,
+    Alteration,
     FindDefect,
     Operator,
     Parameters,
@@ -44,13 +44,10 @@ from hookproof.mockserver.faults.support.altered_responses import (
 from hookproof.spec.dialect.model import Dialect
 
 GROUP: Final = "values"
-_CUT_BELOW: Final = 2
 # What no delivery can do without: the store of the reference server has it for every endpoint.
 _NEEDED: Final = frozenset(
     {"url", "content_type", "advanced_signatures", "http_timeout", "rate_limit_duration"}
 )
-# The order of their elements means something; of others the document says nothing.
-_ORDERED: Final = frozenset({"data"})
 _ZEROS: Final[Mapping[ValueKind, Any]] = {
     ValueKind.TEXT: "",
     ValueKind.NUMBER: 0,
@@ -66,7 +63,7 @@ def _is_needed(place: Place) -> bool:
     return place.kind is PlaceKind.TAKEN and place.path == ("url",)
 
 
-def _lost(place: Place, _parameters: Parameters, dialect: Dialect) -> Defect | None:
+def _lost(place: Place, _parameters: Parameters, dialect: Dialect) -> Alteration | None:
     if place.field is None or _is_needed(place):
         return None
     reason = never_seen(place, dialect)
@@ -75,7 +72,7 @@ def _lost(place: Place, _parameters: Parameters, dialect: Dialect) -> Defect | N
     return field_defect(place, lambda _value: ABSENT, dialect, equivalent=reason)
 
 
-def _zero(place: Place, _parameters: Parameters, dialect: Dialect) -> Defect | None:
+def _zero(place: Place, _parameters: Parameters, dialect: Dialect) -> Alteration | None:
     field = place.field
     if field is None or field.value not in _ZEROS or field.content is not Content.FREE:
         return None
@@ -86,7 +83,7 @@ def _zero(place: Place, _parameters: Parameters, dialect: Dialect) -> Defect | N
     return _as_value(place, _ZEROS[field.value], dialect)
 
 
-def _default(place: Place, _parameters: Parameters, dialect: Dialect) -> Defect | None:
+def _default(place: Place, _parameters: Parameters, dialect: Dialect) -> Alteration | None:
     field = place.field
     if field is None or len(place.path) > 1 or place.kind is PlaceKind.TAKEN:
         return None
@@ -102,7 +99,7 @@ def _default(place: Place, _parameters: Parameters, dialect: Dialect) -> Defect 
     return _as_value(place, value, dialect)
 
 
-def _as_value(place: Place, value: Any, dialect: Dialect) -> Defect:
+def _as_value(place: Place, value: Any, dialect: Dialect) -> Alteration:
     """The same value in place of every other."""
     assert place.field is not None
     kind = place.field.value
@@ -113,39 +110,18 @@ def _as_value(place: Place, value: Any, dialect: Dialect) -> Defect:
     return field_defect(place, change, dialect, equivalent=never_seen(place, dialect))
 
 
-def _for_kinds(
-    kinds: tuple[ValueKind, ...],
-    change_value: Callable[[Any, Parameters], Any],
-    *,
-    excuse: Callable[[Place], str] = lambda _place: "",
-) -> FindDefect:
-    """A change of whole values of these kinds."""
-
-    def defect(place: Place, given: Parameters, dialect: Dialect) -> Defect | None:
-        if place.field is None or place.field.value not in kinds:
-            return None
-
-        def change(value: Any) -> Any:
-            return change_value(value, given) if changes_kind(kinds, value) else value
-
-        reason = never_seen(place, dialect) or excuse(place)
-        return field_defect(place, change, dialect, equivalent=reason)
-
-    return defect
-
-
 def _shown_only(
     defect: FindDefect,
 ) -> FindDefect:
     """The store has types of its own: only an answer can show another one."""
 
-    def shown(place: Place, given: Parameters, dialect: Dialect) -> Defect | None:
+    def shown(place: Place, given: Parameters, dialect: Dialect) -> Alteration | None:
         return defect(place, given, dialect) if place.kind is PlaceKind.SHOWN else None
 
     return shown
 
 
-def _false_as_absent(place: Place, given: Parameters, dialect: Dialect) -> Defect | None:
+def _false_as_absent(place: Place, given: Parameters, dialect: Dialect) -> Alteration | None:
     if place.field is None or _is_needed(place):
         return None
 
@@ -156,86 +132,12 @@ def _false_as_absent(place: Place, given: Parameters, dialect: Dialect) -> Defec
         return "false is what it is without a value" if created else ""
 
     kinds = (ValueKind.BOOLEAN,)
-    return _for_kinds(kinds, lambda value, _: value or ABSENT, excuse=excuse)(place, given, dialect)
+    return whole_values(kinds, lambda value, _: value or ABSENT, excuse=excuse)(
+        place, given, dialect
+    )
 
 
-def _elements(
-    change_value: Callable[[list[Any], Parameters], list[Any]],
-    excuse: Callable[[Place], str] = lambda _place: "",
-) -> FindDefect:
-    return _for_kinds((ValueKind.ARRAY,), change_value, excuse=excuse)
-
-
-def _order_is_open(place: Place) -> str:
-    ordered = place.path[-1] in _ORDERED or "pub_sub" in place.path
-    return "" if ordered else "the document says nothing about the order of the elements"
-
-
-def _doubles_do_not_count(place: Place) -> str:
-    taken = place.kind is not PlaceKind.SHOWN and place.path == ("endpoints",)
-    return "an endpoint that is named twice is in the portal link once" if taken else ""
-
-
-def _anything(
-    change_object: Callable[[Object, Parameters], Object],
-) -> FindDefect:
-    """A change of objects that may hold anything."""
-
-    def defect(place: Place, given: Parameters, dialect: Dialect) -> Defect | None:
-        if place.field is None or not place.field.holds_anything:
-            return None
-
-        def change(value: Any) -> Any:
-            return change_object(value, given) if isinstance(value, dict) else value
-
-        return field_defect(place, change, dialect, equivalent=never_seen(place, dialect))
-
-    return defect
-
-
-def _nested_anything(
-    change_object: Callable[[Object, Parameters], Object],
-) -> FindDefect:
-    """The same, where objects may lie within objects: headers are texts (section 4.8)."""
-    defect = _anything(change_object)
-
-    def nested(place: Place, given: Parameters, dialect: Dialect) -> Defect | None:
-        return defect(place, given, dialect) if place.path == ("data",) else None
-
-    return nested
-
-
-def _without_member(value: Object, given: Parameters) -> Object:
-    names = list(value)
-    lost = names[:1] if given["which"] == "first" else names[-1:]
-    return {name: member for name, member in value.items() if name not in lost}
-
-
-def _without_element(value: list[Any], given: Parameters) -> list[Any]:
-    return value[1:] if given["which"] == "first" else value[:-1]
-
-
-def _merged(value: Object, _given: Parameters) -> Object:
-    """Members of objects within the object become its own."""
-    merged: Object = {}
-    for name, member in value.items():
-        merged |= member if isinstance(member, dict) else {name: member}
-    return merged
-
-
-def _cut_off(value: Any, depth: int) -> Any:
-    if isinstance(value, dict):
-        return {name: _cut_off(one, depth - 1) for name, one in value.items()} if depth else {}
-    if isinstance(value, list):
-        return [_cut_off(one, depth - 1) for one in value] if depth else []
-    return value
-
-
-def _without_null(value: Any, _given: Parameters) -> Any:
-    return everywhere_within(lambda leaf: ABSENT if leaf is None else leaf)(value)
-
-
-def _swapped(place: Place, _parameters: Parameters, dialect: Dialect) -> Defect | None:
+def _swapped(place: Place, _parameters: Parameters, dialect: Dialect) -> Alteration | None:
     field = place.field
     if field is None or not field.neighbour:
         return None
@@ -260,7 +162,7 @@ def _swapped(place: Place, _parameters: Parameters, dialect: Dialect) -> Defect 
         name for at in (place, other) for name in violated_by_field(at, _of_same_type, dialect)
     }
     part = partial(alter_place, place, whole)
-    return Defect(part=part, violates=in_order(violates), equivalent=reason)
+    return Alteration(part=part, violates=in_order(violates), equivalent=reason)
 
 
 def _both_the_same(place: Place) -> str:
@@ -290,21 +192,18 @@ def _in_holder(path: tuple[str, ...], change: ChangeObject) -> ChangeObject:
 
 
 def _other_type(change: Callable[[Any], Any], *kinds: ValueKind) -> Any:
-    return _shown_only(_for_kinds(kinds, lambda value, _: change(value)))
+    return _shown_only(whole_values(kinds, lambda value, _: change(value)))
 
 
 def _as_text(value: Any) -> str:
     return str(value).lower()
 
 
-_EDGES: Final = ({"which": "first"}, {"which": "last"})
 _ANY_PLACE: Final = "fields, taken, stored or shown"
 _leaf_number: Final[Callable[..., Operator]] = partial(
     leaf_operator, group=GROUP, kind=ValueKind.NUMBER
 )
-
 _operator: Final = operators_of(GROUP)
-
 OPERATORS: Final = (
     _operator("value_lost", "A value is lost", _ANY_PLACE, _lost),
     _operator(
@@ -356,51 +255,7 @@ OPERATORS: Final = (
         "boolean_reversed",
         "True and false are taken for each other",
         "booleans, taken, stored or shown",
-        _for_kinds((ValueKind.BOOLEAN,), lambda value, _: not value),
-    ),
-    _operator(
-        "member_lost",
-        "An object loses a member",
-        "objects of any content",
-        _anything(_without_member),
-        *_EDGES,
-    ),
-    _operator(
-        "members_merged",
-        "Objects within an object are merged into it",
-        "data of events",
-        _nested_anything(_merged),
-    ),
-    _operator(
-        "nested_cut",
-        "What lies deeper than the second level is cut off",
-        "data of events",
-        _nested_anything(lambda value, _: _cut_off(value, _CUT_BELOW)),
-    ),
-    _operator(
-        "nulls_lost",
-        "Members that are null are lost",
-        "data of events",
-        _nested_anything(_without_null),
-    ),
-    _operator(
-        "element_lost",
-        "An array loses an element",
-        "arrays, taken, stored or shown",
-        _elements(_without_element),
-        *_EDGES,
-    ),
-    _operator(
-        "elements_reversed",
-        "An array is in reverse order",
-        "arrays, taken, stored or shown",
-        _elements(lambda value, _: value[::-1], _order_is_open),
-    ),
-    _operator(
-        "elements_doubled",
-        "An array has its last element twice",
-        "arrays, taken, stored or shown",
-        _elements(lambda value, _: [*value, *value[-1:]], _doubles_do_not_count),
+        whole_values((ValueKind.BOOLEAN,), lambda value, _: not value),
     ),
     _operator(
         "swapped_with_neighbour",

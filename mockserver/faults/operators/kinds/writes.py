@@ -9,7 +9,7 @@ import msgspec
 from hookproof.mockserver.faults.operators.altered_fields import ABSENT, alter_place, blank_for
 from hookproof.mockserver.faults.operators.laws import in_order, violated_by_field
 from hookproof.mockserver.faults.operators.operator import (
-    Defect,
+    Alteration,
     FindDefect,
     Parameters,
     operators_of,
@@ -48,10 +48,12 @@ _NOTHING_STORED: Final = {
 def _at_writes(classes: dict[str, Callable[[], type]], violates: dict[str, set[str]]) -> FindDefect:
     """One class for each operation that writes, and what it violates."""
 
-    def defect(place: Place, _parameters: Parameters, _dialect: Dialect) -> Defect | None:
+    def defect(place: Place, _parameters: Parameters, _dialect: Dialect) -> Alteration | None:
         if place.kind is not PlaceKind.WRITTEN or place.operation not in classes:
             return None
-        return Defect(part=classes[place.operation], violates=in_order(violates[place.operation]))
+        return Alteration(
+            part=classes[place.operation], violates=in_order(violates[place.operation])
+        )
 
     return defect
 
@@ -91,7 +93,7 @@ def _forgets_events() -> type:
     return ForgottenEvents
 
 
-def _half_stored(place: Place, given: Parameters, dialect: Dialect) -> Defect | None:
+def _half_stored(place: Place, given: Parameters, dialect: Dialect) -> Alteration | None:
     """Of the fields of a request, in the order of their names, one half is stored."""
     if place.kind is not PlaceKind.WRITTEN or place.operation not in (
         CREATE_ENDPOINT,
@@ -121,7 +123,7 @@ def _half_stored(place: Place, given: Parameters, dialect: Dialect) -> Defect | 
         Place(operation=place.operation, kind=PlaceKind.STORED, path=(name,)) for name in lost
     ]
     violates = {name for at in stored for name in violated_by_field(at, lambda _: ABSENT, dialect)}
-    return Defect(part=partial(alter_place, stored[0], lose), violates=in_order(violates))
+    return Alteration(part=partial(alter_place, stored[0], lose), violates=in_order(violates))
 
 
 def _rolls_sibling() -> type:
@@ -183,10 +185,12 @@ def _broadcasts_elsewhere() -> type:
 _NEIGHBOUR_FIELDS: Final = ("name", "owner_id", "auth_type", "can_manage_endpoint", "updated_at")
 
 
-def _neighbour_changed(place: Place, given: Parameters, _dialect: Dialect) -> Defect | None:
+def _neighbour_changed(place: Place, given: Parameters, _dialect: Dialect) -> Alteration | None:
     if place.kind is not PlaceKind.WRITTEN or place.operation != UPDATE_PORTAL_LINK:
         return None
-    return Defect(part=partial(_changes_neighbour, given["member"]), violates=in_order({"4.6-12"}))
+    return Alteration(
+        part=partial(_changes_neighbour, given["member"]), violates=in_order({"4.6-12"})
+    )
 
 
 def _changes_neighbour(member: str) -> type:
