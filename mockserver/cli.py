@@ -28,6 +28,7 @@ from hookproof.mockserver.faults.selection import (
     ChosenFaults,
     parse_fault_options,
     render_fault_list,
+    render_generated,
 )
 from hookproof.mockserver.notifications.mail import SENDER, MailServer
 from hookproof.mockserver.option_types import HostPort, MailboxType, NetworkType, ProjectKey
@@ -157,6 +158,9 @@ class ServeSettings:
 )
 @click.option("--list-faults", is_flag=True, help="List the faults and variants, then exit.")
 @click.option(
+    "--list-generated", is_flag=True, help="List the faults that operators make, then exit."
+)
+@click.option(
     "--json", "as_json", is_flag=True, help="Print the addresses as one line of JSON when ready."
 )
 @click.option(OPTION, is_flag=True, help="Stop when standard input ends.")
@@ -178,6 +182,7 @@ def serve(
     faults: tuple[str, ...],
     variants: tuple[str, ...],
     list_faults: bool,
+    list_generated: bool,
     as_json: bool,
     until_stdin_closes: bool,
 ) -> None:
@@ -191,6 +196,9 @@ def serve(
             click.echo(render_fault_list(loaded_dialect, as_json=as_json))
             return
         require_decided(loaded_dialect)
+        if list_generated:
+            click.echo(render_generated(loaded_dialect, as_json=as_json))
+            return
         settings = ServeSettings(
             api=(host, port),
             control=control,

@@ -59,13 +59,18 @@ class CampaignSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CampaignPlan:
-    """What to run: `faults` holds the faults and variants under each dialect, by its name."""
+    """What to run: `faults` holds the faults and variants under each dialect, by its name.
+
+    Of `generated` faults each is tried, and survives if nothing that it violates is detected, be it
+    because nothing exercises it.
+    """
 
     settings: CampaignSettings
     dialects: tuple[NamedDialect, ...]
     faults: Mapping[str, tuple[ListedFault, ...]]
     checks: tuple[Check, ...]
     experiments: tuple[Experiment, ...]
+    generated: bool = False
 
     def order(
         self, dialect: NamedDialect, deviations: Sequence[str], experiments: Iterable[str]
@@ -81,7 +86,7 @@ class CampaignPlan:
 
     def order_mutant(self, dialect: NamedDialect, fault: ListedFault) -> MutantRunOrder:
         """The order for the mutant with this fault and no other."""
-        return self.order(dialect, ("--fault", fault.name), self.relevant_experiments(fault))
+        return self.order(dialect, fault.deviations, self.relevant_experiments(fault))
 
     def selects(self, name: str) -> bool:
         """Whether the command line asks for a fault or variant of this name."""
@@ -163,7 +168,8 @@ def run_campaign(plan: CampaignPlan, on_outcome: OnOutcome) -> Campaign:
         _run_mutants(plan, {item.dialect: item.result for item in clean}, pool)
         if plan.settings.variants:
             _run_variants(plan, pool)
-    complete = set(DIALECTS) <= set(plan.settings.dialects) and not pool.interrupted
+    tried_everywhere = set(DIALECTS) <= set(plan.settings.dialects) and not plan.generated
+    complete = tried_everywhere and not pool.interrupted
     return campaign_of(
         plan, pool, started, complete=complete, whole=complete and not plan.settings.patterns
     )
@@ -224,7 +230,8 @@ def _run_mutants(
         for fault in plan.selected_faults(dialect.name):
             experiments = plan.relevant_experiments(fault)
             exercised = clean.get(dialect.name, NOT_RUN).exercised_by(experiments)
-            claims = exercised.intersection(fault.violates)
+            violated = frozenset(fault.violates)
+            claims = violated if plan.generated else exercised & violated
             detected = frozenset().union(
                 *(item.result.detected for item in outcomes if item.fault.name == fault.name)
             )

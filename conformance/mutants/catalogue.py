@@ -25,7 +25,10 @@ _LISTS: Final = ("former_names", "violates", "shows_in")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedFault:
-    """A fault, or a variant that violates nothing. `applies` is for the dialect of the list."""
+    """A fault, or a variant that violates nothing. `applies` is for the dialect of the list.
+
+    A server with several faults is listed as one; `parts` are its faults then.
+    """
 
     name: str
     former_names: tuple[str, ...]
@@ -37,12 +40,24 @@ class ListedFault:
     is_variant: bool
     applies: bool
     shows_in: tuple[str, ...]
+    parts: tuple["ListedFault", ...] = ()
 
     @classmethod
     def from_json(cls, item: dict[str, Any]) -> "ListedFault":
         members = {**item, **{name: tuple(item[name]) for name in _LISTS}}
         del members["also"]  # always empty
         return cls(is_variant=members.pop("innocent"), **members)
+
+    @property
+    def defects(self) -> tuple["ListedFault", ...]:
+        """The faults of its server, each for itself."""
+        return self.parts or (self,)
+
+    @property
+    def deviations(self) -> tuple[str, ...]:
+        """The words of the command line that start its server."""
+        option = "--variant" if self.is_variant else "--fault"
+        return tuple(word for defect in self.defects for word in (option, defect.name))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,9 +92,19 @@ def conforming_dialects() -> tuple[NamedDialect, ...]:
 
 async def list_faults(dialect: NamedDialect) -> tuple[ListedFault, ...]:
     """Every fault and variant; raises CommandError if the server cannot list them."""
+    return tuple(map(ListedFault.from_json, await _list(dialect, "--list-faults")))
+
+
+async def list_generated(dialect: NamedDialect) -> dict[str, Any]:
+    """The operators, and all that they make; raises CommandError if the server cannot list them."""
+    listed: dict[str, Any] = await _list(dialect, "--list-generated")
+    return listed
+
+
+async def _list(dialect: NamedDialect, option: str) -> Any:
     process = await asyncio.create_subprocess_exec(
         *HOOKPROOF,
-        *("serve", "--list-faults", "--json", "--dialect", dialect.word),
+        *("serve", option, "--json", "--dialect", dialect.word),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
@@ -90,11 +115,9 @@ async def list_faults(dialect: NamedDialect) -> tuple[ListedFault, ...]:
         send_signal(process, signal.SIGKILL)
         await process.wait()
         raise CommandError(
-            "`hookproof serve --list-faults` did not end", ExitCode.INTERNAL_ERROR
+            f"`hookproof serve {option}` did not end", ExitCode.INTERNAL_ERROR
         ) from None
     if process.returncode != 0:
         message = err.decode(errors="replace").strip().rpartition("\n")[2]
-        raise CommandError(
-            f"`hookproof serve --list-faults` failed: {message}", ExitCode.INTERNAL_ERROR
-        )
-    return tuple(map(ListedFault.from_json, json.loads(out)))
+        raise CommandError(f"`hookproof serve {option}` failed: {message}", ExitCode.INTERNAL_ERROR)
+    return json.loads(out)

@@ -17,7 +17,13 @@ from hookproof.conformance.mutants.campaign import (
     plan_campaign,
     run_campaign,
 )
-from hookproof.conformance.mutants.catalogue import DIALECTS
+from hookproof.conformance.mutants.catalogue import DIALECTS, find_dialect
+from hookproof.conformance.mutants.generated import (
+    AT,
+    GeneratedOrder,
+    plan_generated,
+    summarize_operators,
+)
 from hookproof.conformance.mutants.hiding.measurement import (
     Loss,
     measure_hiding,
@@ -29,6 +35,7 @@ from hookproof.conformance.mutants.quick_pass import run_quick_campaign
 from hookproof.conformance.mutants.reports.hiding_text import render_hiding, render_loss
 from hookproof.conformance.mutants.reports.html import render_page
 from hookproof.conformance.mutants.reports.json import render_json
+from hookproof.conformance.mutants.reports.operators_text import render_operators
 from hookproof.conformance.mutants.reports.text import render_outcome, render_summary
 from hookproof.conformance.mutants.results import Campaign, FaultOutcome, VariantOutcome
 from hookproof.conformance.mutants.schemathesis_baseline import (
@@ -93,6 +100,39 @@ from hookproof.spec.strict_yaml.file_problem import FileProblems
     " --fault then names these servers. The default profile is quick.",
 )
 @click.option(
+    "--generated",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="A sample of N faults that operators make, by --seed, under the reference dialect.",
+)
+@click.option(
+    "--operator",
+    "operators",
+    multiple=True,
+    metavar="PATTERN",
+    help="Only generated faults by these operators; * is a wildcard.",
+)
+@click.option(
+    "--place",
+    "places",
+    multiple=True,
+    metavar="PATTERN",
+    help="Only generated faults at these places, as in '*.stored.name'; * is a wildcard.",
+)
+@click.option(
+    "--compound",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    metavar="K",
+    help="Generated faults in each server.",
+)
+@click.option(
+    "--list-operators",
+    is_flag=True,
+    help="List the operators with the number of faults that each makes, then exit.",
+)
+@click.option(
     "--record",
     "recording",
     is_flag=True,
@@ -125,19 +165,13 @@ def mutants(context: click.Context, /, **options: Any) -> None:
 def _run(options: dict[str, Any]) -> int:
     if options["hiding"]:
         return _run_hiding(options)
-    plan = plan_campaign(
-        CampaignSettings(
-            patterns=options["patterns"],
-            dialects=options["dialects"] or DIALECTS,
-            profile=Profile[(options["profile"] or Profile.STANDARD.key).upper()],
-            jobs=options["jobs"],
-            full=options["full"],
-            seed=options["seed"],
-            without=options["without"],
-        )
-    )
+    generated = _generated_order(options)
+    if options["list_operators"]:
+        return _list_operators(options, generated)
+    plan = _plan(options, generated)
     if options["schemathesis_baseline"] or options["stock"]:
-        run_schemathesis_baseline(plan, _print_and_record_report)
+        on_report = _print_report if plan.generated else _print_and_record_report
+        run_schemathesis_baseline(plan, on_report)
         return ExitCode.CONFORMS
     out = _prepare_folder(options["out"])
     campaign, missing = _run_campaign(plan, quick=options["quick"])
@@ -150,6 +184,55 @@ def _run(options: dict[str, Any]) -> int:
     if not campaign.outcomes and all(variant.name == CLEAN for variant in campaign.variants):
         return ExitCode.INCOMPLETE  # nothing that was asked for applies under these dialects
     return ExitCode.DOES_NOT_CONFORM if missing else campaign.verdict.exit_code
+
+
+def _generated_order(options: dict[str, Any]) -> GeneratedOrder:
+    """What is asked for of the generated faults; raises CommandError for what does not fit."""
+    order = GeneratedOrder(
+        names=tuple(pattern for pattern in options["patterns"] if AT in pattern),
+        operators=options["operators"],
+        places=options["places"],
+        size=options["generated"],
+        at_once=options["compound"],
+    )
+    if not order.asks_for_faults:
+        if order.at_once > 1:
+            raise CommandError("--compound is for generated faults; --generated N asks for them")
+        return order
+    if len(order.names) < len(options["patterns"]):
+        raise CommandError("--fault names faults of the catalogue or generated ones, not both")
+    for option in ("quick", "recording"):
+        if options[option]:
+            raise CommandError("the kills of generated faults are not recorded")
+    return order
+
+
+def _list_operators(options: dict[str, Any], order: GeneratedOrder) -> int:
+    for word in options["dialects"] or DIALECTS[:1]:
+        dialect = find_dialect(word)
+        for line in render_operators(summarize_operators(dialect, order), dialect.name):
+            click.echo(line)
+    return ExitCode.CONFORMS
+
+
+def _plan(options: dict[str, Any], generated: GeneratedOrder) -> CampaignPlan:
+    settings = CampaignSettings(
+        patterns=options["patterns"],
+        dialects=options["dialects"] or (DIALECTS[:1] if generated.asks_for_faults else DIALECTS),
+        profile=Profile[(options["profile"] or Profile.STANDARD.key).upper()],
+        jobs=options["jobs"],
+        full=options["full"],
+        seed=options["seed"],
+        without=options["without"],
+    )
+    if not generated.asks_for_faults:
+        return plan_campaign(settings)
+    plan = plan_generated(settings, generated)
+    count = sum(map(len, plan.faults.values()))
+    click.echo(
+        f"{count} servers, faults by operators in each: {generated.at_once}, seed {settings.seed}"
+    )
+    return plan
 
 
 def _run_hiding(options: dict[str, Any]) -> int:
@@ -202,8 +285,12 @@ def _print_outcome(outcome: FaultOutcome | VariantOutcome) -> None:
 
 
 def _print_and_record_report(name: str, reported: Sequence[str]) -> None:
-    click.echo(f"{len(reported):3} {name}")
+    _print_report(name, reported)
     record_baseline({name: reported})
+
+
+def _print_report(name: str, reported: Sequence[str]) -> None:
+    click.echo(f"{len(reported):3} {name}")
 
 
 def _prepare_folder(out: Path) -> Path:

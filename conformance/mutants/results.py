@@ -68,7 +68,17 @@ class FaultOutcome:
     @property
     def survived(self) -> bool:
         """Whether nothing that the fault violates was detected, although it could have been."""
-        return bool(self.claims) and not self.expected_detections
+        return bool(self.undetected)
+
+    @property
+    def undetected(self) -> tuple[ListedFault, ...]:
+        """The defects of which nothing was detected, although it could have been."""
+        detected = {detection.requirement for detection in self.expected_detections}
+        return tuple(
+            defect
+            for defect in self.fault.defects
+            if self.claims.intersection(defect.violates) and detected.isdisjoint(defect.violates)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,8 +132,9 @@ class Campaign:
     def survivors(self) -> Iterator[tuple[str, str]]:
         """Faults that survived, and under which dialect or by which requirement."""
         for outcome in self.outcomes:
-            if outcome.survived:
-                yield outcome.fault.name, f"not detected under {outcome.dialect}"
+            for defect in outcome.undetected:
+                named = "" if defect is outcome.fault else f"{defect.name} "
+                yield outcome.fault.name, f"{named}not detected under {outcome.dialect}"
         if self.complete:
             for fault, missed in self._missed_claims().items():
                 yield fault, f"not detected by {', '.join(sorted(missed))}"

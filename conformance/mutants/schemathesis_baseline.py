@@ -77,7 +77,7 @@ async def _run_all(plan: CampaignPlan, on_report: OnReport) -> None:
     reported = await run_clean(CLEAN, first)
     await asyncio.gather(
         *(
-            run_server(fault.name, first, _deviation(fault), reported)
+            run_server(fault.name, first, fault.deviations, reported)
             for fault in _new_faults(plan, first)
         ),
         *(
@@ -90,7 +90,7 @@ async def _run_all(plan: CampaignPlan, on_report: OnReport) -> None:
         if faults := _new_faults(plan, dialect):
             known = await run_clean(f"{CLEAN} under {dialect.name}", dialect)
             await asyncio.gather(
-                *(run_server(fault.name, dialect, _deviation(fault), known) for fault in faults)
+                *(run_server(fault.name, dialect, fault.deviations, known) for fault in faults)
             )
 
 
@@ -103,10 +103,6 @@ def _new_faults(plan: CampaignPlan, dialect: NamedDialect) -> list[ListedFault]:
         for fault in plan.faults[dialect.name]
         if fault.applies and fault.name not in tried and plan.selects(fault.name)
     ]
-
-
-def _deviation(fault: ListedFault) -> tuple[str, str]:
-    return ("--variant" if fault.is_variant else "--fault", fault.name)
 
 
 async def _findings(dialect: NamedDialect, deviations: Sequence[str], seed: int) -> set[str]:

@@ -7,6 +7,8 @@ them. A server without faults runs none of this code.
   for each area; `conforming_variants.py` holds variants that the document allows and that the
   suites must pass.
 
+- Generated faults: what `operators` make of the places of the contract.
+
 To add a fault, subclass the collaborator that should be wrong, override one method, and register
 the class:
 

@@ -152,7 +152,7 @@ def _register(
     name = _NEW_WORD.sub("_", part.__name__).lower()
     if name in _registered:
         raise ValueError(f"two faults are named {name}")
-    replaces, delivers = _replaced_collaborator(part)
+    replaces, delivers = replaced_collaborator(part)
     _registered[name] = Fault(
         name=name,
         broken=" ".join((part.__doc__ or "").split()),
@@ -167,7 +167,7 @@ def _register(
     )
 
 
-def _replaced_collaborator(part: type) -> tuple[str, bool]:
+def replaced_collaborator(part: type) -> tuple[str, bool]:
     """The collaborator that a class replaces, and whether it belongs to the delivery engine."""
     for kind in (Collaborators, DeliveryCollaborators):
         for field in fields(kind):

@@ -11,6 +11,12 @@ import msgspec
 
 from hookproof.mockserver.faults.answering import FAULTS
 from hookproof.mockserver.faults.live import ArmedFault, BadOrder, FaultOrder
+from hookproof.mockserver.faults.operators.generation import (
+    UnknownGeneratedFault,
+    describe_generated,
+    find_generated_fault,
+)
+from hookproof.mockserver.faults.operators.operator import AT
 from hookproof.mockserver.faults.registry import Fault, catalogue
 from hookproof.mockserver.faults.renamed import RENAMED
 from hookproof.spec.dialect.model import Dialect
@@ -35,8 +41,9 @@ def parse_fault_options(
 ) -> ChosenFaults:
     """Parse the values of `--fault` and `--variant`.
 
-    A responder fault accepts members of `FaultOrder`, as in `late:delay_s=2,rate=0.1`. Raises
-    BadOrder.
+    A responder fault accepts members of `FaultOrder`, as in `late:delay_s=2,rate=0.1`. A name with
+    an @ is that of an operator's fault, as in `text_cut@createEndpoint.stored.name:length=64`.
+    Raises BadOrder.
     """
     known = catalogue()
     catalogued, orders = [], []
@@ -44,6 +51,8 @@ def parse_fault_options(
         name, _, members = word.partition(":")
         if name in FAULTS and word not in variants:
             orders.append(_order(name, members))
+        elif AT in name and word not in variants:
+            catalogued.append(_generated(word, dialect))
         elif name in known and known[name].is_variant is (word in variants):
             catalogued.append(_catalogued(known[name], members, dialect))
         else:
@@ -100,6 +109,29 @@ def _catalogued(item: Fault, members: str, dialect: Dialect) -> Fault:
     if not item.applies(dialect):
         raise BadOrder(f"{item.name} is not a fault under the dialect {dialect.name}")
     return item
+
+
+def _generated(name: str, dialect: Dialect) -> Fault:
+    try:
+        item = find_generated_fault(name, dialect)
+    except UnknownGeneratedFault as problem:
+        raise BadOrder(f"{problem}; --list-generated names all") from None
+    if not item.is_fault:
+        reason = item.defect.equivalent or "no requirement says otherwise"
+        raise BadOrder(f"{name} is not a fault under the dialect {dialect.name}: {reason}")
+    return item.fault()
+
+
+def render_generated(dialect: Dialect, *, as_json: bool) -> str:
+    """List what the operators make under the dialect; as text, the faults alone."""
+    described = describe_generated(dialect)
+    if as_json:
+        return json.dumps(described)
+    return "\n".join(
+        f"{item['name']}  {item['broken']} [{' '.join(item['violates'])}]"
+        for item in described["faults"]
+        if item["violates"] and not item["equivalent"]
+    )
 
 
 def _line(item: Fault, dialect: Dialect) -> str:

@@ -20,6 +20,7 @@ from hookproof.cli import SUBCOMMANDS, cli
 from hookproof.conformance.model.check_registry import all_checks
 from hookproof.conformance.mutants.hiding.spoilers import read_spoilers
 from hookproof.conformance.pytest_plugin.entry import OPTIONS
+from hookproof.mockserver.faults.operators.generation import OPERATORS
 from hookproof.spec.catalogue import Level, load_catalogue
 from tests.source_tree import PACKAGES, ROOT
 
@@ -126,7 +127,7 @@ def test_faults_exist(page: Path) -> None:
     for code in code_in(page):
         for pattern in re.findall(r"--fault '?([a-z_*]{2,})|\"fault\": \"(\w+)\"", code):
             name = "".join(pattern)
-            known = fault_names() | spoiler_names() | {EXAMPLE}
+            known = fault_names() | spoiler_names() | {EXAMPLE, *OPERATORS}
             assert any(fnmatchcase(fault, name) for fault in known), name
 
 

@@ -27,6 +27,7 @@ def render_summary(campaign: Campaign) -> Iterator[str]:
         [f"{name} ({dialect}): {problem}" for name, dialect, problem in campaign.problems()],
     )
     yield from _section("Checks that killed nothing", campaign.idle_checks)
+    yield from _named_defects(campaign)
     killed = len(campaign.faults) - len({name for name, _ in survivors})
     killing_checks = sum(map(bool, campaign.kills.values()))
     # Users parse this line, so its words stay as they are: a trial is a mutant run, a false
@@ -38,6 +39,15 @@ def render_summary(campaign: Campaign) -> Iterator[str]:
         f" · false accusations {len(false_positives)} · innocents {len(campaign.variants)}"
         f" · {campaign.duration_s:.0f} s"
     )
+
+
+def _named_defects(campaign: Campaign) -> Iterator[str]:
+    """Of servers with several faults, how many of these were detected."""
+    compounds = [outcome for outcome in campaign.outcomes if outcome.fault.parts]
+    if compounds:
+        defects = sum(len(outcome.fault.parts) for outcome in compounds)
+        named = defects - sum(len(outcome.undetected) for outcome in compounds)
+        yield f"named {named}/{defects} defects in {len(compounds)} servers"
 
 
 def _fault_line(outcome: FaultOutcome) -> str:

@@ -1,0 +1,145 @@
+"""Operators on what is left as it was: cached answers, and fields that an update leaves out."""
+
+import time
+from functools import partial
+from typing import Any, Final
+
+import msgspec
+
+from hookproof.mockserver.api.handlers.portal_links import PortalLinkHandlers
+from hookproof.mockserver.api.request_pipeline import RequestPipeline
+from hookproof.mockserver.api.service import OperationCall, OperationResult
+from hookproof.mockserver.faults.operators.laws import in_order
+from hookproof.mockserver.faults.operators.operator import (
+    Alteration,
+    Parameters,
+    operators_of,
+)
+from hookproof.mockserver.faults.operators.place import Place, PlaceKind
+from hookproof.mockserver.faults.support.altered_responses import (
+    GET_ENDPOINT,
+    GET_PORTAL_LINK,
+    LIST_PORTAL_LINKS,
+    ROLL,
+    UPDATE_PORTAL_LINK,
+)
+from hookproof.mockserver.store.portal_links import PortalLinkRow
+from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.vocabulary import LeftOut
+
+GROUP: Final = "state"
+_STALE: Final = {
+    GET_ENDPOINT: {"4.3-13", "2.3-20"},
+    GET_PORTAL_LINK: {
+        *("2.6-2", "2.6-4", "2.6-7", "4.6-5", "4.6-6", "4.6-7", "4.6-8", "4.6-9", "4.6-10"),
+        *("4.6-11", "9-4"),
+    },
+    LIST_PORTAL_LINKS: {"2.6-7", "2.2-17", "4.6-12", "4.4-14"},
+}
+# A write to the resource itself clears the cache: what other writes change stays as it was.
+_STALE_BESIDE: Final = {
+    GET_ENDPOINT: {"2.3-20"},
+    GET_PORTAL_LINK: {"2.6-2", "2.6-4", "2.6-6", "2.6-10"},
+}
+_WRITERS: Final = {GET_ENDPOINT: ROLL, GET_PORTAL_LINK: UPDATE_PORTAL_LINK}
+
+
+def _cached(place: Place, given: Parameters, _dialect: Dialect) -> Alteration | None:
+    until = given["until"]
+    violates = _STALE_BESIDE if until == "write" else _STALE
+    if place.kind is not PlaceKind.ANSWER or place.operation not in violates:
+        return None
+    return Alteration(
+        part=partial(_cached_answers, place.operation, until),
+        violates=in_order(violates[place.operation]),
+    )
+
+
+def _cached_answers(operation: str, until: str) -> type:
+    seconds = 1.0 if until == "second" else float("inf")
+    writer = _WRITERS.get(operation) if until == "write" else None
+    cache: dict[tuple[str, str, str], tuple[float, OperationResult]] = {}
+
+    class CachedAnswers(RequestPipeline):
+        def _perform(self, call: OperationCall) -> OperationResult:
+            key = (call.project, call.target, call.query_text)
+            called = call.operation.operation_id
+            if called == writer:
+                cache.pop(key, None)
+            if called != operation:
+                return super()._perform(call)
+            made_at, result = cache.get(key, (float("-inf"), None))
+            if result is None or time.monotonic() - made_at > seconds:
+                result = super()._perform(call)
+                cache[key] = time.monotonic(), result
+            return result
+
+    return CachedAnswers
+
+
+def _left_out_cleared(place: Place, _parameters: Parameters, dialect: Dialect) -> Alteration | None:
+    if not _is_updated_field(place):
+        return None
+    name = place.path[0]
+    is_right = _clears(dialect)
+    reason = "the dialect clears a field that an update leaves out" if is_right else ""
+    part = partial(_with_altered_update, name, clears=True)
+    return Alteration(part=part, violates=in_order({"4.6-15"}), equivalent=reason)
+
+
+def _left_out_kept(place: Place, _parameters: Parameters, dialect: Dialect) -> Alteration | None:
+    if not _is_updated_field(place):
+        return None
+    name = place.path[0]
+    reason = "" if _clears(dialect) else "the dialect keeps a field that an update leaves out"
+    part = partial(_with_altered_update, name, clears=False)
+    return Alteration(part=part, violates=in_order({"4.6-15"}), equivalent=reason)
+
+
+def _is_updated_field(place: Place) -> bool:
+    return (
+        place.operation == UPDATE_PORTAL_LINK
+        and place.kind is PlaceKind.TAKEN
+        and place.path[0] in ("owner_id", "auth_type", "can_manage_endpoint")
+    )
+
+
+def _clears(dialect: Dialect) -> bool:
+    left_out = dialect.requests.update_left_out
+    return left_out.decided and left_out.value is LeftOut.CLEARED
+
+
+def _with_altered_update(name: str, *, clears: bool) -> type:
+    class LeftOutFields(PortalLinkHandlers):
+        def _apply_update(self, row: PortalLinkRow, body: Any) -> dict[str, Any]:
+            record = super()._apply_update(row, body)
+            if name in body:
+                return record
+            before = {**msgspec.json.decode(row.document), "owner_id": row.owner_id}
+            return {**record, name: self._cleared[name] if clears else before.get(name)}
+
+    return LeftOutFields
+
+
+_operator: Final = operators_of(GROUP)
+OPERATORS: Final = (
+    _operator(
+        "cached",
+        "An answer is given again, for a second, until the next write, or for ever",
+        "answers that show what other requests change",
+        _cached,
+        *({"until": "second"}, {"until": "write"}, {"until": "end"}),
+    ),
+    _operator(
+        "left_out_cleared",
+        "A field that an update leaves out is cleared",
+        "fields of updates, taken",
+        _left_out_cleared,
+    ),
+    _operator(
+        "left_out_kept",
+        "A field that an update leaves out is kept",
+        "fields of updates, taken",
+        _left_out_kept,
+    ),
+)

@@ -1,0 +1,156 @@
+"""Operators on texts: what storage, encodings and well-meant clean-ups make of them."""
+
+import html
+import unicodedata
+from collections.abc import Callable
+from typing import Any, Final
+from urllib.parse import quote, unquote
+
+from hookproof.mockserver.faults.operators.altered_fields import ABSENT, blank_for
+from hookproof.mockserver.faults.operators.field_operators import (
+    field_defect,
+    leaf_operator,
+    never_seen,
+    shows_nothing_as_empty,
+)
+from hookproof.mockserver.faults.operators.operator import Alteration, Operator, Parameters
+from hookproof.mockserver.faults.operators.place import Content, Place, PlaceKind, ValueKind
+from hookproof.spec.dialect.model import REQUIRES, Dialect
+
+GROUP: Final = "texts"
+_LENGTHS: Final = ("64", "128", "255", "256", "1000")
+_LAST_OF_PLANE_0: Final = 0xFFFF
+# A text that is empty counts as none for the clean server too.
+_EMPTY_IS_NONE: Final = frozenset({"owner_id", "secret", "appID"})
+# Fields with a value in every answer of the reference server, whatever a request holds.
+_ALWAYS: Final = frozenset({"updated_at", "token", "auth_key", "mask_id", "project_id", "url"})
+
+
+def _cut(text: str, parameters: Parameters) -> str:
+    if "bytes" in parameters:
+        return text.encode()[: int(parameters["bytes"])].decode(errors="replace")
+    return text[: int(parameters["length"])]
+
+
+def _without_last_planes(text: str, parameters: Parameters) -> str:
+    instead = "?" if parameters["how"] == "replaced" else ""
+    return "".join(
+        character if ord(character) <= _LAST_OF_PLANE_0 else instead for character in text
+    )
+
+
+def _unescaped_twice(text: str, parameters: Parameters) -> str:
+    unescape = html.unescape if parameters["escape"] == "html" else unquote
+    return unescape(unescape(text))
+
+
+def _without_controls(text: str, _parameters: Parameters) -> str:
+    return "".join(character for character in text if unicodedata.category(character) != "Cc")
+
+
+def _operator(
+    name: str,
+    sentence: str,
+    change: Callable[[str, Parameters], Any],
+    *parameters: Parameters,
+) -> Operator:
+    return leaf_operator(
+        name, sentence, change, group=GROUP, kind=ValueKind.TEXT, parameters=parameters or ({},)
+    )
+
+
+def _empty_as_absent(place: Place, _parameters: Parameters, dialect: Dialect) -> Alteration | None:
+    field = place.field
+    if field is None or field.value is not ValueKind.TEXT:
+        return None
+    reason = never_seen(place, dialect)
+    if field.content not in (Content.FREE, Content.HEADER):
+        reason = "an empty text cannot stand there"
+    elif place.path[-1] in _EMPTY_IS_NONE:
+        reason = "the dialect's server takes an empty text for none there as well"
+    elif shows_nothing_as_empty(dialect):
+        reason = "the dialect shows a field without value as an empty text"
+    return field_defect(
+        place, lambda value: ABSENT if value == "" else value, dialect, equivalent=reason
+    )
+
+
+def _absent_as_empty(place: Place, _parameters: Parameters, dialect: Dialect) -> Alteration | None:
+    field = place.field
+    if field is None or field.value is not ValueKind.TEXT or field.default is not None:
+        return None
+    none = blank_for(dialect, "")
+    reason = ""
+    if shows_nothing_as_empty(dialect):
+        reason = "the dialect shows a field without value as an empty text"
+    elif field.required or place.path[-1] in _ALWAYS or _is_required(place, dialect):
+        reason = "it always has a value"
+    elif place.kind is not PlaceKind.SHOWN and place.path[0] in _EMPTY_IS_NONE:
+        reason = "the dialect's server takes an empty text for none there as well"
+    defect = field_defect(
+        place, lambda value: "" if value is ABSENT or value == none else value, dialect
+    )
+    violates = ("4.6-15",) if place.operation == "updatePortalLink" else ()
+    shown = place.kind is PlaceKind.SHOWN
+    return Alteration(
+        part=defect.part, violates=("2.9-3",) if shown else ("2.9-3", *violates), equivalent=reason
+    )
+
+
+def _is_required(place: Place, dialect: Dialect) -> bool:
+    """Whether the dialect requires the field of every request that sets it (section 4.9)."""
+    names = (getattr(dialect.requests, name) for name in REQUIRES.values())
+    return len(place.path) == 1 and any(place.path[0] in required for required in names)
+
+
+OPERATORS: Final = (
+    _operator(
+        "text_cut",
+        "A text is cut",
+        _cut,
+        *({"length": length} for length in _LENGTHS),
+        {"bytes": "255"},
+    ),
+    _operator("text_trimmed", "A text loses the spaces around it", lambda text, _: text.strip()),
+    _operator("text_lowered", "A text is in small letters", lambda text, _: text.lower()),
+    _operator(
+        "text_normalised",
+        "A text is brought into a normal form of Unicode",
+        lambda text, given: unicodedata.normalize("NFC" if given["form"] == "NFC" else "NFD", text),
+        *({"form": "NFC"}, {"form": "NFD"}),
+    ),
+    _operator(
+        "text_in_one_plane",
+        "A text loses its characters beyond the first plane, emoji among them",
+        _without_last_planes,
+        *({"how": "dropped"}, {"how": "replaced"}),
+    ),
+    _operator("text_html_escaped", "A text is escaped for HTML", lambda text, _: html.escape(text)),
+    _operator("text_url_escaped", "A text is percent-encoded", lambda text, _: quote(text)),
+    _operator(
+        "text_unescaped_twice",
+        "A text is unescaped twice",
+        _unescaped_twice,
+        *({"escape": "html"}, {"escape": "percent"}),
+    ),
+    _operator(
+        "text_as_latin_1",
+        "The bytes of a text are decoded as Latin-1",
+        lambda text, _: text.encode().decode("latin-1"),
+    ),
+    _operator("text_without_controls", "A text loses its control characters", _without_controls),
+    Operator(
+        name="text_empty_as_absent",
+        group=GROUP,
+        sentence="An empty text is taken for none",
+        applies_to="texts that may be empty, taken, stored or shown",
+        defect=_empty_as_absent,
+    ),
+    Operator(
+        name="text_absent_as_empty",
+        group=GROUP,
+        sentence="No text is taken for an empty one",
+        applies_to="texts that may have no value, taken, stored or shown",
+        defect=_absent_as_empty,
+    ),
+)
