@@ -33,11 +33,10 @@ async def formats(scenario: Scenario) -> SigningFormats:
         "another simple": {"advanced_signatures": False},
         "another advanced": {"advanced_signatures": True},
     }
-    tried = [await scenario.try_destination(name, **chosen) for name, chosen in settings.items()]
-    destinations = [
-        await scenario.destination(FORMAT_NOT_GIVEN),
-        *(destination for destination in tried if destination),
-    ]
+    destinations = [await scenario.destination(FORMAT_NOT_GIVEN)]
+    for name, chosen in settings.items():
+        if tried := await scenario.try_destination(name, **chosen):
+            destinations.append(tried)
     events = [
         await scenario.broadcast("short"),
         await scenario.broadcast("unicode", data={"text": "Grüße 😀"}),

@@ -113,35 +113,23 @@ class EnabledByHandDisabled(EndpointHandlers):
         return result
 
 
-@fault(
-    "1-2",
-    "1-1",
-    "4.8-13",
-    "3-5",
-    "2.8-6",
-    "3-6",
-    seen="one failing endpoint stops the rest",
-    shows_in=FAN_OUT,
-)
+@fault("1-2", "1-1", seen="one failing endpoint stops the rest", shows_in=FAN_OUT)
 class FailureStopsTheRest(AttemptSender):
     """Once an endpoint has answered 500, no other of its project gets anything."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self._turns: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._failed_uids: dict[str, str] = {}
 
     async def send(
         self, delivery: PendingDelivery, endpoint: EndpointSettings, *further: Any
     ) -> AttemptResult:
-        project = endpoint.project
-        async with self._turns[project]:
-            if self._failed_uids.get(project, endpoint.uid) != endpoint.uid:
-                return AttemptResult(failure=Failure.INTERNAL, detail="another endpoint has failed")
-            result = await super().send(delivery, endpoint, *further)
-            if result.status == HTTPStatus.INTERNAL_SERVER_ERROR:
-                self._failed_uids[project] = endpoint.uid
-            return result
+        if self._failed_uids.get(endpoint.project, endpoint.uid) != endpoint.uid:
+            return AttemptResult(failure=Failure.INTERNAL, detail="another endpoint has failed")
+        result = await super().send(delivery, endpoint, *further)
+        if result.status == HTTPStatus.INTERNAL_SERVER_ERROR:
+            self._failed_uids[endpoint.project] = endpoint.uid
+        return result
 
 
 @fault("4.1-16", shows_in=FAN_OUT)
