@@ -29,9 +29,9 @@ _TYPES: Final = "have the documented types"
 _ENDPOINTS: Final = "createEndpoint getEndpoint expireEndpointSecret"
 _LINKS: Final = "listPortalLinks getPortalLink updatePortalLink"
 _ALL: Final = f"{_ENDPOINTS} {_LINKS} listSources createBroadcastEvent"
-# Fields that a creation sets and the answers show; the rest of section 2.3 is the service's.
 # Any field of a resource.
 _ANY: Final = "*"
+# Fields that a creation sets and the answers show; the rest of section 2.3 is the service's.
 _SETTINGS: Final = " ".join(
     f"{name} {name}.*"
     for name in STORED_FIELDS["createEndpoint"]

@@ -10,7 +10,7 @@ from aiohttp.web_request import BaseRequest
 from hookproof.mockserver.api.errors import ApiError
 from hookproof.mockserver.api.request_pipeline import RequestPipeline
 from hookproof.mockserver.api.routes import Route
-from hookproof.mockserver.api.serialization.request_body import decode_json_around
+from hookproof.mockserver.api.serialization.request_body import MalformedBody, decode_json_around
 from hookproof.mockserver.api.service import OperationCall, OperationResult
 from hookproof.mockserver.faults.catalogue.api.api_keys import RefusedButDone
 from hookproof.mockserver.faults.registry import fault
@@ -42,15 +42,20 @@ class RefusedContentKept(RequestPipeline):
             raise
 
     def _carry_out_rest(self, text: bytes) -> None:
-        value, payload = decode_json_around(text, "data")
+        try:
+            value, payload = decode_json_around(text, "data")
+        except MalformedBody:
+            return
         wrong = {
             problem.pointer.split("/")[1]
             for problem in self._problems(self.operation_id, value)
             if problem.pointer
         }
+        if not wrong:
+            return  # the value may be no object at all
         body = {name: content for name, content in value.items() if name not in wrong}
         route = _route.get()
-        if not wrong or self._problems(self.operation_id, body):
+        if self._problems(self.operation_id, body):
             return
         self._perform(
             OperationCall(
