@@ -128,7 +128,7 @@ class FailureStopsTheRest(AttemptSender):
             return AttemptResult(failure=Failure.INTERNAL, detail="another endpoint has failed")
         result = await super().send(delivery, endpoint, *further)
         if result.status == HTTPStatus.INTERNAL_SERVER_ERROR:
-            self._failed_uids[endpoint.project] = endpoint.uid
+            self._failed_uids.setdefault(endpoint.project, endpoint.uid)
         return result
 
 
