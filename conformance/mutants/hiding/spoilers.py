@@ -33,24 +33,13 @@ _SPOILER: Final = {
         "hides": _HIDES,
     },
 }
-_FAULT: Final = {
-    "oneOf": [
-        _HIDES,
-        {
-            "type": "object",
-            "additionalProperties": False,
-            "required": ["whole_operation", "hides"],
-            "properties": {"whole_operation": {"type": "boolean"}, "hides": _HIDES},
-        },
-    ]
-}
 _SCHEMA: Final[dict[str, Any]] = {
     "type": "object",
     "additionalProperties": False,
     "required": ["spoilers", "faults"],
     "properties": {
         "spoilers": {"type": "object", "additionalProperties": _SPOILER},
-        "faults": {"type": "object", "additionalProperties": _FAULT},
+        "faults": {"type": "object", "additionalProperties": _HIDES},
     },
 }
 
@@ -67,8 +56,7 @@ class Hiding:
 class Spoiler:
     """One or two spoilers at once, with `deviations` as words of the server's command line.
 
-    `whole_operation` is whether an operation never succeeds, or nothing is delivered any more, so
-    that everything about it is lost.
+    `whole_operation` is whether an operation never succeeds, so that everything about it is lost.
     """
 
     name: str
@@ -117,10 +105,8 @@ def read_spoilers(path: Path = SPOILERS) -> KnownSpoilers:
     return KnownSpoilers(
         spoilers=tuple(_spoiler(name, fields) for name, fields in content["spoilers"].items()),
         faults={
-            name: _spoiler(
-                name, {"fault": name, **(said if isinstance(said, dict) else {"hides": said})}
-            )
-            for name, said in content["faults"].items()
+            name: _spoiler(name, {"fault": name, "hides": hides})
+            for name, hides in content["faults"].items()
         },
     )
 

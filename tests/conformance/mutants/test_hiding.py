@@ -106,23 +106,14 @@ def test_a_file_of_spoilers_with_a_mistake_is_refused_with_its_place(tmp_path: P
         read_spoilers(path)
 
 
-def test_a_fault_after_which_nothing_is_delivered_may_hide_more(tmp_path: Path) -> None:
+def test_faults_of_the_catalogue_hide_what_the_file_says_and_others_nothing(tmp_path: Path) -> None:
     path = tmp_path / "spoilers.yaml"
     hides = "[{because: nothing arrives, requirements: ['6-*']}]"
-    whole = f"{{whole_operation: true, hides: {hides}}}"
-    path.write_text(f"spoilers: {{}}\nfaults:\n  some: {hides}\n  all: {whole}\n", encoding="utf-8")
+    path.write_text(f"spoilers: {{}}\nfaults:\n  some: {hides}\n", encoding="utf-8")
     known = read_spoilers(path)
-    assert [known.of_fault(name).whole_operation for name in ("some", "all", "other")] == [
-        False,
-        True,
-        False,
-    ]
-    assert [known.of_fault(name).may_hide("6-1") for name in ("some", "all", "other")] == [
-        True,
-        True,
-        False,
-    ]
-    assert known.of_fault("all").deviations == ("--fault", "all")
+    assert known.of_fault("some").may_hide("6-1")
+    assert not known.of_fault("other").may_hide("6-1")
+    assert known.of_fault("other").deviations == ("--fault", "other")
 
 
 def test_a_server_that_is_not_known_is_refused_in_one_line(tmp_path: Path) -> None:
