@@ -312,8 +312,9 @@ class Scenario:
                         places[event].append(place)
             seen = len(arrived)
             missing = sum(max(0, count - len(of_event)) for of_event in places.values())
-            patience_s = self._patience_s(arrived) if timeout_s is None else timeout_s
-            left_s = began + patience_s - self.context.loop.time()
+            if missing:
+                patience_s = self._patience_s(arrived) if timeout_s is None else timeout_s
+                left_s = began + patience_s - self.context.loop.time()
             if not missing or left_s <= 0:
                 return tuple(arrived[place] for event in expected for place in places[event])
             awaited = seen + missing

@@ -78,9 +78,9 @@ def shown_events(
     in the body counts for more than one in a header, be it that of an event of another experiment,
     and the event's uid decides between headers.
     """
-    in_body = tuple(event for event in events if event.marker.encode() in delivery.body)
-    if in_body or any(event.marker[:-OWN].encode() in delivery.body for event in events):
-        return in_body
+    stems = {event.marker[:-OWN] for event in events}
+    if any(stem.encode() in delivery.body for stem in stems):
+        return tuple(event for event in events if event.marker.encode() in delivery.body)
     named = delivery.header(dialect.delivery.event_id_header)
     by_uid = tuple(event for event in events if event.uid is not None and event.uid == named)
     in_headers = tuple(

@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Final
 
@@ -96,22 +97,29 @@ class UntrustedReceiver(ReceiverClient):
 class WatchedReceiver(ReceiverClient):
     """A receiver that notices if every TLS handshake with it fails.
 
-    `distrust` says so in words then. Silence proves nothing of such a target.
+    `distrust` says so in words then. Silence proves nothing of such a target. Experiments ask for
+    the same deliveries again and again, so those that have ended are read only once.
     """
 
     def __init__(self, control_url: str) -> None:
         super().__init__(control_url)
         self.distrust: str | None = None
         self._trusted = False
+        # The first deliveries of each token, up to one that has not ended.
+        self._ended: dict[str, tuple[ReceivedDelivery, ...]] = {}
 
     async def deliveries(
         self, token: str, count: int = 1, timeout_s: float = 5.0, *, after: int = 0
     ) -> tuple[ReceivedDelivery, ...]:
         """As the receiver's; raises PreconditionFailed if no handshake succeeds."""
-        arrived = await super().deliveries(token, count, timeout_s, after=after)
-        if not arrived and not self._trusted:
+        ended = self._ended.get(token, ())
+        missing = max(0, after + count - len(ended))
+        newer = await super().deliveries(token, missing, timeout_s, after=len(ended))
+        if not ended and not newer and not self._trusted:
             await self._check_trust()
-        return arrived
+        arrived = ended + newer
+        self._ended[token] = tuple(takewhile(_has_ended, arrived))
+        return arrived[after:]
 
     async def _check_trust(self) -> None:
         handshakes = await self.tls_handshakes()
@@ -123,6 +131,10 @@ class WatchedReceiver(ReceiverClient):
         if handshakes.begun and not self._trusted:
             self.distrust = DISTRUST.format(begun=handshakes.begun)
             raise PreconditionFailed(self.distrust)
+
+
+def _has_ended(delivery: ReceivedDelivery) -> bool:
+    return delivery.completed_monotonic is not None or delivery.closed_monotonic is not None
 
 
 @asynccontextmanager

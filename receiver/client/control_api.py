@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import aiohttp
 import msgspec
+import orjson
 
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.receiver.inbox.rate import Rate
@@ -230,7 +231,9 @@ class ReceiverClient:
                 method, self._base + path, timeout=limit, **content
             ) as answer:
                 answer_json: Mapping[str, Any] = (
-                    await answer.json() if answer.content_type == "application/json" else {}
+                    await answer.json(loads=orjson.loads)
+                    if answer.content_type == "application/json"
+                    else {}
                 )
                 if not answer.ok:
                     reason = answer_json.get("error", answer.reason)
