@@ -1,17 +1,20 @@
 """Broadcast answers: what the event in the answer to a broadcast shows (sections 2.8, 4.8)."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import Any, Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
-from hookproof.conformance.model.evidence import Evidence
+from hookproof.conformance.experiments.support.telling_texts import event_texts, find_accepted
+from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.observations.preparation import Preparation
 from hookproof.conformance.observations.resources.broadcast_answer import (
     BroadcastWithField,
     BroadcastWithPayload,
     BroadcastWithQuery,
+    BroadcastWithTellingTexts,
     HeaderTextTried,
 )
 from hookproof.spec.dialect.vocabulary import EventQuery, HeaderText
@@ -46,7 +49,14 @@ HEADER_TEXTS: Final = {HeaderText.LATIN_1: "Grüße", HeaderText.ANY: "配送"}
 
 @experiment(
     "broadcast_answers",
-    observes=(BroadcastWithField, BroadcastWithPayload, BroadcastWithQuery, HeaderTextTried),
+    observes=(
+        BroadcastWithField,
+        BroadcastWithPayload,
+        BroadcastWithQuery,
+        BroadcastWithTellingTexts,
+        HeaderTextTried,
+        Preparation,
+    ),
     busy=True,
 )
 async def broadcast_answers(context: ExperimentContext) -> AsyncIterator[Evidence]:
@@ -63,6 +73,8 @@ async def broadcast_answers(context: ExperimentContext) -> AsyncIterator[Evidenc
         raw_body = json.dumps(bodies.broadcast(data=data), ensure_ascii=False).encode()
         await trial.call("createBroadcastEvent", role="create", raw_body=raw_body)
         yield trial.observe(BroadcastWithPayload)
+    async for observation in _with_telling_texts(context, bodies):
+        yield observation
     if context.dialect.representation.event_query.prefers(EventQuery.REQUEST):
         trial = context.trial("broadcast with a query")
         body = bodies.broadcast()
@@ -74,3 +86,23 @@ async def broadcast_answers(context: ExperimentContext) -> AsyncIterator[Evidenc
             body = bodies.broadcast(custom_headers={"X-Note": value})
             await trial.call("createBroadcastEvent", role="tried", body=body)
             yield trial.observe(HeaderTextTried, needs=needs)
+
+
+async def _with_telling_texts(
+    context: ExperimentContext, bodies: RequestBodies
+) -> AsyncIterator[Evidence]:
+    """Broadcast with every text that the target accepts, all at once."""
+    probe = context.trial("texts of events that a target accepts")
+
+    async def broadcast(values: Mapping[str, Any]) -> Exchange:
+        key = {"idempotency_key": bodies.word("probe")} if "idempotency_key" in values else {}
+        if key:  # the key itself stays new
+            key["idempotency_key"] += values["idempotency_key"]
+        body = bodies.broadcast(**{**values, **key})
+        return await probe.call("createBroadcastEvent", role="probe", body=body)
+
+    accepted = await find_accepted(event_texts(bodies), broadcast)
+    yield probe.observe(Preparation)
+    trial = context.trial("broadcast with texts that tell")
+    await trial.call("createBroadcastEvent", role="create", body=bodies.broadcast(**accepted))
+    yield trial.observe(BroadcastWithTellingTexts)

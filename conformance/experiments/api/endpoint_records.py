@@ -51,8 +51,12 @@ async def endpoint_records(context: ExperimentContext) -> AsyncIterator[Evidence
         if not existing.links:
             yield trial.not_observed(RecordsInPortalLink, existing.reason)
             return
+        bodies = RequestBodies.of(context)
+        fields = {field: bodies.endpoint_value(field) for field in RECORDED}
         async with put_back_afterwards(context, trial, existing.links[0]):
-            yield await _show_in_portal_link(context, existing.links[0])
+            yield await show_in_portal_link(
+                context, existing.links[0], "records in a portal link", fields
+            )
         yield trial.observe(Preparation)
 
 
@@ -68,13 +72,15 @@ async def in_event(scenario: Scenario) -> RecordsInEvent:
     return await scenario.observe(RecordsInEvent)
 
 
-async def _show_in_portal_link(
-    context: ExperimentContext, link: Mapping[str, Any]
+async def show_in_portal_link(
+    context: ExperimentContext, link: Mapping[str, Any], name: str, fields: Mapping[str, Any]
 ) -> RecordsInPortalLink:
-    trial, bodies = context.trial("records in a portal link"), RequestBodies.of(context)
+    """Create an endpoint with these fields, fetch it, and see a portal link of its owner in the
+    answers of all three operations that show one.
+    """
+    trial, bodies = context.trial(name), RequestBodies.of(context)
     owner, place = context.word("owner"), {"portalLinkID": link["uid"]}
     await give_owner(trial, bodies, link, owner)
-    fields = {field: bodies.endpoint_value(field) for field in RECORDED}
     body = bodies.quiet_endpoint(**{**fields, "owner_id": owner})
     created = await create_endpoint(context, trial, role="prepare", body=body, link=link)
     if created.uid is not None:
@@ -82,4 +88,7 @@ async def _show_in_portal_link(
     if shown_uid(created.answer) is None:  # the portal link was changed to find the endpoint
         await give_owner(trial, bodies, link, owner)
     await trial.call("getPortalLink", role=SHOWN, path=place)
+    of_owner = {context.dialect.paging.owner_filter: owner}
+    await trial.call("listPortalLinks", role=SHOWN, query=of_owner)
+    trial.rename(await give_owner(trial, bodies, link, owner), SHOWN)
     return trial.observe(RecordsInPortalLink)

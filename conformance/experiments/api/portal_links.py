@@ -63,7 +63,8 @@ async def portal_links(context: ExperimentContext) -> AsyncIterator[Evidence]:
         restored = context.trial("portal link as it was")
         async with put_back_afterwards(context, restored, link):
             for field, value in _changes(bodies, link):
-                yield await _update_field(context, bodies, link, field, value)
+                name = f"update of {field} to {value}"
+                yield await update_field(context, bodies, link, name, field, value)
             yield await _update_endpoints(context, bodies, link)
             yield await _create_endpoints_of_owner(context, bodies, link)
             if len(links) > 1:
@@ -84,17 +85,18 @@ def _changes(bodies: RequestBodies, link: Link) -> list[tuple[str, Any]]:
     ]
 
 
-def _body(bodies: RequestBodies, link: Link, **fields: Any) -> dict[str, Any]:
+def updating_body(bodies: RequestBodies, link: Link, **fields: Any) -> dict[str, Any]:
     """The fields given, and what else the dialect requires, as the portal link has it."""
     return bodies.portal_link(**{**kept_fields(bodies, link), **fields})
 
 
-async def _update_field(
-    context: ExperimentContext, bodies: RequestBodies, link: Link, field: str, value: Any
+async def update_field(
+    context: ExperimentContext, bodies: RequestBodies, link: Link, name: str, field: str, value: Any
 ) -> Evidence:
-    trial = context.trial(f"update of {field} to {value}")
+    """Update one field of a portal link, and retrieve it before and afterwards."""
+    trial = context.trial(name)
     await _retrieve(trial, link, "before")
-    await _update(trial, link, "update", _body(bodies, link, **{field: value}))
+    await _update(trial, link, "update", updating_body(bodies, link, **{field: value}))
     await _retrieve(trial, link, "after")
     return trial.observe(PortalLinkUpdate, field=field)
 
@@ -112,9 +114,9 @@ async def _update_endpoints(
             PortalLinkUpdate, f"there is no endpoint to name: {created.reason}"
         )
     await _retrieve(trial, link, "before")
-    await _update(trial, link, "update", _body(bodies, link, endpoints=[created.uid]))
+    await _update(trial, link, "update", updating_body(bodies, link, endpoints=[created.uid]))
     await _retrieve(trial, link, "after")
-    await _update(trial, link, "put back", _body(bodies, link, endpoints=[]))
+    await _update(trial, link, "put back", updating_body(bodies, link, endpoints=[]))
     return trial.observe(PortalLinkUpdate, field="endpoints")
 
 
@@ -130,7 +132,7 @@ async def _create_endpoints_of_owner(
             "createEndpoint", role=role, body=bodies.quiet_endpoint(owner_id=owner_id)
         )
 
-    await _update(trial, link, "prepare", _body(bodies, link, owner_id=owner))
+    await _update(trial, link, "prepare", updating_body(bodies, link, owner_id=owner))
     await create("same owner", owner)
     fetched = await create("same owner", owner)
     await create("other owner", other)
@@ -140,7 +142,7 @@ async def _create_endpoints_of_owner(
         await trial.call("getEndpoint", role="fetch", path={"endpointID": uid})
     await create("same owner later", owner)
     await _retrieve(trial, link, "retrieve later")
-    await _update(trial, link, "change owner", _body(bodies, link, owner_id=other))
+    await _update(trial, link, "change owner", updating_body(bodies, link, owner_id=other))
     await _retrieve(trial, link, "retrieve changed")
     return trial.observe(PortalLinkOfOwner)
 
@@ -150,7 +152,7 @@ async def _update_among_others(
 ) -> Evidence:
     trial = context.trial("other portal links during an update")
     await fetch_list(trial, "listPortalLinks")
-    await _update(trial, link, "update", _body(bodies, link, name=context.word("portal")))
+    await _update(trial, link, "update", updating_body(bodies, link, name=context.word("portal")))
     await fetch_list(trial, "listPortalLinks")
     return trial.observe(UpdateAmongPortalLinks, uid=link["uid"])
 

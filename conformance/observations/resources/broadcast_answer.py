@@ -60,6 +60,11 @@ class BroadcastWithQuery(BroadcastAnswer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BroadcastWithTellingTexts(BroadcastAnswer):
+    """One broadcast whose texts change in whatever a service does to texts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HeaderTextTried(Observation):
     """A broadcast with a custom header whose value needs such texts to be accepted."""
 

@@ -126,6 +126,11 @@ class EndpointsOfOneOwner(RoundTrip, SucceedingRequests):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TellingRoundTrip(RoundTrip):
+    """One endpoint whose texts change in whatever a service does to texts; any may be refused."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SecretOfAnotherForm(RoundTrip):
     """One endpoint with a secret that has neither the dialect's prefix nor its form."""
 

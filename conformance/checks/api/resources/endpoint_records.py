@@ -1,22 +1,26 @@
 """Sections 2.6, 2.8 and 4.8: records of endpoints in other resources, and acknowledged_at."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from hookproof.conformance.checks.support.agreement import differences
+from hookproof.conformance.checks.support.json_objects import objects_in
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
 from hookproof.conformance.observations.answer import has_value, sent, shown
+from hookproof.conformance.observations.delivery.security.credentials import AuthorizedDeliveries
 from hookproof.conformance.observations.lists.endpoint_records import (
     RecordsInEvent,
     RecordsInPortalLink,
+    shown_twice,
 )
 from hookproof.conformance.observations.resources.broadcast_answer import BroadcastWithField
 from hookproof.conformance.observations.timestamp import unix_seconds
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import EventEcho, TimestampForm
 
-# What neither deliveries nor time change, and no dialect masks. Name, url and owner_id in a portal
-# link are judged by 2.6-6.
+# What neither deliveries nor time change; 2.6-6 names the first three.
+IDENTIFYING: Final = ("name", "url", "owner_id")
 RECORDED: Final = (
     "project_id",
     "description",
@@ -27,48 +31,68 @@ RECORDED: Final = (
     "rate_limit_duration",
     "slack_webhook_url",
     "support_email",
+    "authentication",
+    "mtls_client_cert",
     "created_at",
 )
 # In seconds: the forms of timestamps have different precision.
 PRECISION_S: Final = 1.0
 
 
-@check("2.6-10")
+@check("2.6-6", "2.6-10")
 def a_portal_link_holds_full_records_of_its_endpoints(
-    records: RecordsInPortalLink, _context: CheckContext
+    records: RecordsInPortalLink, context: CheckContext
 ) -> Iterator[Judgement]:
-    """Field by field: what fetching the endpoint shows with a value, its record shows alike."""
+    """Field by field: what fetching the endpoint shows with a value, its record shows alike.
+
+    In every answer that shows the portal link. What is masked is not compared, nor are secrets that
+    a record does not show.
+    """
+    forms = context.dialect.representation
     for pair in records.fetched_and_shown():
-        for field in RECORDED:
-            wanted = shown(pair.fetched).get(field)
+        secrets = [_secrets(part, forms.mask) for part in (shown(pair.first), pair.record)]
+        if all(secrets):
+            yield judged(
+                _alike(*secrets),
+                "2.6-10",
+                "The record of an endpoint in a portal link shows other secrets",
+                expected=secrets[0],
+                actual=secrets[1],
+                exchanges=[pair.first, pair.answer],
+            )
+        for field in (*IDENTIFYING, *RECORDED):
+            wanted = shown(pair.first).get(field)
             if has_value(wanted):
                 yield judged(
-                    pair.record.get(field) == wanted,
-                    "2.6-10",
+                    not differences([field], shown(pair.first), pair.record, forms),
+                    "2.6-6" if field in IDENTIFYING else "2.6-10",
                     f"The record of an endpoint in a portal link lacks its {field} or shows"
                     " another",
                     expected=wanted,
                     actual=pair.record.get(field, "absent"),
-                    exchanges=[pair.fetched, pair.answer],
+                    exchanges=[pair.first, pair.answer],
                 )
 
 
 @check("2.8-10")
-def an_event_shows_its_endpoints_as_they_are_fetched(
-    records: RecordsInEvent, _context: CheckContext
+def an_event_shows_its_endpoints_as_other_answers_do(
+    records: RecordsInEvent | AuthorizedDeliveries, context: CheckContext
 ) -> Iterator[Judgement]:
-    """As far as both show a value: the document does not call these records full."""
-    for pair in records.fetched_and_shown():
-        for field in ("name", "url", "owner_id", *RECORDED):
-            wanted, actual = shown(pair.fetched).get(field), pair.record.get(field)
+    """As creating or fetching them shows them, as far as both show a value: the document does not
+    call these records full.
+    """
+    forms = context.dialect.representation
+    for pair in shown_twice(records, "endpoint_metadata"):
+        for field in (*IDENTIFYING, *RECORDED):
+            wanted, actual = shown(pair.first).get(field), pair.record.get(field)
             if has_value(wanted) and has_value(actual):
                 yield judged(
-                    actual == wanted,
+                    not differences([field], shown(pair.first), pair.record, forms),
                     "2.8-10",
-                    f"An event shows another {field} of an endpoint than fetching it",
+                    f"An event shows another {field} of an endpoint than the endpoint itself",
                     expected=wanted,
                     actual=actual,
-                    exchanges=[pair.fetched, pair.answer],
+                    exchanges=[pair.first, pair.answer],
                 )
 
 
@@ -93,6 +117,23 @@ def a_shown_acknowledged_at_is_the_one_sent(
             actual=actual,
             exchanges=[created],
         )
+
+
+def _secrets(endpoint: Mapping[str, Any], mask: str) -> list[dict[str, Any]]:
+    """What the secrets of an endpoint show, but for masks."""
+    return [
+        {name: value for name, value in secret.items() if has_value(value) and value != mask}
+        for secret in objects_in(endpoint.get("secrets"))
+    ]
+
+
+def _alike(first: Sequence[Mapping[str, Any]], second: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether there are as many secrets, alike in what both show of them."""
+    return len(first) == len(second) and all(
+        one[name] == other[name]
+        for one, other in zip(first, second, strict=True)
+        for name in one.keys() & other.keys()
+    )
 
 
 def _same_time(wanted: Any, actual: Any, dialect: Dialect) -> bool:

@@ -27,18 +27,27 @@ SHARE: Final = 0.01
 def a_roll_leaves_the_configuration_as_it_was(
     rolled: RollAnswer, context: CheckContext
 ) -> Iterator[Judgement]:
-    """Fetched before and after; what is masked is not compared."""
-    before, after = rolled.before, rolled.after
-    if before is not None and after is not None and shown(before) and shown(after):
-        forms = context.dialect.representation
-        changed = differences(CONFIGURATION, shown(before), shown(after), forms)
+    """Fetched before and after, and in the answers to the rolls; what is masked is not compared."""
+    before, forms = rolled.before, context.dialect.representation
+    if before is None or not shown(before):
+        return
+    for message, answer in (
+        ("A roll changes the configuration of an endpoint", rolled.after),
+        *(
+            ("The answer to a roll shows another configuration than the endpoint had", roll)
+            for roll in rolled.successful_rolls
+        ),
+    ):
+        if answer is None or not shown(answer):
+            continue
+        changed = differences(CONFIGURATION, shown(before), shown(answer), forms)
         yield judged(
             not changed,
             "4.3-11",
-            "A roll changes the configuration of an endpoint",
+            message,
             expected="as before",
             actual=changed,
-            exchanges=[before, after],
+            exchanges=[before, answer],
         )
 
 

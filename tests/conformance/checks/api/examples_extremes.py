@@ -26,10 +26,11 @@ from hookproof.conformance.checks.api.extremes.refused_content import (
     an_endpoint_with_refused_content_is_not_created,
 )
 from hookproof.conformance.checks.api.resources.endpoint_records import (
+    IDENTIFYING,
     RECORDED,
     a_portal_link_holds_full_records_of_its_endpoints,
     a_shown_acknowledged_at_is_the_one_sent,
-    an_event_shows_its_endpoints_as_they_are_fetched,
+    an_event_shows_its_endpoints_as_other_answers_do,
 )
 from hookproof.conformance.checks.api.resources.left_out_fields import (
     FIELDS as LEFT_OUT,
@@ -187,16 +188,19 @@ def _link_with(role: str, count: int) -> Exchange:
     return exchange(role, "getPortalLink", data=link(endpoints_metadata=[endpoint()] * count))
 
 
-EVERY_FIELD = {field: f"the {field}" for field in RECORDED}
+SHOWN_SECRET = {"uid": "a secret", "value": "its value"}
+EVERY_FIELD = {field: f"the {field}" for field in (*IDENTIFYING, *RECORDED)}
 
 
-def in_portal_link(**record: Any) -> RecordsInPortalLink:
+def in_portal_link(operation_id: str = "getPortalLink", **record: Any) -> RecordsInPortalLink:
     """An endpoint with every field, and a record of it that differs in these fields."""
-    full = endpoint(**EVERY_FIELD)
+    full = endpoint(**EVERY_FIELD, secrets=[SHOWN_SECRET])
+    holder = link(endpoints_metadata=[full | record])
+    is_list = operation_id == "listPortalLinks"
     return observation(
         RecordsInPortalLink,
         exchange("fetch", "getEndpoint", data=full, path={"endpointID": UID}),
-        exchange("shows records", "getPortalLink", data=link(endpoints_metadata=[full | record])),
+        exchange("shows records", operation_id, data={"content": [holder]} if is_list else holder),
     )
 
 
@@ -353,7 +357,27 @@ EXAMPLES = (
     ),
     *(
         Example(
-            check=an_event_shows_its_endpoints_as_they_are_fetched,
+            check=a_portal_link_holds_full_records_of_its_endpoints,
+            requirement="2.6-6",
+            kept=in_portal_link(operation_id),
+            broken=in_portal_link(operation_id, **{field: "another"}),
+        )
+        for operation_id in ("getPortalLink", "listPortalLinks", "updatePortalLink")
+        for field in IDENTIFYING
+    ),
+    *(
+        Example(
+            check=a_portal_link_holds_full_records_of_its_endpoints,
+            requirement="2.6-10",
+            kept=in_portal_link(secrets=[kept]),
+            broken=in_portal_link(secrets=[broken]),
+        )
+        for kept in (SHOWN_SECRET, {"uid": "a secret"}, SHOWN_SECRET | {"value": "********"})
+        for broken in (SHOWN_SECRET | {"uid": "another"}, SHOWN_SECRET | {"value": "another"})
+    ),
+    *(
+        Example(
+            check=an_event_shows_its_endpoints_as_other_answers_do,
             requirement="2.8-10",
             kept=in_event(description=None),
             broken=in_event(**{field: "another"}),

@@ -59,18 +59,23 @@ def with_secrets(
 
 
 def roll(
-    *secrets: dict[str, Any], body: dict[str, Any], fetched_secrets: Any = None, **changed: Any
+    *secrets: dict[str, Any],
+    body: dict[str, Any],
+    fetched_secrets: Any = None,
+    in_answer: dict[str, Any] | None = None,
+    **changed: Any,
 ) -> RollAnswer:
     """A roll that was answered with these secrets, between two fetches, examined as at intake.
 
-    Another endpoint stays as it is.
+    The answer has other fields `in_answer`, and the last fetch those `changed`. Another endpoint
+    stays as it is.
     """
     after = list(secrets) if fetched_secrets is None else fetched_secrets
     return observation(
         RollAnswer,
         with_secrets("create other", "createEndpoint", secret(OTHER_UID)),
         with_secrets("fetch before", "getEndpoint", secret(OLD, GIVEN)),
-        with_secrets("roll", "expireEndpointSecret", *secrets, request=body),
+        with_secrets("roll", "expireEndpointSecret", *secrets, request=body, **(in_answer or {})),
         with_secrets("fetch", "getEndpoint", *after, **changed),
         with_secrets("fetch other", "getEndpoint", secret(OTHER_UID)),
         given=(GIVEN,),
@@ -153,11 +158,15 @@ OF_SECRET = (
 )
 
 ROLLS = (
-    Example(
-        check=a_roll_leaves_the_configuration_as_it_was,
-        requirement="4.3-11",
-        kept=ROLLED,
-        broken=roll(EXPIRING, secret(NEW, "new-secret"), body=BODY, url="https://two.invalid"),
+    *(
+        Example(
+            check=a_roll_leaves_the_configuration_as_it_was,
+            requirement="4.3-11",
+            kept=ROLLED,
+            broken=roll(EXPIRING, secret(NEW, "new-secret"), body=BODY, **changed),
+        )
+        for other in ({"url": "https://two.invalid"},)
+        for changed in (other, {"in_answer": other})
     ),
     Example(
         check=the_secret_sent_is_among_those_in_the_answer,

@@ -121,7 +121,7 @@ def test_a_masked_value_is_not_compared() -> None:
     first, second = configured(None, "********"), configured(None, "••••")
     evidence = shown_with(created(first), fetched(second))
     assert verdicts(an_endpoint_is_fetched_as_it_was_created, evidence) == {"4.2-5": Verdict.PASS}
-    rolled = roll(EXPIRING, secret(NEW, "new-secret"), body=BODY, **second)
+    rolled = roll(EXPIRING, secret(NEW, "new-secret"), body=BODY, in_answer=second, **second)
     before = with_secrets("fetch before", "getEndpoint", secret(), **first)
     exchanges = tuple(
         before if exchange.role == before.role else exchange for exchange in rolled.exchanges

@@ -1,0 +1,156 @@
+"""Texts that tell, in every field that takes texts: shown as they were sent (2.3 to 2.6)."""
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, Final
+
+from hookproof.conformance.experiments.api.endpoint_records import show_in_portal_link
+from hookproof.conformance.experiments.api.portal_links import update_field, updating_body
+from hookproof.conformance.experiments.api.roll_answers import roll_and_fetch
+from hookproof.conformance.experiments.api.round_trip import with_assertion
+from hookproof.conformance.experiments.context import ExperimentContext, Trial
+from hookproof.conformance.experiments.support.client_certificate import issue_client_pair
+from hookproof.conformance.experiments.support.created_endpoints import create_endpoint
+from hookproof.conformance.experiments.support.existing_resources import (
+    fetch_list,
+    find_changeable_links,
+    put_back_afterwards,
+)
+from hookproof.conformance.experiments.support.optional_settings import lacking_fields
+from hookproof.conformance.experiments.support.request_bodies import RequestBodies
+from hookproof.conformance.experiments.support.telling_texts import (
+    endpoint_texts,
+    find_accepted,
+    find_accepted_endpoint,
+    mechanisms,
+    texts,
+)
+from hookproof.conformance.model.evidence import Evidence, Exchange
+from hookproof.conformance.model.experiment_registry import Sharing, experiment
+from hookproof.conformance.observations.lists.endpoint_records import RecordsInPortalLink
+from hookproof.conformance.observations.preparation import Preparation
+from hookproof.conformance.observations.resources.portal_link import (
+    ListedPortalLinks,
+    PortalLinkUpdate,
+)
+from hookproof.conformance.observations.resources.round_trip import (
+    AuthenticationRoundTrip,
+    TellingRoundTrip,
+)
+from hookproof.conformance.observations.resources.secret_roll import RollAnswer
+from hookproof.target.file_schema import Presence
+
+LINK_FIELDS: Final = ("name", "owner_id")
+# The body of createEndpoint does not name these (section 2.5).
+SHOWN_IN_RESPONSES: Final = ("api_key", "basic_auth")
+
+
+@experiment(
+    "telling_texts",
+    observes=(
+        TellingRoundTrip,
+        AuthenticationRoundTrip,
+        RollAnswer,
+        RecordsInPortalLink,
+        PortalLinkUpdate,
+        ListedPortalLinks,
+        Preparation,
+    ),
+    busy=True,
+    sharing=Sharing.QUIET,
+)
+async def telling_texts(context: ExperimentContext) -> AsyncIterator[Evidence]:
+    """Endpoints with each mechanism, of which one is rolled and one is in a portal link."""
+    bodies, probe = RequestBodies.of(context), context.trial("texts that a target accepts")
+    accepted = await _find_accepted(context, probe, bodies)
+    yield probe.observe(Preparation)
+    for name, fields in accepted.items():
+        yield await _create_and_fetch(context, bodies, name, fields)
+    for name, fields in accepted.items():
+        roll = {**bodies.required("expireEndpointSecret"), "secret": bodies.secret()}
+        title = f"roll with texts that tell, {name}"
+        yield await roll_and_fetch(context, bodies, title, [roll], fields)
+    async with context.portal_links:
+        trial = context.trial("portal link with texts that tell")
+        existing = await find_changeable_links(context, trial, pages=1)
+        if not existing.links:
+            yield trial.not_observed(PortalLinkUpdate, existing.reason)
+            return
+        link = existing.links[0]
+        async with put_back_afterwards(context, trial, link):
+            for name, fields in accepted.items():
+                title = f"texts that tell in a portal link, {name}"
+                yield await show_in_portal_link(context, link, title, fields)
+            found = await _find_accepted_update(trial, bodies, link)
+            for field, value in found.items():
+                title = f"update of {field} to a text that tells"
+                yield await update_field(context, bodies, link, title, field, value)
+            yield await _list(context, bodies, link, found)
+        yield trial.observe(Preparation)
+
+
+async def _find_accepted(
+    context: ExperimentContext, probe: Trial, bodies: RequestBodies
+) -> dict[str, dict[str, Any]]:
+    """The fields of endpoints that the target accepts: one with all the texts, and one with each
+    mechanism that it accepts.
+    """
+    lacking = lacking_fields(context)
+    candidates = {
+        field: values for field, values in endpoint_texts(bodies).items() if field not in lacking
+    }
+    pair = await issue_client_pair(context, context.word("client"))
+    optional = {"mtls_client_cert": (pair.mtls_client_cert,)}
+    optional = {field: values for field, values in optional.items() if field not in lacking}
+    plain = await find_accepted_endpoint(context, probe, {**candidates, **optional})
+    accepted = {"all fields": plain}
+    for name, authentication in mechanisms(bodies, with_assertion(bodies)).items():
+        if not context.why_lacking(name):
+            field = {"authentication": (authentication,)}
+            if found := await find_accepted_endpoint(context, probe, field):
+                accepted[name] = found
+    return accepted
+
+
+async def _create_and_fetch(
+    context: ExperimentContext, bodies: RequestBodies, mechanism: str, fields: Mapping[str, Any]
+) -> Evidence:
+    trial = context.trial(f"texts that tell, {mechanism}")
+    created = await create_endpoint(
+        context, trial, role="create", body=bodies.quiet_endpoint(**fields)
+    )
+    if created.uid is not None:
+        await trial.call("getEndpoint", role="fetch", path={"endpointID": created.uid})
+    if mechanism in SHOWN_IN_RESPONSES:
+        promised = context.presence(mechanism) is Presence.YES
+        return trial.observe(AuthenticationRoundTrip, fields=tuple(fields), promised=promised)
+    return trial.observe(TellingRoundTrip, fields=tuple(fields))
+
+
+async def _find_accepted_update(
+    trial: Trial, bodies: RequestBodies, link: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The name and owner that an update of a portal link accepts."""
+
+    async def update(values: Mapping[str, Any]) -> Exchange:
+        body = updating_body(bodies, link, **values)
+        place = {"portalLinkID": link["uid"]}
+        return await trial.call("updatePortalLink", role="probe", path=place, body=body)
+
+    candidates = {field: texts(bodies.word(field)) for field in LINK_FIELDS}
+    return await find_accepted(candidates, update)
+
+
+async def _list(
+    context: ExperimentContext,
+    bodies: RequestBodies,
+    link: Mapping[str, Any],
+    fields: Mapping[str, Any],
+) -> Evidence:
+    """List the portal link with its texts, and retrieve it."""
+    trial = context.trial("listed with texts that tell")
+    place = {"portalLinkID": link["uid"]}
+    body = updating_body(bodies, link, **fields)
+    await trial.call("updatePortalLink", role="prepare", path=place, body=body)
+    await fetch_list(trial, "listPortalLinks")
+    await trial.call("getPortalLink", role="retrieve", path=place)
+    return trial.observe(ListedPortalLinks)

@@ -1,0 +1,160 @@
+"""Texts that tell: whatever a service does to texts without saying so, changes one of these.
+
+Each holds a character of many classes, spaces around it, and capitals. A service may refuse any of
+them, since the document names no characters that a text may have; so each field has a stronger and
+a weaker text, and the first that the target accepts is used.
+"""
+
+import base64
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Final
+
+from hookproof.conformance.experiments.context import ExperimentContext, Trial
+from hookproof.conformance.experiments.support.request_bodies import RequestBodies
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.spec.dialect.vocabulary import SecretForm
+
+# Longer than the columns that most databases have for a text.
+LENGTH: Final = 1200
+
+# Composed and decomposed accents, what HTML and URLs escape, and a text that is escaped twice.
+WEAK: Final = "Caf\u00e9 cafe\u0301 <b>&amp;\"'</b> 100%25 &amp;lt; a_b*c"
+# Also characters beyond the first plane, and controls.
+STRONG: Final = f"{WEAK} \U0001f600 \U0001d518 \u4e2d\u6587 tab\tbell\u0007"
+# A field that becomes a header may hold visible ASCII alone (RFC 9110, section 5.5).
+VISIBLE: Final = 'Capitals; with="quotes" & <signs>, 100%25'
+PATH: Final = "Path/%2541?a=1&b=%26amp%3B"
+
+# Possible values of a field, the strongest first.
+Candidates = Sequence[Any]
+
+
+def texts(word: str) -> Candidates:
+    """Candidates for a field that takes any text; the word makes them unlike any other."""
+    return (_long(f" {word} {STRONG} "), f" {word} {STRONG} ", f"{word} {WEAK}")
+
+
+def visible_texts(word: str) -> Candidates:
+    """Candidates for a field that becomes a part of a header."""
+    return (f"{word} {VISIBLE} {'x' * LENGTH}", f"{word} {VISIBLE}")
+
+
+def urls(word: str) -> Candidates:
+    """Candidates for a field that takes a URL."""
+    short = f"https://host.invalid/{word}/{PATH}"
+    return (f"{short}&c={'long/' * (LENGTH // 5)}", short)
+
+
+def endpoint_texts(bodies: RequestBodies) -> dict[str, Candidates]:
+    """Candidates for the texts of createEndpoint, and its largest numbers (section 4.1)."""
+    word, requests = bodies.word, bodies.dialect.requests
+    address = f"Help+{word('developers')}caf\u00e9&amp;%25"
+    content_type = "application/json; note="
+    return {
+        "name": texts(word("endpoint")),
+        "description": texts(word("note")),
+        "owner_id": texts(word("owner")),
+        "support_email": (
+            f"{address}\U0001f600e\u0301{'x' * LENGTH}@support.invalid",
+            f"{address}@support.invalid",
+        ),
+        "slack_webhook_url": urls(word("channel")),
+        "url": urls(word("path")),
+        "content_type": (
+            f'{content_type}"A & b <c>, 100%25 {"x" * LENGTH}"',
+            f'{content_type}"A & b"',
+        ),
+        "secret": _secrets(bodies),
+        "http_timeout": (requests.http_timeout_maximum,),
+        "rate_limit": (requests.rate_limit_maximum,),
+        "rate_limit_duration": (requests.rate_limit_duration_maximum,),
+    }
+
+
+def event_texts(bodies: RequestBodies) -> dict[str, Candidates]:
+    """Candidates for the texts of createBroadcastEvent (section 4.8).
+
+    Deliveries may carry the type of an event in a header, and carry the custom ones.
+    """
+    word = bodies.word
+    in_header = bodies.dialect.delivery.event_type_header is not None
+    types = visible_texts(word("type"))[1:] if in_header else texts(word("type"))
+    return {
+        "event_type": types,
+        "idempotency_key": texts(word("key")),
+        "custom_headers": tuple(
+            {f"X-{word('Header')}": value} for value in visible_texts(word("value"))
+        ),
+        "data": ({"text": texts(word("data"))[0], "empty": "", "deep": {"a": {"b": {"c": 1}}}},),
+    }
+
+
+def mechanisms(bodies: RequestBodies, oauth2: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Authentication objects whose texts tell, by their words (section 2.5).
+
+    `oauth2` is one whose texts need not tell.
+    """
+    words, word = bodies.dialect.words, bodies.word
+    kept = {"authentication_type", "expiry_time_unit", "signing_key", "signing_algorithm"}
+    members = {
+        name: value if name in kept else _telling_member(name, value, word)
+        for name, value in oauth2["oauth2"].items()
+    }
+    header = {"header_name": f"X-{word('Key')}", "header_value": visible_texts(word("value"))[0]}
+    pair = {"username": texts(word("user"))[0], "password": texts(word("password"))[0]}
+    return {
+        "oauth2": {"type": words.auth_oauth2, "oauth2": members},
+        "api_key": {"type": words.auth_api_key, "api_key": header},
+        "basic_auth": {"type": words.auth_basic, "basic_auth": pair},
+    }
+
+
+async def find_accepted(
+    fields: Mapping[str, Candidates], attempt: Callable[[Mapping[str, Any]], Awaitable[Exchange]]
+) -> dict[str, Any]:
+    """For each field the strongest value that the target accepts; those that it refuses are absent.
+
+    One request where it accepts them all; else each field is tried alone.
+    """
+    strongest = {field: candidates[0] for field, candidates in fields.items()}
+    if (await attempt(strongest)).succeeded:
+        return strongest
+    accepted = {}
+    for field, candidates in fields.items():
+        for candidate in candidates:
+            if (await attempt({field: candidate})).succeeded:
+                accepted[field] = candidate
+                break
+    return accepted
+
+
+async def find_accepted_endpoint(
+    context: ExperimentContext, trial: Trial, fields: Mapping[str, Candidates]
+) -> dict[str, Any]:
+    """The values with which the target creates an endpoint that no broadcast reaches."""
+    bodies = RequestBodies.of(context)
+
+    async def create(values: Mapping[str, Any]) -> Exchange:
+        body = bodies.quiet_endpoint(**values)
+        return await trial.call("createEndpoint", role="probe", body=body)
+
+    return await find_accepted(fields, create)
+
+
+def _telling_member(name: str, value: Any, word: Callable[[str], str]) -> Any:
+    if isinstance(value, Mapping):
+        return {member: _telling_member(member, inner, word) for member, inner in value.items()}
+    return urls(word(name))[0] if name == "url" else texts(word(name))[0]
+
+
+def _secrets(bodies: RequestBodies) -> Candidates:
+    """Every sign that the dialect's form of secrets has (section 2.4)."""
+    rules = bodies.dialect.signatures.secret
+    if rules.form is SecretForm.TEXT:
+        return tuple(f"{rules.prefix}{text.strip()}" for text in texts(bodies.word("secret")))
+    content = b"\xfb\xff\xfe" * 12 + bodies.random.randbytes(11)
+    return (rules.prefix + base64.b64encode(content).decode(),)
+
+
+def _long(text: str) -> str:
+    return text + "\u4e2d\u6587 caf\u00e9 " * (LENGTH // 8)
