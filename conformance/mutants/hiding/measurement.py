@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import Final
 
 from hookproof.conformance.mutants.campaign import CLEAN, CLEAN_DIFFERENCE, CampaignPlan
-from hookproof.conformance.mutants.hiding.spoilers import Spoiler, pairs_of, read_spoilers
+from hookproof.conformance.mutants.hiding.spoilers import Spoiler, read_spoilers
 from hookproof.conformance.mutants.mutant_run import MutantRunOrder
 from hookproof.conformance.mutants.results import NOT_RUN, VariantOutcome
 from hookproof.conformance.mutants.worker_pool import WorkerPool
@@ -84,7 +84,7 @@ def spoiled_servers(plan: CampaignPlan, patterns: Sequence[str]) -> tuple[Spoile
     )
     servers = tuple(
         server
-        for server in (*known.spoilers, *pairs_of(known.spoilers), *faults)
+        for server in (*known.spoilers, *known.pairs, *faults)
         if not patterns or any(fnmatchcase(server.name, pattern) for pattern in patterns)
     )
     if not servers:

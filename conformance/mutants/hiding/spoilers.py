@@ -1,6 +1,6 @@
 """The spoilers of `spoilers.yaml`, and what each may hide."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import combinations
@@ -22,6 +22,20 @@ _HIDES: Final = {
         "properties": {"because": _TEXT, "requirements": _TEXTS},
     },
 }
+_TOGETHER: Final = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["one", "other", "because", "requirements"],
+        "properties": {
+            "one": _TEXTS,
+            "other": _TEXTS,
+            "because": _TEXT,
+            "requirements": _TEXTS,
+        },
+    },
+}
 _SPOILER: Final = {
     "type": "object",
     "additionalProperties": False,
@@ -39,6 +53,7 @@ _SCHEMA: Final[dict[str, Any]] = {
     "required": ["spoilers", "faults"],
     "properties": {
         "spoilers": {"type": "object", "additionalProperties": _SPOILER},
+        "together": _TOGETHER,
         "faults": {"type": "object", "additionalProperties": _HIDES},
     },
 }
@@ -76,23 +91,50 @@ class Spoiler:
             for pattern in hiding.requirements
         )
 
-    def together_with(self, other: "Spoiler") -> "Spoiler":
+    def together_with(self, other: "Spoiler", hides: Iterable[Hiding] = ()) -> "Spoiler":
+        """Both at once; they may also hide what is given."""
         return Spoiler(
             name=f"{self.name}+{other.name}",
             deviations=(*self.deviations, *other.deviations),
             whole_operation=self.whole_operation or other.whole_operation,
-            hides=(*self.hides, *other.hides),
+            hides=(*self.hides, *other.hides, *hides),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HidingTogether:
+    """What a spoiler named in `one` hides with one in `other`, and neither does alone."""
+
+    one: frozenset[str]
+    other: frozenset[str]
+    hiding: Hiding
+
+    def is_about(self, first: Spoiler, second: Spoiler) -> bool:
+        names = (first.name, second.name)
+        return any(
+            one in self.one and other in self.other for one, other in (names, reversed(names))
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownSpoilers:
-    """The spoilers in the order of the file, and faults of the catalogue that hide something, by
-    name.
+    """The spoilers in the order of the file, what two hide together, and faults of the catalogue
+    that hide something, by name.
     """
 
     spoilers: tuple[Spoiler, ...]
+    together: tuple[HidingTogether, ...]
     faults: Mapping[str, Spoiler]
+
+    @property
+    def pairs(self) -> tuple[Spoiler, ...]:
+        """Every two of the spoilers together."""
+        return tuple(
+            first.together_with(
+                second, [each.hiding for each in self.together if each.is_about(first, second)]
+            )
+            for first, second in combinations(self.spoilers, 2)
+        )
 
     def of_fault(self, name: str) -> Spoiler:
         """A fault of the catalogue as a spoiler."""
@@ -104,6 +146,14 @@ def read_spoilers(path: Path = SPOILERS) -> KnownSpoilers:
     content = read_yaml(path, _SCHEMA)
     return KnownSpoilers(
         spoilers=tuple(_spoiler(name, fields) for name, fields in content["spoilers"].items()),
+        together=tuple(
+            HidingTogether(
+                one=frozenset(item["one"]),
+                other=frozenset(item["other"]),
+                hiding=_hidings([item])[0],
+            )
+            for item in content.get("together", ())
+        ),
         faults={
             name: _spoiler(name, {"fault": name, "hides": hides})
             for name, hides in content["faults"].items()
@@ -123,11 +173,6 @@ def _spoiler(name: str, fields: Mapping[str, Any]) -> Spoiler:
         whole_operation=fields.get("whole_operation", False),
         hides=_hidings(fields.get("hides", ())),
     )
-
-
-def pairs_of(spoilers: Sequence[Spoiler]) -> tuple[Spoiler, ...]:
-    """Every two of them together."""
-    return tuple(first.together_with(second) for first, second in combinations(spoilers, 2))
 
 
 def _hidings(items: Sequence[Mapping[str, Any]]) -> tuple[Hiding, ...]:

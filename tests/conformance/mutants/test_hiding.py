@@ -15,7 +15,6 @@ from hookproof.conformance.mutants.hiding.measurement import (
 from hookproof.conformance.mutants.hiding.spoilers import (
     Hiding,
     Spoiler,
-    pairs_of,
     read_spoilers,
 )
 from hookproof.conformance.mutants.reports.hiding_text import render_hiding, render_loss
@@ -48,7 +47,7 @@ def test_a_loss_is_named_by_a_pattern_of_its_spoiler_and_by_nothing_else() -> No
 
 
 def test_two_spoilers_together_may_hide_what_each_hides() -> None:
-    (both,) = pairs_of([spoiler("one"), spoiler("two", hides="4.3-*")])
+    both = spoiler("one").together_with(spoiler("two", hides="4.3-*"))
     assert both.name == "one+two"
     assert both.deviations == ("--fault", "fault_of_one", "--fault", "fault_of_two")
     assert both.may_hide("2.8-1")
@@ -65,7 +64,7 @@ def test_one_server_may_hide_less_than_15_percent_unless_a_whole_operation_fails
 
 
 def test_two_spoilers_together_may_hide_twice_as_much() -> None:
-    (both,) = pairs_of([spoiler("one"), spoiler("two")])
+    both = spoiler("one").together_with(spoiler("two"))
     lost = tuple(f"2.8-{number}" for number in range(30))
     others = [loss() for _ in range(9)]
     assert outcome(Loss(spoiler=both, lost=lost[1:], exercised=100), *others).is_within_bounds
@@ -125,7 +124,7 @@ def test_a_server_that_is_not_known_is_refused_in_one_line(tmp_path: Path) -> No
 
 def test_every_spoiler_is_recorded_and_every_recorded_loss_is_named() -> None:
     known, lost = read_spoilers(), read_losses().lost
-    servers = {server.name: server for server in (*known.spoilers, *pairs_of(known.spoilers))}
+    servers = {server.name: server for server in (*known.spoilers, *known.pairs)}
     assert {server.name for server in known.spoilers} <= lost.keys()
     unnamed = {
         f"{name}: {requirement}"
@@ -140,10 +139,12 @@ def test_every_spoiler_is_recorded_and_every_recorded_loss_is_named() -> None:
 def test_every_reason_is_about_requirements_and_faults_that_exist() -> None:
     catalogue, known = load_catalogue(), read_spoilers()
     assert known.faults.keys() <= _fault_names()
-    for item in (*known.spoilers, *known.faults.values()):
-        for hiding in item.hides:
-            for pattern in hiding.requirements:
-                assert list(catalogue.select(pattern)), pattern
+    names = {spoiler.name for spoiler in known.spoilers}
+    assert all(each.one | each.other <= names for each in known.together)
+    alone = [hiding for item in (*known.spoilers, *known.faults.values()) for hiding in item.hides]
+    for hiding in (*alone, *(each.hiding for each in known.together)):
+        for pattern in hiding.requirements:
+            assert list(catalogue.select(pattern)), pattern
 
 
 def test_no_spoiler_that_leaves_every_operation_alone_is_recorded_to_hide_a_third() -> None:
