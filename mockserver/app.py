@@ -22,7 +22,7 @@ from hookproof.mockserver.api.response import Responder
 from hookproof.mockserver.api.routes import Routes
 from hookproof.mockserver.api.service import Dispatch, Service
 from hookproof.mockserver.collaborators import Collaborators
-from hookproof.mockserver.control.fixtures import FixtureLoader, ProjectFixtures
+from hookproof.mockserver.control.fixtures import FixtureLoader
 from hookproof.mockserver.control.listener import ControlListener
 from hookproof.mockserver.delivery.engine import DeliveryEngine
 from hookproof.mockserver.delivery.engine_dispatch import EngineDispatch
@@ -31,6 +31,7 @@ from hookproof.mockserver.delivery.http_client.tls import TlsContexts
 from hookproof.mockserver.delivery.store_port import OutcomeObserver
 from hookproof.mockserver.faults.live import FaultOrder, LiveFaults
 from hookproof.mockserver.faults.registry import Fault, with_faults
+from hookproof.mockserver.fixture_file import ProjectFixtures
 from hookproof.mockserver.notifications.assembly import create_notifier
 from hookproof.mockserver.notifications.limits import NotificationLimits
 from hookproof.mockserver.notifications.mail import MailServer

@@ -16,12 +16,7 @@ import click
 import uvloop
 
 from hookproof.mockserver.app import REQUEST_S, App, create_app
-from hookproof.mockserver.control.fixtures import (
-    DEFAULT_PATH,
-    BadRecord,
-    ProjectFixtures,
-    read_fixtures,
-)
+from hookproof.mockserver.control.fixtures import BadRecord
 from hookproof.mockserver.delivery.http_client.egress import Network
 from hookproof.mockserver.faults.live import BadOrder
 from hookproof.mockserver.faults.selection import (
@@ -30,6 +25,7 @@ from hookproof.mockserver.faults.selection import (
     render_fault_list,
     render_generated,
 )
+from hookproof.mockserver.fixture_file import DEFAULT_PATH, ProjectFixtures, read_fixtures
 from hookproof.mockserver.notifications.mail import SENDER, MailServer
 from hookproof.mockserver.option_types import HostPort, MailboxType, NetworkType, ProjectKey
 from hookproof.mockserver.project_file import read_projects

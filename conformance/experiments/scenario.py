@@ -80,6 +80,7 @@ class Scenario:
     async def destination(
         self,
         name: str,
+        /,
         *,
         replies: Sequence[Reply] = (),
         project: Project | None = None,
@@ -108,7 +109,7 @@ class Scenario:
         """
         return await self._create(name, token, project, self._endpoint_settings(settings))
 
-    async def try_destination(self, name: str, **settings: Any) -> Destination | None:
+    async def try_destination(self, name: str, /, **settings: Any) -> Destination | None:
         """A new endpoint that may be refused, so that what others show is not lost with it."""
         try:
             return await self.destination(name, **settings)

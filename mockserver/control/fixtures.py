@@ -1,78 +1,15 @@
-"""Fixtures: the portal links and sources of a fresh project, for which the API has no operation.
+"""Creates fixtures: the portal links and sources for which the API has no operation."""
 
-A fixture file is YAML with the two lists `portal_links` and `sources`. Their entries have the
-fields of sections 2.6 and 2.7; a name is required, and a type for sources. A text of the form
-`$source_types[1]` is replaced by that word of the dialect, counted from 0 and wrapping around at
-the end of the words, so that one file serves every dialect; `$timestamp[1700000000]` is replaced by
-that unix second.
-"""
-
-import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from jsonschema_rs import Draft202012Validator
 
 from hookproof.mockserver.api.handlers.portal_links import PortalLinkHandlers
 from hookproof.mockserver.api.handlers.sources import SourceHandlers
 from hookproof.mockserver.api.service import Service
-from hookproof.mockserver.store.identifiers import create_timestamp_writer
+from hookproof.mockserver.fixture_file import REQUIRED, ProjectFixtures
 from hookproof.spec.contract.service_contract import Contract
-from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.strict_yaml.reader import read_yaml
-
-DEFAULT_PATH: Final = Path(__file__).parent / "default_fixtures.yaml"
-_WORD: Final = re.compile(r"\$(\w+)\[(\d+)\]")
-_TIMESTAMP: Final = "timestamp"
-_REQUIRED: Final = {"portal_links": ["name"], "sources": ["name", "type"]}
-_SCHEMA: Final[Mapping[str, Any]] = {
-    "type": "object",
-    "additionalProperties": False,
-    "properties": {
-        name: {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "required": required,
-                "properties": {field: {"type": "string", "minLength": 1} for field in required},
-            },
-        }
-        for name, required in _REQUIRED.items()
-    },
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProjectFixtures:
-    """The records that each project starts with."""
-
-    portal_links: Sequence[Mapping[str, Any]] = ()
-    sources: Sequence[Mapping[str, Any]] = ()
-
-
-def read_fixtures(path: Path, dialect: Dialect) -> ProjectFixtures:
-    """Read a fixture file, with the dialect's words; raises spec.strict_yaml.FileProblems."""
-    content = _substitute_words(read_yaml(path, _SCHEMA), dialect)
-    return ProjectFixtures(
-        portal_links=content.get("portal_links", ()), sources=content.get("sources", ())
-    )
-
-
-def _substitute_words(value: Any, dialect: Dialect) -> Any:
-    if isinstance(value, dict):
-        return {name: _substitute_words(part, dialect) for name, part in value.items()}
-    if isinstance(value, list):
-        return [_substitute_words(part, dialect) for part in value]
-    match = _WORD.fullmatch(value) if isinstance(value, str) else None
-    if match is None:
-        return value
-    number = int(match[2])
-    if match[1] == _TIMESTAMP:
-        return create_timestamp_writer(dialect.representation.timestamp.value)(number)
-    words = getattr(dialect.words, match[1], None)
-    return words[number % len(words)] if isinstance(words, tuple) else value
 
 
 class BadRecord(Exception):
@@ -90,8 +27,8 @@ class FixtureLoader:
             "sources": SourceHandlers(service).create,
         }
         self._validators = {
-            "portal_links": _validator(service.contract, "PortalLink", _REQUIRED["portal_links"]),
-            "sources": _validator(service.contract, "Source", _REQUIRED["sources"]),
+            "portal_links": _validator(service.contract, "PortalLink", REQUIRED["portal_links"]),
+            "sources": _validator(service.contract, "Source", REQUIRED["sources"]),
         }
 
     def create(self, kind: str, project: str, record: Mapping[str, Any]) -> bytes:

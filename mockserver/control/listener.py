@@ -22,10 +22,11 @@ from aiohttp import web
 
 from hookproof.mockserver.api.request_journal import RequestEntry, RequestJournal
 from hookproof.mockserver.api.service import Service
-from hookproof.mockserver.control.fixtures import BadRecord, FixtureLoader, ProjectFixtures
+from hookproof.mockserver.control.fixtures import BadRecord, FixtureLoader
 from hookproof.mockserver.faults.answering import FAULTS
 from hookproof.mockserver.faults.live import BadOrder, FaultOrder, LiveFaults
 from hookproof.mockserver.faults.registry import catalogue
+from hookproof.mockserver.fixture_file import ProjectFixtures
 from hookproof.mockserver.notifications.journal import NOTIFICATION_FIELDS
 from hookproof.mockserver.notifications.notifier import Notifier
 from hookproof.mockserver.store.delivery_journal import DELIVERY_FIELDS, DeliveryJournal

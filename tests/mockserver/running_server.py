@@ -14,7 +14,7 @@ import pytest
 from yarl import URL
 
 from hookproof.mockserver.app import create_app
-from hookproof.mockserver.control.fixtures import DEFAULT_PATH, ProjectFixtures, read_fixtures
+from hookproof.mockserver.fixture_file import DEFAULT_PATH, ProjectFixtures, read_fixtures
 from hookproof.spec.contract.service_contract import Contract, contract_for
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_dialect

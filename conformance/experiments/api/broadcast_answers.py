@@ -5,8 +5,13 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any, Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.conformance.experiments.support.existing_resources import fetch_list
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
-from hookproof.conformance.experiments.support.telling_texts import event_texts, find_accepted
+from hookproof.conformance.experiments.support.telling_texts import (
+    event_texts,
+    find_accepted,
+    texts,
+)
 from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.observations.preparation import Preparation
@@ -14,10 +19,12 @@ from hookproof.conformance.observations.resources.broadcast_answer import (
     BroadcastWithField,
     BroadcastWithPayload,
     BroadcastWithQuery,
+    BroadcastWithTellingQuery,
     BroadcastWithTellingTexts,
+    EventBesideSources,
     HeaderTextTried,
 )
-from hookproof.spec.dialect.vocabulary import EventQuery, HeaderText
+from hookproof.spec.dialect.vocabulary import EventQuery, EventSource, HeaderText
 
 PAYLOADS: Final[dict[str, Any]] = {
     "empty object": {},
@@ -43,6 +50,9 @@ PAYLOADS: Final[dict[str, Any]] = {
 QUERY: Final = {"shop": "example", "note": "one & two"}
 
 
+# How many pages of the list of sources are read at most to find the one that an event names.
+SOURCE_PAGES: Final = 5
+
 # For each kind of text beyond ASCII, a value that needs it.
 HEADER_TEXTS: Final = {HeaderText.LATIN_1: "Grüße", HeaderText.ANY: "配送"}
 
@@ -53,7 +63,9 @@ HEADER_TEXTS: Final = {HeaderText.LATIN_1: "Grüße", HeaderText.ANY: "配送"}
         BroadcastWithField,
         BroadcastWithPayload,
         BroadcastWithQuery,
+        BroadcastWithTellingQuery,
         BroadcastWithTellingTexts,
+        EventBesideSources,
         HeaderTextTried,
         Preparation,
     ),
@@ -80,6 +92,16 @@ async def broadcast_answers(context: ExperimentContext) -> AsyncIterator[Evidenc
         body = bodies.broadcast()
         await trial.call("createBroadcastEvent", role="create", body=body, query=QUERY)
         yield trial.observe(BroadcastWithQuery)
+        trial = context.trial("broadcast with a query whose texts tell")
+        query = {"note": texts(bodies.word("query"))[0]}
+        await trial.call("createBroadcastEvent", role="tried", body=bodies.broadcast(), query=query)
+        yield trial.observe(BroadcastWithTellingQuery)
+    names_source = context.dialect.representation.event_source.prefers(EventSource.LISTED)
+    if names_source and not context.why_lacking("sources"):
+        trial = context.trial("broadcast beside the sources")
+        await fetch_list(trial, "listSources", pages=SOURCE_PAGES)
+        await trial.call("createBroadcastEvent", role="create", body=bodies.broadcast())
+        yield trial.observe(EventBesideSources)
     if context.dialect.requests.header_text.decided:
         for needs, value in HEADER_TEXTS.items():
             trial = context.trial(f"broadcast with a header that needs {needs}")

@@ -13,6 +13,7 @@ from hookproof.conformance.experiments.support.existing_resources import (
     put_back_afterwards,
 )
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
+from hookproof.conformance.experiments.support.telling_texts import endpoint_texts
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.observations.answer import shown_uid
@@ -37,7 +38,13 @@ RECORDED: Final = (
     "support_email",
 )
 # Those of an endpoint that receives deliveries: no limit holds back those of other experiments.
-RECORDED_OF_EVENTS: Final = ("description", "http_timeout", "support_email")
+RECORDED_OF_EVENTS: Final = (
+    "description",
+    "http_timeout",
+    "name",
+    "slack_webhook_url",
+    "support_email",
+)
 
 
 @experiment("endpoint_records", observes=(RecordsInPortalLink, RecordsInEvent, Preparation))
@@ -61,9 +68,16 @@ async def endpoint_records(context: ExperimentContext) -> AsyncIterator[Evidence
 
 
 async def in_event(scenario: Scenario) -> RecordsInEvent:
-    """The endpoint is fetched before the event, which shows it in its answer."""
-    settings = {field: scenario.bodies.endpoint_value(field) for field in RECORDED_OF_EVENTS}
-    plain = await scenario.destination("plain", **settings)
+    """The endpoint is fetched before the event, which shows it in its answer.
+
+    Its texts tell as far as the target accepts them all.
+    """
+    candidates = endpoint_texts(scenario.bodies)
+    telling = {field: candidates[field][0] for field in RECORDED_OF_EVENTS}
+    plain = await scenario.try_destination("plain", **telling)
+    if plain is None:
+        settings = {field: scenario.bodies.endpoint_value(field) for field in RECORDED_OF_EVENTS}
+        plain = await scenario.destination("plain", **settings)
     uid, _ = await scenario.find_uid(plain, broadcasting=True)
     if uid is not None:
         path = {"endpointID": uid}
@@ -76,10 +90,11 @@ async def show_in_portal_link(
     context: ExperimentContext, link: Mapping[str, Any], name: str, fields: Mapping[str, Any]
 ) -> RecordsInPortalLink:
     """Create an endpoint with these fields, fetch it, and see a portal link of its owner in the
-    answers of all three operations that show one.
+    answers of all three operations that show one. The owner is a new one unless it is given.
     """
     trial, bodies = context.trial(name), RequestBodies.of(context)
-    owner, place = context.word("owner"), {"portalLinkID": link["uid"]}
+    owner = str(fields.get("owner_id", context.word("owner")))
+    place = {"portalLinkID": link["uid"]}
     await give_owner(trial, bodies, link, owner)
     body = bodies.quiet_endpoint(**{**fields, "owner_id": owner})
     created = await create_endpoint(context, trial, role="prepare", body=body, link=link)

@@ -129,13 +129,18 @@ def _authentications(bodies: RequestBodies) -> dict[str, dict[str, Any]]:
         "by basic_auth": {"type": words.auth_basic, "basic_auth": basic},
         "by shared secret": bodies.oauth2(),
         "by elliptic key": with_assertion(bodies),
-        "by RSA key": _assertion(bodies, rsa_key(bodies.word("kid")), "RS256"),
+        "by RSA key": with_assertion_by_rsa(bodies),
     }
 
 
 def with_assertion(bodies: RequestBodies) -> dict[str, Any]:
     """An authentication object with all of oauth2 that a signed assertion needs (section 2.5)."""
     return _assertion(bodies, elliptic_key(bodies.word("kid")), "ES256")
+
+
+def with_assertion_by_rsa(bodies: RequestBodies) -> dict[str, Any]:
+    """The same with the other kind of key."""
+    return _assertion(bodies, rsa_key(bodies.word("kid")), "RS256")
 
 
 def _assertion(

@@ -6,7 +6,7 @@ a weaker text, and the first that the target accepts is used.
 """
 
 import base64
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
@@ -25,6 +25,10 @@ STRONG: Final = f"{WEAK} \U0001f600 \U0001d518 \u4e2d\u6587 tab\tbell\u0007"
 VISIBLE: Final = 'Capitals; with="quotes" & <signs>, 100%25'
 PATH: Final = "Path/%2541?a=1&b=%26amp%3B"
 
+# Members of oauth2 that are words of the dialect, or the name of an algorithm.
+KEPT: Final = frozenset({"authentication_type", "expiry_time_unit", "signing_algorithm"})
+STRONGEST, WEAKEST = 0, 2
+
 # Possible values of a field, the strongest first.
 Candidates = Sequence[Any]
 
@@ -37,6 +41,12 @@ def texts(word: str) -> Candidates:
 def visible_texts(word: str) -> Candidates:
     """Candidates for a field that becomes a part of a header."""
     return (f"{word} {VISIBLE} {'x' * LENGTH}", f"{word} {VISIBLE}")
+
+
+def header_values(word: str) -> Candidates:
+    """Candidates for the value of a header that is stored and perhaps never sent."""
+    longest, visible = visible_texts(word)
+    return (f"{longest} caf\u00e9", longest, visible)
 
 
 def urls(word: str) -> Candidates:
@@ -89,24 +99,46 @@ def event_texts(bodies: RequestBodies) -> dict[str, Candidates]:
     }
 
 
-def mechanisms(bodies: RequestBodies, oauth2: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Authentication objects whose texts tell, by their words (section 2.5).
+def mechanisms(bodies: RequestBodies, oauth2: Iterable[Mapping[str, Any]]) -> dict[str, Candidates]:
+    """Candidates for authentication objects, whose names begin with the capability that they need
+    (section 2.5).
 
-    `oauth2` is one whose texts need not tell.
+    Those with `oauth2` are given, with texts that need not tell.
     """
     words, word = bodies.dialect.words, bodies.word
-    kept = {"authentication_type", "expiry_time_unit", "signing_key", "signing_algorithm"}
-    members = {
-        name: value if name in kept else _telling_member(name, value, word)
-        for name, value in oauth2["oauth2"].items()
+    headers = zip(_header_names(word("Key")), header_values(word("value")), strict=True)
+    pairs = zip(texts(word("user")), texts(word("password")), strict=True)
+    by_algorithm = {
+        each["oauth2"]["signing_algorithm"]: {
+            name: _telling_member(name, value, word) for name, value in each["oauth2"].items()
+        }
+        for each in oauth2
     }
-    header = {"header_name": f"X-{word('Key')}", "header_value": visible_texts(word("value"))[0]}
-    pair = {"username": texts(word("user"))[0], "password": texts(word("password"))[0]}
     return {
-        "oauth2": {"type": words.auth_oauth2, "oauth2": members},
-        "api_key": {"type": words.auth_api_key, "api_key": header},
-        "basic_auth": {"type": words.auth_basic, "basic_auth": pair},
+        **{
+            f"oauth2 {algorithm}": tuple(
+                {"type": words.auth_oauth2, "oauth2": _at_strength(members, strength)}
+                for strength in (STRONGEST, WEAKEST)
+            )
+            for algorithm, members in by_algorithm.items()
+        },
+        "api_key": tuple(
+            {
+                "type": words.auth_api_key,
+                "api_key": {"header_name": name, "header_value": value},
+            }
+            for name, value in headers
+        ),
+        "basic_auth": tuple(
+            {"type": words.auth_basic, "basic_auth": {"username": user, "password": password}}
+            for user, password in pairs
+        ),
     }
+
+
+def capability_of(mechanism: str) -> str:
+    """The capability that a mechanism of this name needs."""
+    return mechanism.partition(" ")[0]
 
 
 async def find_accepted(
@@ -142,9 +174,25 @@ async def find_accepted_endpoint(
 
 
 def _telling_member(name: str, value: Any, word: Callable[[str], str]) -> Any:
+    """The candidates for a member of oauth2, or an object of them."""
+    if name in KEPT:
+        return (value,)
+    if name == "signing_key":  # the key itself stays
+        return {**{member: (part,) for member, part in value.items()}, "kid": texts(word("kid"))}
     if isinstance(value, Mapping):
-        return {member: _telling_member(member, inner, word) for member, inner in value.items()}
-    return urls(word(name))[0] if name == "url" else texts(word(name))[0]
+        return {member: _telling_member(member, part, word) for member, part in value.items()}
+    return urls(word(name)) if name == "url" else texts(word(name))
+
+
+def _at_strength(members: Any, strength: int) -> Any:
+    """Each candidate at this place, or the last one."""
+    if isinstance(members, Mapping):
+        return {name: _at_strength(member, strength) for name, member in members.items()}
+    return members[min(strength, len(members) - 1)]
+
+
+def _header_names(word: str) -> Candidates:
+    return (f"X-{word}-{'Long-' * (LENGTH // 5)}End", f"X-{word}", f"X-{word}")
 
 
 def _secrets(bodies: RequestBodies) -> Candidates:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from hookproof.conformance.model.evidence import Exchange, Observation
 from hookproof.conformance.observations.answer import resources, shown_uid
@@ -10,46 +10,40 @@ from hookproof.conformance.observations.deliveries import DeliveryObservation
 
 FETCHED = "fetch"
 SHOWN = "shows records"
-# The operations whose answer is an endpoint by itself.
-ITSELF: Final = ("createEndpoint", "getEndpoint")
 
 Record = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShownTwice:
-    """An answer that shows an endpoint, and a later one with a record of it among others."""
+class FetchedAndShown:
+    """An endpoint that was fetched, and a later answer with its record among others."""
 
-    first: Exchange
+    fetched: Exchange
     answer: Exchange
     record: Record
 
 
-def shown_twice(observation: Observation, member: str, *, role: str = "") -> Iterator[ShownTwice]:
-    """The endpoints of which `member` of another resource holds records.
-
-    Each is compared with the last answer before that is about itself alone, of this role if one is
-    given.
-    """
-    known: dict[Any, Exchange] = {}
+def fetched_and_shown(observation: Observation, member: str) -> Iterator[FetchedAndShown]:
+    """The endpoints that were fetched, where `member` of another resource then holds records."""
+    fetched: dict[Any, Exchange] = {}
     for exchange in observation.exchanges:
-        if exchange.operation_id in ITSELF and role in ("", exchange.role):
-            known[shown_uid(exchange)] = exchange
+        if exchange.operation_id == "getEndpoint":
+            fetched[shown_uid(exchange)] = exchange
         for holder in resources(exchange):
             records = holder.fields.get(member)
             for record in records if isinstance(records, list) else ():
                 uid = record.get("uid") if isinstance(record, dict) else None
-                if isinstance(uid, str) and uid in known:
-                    yield ShownTwice(first=known[uid], answer=exchange, record=record)
+                if isinstance(uid, str) and uid in fetched:
+                    yield FetchedAndShown(fetched=fetched[uid], answer=exchange, record=record)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordsInPortalLink(Observation):
     """An endpoint with every plain field, fetched, and the portal link of its owner."""
 
-    def fetched_and_shown(self) -> Iterator[ShownTwice]:
+    def fetched_and_shown(self) -> Iterator[FetchedAndShown]:
         """The endpoint beside its record in endpoints_metadata."""
-        return shown_twice(self, "endpoints_metadata", role=FETCHED)
+        return fetched_and_shown(self, "endpoints_metadata")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,11 +1,12 @@
 """The events that broadcasts are answered with, duplicates among them (sections 2.8, 4.8 and 6)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 from hookproof.conformance.model.evidence import Exchange, Observation
-from hookproof.conformance.observations.answer import shown
+from hookproof.conformance.observations.answer import has_value, items, shown
 from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
 from hookproof.spec.dialect.vocabulary import HeaderText
 
@@ -57,6 +58,36 @@ class BroadcastWithPayload(BroadcastAnswer):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BroadcastWithQuery(BroadcastAnswer):
     """One broadcast with query parameters in its URL, which the dialect has a use for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BroadcastWithTellingQuery(KeyedBroadcasts):
+    """One broadcast with a query whose texts tell, which may be refused."""
+
+    @property
+    def created(self) -> Exchange | None:
+        return self.exchange("tried")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventBesideSources(KeyedBroadcasts):
+    """One broadcast after the list of sources, of which the event may name one."""
+
+    @property
+    def created(self) -> Exchange | None:
+        return self.exchange("create")
+
+    def listed(self, uid: object) -> tuple[Exchange, Mapping[str, Any]] | None:
+        """The source with this uid, and the page that shows it."""
+        return next(
+            (
+                (page, source)
+                for page in self.all_exchanges("inventory")
+                for source in items(page)
+                if has_value(uid) and source.get("uid") == uid
+            ),
+            None,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

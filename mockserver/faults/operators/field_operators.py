@@ -26,7 +26,7 @@ from hookproof.mockserver.faults.operators.place import (
     PlaceKind,
     ValueKind,
 )
-from hookproof.mockserver.faults.operators.telling import telling_values
+from hookproof.mockserver.faults.operators.telling import is_changed_in_sources, telling_values
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import (
     AppIdMeaning,
@@ -118,6 +118,9 @@ def field_defect(
     """The defect of a field that is changed at its place."""
     shown = partial(_shown_as_blank, change, _empty(place), dialect)
     used = shown if place.kind is PlaceKind.SHOWN or _is_stored_as_shown(place) else change
+    in_sources = is_changed_in_sources(place, used, dialect)
+    if not equivalent and in_sources and not any(in_sources):
+        equivalent = "no source of the reference server shows it"
     violates = () if equivalent else violated_by_field(place, used, dialect)
     part = partial(alter_place, place, change_at(place.path, used))
     return Alteration(part=part, violates=violates, equivalent=equivalent)

@@ -20,7 +20,7 @@ from hookproof.mockserver.faults.operators.place import (
     ValueKind,
 )
 from hookproof.mockserver.faults.operators.places import STORED_FIELDS
-from hookproof.mockserver.faults.operators.telling import telling_texts
+from hookproof.mockserver.faults.operators.telling import is_changed_in_sources, telling_texts
 from hookproof.spec.catalogue import Requirement, load_catalogue
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import EventSource, SortKey
@@ -62,7 +62,7 @@ _SHOWN: Final = (
     ("getEndpoint", "secrets secrets.*", "4.2-6 4.3-13"),
     ("createEndpoint", "secrets.uid secrets.created_at", "4.2-6"),
     ("createEndpoint expireEndpointSecret", "secrets.uid", "2.4-2"),
-    ("expireEndpointSecret", "secrets", "4.3-12 4.3-13 4.3-15 4.3-19"),
+    ("expireEndpointSecret", "secrets", "4.3-12 4.3-13 4.3-15 4.3-17 4.3-19"),
     ("expireEndpointSecret", "secrets.value", "4.3-12 4.3-13 4.3-19 2.4-4"),
     ("expireEndpointSecret", "secrets.uid", "4.3-13"),
     ("expireEndpointSecret", "secrets.expires_at", "4.3-13 4.3-15 4.3-16 4.3-18"),
@@ -144,7 +144,7 @@ _USED: Final = (
     ("createEndpoint", "owner_id", "2.3-4 2.6-2 2.6-3 2.6-4"),
     ("createEndpoint", "appID", "9-3"),
     ("createEndpoint", "secret", "2.3-11"),
-    ("createEndpoint", "is_disabled", "3-1 3-2 3-5 3-6"),
+    ("createEndpoint", "is_disabled", "3-1 3-2 3-5 3-6 4.8-14"),
     ("createEndpoint", "http_timeout", "8-7 8-8"),
     ("createEndpoint", "rate_limit", "8-1 8-2 8-4"),
     ("createEndpoint", "rate_limit_duration", "8-1 8-2 8-4"),
@@ -178,7 +178,7 @@ _FORGOTTEN: Final = (
     ("createEndpoint", "secret", "2.4-3 4.2-6 6-6 6-7 6-8"),
     ("createEndpoint", "is_disabled", "2.6-10"),
     ("expireEndpointSecret", "secret", "4.3-3 4.3-5 4.3-13"),
-    ("updatePortalLink", "*", "4.6-9"),
+    ("updatePortalLink", "*", "4.6-9 4.6-15"),
 )
 # Of a stored event only its deliveries and its duplicates are seen again.
 _SEEN_LATER: Final = (
@@ -196,7 +196,11 @@ def violated_by_field(place: Place, change: Change, dialect: Dialect) -> tuple[s
     """The requirements that a changed field violates, in the order of the catalogue."""
     if place.kind is PlaceKind.SHOWN:
         found = {*_by_rows(_SHOWN, place), *_by_form(place, change, dialect)}
-        found |= {*_by_sentence(place), *_by_type(place, change), *_by_dialect(place, dialect)}
+        found |= {
+            *_by_sentence(place),
+            *_by_type(place, change),
+            *_by_dialect(place, change, dialect),
+        }
     elif place.kind is PlaceKind.STORED and place.operation == "createBroadcastEvent":
         found = {*_by_rows(_SEEN_LATER, place)}
     else:
@@ -333,7 +337,7 @@ def _by_default(place: Place, change: Change) -> Iterator[str]:
         yield requirement
 
 
-def _by_dialect(place: Place, dialect: Dialect) -> Iterator[str]:
+def _by_dialect(place: Place, change: Change, dialect: Dialect) -> Iterator[str]:
     """What depends on the dialect: the order of a list, and the source that events show."""
     sort = dialect.paging.sort_key.value
     key = "name" if sort is SortKey.NAME else "created_at"
@@ -344,6 +348,7 @@ def _by_dialect(place: Place, dialect: Dialect) -> Iterator[str]:
         in_resource
         and place.operation == "listSources"
         and dialect.representation.event_source.prefers(EventSource.LISTED)
+        and all(is_changed_in_sources(place, change, dialect)[:1])  # events show the oldest one
     ):
         yield "2.8-12"
 

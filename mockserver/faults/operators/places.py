@@ -35,7 +35,7 @@ _PLAIN: Final = frozenset({"project_id", "source_id", "app_id", "mask_id", "toke
 _NEVER: Final = frozenset({"deleted_at", "metadata"})
 _WORDS: Final = frozenset(
     {"type", "provider", "status", "auth_type", "authentication_type", "expiry_time_unit"}
-    | {"encoding"}
+    | {"encoding", "signing_algorithm"}
 )
 _URLS: Final = frozenset({"url", "slack_webhook_url"})
 _HEADER_OBJECTS: Final = (("custom_headers",), ("headers",))

@@ -4,10 +4,18 @@ An operator that changes none of the values that a field can hold makes a server
 from the clean one: an equivalent mutant.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from hookproof.mockserver.faults.operators.place import Content, Place, ValueKind
+from hookproof.mockserver.faults.operators.altered_fields import ABSENT, Change, blank_for
+from hookproof.mockserver.faults.operators.place import (
+    ENVELOPE,
+    PAGINATION,
+    Content,
+    Place,
+    ValueKind,
+)
+from hookproof.mockserver.fixture_file import DEFAULT_PATH, read_fixtures
 from hookproof.mockserver.store.identifiers import create_identifier_source, create_timestamp_writer
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.model import Dialect
@@ -36,8 +44,21 @@ _PEM: Final = (
     + "MIIBszCCAVmgAwIBAgIU+/aZ\n" * 60
     + "-----END CERTIFICATE-----\n",
 )
-_KEY: Final = ("AQAB", "uPz9-_Ab" * 64)
+# Members of keys of 2,048 bits and of the curve P-256 (RFC 7518), by their length.
+_KEY_LENGTHS: Final = {
+    **dict.fromkeys(("n", "d"), 342),
+    **dict.fromkeys(("p", "q", "dp", "dq", "qi"), 171),
+    **dict.fromkeys(("x", "y"), 43),
+    **dict.fromkeys(("e", "crv", "kty"), 4),
+}
+# What nobody lets a service count up to.
+_COUNTED: Final = frozenset({"events", "endpoint_count"})
+_MOST_COUNTED: Final = 200
 _ASCII: Final = ('Visible text; with="quotes" & signs <>, 100%25', "x" * _LONG)
+# The members of a source that the server sets, whatever its fixture says.
+_SET_BY_SERVER: Final = frozenset(
+    {"uid", "project_id", "url", "mask_id", "is_disabled", "created_at", "updated_at"}
+)
 _BYTES: Final = (0, 10, 32, 125, 255)
 _NUMBERS: Final = (0, 7, 3599)
 # A number above every bound that storage usually has below 32 bits.
@@ -50,15 +71,17 @@ def telling_values(place: Place, kind: ValueKind, dialect: Dialect) -> tuple[Any
     assert field is not None
     if kind is ValueKind.TEXT:
         return telling_texts(place, dialect)
+    if field.content is Content.HEADER or kind not in (ValueKind.BOOLEAN, ValueKind.NUMBER):
+        return ()
     if kind is ValueKind.BOOLEAN:
         return (True, False)
-    if kind is not ValueKind.NUMBER:
-        return ()
     if field.holds_anything:
         return (*_NUMBERS, -7, 0.125, 1 << 40)
     if field.element is ValueKind.NUMBER:
         return _BYTES
     most = _MOST if field.maximum is None else field.maximum
+    if place.path[-1] in _COUNTED:
+        most = _MOST_COUNTED
     return (*(number for number in _NUMBERS if number <= most), most)
 
 
@@ -80,7 +103,7 @@ def telling_texts(place: Place, dialect: Dialect) -> tuple[str, ...]:
     return {
         Content.URL: _URL,
         Content.CERTIFICATE: _PEM,
-        Content.KEY: _KEY,
+        Content.KEY: (("uPz9-_Ab" * 64)[: _KEY_LENGTHS.get(place.path[-1], 4)],),
         Content.MASKED: (dialect.representation.mask,),
         Content.NEVER: (),
     }.get(content, _FREE)
@@ -105,6 +128,41 @@ def _time_ns() -> int:
     return round(_TIME_S * 1e9)
 
 
+def is_changed_in_sources(place: Place, change: Change, dialect: Dialect) -> tuple[bool, ...]:
+    """Whether a change alters what a field of each source shows, the oldest source first.
+
+    For a field of the source that an event names, there is one source: the oldest. Nobody can send
+    a source, so that nothing else than the fixtures of the reference server can stand there. Empty
+    for other places, and for fields that the server itself sets.
+    """
+    in_event = place.path[0] == "source_metadata"
+    path = place.path[1:] if in_event else place.path
+    is_source = in_event or (
+        place.operation == "listSources" and place.path[0] not in (PAGINATION, ENVELOPE)
+    )
+    if not is_source or not path or path[0] in _SET_BY_SERVER:
+        return ()
+    sources = read_fixtures(DEFAULT_PATH, dialect).sources
+    return tuple(
+        _changes_member(source, path, change, dialect)
+        for source in (sources[:1] if in_event else sources)
+    )
+
+
+def _changes_member(
+    source: Mapping[str, Any], path: Sequence[str], change: Change, dialect: Dialect
+) -> bool:
+    holder: Any = source
+    for step in path[:-1]:
+        holder = holder.get(step) if isinstance(holder, Mapping) else None
+    if not isinstance(holder, Mapping):
+        return False
+    none = blank_for(dialect, "") if len(path) == 1 else ABSENT
+    value = holder.get(path[-1], none)
+    changed = change(value)
+    return changed is not value and (changed != value or type(changed) is not type(value))
+
+
 def words_at(place: Place, dialect: Dialect) -> tuple[str, ...]:
     """The dialect's words for an enumerated field (sections 2.9 and 3)."""
     words = dialect.words
@@ -115,6 +173,7 @@ def words_at(place: Place, dialect: Dialect) -> tuple[str, ...]:
         "encoding": words.hmac_encodings,
         "authentication_type": (words.oauth2_shared_secret, words.oauth2_assertion),
         "expiry_time_unit": tuple(words.oauth2_expiry_units),
+        "signing_algorithm": ("ES256", "RS256"),
     }
     by_holder: Mapping[str, Iterable[str] | Answer[str]] = {
         "authentication": (words.auth_api_key, words.auth_basic, words.auth_oauth2),

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hookproof.mockserver.control.fixtures import read_fixtures
+from hookproof.mockserver.fixture_file import read_fixtures
 from hookproof.spec.dialect.reader import load_dialect
 from hookproof.spec.strict_yaml.reader import FileProblems
 from tests.mockserver.running_server import Server, every_dialect, run_against_server

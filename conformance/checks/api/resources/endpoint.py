@@ -256,4 +256,7 @@ def status_follows_is_disabled(trip: RoundTrip, context: CheckContext) -> Iterat
 
 
 def _equal(left: Any, right: Any) -> bool:
+    """Whether two values are one; a service may take an empty text for none (section 2.9)."""
+    if not has_value(left) and not has_value(right):
+        return True
     return bool(left == right) and isinstance(left, bool) == isinstance(right, bool)

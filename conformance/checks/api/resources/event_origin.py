@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
+from hookproof.conformance.checks.support.agreement import agreement
 from hookproof.conformance.checks.support.json_equality import exact, same
 from hookproof.conformance.checks.support.refusal import is_refused_as_invalid
 from hookproof.conformance.model.check_registry import CheckContext, check
@@ -20,6 +21,8 @@ from hookproof.conformance.observations.answer import (
 from hookproof.conformance.observations.resources.broadcast_answer import (
     BroadcastAnswer,
     BroadcastWithField,
+    BroadcastWithTellingQuery,
+    EventBesideSources,
     HeaderTextTried,
 )
 from hookproof.spec.dialect.vocabulary import (
@@ -118,6 +121,29 @@ def an_event_names_a_source_as_the_dialect_says(
     )
 
 
+@check("2.8-12")
+def the_source_of_an_event_is_the_one_in_the_list(
+    observed: EventBesideSources, context: CheckContext
+) -> Iterator[Judgement]:
+    """Field by field, as far as both show a value; what is masked is not compared."""
+    event = observed.created
+    record = None if event is None else shown(event).get("source_metadata")
+    found = observed.listed(_uid(record))
+    if event is None or not isinstance(record, dict) or found is None:
+        return
+    page, source = found
+    both = [name for name in source if has_value(source[name]) and has_value(record.get(name))]
+    yield agreement(
+        "2.8-12",
+        "The source_metadata of an event is not the source that the list shows",
+        both,
+        source,
+        record,
+        [page, event],
+        context.dialect.representation,
+    )
+
+
 def _uid(record: Any) -> Any:
     return record.get("uid") if isinstance(record, dict) else None
 
@@ -147,7 +173,7 @@ def app_id_of_an_event_names_what_the_dialect_says(
 
 @check("2.8-14")
 def query_parameters_of_an_event_are_those_of_the_dialect(
-    broadcast: BroadcastAnswer, context: CheckContext
+    broadcast: BroadcastAnswer | BroadcastWithTellingQuery, context: CheckContext
 ) -> Iterator[Judgement]:
     """The same names and values in any order, whatever their encoding."""
     rule, created = context.dialect.representation.event_query, broadcast.created

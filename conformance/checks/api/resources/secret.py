@@ -162,9 +162,10 @@ def a_secret_of_another_form_is_taken_or_refused(
 def no_two_secrets_of_an_endpoint_have_the_same_uid(
     exchange: Exchange, _context: CheckContext
 ) -> Iterator[Judgement]:
-    """Exercised by endpoints with two secrets or more."""
+    """Exercised by endpoints with two secrets or more that have one; 2.4-1 judges the others."""
     for endpoint in (part for part in resources(exchange) if part.kind is Kind.ENDPOINT):
-        uids = [str(secret.get("uid")) for secret in objects_in(endpoint.fields.get("secrets"))]
+        shown_uids = (secret.get("uid") for secret in objects_in(endpoint.fields.get("secrets")))
+        uids = [str(uid) for uid in shown_uids if has_value(uid)]
         if len(uids) > 1:
             repeated = [uid for uid, count in Counter(uids).items() if count > 1]
             yield judged(

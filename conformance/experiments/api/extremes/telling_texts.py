@@ -6,7 +6,7 @@ from typing import Any, Final
 from hookproof.conformance.experiments.api.endpoint_records import show_in_portal_link
 from hookproof.conformance.experiments.api.portal_links import update_field, updating_body
 from hookproof.conformance.experiments.api.roll_answers import roll_and_fetch
-from hookproof.conformance.experiments.api.round_trip import with_assertion
+from hookproof.conformance.experiments.api.round_trip import with_assertion, with_assertion_by_rsa
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.client_certificate import issue_client_pair
 from hookproof.conformance.experiments.support.created_endpoints import create_endpoint
@@ -18,6 +18,7 @@ from hookproof.conformance.experiments.support.existing_resources import (
 from hookproof.conformance.experiments.support.optional_settings import lacking_fields
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.experiments.support.telling_texts import (
+    capability_of,
     endpoint_texts,
     find_accepted,
     find_accepted_endpoint,
@@ -39,7 +40,6 @@ from hookproof.conformance.observations.resources.round_trip import (
 from hookproof.conformance.observations.resources.secret_roll import RollAnswer
 from hookproof.target.file_schema import Presence
 
-LINK_FIELDS: Final = ("name", "owner_id")
 # The body of createEndpoint does not name these (section 2.5).
 SHOWN_IN_RESPONSES: Final = ("api_key", "basic_auth")
 
@@ -77,10 +77,11 @@ async def telling_texts(context: ExperimentContext) -> AsyncIterator[Evidence]:
             return
         link = existing.links[0]
         async with put_back_afterwards(context, trial, link):
+            found = await _find_accepted_update(trial, bodies, link)
+            owner = {name: value for name, value in found.items() if name == "owner_id"}
             for name, fields in accepted.items():
                 title = f"texts that tell in a portal link, {name}"
-                yield await show_in_portal_link(context, link, title, fields)
-            found = await _find_accepted_update(trial, bodies, link)
+                yield await show_in_portal_link(context, link, title, {**fields, **owner})
             for field, value in found.items():
                 title = f"update of {field} to a text that tells"
                 yield await update_field(context, bodies, link, title, field, value)
@@ -103,9 +104,10 @@ async def _find_accepted(
     optional = {field: values for field, values in optional.items() if field not in lacking}
     plain = await find_accepted_endpoint(context, probe, {**candidates, **optional})
     accepted = {"all fields": plain}
-    for name, authentication in mechanisms(bodies, with_assertion(bodies)).items():
-        if not context.why_lacking(name):
-            field = {"authentication": (authentication,)}
+    oauth2 = (with_assertion(bodies), with_assertion_by_rsa(bodies))
+    for name, values in mechanisms(bodies, oauth2).items():
+        if not context.why_lacking(capability_of(name)):
+            field = {"authentication": values}
             if found := await find_accepted_endpoint(context, probe, field):
                 accepted[name] = found
     return accepted
@@ -136,7 +138,8 @@ async def _find_accepted_update(
         place = {"portalLinkID": link["uid"]}
         return await trial.call("updatePortalLink", role="probe", path=place, body=body)
 
-    candidates = {field: texts(bodies.word(field)) for field in LINK_FIELDS}
+    # An owner also filters the list, and must fit in a URL there.
+    candidates = {"name": texts(bodies.word("name")), "owner_id": texts(bodies.word("owner"))[1:]}
     return await find_accepted(candidates, update)
 
 

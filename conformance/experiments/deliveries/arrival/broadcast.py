@@ -9,6 +9,7 @@ from hookproof.conformance.experiments.deliveries.arrival.draining import await_
 from hookproof.conformance.experiments.scenario import Scenario
 from hookproof.conformance.experiments.scenario_run import run_scenarios
 from hookproof.conformance.experiments.support.payloads import payloads
+from hookproof.conformance.experiments.support.telling_texts import visible_texts
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.observations.delivery.arrival.broadcasts import FORM, PayloadBroadcasts
@@ -41,6 +42,11 @@ async def every_payload(scenario: Scenario) -> PayloadBroadcasts:
                 "x-order-number": scenario.bodies.word("order"),
             },
         )
+    word = scenario.bodies.word
+    await scenario.try_broadcast(
+        "with custom headers that tell",
+        custom_headers={f"X-{word('Order')}": value for value in visible_texts(word("value"))},
+    )
     await scenario.broadcast("without custom headers")
     await await_drain(scenario, plain)
     return await scenario.observe(PayloadBroadcasts)

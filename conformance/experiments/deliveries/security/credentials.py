@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
+from hookproof.conformance.experiments.api.round_trip import with_assertion, with_assertion_by_rsa
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.deliveries.security.oauth2 import (
     assertion,
@@ -28,6 +29,7 @@ from hookproof.conformance.experiments.support.created_endpoints import (
 )
 from hookproof.conformance.experiments.support.existing_resources import outcome
 from hookproof.conformance.experiments.support.json_web_key import elliptic_key, rsa_key
+from hookproof.conformance.experiments.support.telling_texts import capability_of, mechanisms
 from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.observations.answer import shown
@@ -50,6 +52,11 @@ from hookproof.conformance.observations.delivery.security.oauth2 import (
     ShortLivedToken,
     TypedToken,
 )
+from hookproof.conformance.observations.lists.endpoint_records import (
+    FETCHED,
+    SHOWN,
+    RecordsInEvent,
+)
 from hookproof.target.file_schema import Presence
 
 Fixed = TypeVar("Fixed", bound=FixedCredentials)
@@ -69,6 +76,7 @@ Fixed = TypeVar("Fixed", bound=FixedCredentials)
         ApiKeyDeliveries,
         BasicAuthDeliveries,
         ClientCertificateDeliveries,
+        RecordsInEvent,
     ),
     sharing=Sharing.ALONE,
 )
@@ -93,6 +101,7 @@ async def credentials(context: ExperimentContext) -> AsyncIterator[Evidence]:
         "api_key": api_key,
         "basic_auth": basic_auth,
         "client certificate": client_certificate,
+        "records of credentials with texts that tell": telling_records,
     }
     async for observation in run_scenarios(context, scenarios):
         yield observation
@@ -134,6 +143,20 @@ async def client_certificate(scenario: Scenario) -> ClientCertificateDeliveries:
     return await scenario.observe(
         ClientCertificateDeliveries, fingerprint=fingerprint(pair.certificate)
     )
+
+
+async def telling_records(scenario: Scenario) -> RecordsInEvent:
+    """Endpoints with each mechanism, and an event that holds their records."""
+    context, bodies = scenario.context, scenario.bodies
+    oauth2 = (with_assertion(bodies), with_assertion_by_rsa(bodies))
+    for name, (strongest, *_) in mechanisms(bodies, oauth2).items():
+        if not context.why_lacking(capability_of(name)):
+            created = await scenario.try_destination(name, authentication=strongest)
+            if created is not None and created.uid is not None:
+                path = {"endpointID": created.uid}
+                await scenario.trial.call("getEndpoint", role=FETCHED, path=path)
+    await scenario.broadcast(SHOWN)
+    return await scenario.observe(RecordsInEvent)
 
 
 async def observe_if_accepted(

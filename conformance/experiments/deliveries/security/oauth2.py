@@ -39,6 +39,7 @@ from hookproof.conformance.observations.delivery.security.oauth2 import (
 )
 from hookproof.conformance.observations.delivery.security.token_requests import CLIENT
 from hookproof.conformance.observations.destinations import Destination
+from hookproof.conformance.observations.lists.endpoint_records import FETCHED
 from hookproof.receiver.replies.script import Reply
 from hookproof.spec.dialect.vocabulary import PartialMapping
 
@@ -173,8 +174,14 @@ async def redirected(scenario: Scenario) -> RedirectedTokenUrl:
 
 
 async def deliver_one(scenario: Scenario, destination: Destination) -> None:
-    """Broadcast an event and wait for it, there and at an endpoint without credentials."""
+    """Broadcast an event and wait for it, there and at an endpoint without credentials.
+
+    The endpoint is fetched before, so that its record in the event can be compared.
+    """
     plain = await scenario.destination(PLAIN)
+    if destination.uid is not None:
+        path = {"endpointID": destination.uid}
+        await scenario.trial.call("getEndpoint", role=FETCHED, path=path)
     event = await scenario.broadcast(EVENT)
     await scenario.await_everywhere([destination, plain], event)
 

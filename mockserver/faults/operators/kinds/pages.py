@@ -63,7 +63,7 @@ def _by_parameter(name: str, defects: Mapping[str, Any]) -> Any:
 
 def _lost_on_the_way(operation: str) -> set[str]:
     """What a list violates that loses resources between its pages."""
-    return {"2.2-10", "2.2-13", "2.2-15"} | requirements_about(
+    return {"2.2-9", "2.2-10", "2.2-13", "2.2-15"} | requirements_about(
         operation, "^Direction", "leaves out no", "opposite orders", "is in the list of its project"
     )
 

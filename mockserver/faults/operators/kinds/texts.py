@@ -10,9 +10,9 @@ from hookproof.mockserver.faults.operators.altered_fields import ABSENT, blank_f
 from hookproof.mockserver.faults.operators.field_operators import (
     field_defect,
     leaf_operator,
-    never_seen,
     shows_nothing_as_empty,
 )
+from hookproof.mockserver.faults.operators.laws import in_order
 from hookproof.mockserver.faults.operators.operator import Alteration, Operator, Parameters
 from hookproof.mockserver.faults.operators.place import Content, Place, PlaceKind, ValueKind
 from hookproof.spec.dialect.model import REQUIRES, Dialect
@@ -23,7 +23,9 @@ _LAST_OF_PLANE_0: Final = 0xFFFF
 # A text that is empty counts as none for the clean server too.
 _EMPTY_IS_NONE: Final = frozenset({"owner_id", "secret", "appID"})
 # Fields with a value in every answer of the reference server, whatever a request holds.
-_ALWAYS: Final = frozenset({"updated_at", "token", "auth_key", "mask_id", "project_id", "url"})
+_ALWAYS: Final = frozenset(
+    {"updated_at", "token", "auth_key", "mask_id", "project_id", "url", "auth_type"}
+)
 
 
 def _cut(text: str, parameters: Parameters) -> str:
@@ -63,15 +65,11 @@ def _empty_as_absent(place: Place, _parameters: Parameters, dialect: Dialect) ->
     field = place.field
     if field is None or field.value is not ValueKind.TEXT:
         return None
-    reason = never_seen(place, dialect)
-    if field.content not in (Content.FREE, Content.HEADER):
-        reason = "an empty text cannot stand there"
-    elif place.path[-1] in _EMPTY_IS_NONE:
-        reason = "the dialect's server takes an empty text for none there as well"
-    elif shows_nothing_as_empty(dialect):
-        reason = "the dialect shows a field without value as an empty text"
     return field_defect(
-        place, lambda value: ABSENT if value == "" else value, dialect, equivalent=reason
+        place,
+        lambda value: ABSENT if value == "" else value,
+        dialect,
+        equivalent="the document does not say that an empty text is a value",
     )
 
 
@@ -85,15 +83,22 @@ def _absent_as_empty(place: Place, _parameters: Parameters, dialect: Dialect) ->
         reason = "the dialect shows a field without value as an empty text"
     elif field.required or place.path[-1] in _ALWAYS or _is_required(place, dialect):
         reason = "it always has a value"
+    elif "authentication" in place.path[:-1]:
+        reason = "which members of credentials are shown without a value is a gap (section 2.5)"
     elif place.kind is not PlaceKind.SHOWN and place.path[0] in _EMPTY_IS_NONE:
         reason = "the dialect's server takes an empty text for none there as well"
     defect = field_defect(
         place, lambda value: "" if value is ABSENT or value == none else value, dialect
     )
-    violates = ("4.6-15",) if place.operation == "updatePortalLink" else ()
-    shown = place.kind is PlaceKind.SHOWN
+    violates = {"2.9-3"}
+    if place.kind is not PlaceKind.SHOWN and place.operation == "updatePortalLink":
+        violates.add("4.6-15")
+    if place.kind is PlaceKind.SHOWN and field.content is Content.TIMESTAMP:
+        violates.add("2.9-2")
     return Alteration(
-        part=defect.part, violates=("2.9-3",) if shown else ("2.9-3", *violates), equivalent=reason
+        part=defect.part,
+        violates=in_order(violates),
+        equivalent=reason or defect.equivalent,
     )
 
 

@@ -1,6 +1,7 @@
 """Examples for sections 2.8, 3, 4.8 and 6: events and duplicates in the answers to broadcasts."""
 
 from dataclasses import replace
+from typing import Any
 
 from hookproof.conformance.checks.api.resources.duplicates import (
     a_duplicate_is_answered_as_the_dialect_says,
@@ -24,6 +25,7 @@ from hookproof.conformance.checks.api.resources.event_origin import (
     app_id_of_an_event_names_what_the_dialect_says,
     query_parameters_of_an_event_are_those_of_the_dialect,
     raw_of_an_event_holds_what_the_dialect_says,
+    the_source_of_an_event_is_the_one_in_the_list,
 )
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.resources.broadcast_answer import (
@@ -33,12 +35,13 @@ from hookproof.conformance.observations.resources.broadcast_answer import (
     BroadcastWithQuery,
     DifferentEvents,
     DuplicatesAtOnce,
+    EventBesideSources,
     EventDifference,
     HeaderTextTried,
     RepeatedKey,
 )
 from hookproof.spec.dialect.vocabulary import HeaderText
-from tests.conformance.canned_evidence import context, observation
+from tests.conformance.canned_evidence import context, exchange, observation
 from tests.conformance.checks.api.example import OTHER_UID, UID, Example, endpoint, event, refusal
 
 KEYED = {"event_type": "order.paid", "data": {"n": 1}, "idempotency_key": "key"}
@@ -66,6 +69,16 @@ HEADER_REFUSED = {
     name: refusal(context(name).dialect.errors.invalid_value.value, "createBroadcastEvent")
     for name in ("reference", "contrary")
 }
+
+
+def beside_sources(**changed: Any) -> EventBesideSources:
+    """An event whose source differs in these fields from the one that is listed."""
+    source = {"uid": UID, "name": "Open door", "verifier": {"type": "noop"}}
+    return observation(
+        EventBesideSources,
+        exchange("inventory", "listSources", data={"content": [source]}),
+        event(source_id=UID, source_metadata=source | changed),
+    )
 
 
 def header_text(needs: HeaderText, tried: Exchange) -> HeaderTextTried:
@@ -144,6 +157,19 @@ EXAMPLES = (
             ("reference", '{"n":1}', "eyJuIjoxfQ=="),
             ("contrary", None, '{"n":1}'),
             ("contrary", "", '{"n":1}'),
+        )
+    ),
+    *(
+        Example(
+            check=the_source_of_an_event_is_the_one_in_the_list,
+            requirement="2.8-12",
+            kept=beside_sources(**kept),
+            broken=beside_sources(**broken),
+        )
+        for kept, broken in (
+            ({}, {"name": "open door"}),
+            ({"name": None}, {"verifier": {"type": "other"}}),
+            ({"verifier": {}}, {"verifier": [{"type": "noop"}]}),
         )
     ),
     *(

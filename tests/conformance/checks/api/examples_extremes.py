@@ -30,7 +30,7 @@ from hookproof.conformance.checks.api.resources.endpoint_records import (
     RECORDED,
     a_portal_link_holds_full_records_of_its_endpoints,
     a_shown_acknowledged_at_is_the_one_sent,
-    an_event_shows_its_endpoints_as_other_answers_do,
+    an_event_shows_its_endpoints_as_they_are_fetched,
 )
 from hookproof.conformance.checks.api.resources.left_out_fields import (
     FIELDS as LEFT_OUT,
@@ -377,7 +377,7 @@ EXAMPLES = (
     ),
     *(
         Example(
-            check=an_event_shows_its_endpoints_as_other_answers_do,
+            check=an_event_shows_its_endpoints_as_they_are_fetched,
             requirement="2.8-10",
             kept=in_event(description=None),
             broken=in_event(**{field: "another"}),

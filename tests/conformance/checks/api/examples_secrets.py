@@ -128,11 +128,14 @@ OF_SECRET = (
         kept=shown_with(created(), fetched()),
         broken=shown_with(created(), fetched({"secrets": [secret(value="another")]})),
     ),
-    Example(
-        check=no_two_secrets_of_an_endpoint_have_the_same_uid,
-        requirement="2.4-2",
-        kept=fetched({"secrets": [secret(OLD), secret(NEW)]}),
-        broken=fetched({"secrets": [secret(OLD), secret(OLD)]}),
+    *(
+        Example(
+            check=no_two_secrets_of_an_endpoint_have_the_same_uid,
+            requirement="2.4-2",
+            kept=fetched({"secrets": [secret(OLD), secret(NEW), *others]}),
+            broken=fetched({"secrets": [secret(OLD), secret(OLD), *others]}),
+        )
+        for others in ([], [{"value": "one"}, {"value": "another"}])
     ),
     Example(
         check=secrets_are_shown_where_the_dialect_says,
