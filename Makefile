@@ -70,7 +70,7 @@ mutants-quick: setup ## Test the suites against the first fault that each check 
 	$(BIN)/hookproof mutants --quick --jobs 4
 
 .PHONY: hiding
-hiding: setup ## Measure what one fault, or two, keep the suites from seeing (takes hours)
+hiding: setup ## Measure what one fault, or two, keep the suites from seeing (takes two hours)
 	$(BIN)/hookproof mutants --hiding --record
 
 .PHONY: mutants-stock

@@ -19,8 +19,8 @@ from hookproof.process.exit_codes import CommandError
 RECORDED: Final = Path(__file__).parent / "lost.json"
 FORMAT: Final = 1
 
-# The most that may be lost: on average, and to each fault unless a whole operation fails by it. A
-# server with two faults may hide what each of them may.
+# The most that may be lost on average, and to each fault, those apart by which a whole operation
+# fails. A server with two faults may hide what each of them may.
 MEAN_SHARE: Final = 0.05
 MOST_SHARE: Final = 0.15
 
@@ -62,7 +62,9 @@ class HidingOutcome:
 
     @property
     def mean_share(self) -> float:
-        return fmean(loss.share for loss in self.losses) if self.losses else 0.0
+        """The average of the servers on which every operation succeeds."""
+        shares = [loss.share for loss in self.losses if not loss.spoiler.whole_operation]
+        return fmean(shares) if shares else 0.0
 
     @property
     def is_within_bounds(self) -> bool:
