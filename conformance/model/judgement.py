@@ -1,13 +1,21 @@
 """The judgement of a check on one requirement, from one observation or exchange."""
 
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
+
+LIMIT: Final = 300
+# From how many equal characters on two texts are shown around their first difference, and how many
+# characters of them, some of which are equal.
+ALIKE: Final = 40
+BEFORE: Final = 16
+WINDOW: Final = 60
 
 
 class Subject(StrEnum):
@@ -74,12 +82,13 @@ def violated(
     subject: Subject = Subject.ANSWER,
 ) -> Judgement:
     """The target broke the requirement, as these exchanges and deliveries show."""
+    wanted, found = shown_apart(expected, actual)
     return Judgement(
         requirement=requirement,
         verdict=Verdict.FAIL,
         message=message,
-        expected=shown(expected),
-        actual=shown(actual),
+        expected=wanted,
+        actual=found,
         exchanges=_present(exchanges),
         deliveries=tuple(deliveries),
         subject=subject,
@@ -116,11 +125,39 @@ def not_applicable(requirement: str, reason: str) -> Judgement:
     return Judgement(requirement=requirement, verdict=Verdict.NOT_APPLICABLE, message=reason)
 
 
-def shown(value: Any, limit: int = 300) -> str:
+def shown(value: Any, limit: int = LIMIT) -> str:
     """A value in one line of at most `limit` characters."""
-    text = value if isinstance(value, str) else repr(value)
-    text = " ".join(text.split())
+    text = " ".join(_text(value).split())
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def shown_apart(expected: Any, actual: Any) -> tuple[str, str]:
+    """Two values in one line each; where these would look alike, what surrounds the first
+    difference, without characters beyond ASCII.
+    """
+    lines = shown(expected), shown(actual)
+    texts = _text(expected), _text(actual)
+    pairs = enumerate(zip(*texts, strict=False))
+    place = next((at for at, (one, other) in pairs if one != other), min(map(len, texts)))
+    is_long = place > 0 and max(map(len, texts)) > LIMIT
+    if texts[0] == texts[1] or not (is_long or place >= ALIKE or _is_alike(*lines)):
+        return lines
+    start = max(0, place - BEFORE)
+    wanted, found = (
+        f"{'…' if start else ''}{text[start : start + WINDOW]!a}"
+        f"{'…' if len(text) > start + WINDOW else ''} (different from character {place + 1} on)"
+        for text in texts
+    )
+    return wanted, found
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else repr(value)
+
+
+def _is_alike(one: str, other: str) -> bool:
+    """Whether two lines look the same, be it that their characters are composed otherwise."""
+    return unicodedata.normalize("NFC", one) == unicodedata.normalize("NFC", other)
 
 
 def _present(exchanges: Iterable[Exchange | None]) -> tuple[Exchange, ...]:

@@ -1,6 +1,13 @@
 import pytest
 
-from hookproof.conformance.model.judgement import holds, judged, not_applicable, shown, violated
+from hookproof.conformance.model.judgement import (
+    holds,
+    judged,
+    not_applicable,
+    shown,
+    shown_apart,
+    violated,
+)
 from hookproof.conformance.model.verdict import Verdict
 from tests.conformance.canned_evidence import delivery, exchange
 
@@ -39,3 +46,37 @@ def test_a_judgement_that_does_not_apply_says_why() -> None:
 def test_long_values_are_truncated() -> None:
     assert len(shown("x" * 1000)) == 300
     assert shown({"a": 1}) == "{'a': 1}"
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "lines"),
+    [
+        ("one", "another", ("one", "another")),
+        (201, "absent", ("201", "absent")),
+        (
+            " note",
+            "note",
+            ("' note' (different from character 1 on)", "'note' (different from character 1 on)"),
+        ),
+        (
+            {"name": "caf\u00e9"},
+            {"name": "cafe\u0301"},
+            (
+                "\"{'name': 'caf\\xe9'}\" (different from character 14 on)",
+                "\"{'name': 'cafe\\u0301'}\" (different from character 14 on)",
+            ),
+        ),
+        (
+            "x" * 100 + "one",
+            "x" * 100 + "y" * 100,
+            (
+                "…'xxxxxxxxxxxxxxxxone' (different from character 101 on)",
+                f"…'xxxxxxxxxxxxxxxx{'y' * 44}'… (different from character 101 on)",
+            ),
+        ),
+    ],
+)
+def test_values_that_look_alike_are_shown_where_they_differ(
+    expected: object, actual: object, lines: tuple[str, str]
+) -> None:
+    assert shown_apart(expected, actual) == lines
