@@ -1,5 +1,6 @@
 """Endpoint records: what a portal link and an event show of an endpoint (sections 2.6 and 2.8)."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, Final
 
@@ -87,20 +88,35 @@ async def in_event(scenario: Scenario) -> RecordsInEvent:
 
 
 async def show_in_portal_link(
-    context: ExperimentContext, link: Mapping[str, Any], name: str, fields: Mapping[str, Any]
+    context: ExperimentContext, link: Mapping[str, Any], name: str, *endpoints: Mapping[str, Any]
 ) -> RecordsInPortalLink:
-    """Create an endpoint with these fields, fetch it, and see a portal link of its owner in the
+    """Create endpoints with these fields, fetch them, and see a portal link of their owner in the
     answers of all three operations that show one. The owner is a new one unless it is given.
     """
     trial, bodies = context.trial(name), RequestBodies.of(context)
-    owner = str(fields.get("owner_id", context.word("owner")))
+    owner = str(endpoints[0].get("owner_id", context.word("owner")))
     place = {"portalLinkID": link["uid"]}
     await give_owner(trial, bodies, link, owner)
-    body = bodies.quiet_endpoint(**{**fields, "owner_id": owner})
-    created = await create_endpoint(context, trial, role="prepare", body=body, link=link)
-    if created.uid is not None:
-        await trial.call("getEndpoint", role=FETCHED, path={"endpointID": created.uid})
-    if shown_uid(created.answer) is None:  # the portal link was changed to find the endpoint
+    # One by one: whatever hides its uid is looked for in the portal link.
+    created = [
+        await create_endpoint(
+            context,
+            trial,
+            role="prepare",
+            body=bodies.quiet_endpoint(**{**fields, "owner_id": owner}),
+            link=link,
+        )
+        for fields in endpoints
+    ]
+    await asyncio.gather(
+        *(
+            trial.call("getEndpoint", role=FETCHED, path={"endpointID": each.uid})
+            for each in created
+            if each.uid is not None
+        )
+    )
+    if not all(shown_uid(each.answer) for each in created):
+        # The portal link was changed to find them.
         await give_owner(trial, bodies, link, owner)
     await trial.call("getPortalLink", role=SHOWN, path=place)
     of_owner = {context.dialect.paging.owner_filter: owner}

@@ -1,6 +1,6 @@
 """Roll answers: what a roll shows, at once and when the endpoint is fetched again (section 4.3)."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator
 from typing import Any
 
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
@@ -22,38 +22,31 @@ async def roll_answers(context: ExperimentContext) -> AsyncIterator[Evidence]:
     longest = context.dialect.requests.expiration_maximum
     unit = context.dialect.rolling.expiration_unit
     expiration = min(max(1, round(OVERLAP_S / unit.in_seconds)), longest)
-    yield await roll_and_fetch(
+    yield await _roll_and_fetch(
         context, bodies, "everything given", [{"secret": bodies.secret(), "expiration": expiration}]
     )
     twice = [
         {"secret": bodies.secret(), "expiration": amount}
         for amount in (expiration, max(1, expiration // 2))
     ]
-    yield await roll_and_fetch(context, bodies, "rolled twice", twice)
+    yield await _roll_and_fetch(context, bodies, "rolled twice", twice)
     if "expiration" not in required:
-        yield await roll_and_fetch(
+        yield await _roll_and_fetch(
             context, bodies, "without expiration", [{"secret": bodies.secret()}]
         )
     if "secret" not in required:
-        yield await roll_and_fetch(context, bodies, "without secret", [{"expiration": expiration}])
+        yield await _roll_and_fetch(context, bodies, "without secret", [{"expiration": expiration}])
 
 
-async def roll_and_fetch(
-    context: ExperimentContext,
-    bodies: RequestBodies,
-    name: str,
-    rolls: Sequence[Mapping[str, Any]],
-    settings: Mapping[str, Any] | None = None,
+async def _roll_and_fetch(
+    context: ExperimentContext, bodies: RequestBodies, name: str, rolls: list[dict[str, Any]]
 ) -> Evidence:
-    """Roll one endpoint with these settings while another stays as it is."""
+    """Roll one endpoint while another stays as it is."""
     trial = context.trial(name)
     first, other = bodies.secret(), bodies.secret()
     rolled, untouched = [
-        await create_endpoint(context, trial, role=role, body=bodies.quiet_endpoint(**fields))
-        for role, fields in (
-            ("create", {**(settings or {}), "secret": first}),
-            ("create other", {"secret": other}),
-        )
+        await create_endpoint(context, trial, role=role, body=bodies.quiet_endpoint(secret=secret))
+        for role, secret in (("create", first), ("create other", other))
     ]
     if rolled.uid is None:
         return trial.not_observed(RollAnswer, rolled.reason)
@@ -62,7 +55,7 @@ async def roll_and_fetch(
     await _fetch(trial, rolled.uid, "fetch before")
     for fields in rolls:
         await trial.call(
-            "expireEndpointSecret", role="roll", path={"endpointID": rolled.uid}, body=dict(fields)
+            "expireEndpointSecret", role="roll", path={"endpointID": rolled.uid}, body=fields
         )
     await _fetch(trial, rolled.uid, "fetch")
     if untouched.uid is not None:

@@ -1,11 +1,11 @@
 """Texts that tell, in every field that takes texts: shown as they were sent (2.3 to 2.6)."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, Final
 
 from hookproof.conformance.experiments.api.endpoint_records import show_in_portal_link
 from hookproof.conformance.experiments.api.portal_links import update_field, updating_body
-from hookproof.conformance.experiments.api.roll_answers import roll_and_fetch
 from hookproof.conformance.experiments.api.round_trip import with_assertion, with_assertion_by_rsa
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.client_certificate import issue_client_pair
@@ -40,6 +40,7 @@ from hookproof.conformance.observations.resources.round_trip import (
 from hookproof.conformance.observations.resources.secret_roll import RollAnswer
 from hookproof.target.file_schema import Presence
 
+ALL_FIELDS: Final = "all fields"
 # The body of createEndpoint does not name these (section 2.5).
 SHOWN_IN_RESPONSES: Final = ("api_key", "basic_auth")
 
@@ -59,29 +60,28 @@ SHOWN_IN_RESPONSES: Final = ("api_key", "basic_auth")
     sharing=Sharing.QUIET,
 )
 async def telling_texts(context: ExperimentContext) -> AsyncIterator[Evidence]:
-    """Endpoints with each mechanism, of which one is rolled and one is in a portal link."""
+    """Endpoints with each mechanism: fetched, rolled, and in a portal link."""
     bodies, probe = RequestBodies.of(context), context.trial("texts that a target accepts")
     accepted = await _find_accepted(context, probe, bodies)
     yield probe.observe(Preparation)
-    for name, fields in accepted.items():
-        yield await _create_and_fetch(context, bodies, name, fields)
-    for name, fields in accepted.items():
-        roll = {**bodies.required("expireEndpointSecret"), "secret": bodies.secret()}
-        title = f"roll with texts that tell, {name}"
-        yield await roll_and_fetch(context, bodies, title, [roll], fields)
+    for observation in await asyncio.gather(
+        *(_create_and_fetch(context, bodies, *item) for item in accepted.items()),
+        *(_roll(context, bodies, *item) for item in accepted.items()),
+    ):
+        yield observation
     async with context.portal_links:
         trial = context.trial("portal link with texts that tell")
         existing = await find_changeable_links(context, trial, pages=1)
         if not existing.links:
-            yield trial.not_observed(PortalLinkUpdate, existing.reason)
+            yield trial.not_observed(None, existing.reason)
             return
         link = existing.links[0]
         async with put_back_afterwards(context, trial, link):
             found = await _find_accepted_update(trial, bodies, link)
             owner = {name: value for name, value in found.items() if name == "owner_id"}
-            for name, fields in accepted.items():
-                title = f"texts that tell in a portal link, {name}"
-                yield await show_in_portal_link(context, link, title, {**fields, **owner})
+            endpoints = [{**fields, **owner} for fields in accepted.values()]
+            title = "texts that tell in a portal link"
+            yield await show_in_portal_link(context, link, title, *endpoints)
             for field, value in found.items():
                 title = f"update of {field} to a text that tells"
                 yield await update_field(context, bodies, link, title, field, value)
@@ -102,15 +102,24 @@ async def _find_accepted(
     pair = await issue_client_pair(context, context.word("client"))
     optional = {"mtls_client_cert": (pair.mtls_client_cert,)}
     optional = {field: values for field, values in optional.items() if field not in lacking}
-    plain = await find_accepted_endpoint(context, probe, {**candidates, **optional})
-    accepted = {"all fields": plain}
     oauth2 = (with_assertion(bodies), with_assertion_by_rsa(bodies))
-    for name, values in mechanisms(bodies, oauth2).items():
-        if not context.why_lacking(capability_of(name)):
-            field = {"authentication": values}
-            if found := await find_accepted_endpoint(context, probe, field):
-                accepted[name] = found
-    return accepted
+    tried = {
+        ALL_FIELDS: {**candidates, **optional},
+        **{
+            name: {"authentication": values}
+            for name, values in mechanisms(bodies, oauth2).items()
+            if not context.why_lacking(capability_of(name))
+        },
+    }
+    found = await asyncio.gather(
+        *(find_accepted_endpoint(context, probe, fields) for fields in tried.values())
+    )
+    # Without texts the first is an endpoint like any other.
+    return {
+        name: fields
+        for name, fields in zip(tried, found, strict=True)
+        if fields or name == ALL_FIELDS
+    }
 
 
 async def _create_and_fetch(
@@ -126,6 +135,23 @@ async def _create_and_fetch(
         promised = context.presence(mechanism) is Presence.YES
         return trial.observe(AuthenticationRoundTrip, fields=tuple(fields), promised=promised)
     return trial.observe(TellingRoundTrip, fields=tuple(fields))
+
+
+async def _roll(
+    context: ExperimentContext, bodies: RequestBodies, mechanism: str, fields: Mapping[str, Any]
+) -> Evidence:
+    trial = context.trial(f"roll with texts that tell, {mechanism}")
+    first, second = bodies.secret(), bodies.secret()
+    body = bodies.quiet_endpoint(**{**fields, "secret": first})
+    created = await create_endpoint(context, trial, role="create", body=body)
+    if created.uid is None:
+        return trial.not_observed(RollAnswer, created.reason)
+    place = {"endpointID": created.uid}
+    await trial.call("getEndpoint", role="fetch before", path=place)
+    roll = bodies.roll(secret=second)
+    await trial.call("expireEndpointSecret", role="roll", path=place, body=roll)
+    await trial.call("getEndpoint", role="fetch", path=place)
+    return trial.observe(RollAnswer, given=(first, second))
 
 
 async def _find_accepted_update(
