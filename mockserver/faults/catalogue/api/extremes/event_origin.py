@@ -84,6 +84,19 @@ class SourceIdOfTheEvent(AlteredResponses):
         return {**resource, "source_id": resource["uid"]}
 
 
+@fault(
+    "2.8-12", seen="a copy from when the service started", shows_in=SHOWN, where=a_source_is_named
+)
+class FormerSourceName(AlteredResponses):
+    """An event shows its source under a name that it no longer has."""
+
+    operations = (BROADCAST,)
+
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
+        source = resource["source_metadata"]
+        return {**resource, "source_metadata": {**source, "name": f"{source['name']}, formerly"}}
+
+
 @fault("2.8-13", shows_in=SHOWN, where=the_project_is_the_application)
 class ApplicationLeftOut(AlteredResponses):
     """The app_id of an event has no value."""
