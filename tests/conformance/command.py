@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from hookproof.conformance.checks.deliveries.attempts.rate_limit import SENT_APART, TOO_SLOW
+from hookproof.conformance.checks.deliveries.attempts.slow_neighbours import NOTHING_MEANWHILE
 from hookproof.conformance.observations.deliveries import STILL_ARRIVING
 
 # How long a whole run may take on a busy machine, so that only a hang is caught.
 DEADLINE_S = 900.0
 
 # What says that something was not judged because this machine or the target was too slow for it.
-FOR_LATENESS = ("this machine was late", STILL_ARRIVING, SENT_APART, TOO_SLOW)
+FOR_LATENESS = ("this machine was late", STILL_ARRIVING, SENT_APART, TOO_SLOW, NOTHING_MEANWHILE)
 
 # What the user's shell, or the pytest around these tests, must not pass on to the command. What was
 # generated for the runs of other tests is no setting.

@@ -1,13 +1,21 @@
 """Endpoints that keep the service waiting, and deliveries to another (hygiene of section 1)."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from hookproof.conformance.model.check_registry import CheckContext, check
+from hookproof.conformance.model.evidence import NotExaminedError
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.model.tolerances import DELAY_FACTOR, DELAY_S, require_punctual, widened
 from hookproof.conformance.observations.delivery.attempts.slow_neighbours import (
     EVENT,
     SlowNeighbours,
+)
+
+NOTHING_MEANWHILE: Final = (
+    "no event that was broadcast while the service waited for a slow endpoint arrived at the other;"
+    " run it again with less beside it, or see whether the service waits as long as http_timeout"
+    " says"
 )
 
 
@@ -23,7 +31,11 @@ def a_slow_endpoint_delays_no_other(
         return
     longest_s = max(0.0, *before)
     bound_s = DELAY_FACTOR * longest_s + widened(DELAY_S, observed.late_s)
-    for delivered in observed.meanwhile(context.dialect):
+    meanwhile = observed.meanwhile(context.dialect)
+    if observed.waiting(context.dialect) and not meanwhile:
+        require_punctual(observed.late_s)
+        raise NotExaminedError(NOTHING_MEANWHILE)
+    for delivered in meanwhile:
         if delivered.waited_s > bound_s:
             require_punctual(observed.late_s)
         yield judged(

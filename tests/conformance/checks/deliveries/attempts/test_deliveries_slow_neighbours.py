@@ -70,7 +70,8 @@ def test_a_service_that_sends_at_intervals_is_judged_by_its_own_waits() -> None:
 def test_without_a_slow_attempt_under_way_nothing_is_judged() -> None:
     check = a_slow_endpoint_delays_no_other
     assert verdicts(check, neighbours(before=[], meanwhile=[3.0])) == {}
-    assert verdicts(check, neighbours(before=[0.1], meanwhile=[3.0], left_after=0.5)) == {}
+    with pytest.raises(NotExaminedError, match="no event that was broadcast while"):
+        verdicts(check, neighbours(before=[0.1], meanwhile=[3.0], left_after=0.5))
 
 
 def test_a_late_machine_is_not_the_targets_fault() -> None:
