@@ -96,6 +96,11 @@ backlog: setup ## Hand a million pending deliveries to the reference server and 
 flake: setup ## Run the quick profile 30 times, three of them under load, and compare the verdicts
 	$(BIN)/python -m tests.conformance.flake 30
 
+.PHONY: random-dialects
+random-dialects: setup ## Judge clean servers under 20 dialects that are drawn at random, and 20 known in part
+	$(BIN)/python -m tests.conformance.random_dialects 20
+	$(BIN)/python -m tests.conformance.random_dialects 20 --known partly
+
 .PHONY: torture
 torture: setup ## Kill the reference server as it writes and delivers; look for lost data
 	$(BIN)/python -m tests.mockserver.store.kill_during_writes 200

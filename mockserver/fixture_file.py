@@ -14,12 +14,18 @@ from pathlib import Path
 from typing import Any, Final
 
 from hookproof.mockserver.store.identifiers import create_timestamp_writer
+from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.strict_yaml.reader import read_yaml
 
 DEFAULT_PATH: Final = Path(__file__).parent / "default_fixtures.yaml"
 _WORD: Final = re.compile(r"\$(\w+)\[(\d+)\]")
 _TIMESTAMP: Final = "timestamp"
+# The words for a question that a dialect may leave open.
+USUAL_WORDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "hmac_encodings": ("base64", "hex"),
+    "kafka_auth_types": ("scram",),
+}
 REQUIRED: Final = {"portal_links": ["name"], "sources": ["name", "type"]}
 _SCHEMA: Final[Mapping[str, Any]] = {
     "type": "object",
@@ -66,4 +72,6 @@ def _substitute_words(value: Any, dialect: Dialect) -> Any:
     if match[1] == _TIMESTAMP:
         return create_timestamp_writer(dialect.representation.timestamp.value)(number)
     words = getattr(dialect.words, match[1], None)
+    if isinstance(words, Answer) and match[1] in USUAL_WORDS:
+        words = words.allowed or USUAL_WORDS[match[1]]
     return words[number % len(words)] if isinstance(words, tuple) else value

@@ -12,6 +12,7 @@ from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 from hookproof.conformance.model.evidence import Exchange
+from hookproof.spec.dialect.model import Dialect
 
 CLIENT_ERRORS: Final = range(400, 500)
 SERVER_ERRORS: Final = range(500, 600)
@@ -105,6 +106,22 @@ def was_accepted(exchange: Exchange) -> bool:
 def refused(exchange: Exchange) -> bool:
     """Whether the target answered with a client error that is about this request."""
     return exchange.status in CLIENT_ERRORS and was_answered(exchange)
+
+
+def answered_as_duplicate(exchange: Exchange, dialect: Dialect) -> bool:
+    """Whether the status is one that the dialect gives a broadcast with a used idempotency_key, and
+    this one has a key.
+    """
+    return (
+        exchange.operation_id == "createBroadcastEvent"
+        and has_value(sent(exchange).get("idempotency_key"))
+        and dialect.idempotency.duplicate_status.allows(exchange.status)
+    )
+
+
+def refused_as_duplicate(exchange: Exchange, dialect: Dialect) -> bool:
+    """Whether a broadcast may be refused for its used idempotency_key (section 4.8)."""
+    return refused(exchange) and answered_as_duplicate(exchange, dialect)
 
 
 def shown_uid(exchange: Exchange | None) -> str | None:

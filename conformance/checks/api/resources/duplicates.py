@@ -1,7 +1,7 @@
 """Sections 2.8 and 4.8: which events are duplicates, and how they are answered."""
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
@@ -115,8 +115,9 @@ def _in_turn(broadcasts: RepeatedKey, context: CheckContext) -> Iterator[Judgeme
         return
     if again.succeeded and not was_successful(again):
         return  # what is wrong with such an answer is judged by section 2.1
-    flagged = shown(again).get("is_duplicate_event") is True
-    same_event = shown_uid(again) == shown_uid(first) is not None
+    event = _event_in(again)
+    flagged = event.get("is_duplicate_event") is True
+    same_event = event.get("uid") == shown_uid(first) is not None
     if Duplicate.FIRST_EVENT in rules.duplicate.allowed and shown_uid(first) is None:
         return
     allowed = {Duplicate.FLAGGED_EVENT: flagged, Duplicate.FIRST_EVENT: same_event}
@@ -130,6 +131,13 @@ def _in_turn(broadcasts: RepeatedKey, context: CheckContext) -> Iterator[Judgeme
         actual=f"flagged: {flagged}, the first event: {same_event}, status {again.status}",
         exchanges=[first, again],
     )
+
+
+def _event_in(answer: Exchange) -> Mapping[str, Any]:
+    """The event that an answer to a duplicate shows, whatever status the dialect gives it."""
+    body = answer.json
+    event = body.get("data") if isinstance(body, dict) else None
+    return event if isinstance(event, dict) else {}
 
 
 def _at_once(broadcasts: DuplicatesAtOnce, context: CheckContext) -> Iterator[Judgement]:

@@ -10,13 +10,15 @@ from hookproof.conformance.observations.resources.portal_link import PortalLinkU
 from hookproof.spec.dialect.vocabulary import LeftOut
 
 FIELDS: Final = ("name", "owner_id", "can_manage_endpoint", "auth_type")
+# What may show the same value when it was cleared: a default, or a name that every link needs.
+NEVER_EMPTY: Final = ("name", "can_manage_endpoint", "auth_type")
 
 
 @check("4.6-15")
 def a_field_that_is_left_out_is_kept_or_cleared(
     updated: PortalLinkUpdate, context: CheckContext
 ) -> Iterator[Judgement]:
-    """As the dialect says; a field that is cleared may show any default."""
+    """As the dialect says; what cannot be empty may show any value when it was cleared."""
     before, update, after = updated.before, updated.update, updated.after
     rule = context.dialect.requests.update_left_out
     if before is None or update is None or after is None or not rule.decided:
@@ -28,6 +30,8 @@ def a_field_that_is_left_out_is_kept_or_cleared(
         # What had no value shows no difference.
         if field not in sent(update) and has_value(was) and was is not False:
             outcome = LeftOut.KEPT if is_now == was else LeftOut.CLEARED
+            if is_now == was and not rule.allows(outcome) and field in NEVER_EMPTY:
+                continue
             yield judged(
                 outcome in rule.allowed,
                 "4.6-15",

@@ -15,6 +15,7 @@ from hookproof.conformance.observations.answer import (
     is_within_the_api,
     reaches_the_service,
     refused,
+    refused_as_duplicate,
     was_answered,
 )
 from hookproof.conformance.observations.requests.mistakes import (
@@ -94,8 +95,14 @@ def a_refusal_shows_nothing_of_the_services_code(
 def a_refusal_has_the_dialects_error_body(
     exchange: Exchange, context: CheckContext
 ) -> Iterator[Judgement]:
-    """And the dialect's content type; parameters such as a charset may follow it."""
-    if not refused(exchange) or not reaches_the_service(exchange):
+    """And the dialect's content type; parameters such as a charset may follow it. The answer to a
+    duplicate has a form of its own.
+    """
+    if (
+        not refused(exchange)
+        or not reaches_the_service(exchange)
+        or refused_as_duplicate(exchange, context.dialect)
+    ):
         return
     wanted = context.dialect.errors.content_type
     content_type = exchange.response_header("Content-Type") or "absent"

@@ -8,8 +8,10 @@ from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.observations.answer import (
+    answered_as_duplicate,
     has_value,
     path_parameters,
+    refused_as_duplicate,
     resources,
     sent,
     shown,
@@ -59,8 +61,10 @@ def a_valid_request_succeeds(
         resource.text("uid") for exchange in requests.exchanges for resource in resources(exchange)
     }
     for exchange in requests.requests_to_succeed:
-        if exchange.operation_id is not None and (
-            was_successful(exchange) or _is_surely_valid(exchange, known, context)
+        if (
+            exchange.operation_id is not None
+            and (was_successful(exchange) or _is_surely_valid(exchange, known, context))
+            and not refused_as_duplicate(exchange, context.dialect)
         ):
             message = "A valid request did not succeed"
             yield from success_of(exchange, SUCCESS[exchange.operation_id], message)
@@ -87,13 +91,9 @@ def a_success_has_the_dialects_status(
     if exchange.operation_id is None or not exchange.succeeded:
         return
     success = context.contract.operations[exchange.operation_id].success
-    duplicate = context.dialect.idempotency.duplicate_status
-    has_key = exchange.operation_id == "createBroadcastEvent" and has_value(
-        sent(exchange).get("idempotency_key")
-    )
     if success.decided:
         yield judged(
-            success.allows(exchange.status) or (has_key and duplicate.allows(exchange.status)),
+            success.allows(exchange.status) or answered_as_duplicate(exchange, context.dialect),
             STATUS[exchange.operation_id],
             f"{exchange.operation_id} succeeds with another status than the dialect's",
             expected=" or ".join(map(str, success.allowed)),
