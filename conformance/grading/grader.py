@@ -22,14 +22,15 @@ from hookproof.conformance.model.check_registry import Check, CheckContext
 from hookproof.conformance.model.evidence import NotExaminedError, NotObserved, Observation
 from hookproof.conformance.model.experiment_registry import Experiment, experiments_of
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
+from hookproof.conformance.model.judgement import Judgement
 from hookproof.conformance.model.ledger import Entry, Finding, FindingKey
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.results.consequences import Proof, explained_by
 from hookproof.conformance.target.capabilities import Lack
 from hookproof.spec.catalogue import Catalogue, Level, Requirement
-from hookproof.spec.dialect.answer import Undecided
-from hookproof.spec.dialect.answers import undecided_fields
+from hookproof.spec.dialect.answer import Undecided, noted_preferences
+from hookproof.spec.dialect.answers import readings, undecided_fields
 from hookproof.spec.dialect.model import Dialect
 
 
@@ -220,9 +221,15 @@ class Grader:
 
     def _judge_observation(self, observation: Observation, result: CheckResult) -> None:
         check = result.check
+        judgements: list[Judgement] = []
         try:
-            for judgement in check.judgements(observation, self._context):
-                result.add_judgement(judgement, observation, self._context)
+            with noted_preferences() as preferences:
+                try:
+                    judgements.extend(check.judgements(observation, self._context))
+                finally:  # what was judged before it could not go on counts
+                    lenient = self._most_lenient(check, observation, judgements, preferences)
+                    for judgement in lenient:
+                        result.add_judgement(judgement, observation, self._context)
         except Undecided:
             for name in check.requirements:
                 result.not_applicable.setdefault(name, []).append(UNDECIDED)
@@ -234,6 +241,38 @@ class Grader:
                 f"The check {check.name} broke on {observation.experiment}/{observation.name}:"
                 f" {error_line(error)}"
             )
+
+    def _most_lenient(
+        self,
+        check: Check,
+        observation: Observation,
+        judgements: Sequence[Judgement],
+        preferences: Collection[int],
+    ) -> list[Judgement]:
+        """Judge by each of the several values that the dialect allows for answers of which the
+        check used the first: what holds by one of them is no violation.
+        """
+        lenient = list(judgements)
+        failed = violated_in(lenient)
+        for dialect in readings(self._context.dialect, frozenset(preferences)) if failed else ():
+            try:
+                others = list(
+                    check.judgements(observation, replace(self._context, dialect=dialect))
+                )
+            except Exception:  # noqa: BLE001, S112 what cannot be judged so explains nothing
+                continue
+            held = failed - violated_in(others)
+            lenient = [each for each in lenient if each.requirement not in held]
+            lenient.extend(each for each in others if each.requirement in held)
+            failed -= held
+            if not failed:
+                break
+        return lenient
+
+
+def violated_in(judgements: Iterable[Judgement]) -> frozenset[str]:
+    """The requirements of which one of these judgements is a failure."""
+    return frozenset(each.requirement for each in judgements if each.verdict is Verdict.FAIL)
 
 
 def _as_far(missing: NotObserved) -> Observation:

@@ -1,8 +1,9 @@
 """The answers of a dialect by their dotted names, and which of them may stay open."""
 
-from collections.abc import Collection, Iterator
-from dataclasses import fields, is_dataclass
-from typing import Final
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import fields, is_dataclass, replace
+from itertools import islice, product
+from typing import Any, Final
 
 from hookproof.spec.dialect.answer import Answer, Undecided
 from hookproof.spec.dialect.model import Dialect
@@ -32,6 +33,9 @@ MAY_STAY_UNDECIDED: Final = (
 )
 
 
+# How many ways to understand a dialect are tried before a requirement counts as violated.
+MOST_READINGS: Final = 64
+
 # How many missing answers a message names; a dialect may leave all of them open.
 MOST_NAMED: Final = 10
 
@@ -50,6 +54,24 @@ def undecided_fields(dialect: Dialect) -> tuple[str, ...]:
     )
 
 
+def readings(dialect: Dialect, ambiguous: Collection[int]) -> Iterator[Dialect]:
+    """The dialect with another value preferred in one or more of its answers, at most MOST_READINGS
+    times.
+
+    `ambiguous` holds the `id` of each of these answers; all of them allow several values.
+    """
+    orders = [
+        [(name, Answer((value, *answer.allowed))) for value in answer.allowed]
+        for name, answer in answers_of(dialect)
+        if isinstance(answer, Answer) and id(answer) in ambiguous
+    ]
+    for choice in islice(product(*orders), 1, MOST_READINGS + 1):
+        reading = dialect
+        for name, answer in choice:
+            reading = _with(reading, name.split("."), answer)
+        yield reading
+
+
 def require_decided(dialect: Dialect, except_for: Collection[str] = MAY_STAY_UNDECIDED) -> None:
     """Raise Undecided, with the first names, if a dialect leaves an answer open that a server
     needs.
@@ -61,6 +83,13 @@ def require_decided(dialect: Dialect, except_for: Collection[str] = MAY_STAY_UND
             f"the dialect {dialect.name} cannot be acted on, since it leaves undecided:"
             f" {named}{f' and {others} more' if others > 0 else ''}; give each of them a value"
         )
+
+
+def _with(record: Any, path: Sequence[str], answer: object) -> Any:
+    """A copy of a group of answers in which one has another value."""
+    first, *rest = path
+    value = _with(getattr(record, first), rest, answer) if rest else answer
+    return replace(record, **{first: value})
 
 
 def _answers(record: object, prefix: str) -> Iterator[tuple[str, object]]:

@@ -39,7 +39,8 @@ from hookproof.conformance.observations.requests.mistakes import (
     Unlisted,
     UnlistedInput,
 )
-from hookproof.spec.dialect.zero_timeout import least_http_timeout
+from hookproof.spec.dialect.vocabulary import ZeroTimeout
+from hookproof.spec.dialect.zero_timeout import least_http_timeout, zero_http_timeout
 
 # URLs by their scheme (section 8).
 NOT_HTTPS: Final = {
@@ -274,11 +275,11 @@ def _numbers(requests: ValidRequests, lacking: Collection[str]) -> Iterator[Plan
     """Section 8: the edges of the dialect's bounds, and one step beyond."""
     dialect = requests.bodies.dialect
     rules = dialect.requests
+    zero = zero_http_timeout(dialect)
+    zero_may_be_either = zero.allows(ZeroTimeout.REFUSED) and zero.allowed != (ZeroTimeout.REFUSED,)
+    least_timeouts = () if zero_may_be_either else ((least_http_timeout(dialect), -1),)
     edges = {
-        ("createEndpoint", "http_timeout"): (
-            (least_http_timeout(dialect), -1),
-            (rules.http_timeout_maximum, 1),
-        ),
+        ("createEndpoint", "http_timeout"): (*least_timeouts, (rules.http_timeout_maximum, 1)),
         ("createEndpoint", "rate_limit"): ((rules.rate_limit_maximum, 1),),
         ("createEndpoint", "rate_limit_duration"): ((rules.rate_limit_duration_maximum, 1),),
         ("expireEndpointSecret", "expiration"): ((0, -1), (rules.expiration_maximum, 1)),
