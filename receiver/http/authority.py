@@ -21,6 +21,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, load_pem_priv
 CERTIFICATE_FILE: Final = "ca.pem"
 KEY_FILE: Final = "ca.key"
 CLIENT_HOST: Final = "client.invalid"
+# So many that a certificate is longer than a thousand characters, as usual ones are.
+OTHER_CLIENT_HOSTS: Final = tuple(f"another-{number}.{CLIENT_HOST}" for number in range(24))
 WRONG_HOST: Final = "another-host.invalid"
 
 
@@ -80,7 +82,7 @@ class Authority:
 
     def client_certificate(self, name: str) -> tuple[str, str]:
         """Issue a client certificate with this common name; return it and its key, both PEM."""
-        leaf = self._ca.issue_cert(CLIENT_HOST, common_name=name)
+        leaf = self._ca.issue_cert(CLIENT_HOST, *OTHER_CLIENT_HOSTS, common_name=name)
         certificate = b"".join(pem.bytes() for pem in leaf.cert_chain_pems)
         return certificate.decode("ascii"), leaf.private_key_pem.bytes().decode("ascii")
 

@@ -4,9 +4,9 @@ What is refused must change nothing: what a roll or an update is about is fetche
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
 
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.existing_resources import (
@@ -33,8 +33,12 @@ from hookproof.conformance.observations.resources.broadcast_answer import FRESH_
 from hookproof.conformance.target.client import Key
 from hookproof.conformance.target.definition import Project
 from hookproof.spec.contract.service_contract import OPERATION_IDS
+from hookproof.spec.dialect.vocabulary import OnInput
 
 PLACEHOLDER = "{key}"
+# Where services look for a key besides the Authorization header.
+KEY_HEADERS: Final = ("X-Api-Key", "Api-Key", "X-Auth-Token")
+KEY_FIELDS: Final = ("api_key", "apikey", "key", "token", "access_token")
 OTHER_SCHEMES: Final = ("Basic ", "Token ", "Bearer ")
 
 
@@ -42,19 +46,20 @@ OTHER_SCHEMES: Final = ("Basic ", "Token ", "Bearer ")
 class Attempt:
     """One way to send a request without being allowed to.
 
-    `authorization` is sent instead of what `key` stands for.
+    `headers` and `query` are sent besides what `key` stands for, `fields` in the body.
     """
 
     kind: KeyKind
     key: Key = Key.OWN
-    authorization: str | None = None
+    headers: Sequence[tuple[str, str]] = ()
+    query: Mapping[str, str] = field(default_factory=dict)
+    fields: Mapping[str, str] = field(default_factory=dict)
     project: Project | None = None
 
-    def arguments(self) -> dict[str, Any]:
-        """What the call needs to carry the key."""
-        headers = [] if self.authorization is None else [("Authorization", self.authorization)]
-        key = self.key if self.authorization is None else Key.NONE
-        return {"key": key, "headers": headers, "project": self.project}
+    @classmethod
+    def with_authorization(cls, kind: KeyKind, value: str) -> "Attempt":
+        """With this header instead of a key."""
+        return cls(kind=kind, key=Key.NONE, headers=[("Authorization", value)])
 
 
 @experiment(
@@ -90,13 +95,23 @@ def _attempts(context: ExperimentContext, credentials: dict[str, str]) -> Iterat
     other_schemes = [
         scheme for scheme in OTHER_SCHEMES if scheme.strip().casefold() != own_scheme.casefold()
     ]
-    yield Attempt(kind=KeyKind.FORMAT, authorization=other_schemes[0] + own.api_key)
+    yield Attempt.with_authorization(KeyKind.FORMAT, other_schemes[0] + own.api_key)
     if own_scheme:
         yield Attempt(kind=KeyKind.FORMAT, key=Key.BARE)
     for credential in credentials.values():
-        yield Attempt(
-            kind=KeyKind.CREDENTIAL, authorization=key_format.replace(PLACEHOLDER, credential)
+        yield Attempt.with_authorization(
+            KeyKind.CREDENTIAL, key_format.replace(PLACEHOLDER, credential)
         )
+    in_fields = dict.fromkeys(KEY_FIELDS, own.api_key)
+    cookies = "; ".join(f"{name}={own.api_key}" for name in KEY_FIELDS)
+    yield Attempt(
+        kind=KeyKind.ELSEWHERE,
+        key=Key.NONE,
+        query=in_fields,
+        headers=[("Cookie", cookies), *((name, own.api_key) for name in KEY_HEADERS)],
+    )
+    if context.dialect.requests.unknown_fields.allows(OnInput.IGNORED):
+        yield Attempt(kind=KeyKind.IN_BODY, key=Key.NONE, fields=in_fields)
     yield Attempt(
         kind=KeyKind.UNKNOWN_PROJECT,
         project=Project(id=context.word("nowhere"), api_key=own.api_key),
@@ -136,7 +151,9 @@ async def _try_every_key(
         ]
     authorized = await _call_with_right_key(context, requests, operation_id)
     return [
-        await _try_key(context, requests, operation_id, attempt, authorized) for attempt in attempts
+        await _try_key(context, requests, operation_id, attempt, authorized)
+        for attempt in attempts
+        if not attempt.fields or requests.body(operation_id) is not None
     ]
 
 
@@ -167,12 +184,16 @@ async def _try_key(
     trial.exchanges.append(authorized)
     async with hold_portal_links_for(context, operation_id):
         await _fetch_subject(trial, requests, operation_id, "before")
+        body = requests.body(operation_id)
         await trial.call(
             operation_id,
             role="refused",
             path=requests.path(operation_id),
-            body=requests.body(operation_id),
-            **attempt.arguments(),
+            query=attempt.query,
+            body=body if body is None else {**body, **attempt.fields},
+            headers=attempt.headers,
+            key=attempt.key,
+            project=attempt.project,
         )
         await _fetch_subject(trial, requests, operation_id, "after")
     return trial.observe(CallWithKey, kind=attempt.kind, operation_id=operation_id)

@@ -18,6 +18,8 @@ class KeyKind(StrEnum):
     FORMAT = "format"
     CREDENTIAL = "credential"
     FOREIGN = "foreign"
+    ELSEWHERE = "elsewhere"
+    IN_BODY = "in the body"
     UNKNOWN_PROJECT = "unknown project"
 
 

@@ -96,17 +96,25 @@ def telling_texts(place: Place, dialect: Dialect) -> tuple[str, ...]:
     if content is Content.TIMESTAMP:
         return (create_timestamp_writer(dialect.representation.timestamp.value)(_TIME_S),)
     if content is Content.SECRET:
-        is_text = dialect.signatures.secret.form is SecretForm.TEXT
-        return _FREE[:-1] if is_text else (f"{dialect.signatures.secret.prefix}U2VjcmV0Kys9/w==",)
+        return _secrets(dialect)
     if content is Content.HEADER:
         return _header_texts(place, dialect)
     return {
-        Content.URL: _URL,
+        # The service makes the address of a portal link, and makes it short.
+        Content.URL: _URL[:1] if "PortalLink" in place.operation and len(place.path) == 1 else _URL,
         Content.CERTIFICATE: _PEM,
         Content.KEY: (("uPz9-_Ab" * 64)[: _KEY_LENGTHS.get(place.path[-1], 4)],),
         Content.MASKED: (dialect.representation.mask,),
         Content.NEVER: (),
     }.get(content, _FREE)
+
+
+def _secrets(dialect: Dialect) -> tuple[str, ...]:
+    """Without spaces at their ends: nobody gives a service such a secret."""
+    rules = dialect.signatures.secret
+    if rules.form is SecretForm.TEXT:
+        return tuple(text.strip() for text in _FREE[:-1])
+    return (f"{rules.prefix}U2VjcmV0Kys9/w==",)
 
 
 def _header_texts(place: Place, dialect: Dialect) -> tuple[str, ...]:

@@ -28,6 +28,15 @@ WITHOUT_KEY: Final = {
     "createBroadcastEvent": "5-8",
 }
 
+# Requests that lack the header, and what they have instead of it.
+WITHOUT_HEADER: Final = {
+    KeyKind.NONE: "an Authorization header",
+    KeyKind.ELSEWHERE: (
+        "an Authorization header, with the key in a query parameter, a cookie or another header"
+    ),
+    KeyKind.IN_BODY: "an Authorization header, with the key in the body",
+}
+
 # Kinds of keys that give access to nothing, and the requirement that says so.
 REFUSED_KEYS: Final = {
     KeyKind.WRONG: "5-9",
@@ -41,9 +50,9 @@ REFUSED_KEYS: Final = {
 @check(*WITHOUT_KEY.values())
 def nothing_works_without_a_key(request: CallWithKey, context: CheckContext) -> Iterator[Judgement]:
     """All eight operations."""
-    if request.kind is KeyKind.NONE:
+    if request.kind in WITHOUT_HEADER:
         operation_id = request.operation_id
-        message = f"{operation_id} works without an Authorization header"
+        message = f"{operation_id} works without {WITHOUT_HEADER[request.kind]}"
         yield from _refusal(request, WITHOUT_KEY[operation_id], message, context)
 
 

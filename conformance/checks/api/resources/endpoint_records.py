@@ -10,13 +10,14 @@ from hookproof.conformance.model.judgement import Judgement, judged, not_applica
 from hookproof.conformance.observations.answer import has_value, sent, shown
 from hookproof.conformance.observations.delivery.security.credentials import AuthorizedDeliveries
 from hookproof.conformance.observations.lists.endpoint_records import (
+    FetchedAndShown,
     RecordsInEvent,
     RecordsInPortalLink,
     fetched_and_shown,
 )
 from hookproof.conformance.observations.resources.broadcast_answer import BroadcastWithField
 from hookproof.conformance.observations.timestamp import unix_seconds
-from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.model import Dialect, Representation
 from hookproof.spec.dialect.vocabulary import EventEcho, TimestampForm
 
 # What neither deliveries nor time change; 2.6-6 names the first three.
@@ -50,16 +51,7 @@ def a_portal_link_holds_full_records_of_its_endpoints(
     """
     forms = context.dialect.representation
     for pair in records.fetched_and_shown():
-        secrets = [_secrets(part, forms.mask) for part in (shown(pair.fetched), pair.record)]
-        if all(secrets):
-            yield judged(
-                _alike(*secrets),
-                "2.6-10",
-                "The record of an endpoint in a portal link shows other secrets",
-                expected=secrets[0],
-                actual=secrets[1],
-                exchanges=[pair.fetched, pair.answer],
-            )
+        yield from _same_secrets(pair, "2.6-10", "a portal link", forms)
         for field in (*IDENTIFYING, *RECORDED):
             wanted = shown(pair.fetched).get(field)
             if has_value(wanted):
@@ -81,6 +73,7 @@ def an_event_shows_its_endpoints_as_they_are_fetched(
     """As far as both show a value: the document does not call these records full."""
     forms = context.dialect.representation
     for pair in fetched_and_shown(records, "endpoint_metadata"):
+        yield from _same_secrets(pair, "2.8-10", "an event", forms)
         for field in (*IDENTIFYING, *RECORDED):
             wanted, actual = shown(pair.fetched).get(field), pair.record.get(field)
             if has_value(wanted) and has_value(actual):
@@ -114,6 +107,21 @@ def a_shown_acknowledged_at_is_the_one_sent(
             expected=wanted,
             actual=actual,
             exchanges=[created],
+        )
+
+
+def _same_secrets(
+    pair: FetchedAndShown, requirement: str, holder: str, forms: Representation
+) -> Iterator[Judgement]:
+    wanted, actual = (_secrets(part, forms.mask) for part in (shown(pair.fetched), pair.record))
+    if wanted and actual:
+        yield judged(
+            _alike(wanted, actual),
+            requirement,
+            f"The record of an endpoint in {holder} shows other secrets",
+            expected=wanted,
+            actual=actual,
+            exchanges=[pair.fetched, pair.answer],
         )
 
 

@@ -29,7 +29,13 @@ from hookproof.conformance.experiments.support.created_endpoints import (
 )
 from hookproof.conformance.experiments.support.existing_resources import outcome
 from hookproof.conformance.experiments.support.json_web_key import elliptic_key, rsa_key
-from hookproof.conformance.experiments.support.telling_texts import capability_of, mechanisms
+from hookproof.conformance.experiments.support.telling_texts import (
+    Candidates,
+    capability_of,
+    endpoint_texts,
+    mechanisms,
+    visible_texts,
+)
 from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.observations.answer import shown
@@ -109,12 +115,18 @@ async def credentials(context: ExperimentContext) -> AsyncIterator[Evidence]:
 
 async def api_key(scenario: Scenario) -> ApiKeyDeliveries:
     """A fixed header; the document shows it in responses only, so it may not be accepted."""
-    member = {"header_name": "X-Destination-Key", "header_value": scenario.bodies.word("value")}
+    values = (*visible_texts(scenario.bodies.word("value")), scenario.bodies.word("plain value"))
     return await observe_if_accepted(
         scenario,
         ApiKeyDeliveries,
         "api_key",
-        {"type": scenario.dialect.words.auth_api_key, "api_key": member},
+        [
+            {
+                "type": scenario.dialect.words.auth_api_key,
+                "api_key": {"header_name": "X-Destination-Key", "header_value": value},
+            }
+            for value in values
+        ],
     )
 
 
@@ -122,15 +134,22 @@ async def basic_auth(scenario: Scenario) -> BasicAuthDeliveries:
     """A user name and a password; the document shows them in responses only, so they may not be
     accepted.
     """
-    member = {
-        "username": scenario.bodies.word("user"),
-        "password": scenario.bodies.word("password"),
-    }
+    word = scenario.bodies.word
+    pairs = (
+        *zip(visible_texts(word("user")), visible_texts(word("password")), strict=True),
+        (word("plain user"), word("plain password")),
+    )
     return await observe_if_accepted(
         scenario,
         BasicAuthDeliveries,
         "basic_auth",
-        {"type": scenario.dialect.words.auth_basic, "basic_auth": member},
+        [
+            {
+                "type": scenario.dialect.words.auth_basic,
+                "basic_auth": {"username": user, "password": password},
+            }
+            for user, password in pairs
+        ],
     )
 
 
@@ -146,30 +165,42 @@ async def client_certificate(scenario: Scenario) -> ClientCertificateDeliveries:
 
 
 async def telling_records(scenario: Scenario) -> RecordsInEvent:
-    """Endpoints with each mechanism, and an event that holds their records."""
+    """Endpoints with each mechanism and with a secret, and an event that holds their records."""
     context, bodies = scenario.context, scenario.bodies
     oauth2 = (with_assertion(bodies), with_assertion_by_rsa(bodies))
-    for name, (strongest, *_) in mechanisms(bodies, oauth2).items():
-        if not context.why_lacking(capability_of(name)):
-            created = await scenario.try_destination(name, authentication=strongest)
-            if created is not None and created.uid is not None:
-                path = {"endpointID": created.uid}
-                await scenario.trial.call("getEndpoint", role=FETCHED, path=path)
+    settings: dict[str, dict[str, Any]] = {
+        name: {"authentication": strongest}
+        for name, (strongest, *_) in mechanisms(bodies, oauth2).items()
+        if not context.why_lacking(capability_of(name))
+    }
+    settings["secret"] = {"secret": endpoint_texts(bodies)["secret"][0]}
+    for name, setting in settings.items():
+        created = await scenario.try_destination(name, **setting)
+        if created is not None and created.uid is not None:
+            path = {"endpointID": created.uid}
+            await scenario.trial.call("getEndpoint", role=FETCHED, path=path)
     await scenario.broadcast(SHOWN)
     return await scenario.observe(RecordsInEvent)
 
 
 async def observe_if_accepted(
-    scenario: Scenario, observation: type[Fixed], kind: str, authentication: Mapping[str, Any]
+    scenario: Scenario, observation: type[Fixed], kind: str, candidates: Candidates
 ) -> Fixed:
-    """One event to an endpoint with this kind of authentication, or the refusal to create it."""
+    """One event to an endpoint with this kind of authentication, or the refusal to create it.
+
+    It has the first of the candidates that the target accepts.
+    """
     scenario.context.require_capability(kind)
     promised = scenario.context.presence(kind) is Presence.YES
     token = await scenario.context.receiver.new_token()
-    body = scenario.bodies.new_endpoint(
-        url=token.url, is_disabled=True, authentication=authentication
-    )
-    created = await create_endpoint(scenario.context, scenario.trial, role=ASKED, body=body)
+    for authentication in candidates:
+        body = scenario.bodies.new_endpoint(
+            url=token.url, is_disabled=True, authentication=authentication
+        )
+        created = await create_endpoint(scenario.context, scenario.trial, role=ASKED, body=body)
+        if created.answer.succeeded or authentication is candidates[-1]:
+            break
+        scenario.trial.rename(created.answer, "probe")
     if not (promised and created.answer.succeeded):  # what was promised is judged by deliveries
         shown_one = (await shown_endpoint(scenario, created)).get("authentication")
         if not isinstance(shown_one, dict) or not all(map(shown_one.get, authentication)):

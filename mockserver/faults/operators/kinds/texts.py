@@ -95,6 +95,8 @@ def _absent_as_empty(place: Place, _parameters: Parameters, dialect: Dialect) ->
         violates.add("4.6-15")
     if place.kind is PlaceKind.SHOWN and field.content is Content.TIMESTAMP:
         violates.add("2.9-2")
+    if place.kind is PlaceKind.SHOWN and place.operation == "expireEndpointSecret":
+        violates |= {"4.3-11"} & {*defect.violates}
     return Alteration(
         part=defect.part,
         violates=in_order(violates),

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from hookproof.conformance.checks.api.access.api_keys import (
+    WITHOUT_HEADER,
     WITHOUT_KEY,
     a_key_that_is_none_is_refused,
     a_refused_key_has_the_dialects_status,
@@ -153,14 +154,15 @@ KEYS = (
             check=nothing_works_without_a_key,
             requirement=requirement,
             kept=call_with(
-                KeyKind.NONE,
+                kind,
                 denied(401, operation_id),
                 accepted(operation_id, "authorized"),
                 operation_id=operation_id,
             ),
-            broken=call_with(KeyKind.NONE, accepted(operation_id), operation_id=operation_id),
+            broken=call_with(kind, accepted(operation_id), operation_id=operation_id),
         )
         for operation_id, requirement in WITHOUT_KEY.items()
+        for kind in WITHOUT_HEADER
     ),
     *(
         Example(

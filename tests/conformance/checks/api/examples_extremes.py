@@ -206,7 +206,7 @@ def in_portal_link(operation_id: str = "getPortalLink", **record: Any) -> Record
 
 def in_event(**record: Any) -> RecordsInEvent:
     """An endpoint with every field, and an event with a record that differs in these fields."""
-    full = endpoint(**EVERY_FIELD)
+    full = endpoint(**EVERY_FIELD, secrets=[SHOWN_SECRET])
     return observation(
         RecordsInEvent,
         exchange("fetch", "getEndpoint", data=full, path={"endpointID": UID}),
@@ -374,6 +374,15 @@ EXAMPLES = (
         )
         for kept in (SHOWN_SECRET, {"uid": "a secret"}, SHOWN_SECRET | {"value": "********"})
         for broken in (SHOWN_SECRET | {"uid": "another"}, SHOWN_SECRET | {"value": "another"})
+    ),
+    *(
+        Example(
+            check=an_event_shows_its_endpoints_as_they_are_fetched,
+            requirement="2.8-10",
+            kept=in_event(secrets=kept),
+            broken=in_event(secrets=[SHOWN_SECRET | {"value": "another"}]),
+        )
+        for kept in ([SHOWN_SECRET], [SHOWN_SECRET | {"value": "********"}], [])
     ),
     *(
         Example(
