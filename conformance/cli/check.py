@@ -1,7 +1,6 @@
 """The command `hookproof check`."""
 
 import os
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +15,14 @@ from hookproof.conformance.results.baseline import baseline_text, read_baseline
 from hookproof.conformance.results.run_file import NAME
 from hookproof.conformance.run.composition_root import Settings, embedded_subject, perform, planned
 from hookproof.conformance.run.selection import Selection
-from hookproof.conformance.target.command_options import target_options
+from hookproof.conformance.target.command_options import flags_of, target_options
 from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.environment import Embedded
 from hookproof.conformance.target.file import budgets_from, named_dialect, target_from
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.installed_version import installed_version
 from hookproof.spec.catalogue import Level
-from hookproof.target.settings import DEFAULT_DIALECT, Flags, receiver_of
+from hookproof.target.settings import DEFAULT_DIALECT, receiver_of
 
 
 @click.command()
@@ -124,7 +123,7 @@ def check(context: click.Context, /, **options: Any) -> None:
 
 
 def _settings(context: click.Context, options: dict[str, Any]) -> Settings:
-    flags = Flags(**{field.name: options[field.name] for field in fields(Flags)})
+    flags = flags_of(options)
     if flags.url is None and flags.file is None:
         _refuse_target_options(context)
         dialect = named_dialect(flags.dialect)
@@ -166,9 +165,6 @@ def _write_baseline(context: click.Context, path: Path, text: str) -> None:
 
 def _refuse_target_options(context: click.Context) -> None:
     """Refuse a key or project for the embedded server, which has its own."""
-    for name in ("api_key", "project"):
+    for name, option in (("api_keys", "--api-key"), ("projects", "--project")):
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            option = name.replace("_", "-")
-            raise click.UsageError(
-                f"--{option} is for a target: give its URL, or --target", context
-            )
+            raise click.UsageError(f"{option} is for a target: give its URL, or --target", context)

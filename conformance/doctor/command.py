@@ -2,18 +2,16 @@
 
 import asyncio
 import os
-from dataclasses import fields
 from typing import Any
 
 import click
 
 from hookproof.conformance.doctor.examination import DoctorResult, examine
-from hookproof.conformance.target.command_options import target_options
+from hookproof.conformance.target.command_options import flags_of, target_options
 from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.file import target_from
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.receiver.client.child_process import ChildFailed
-from hookproof.target.settings import Flags
 
 
 @click.command()
@@ -26,9 +24,7 @@ def doctor(context: click.Context, /, **options: Any) -> None:
     It creates one endpoint and broadcasts one event. Exit codes: 0 the target can be judged; 4 it
     cannot be reached; 64 something else has to be fixed.
     """
-    flags = Flags(
-        **{field.name: options[field.name] for field in fields(Flags) if field.name in options}
-    )
+    flags = flags_of(options)
     if flags.url is None and flags.file is None:
         raise click.UsageError("give the target's URL, or --target", context)
     try:

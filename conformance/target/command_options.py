@@ -1,15 +1,26 @@
 """The options that describe the target, its dialect and its receiver on the command line.
 
-Their names are those of `hookproof.target.settings.Flags`; each has an environment variable too.
+Each has an environment variable too.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
 
+from hookproof.target.settings import Flags
+
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class WholeText(click.types.StringParamType):
+    """A text of which several may be given, but one in an environment variable, with its spaces."""
+
+    def split_envvar_value(self, rv: str) -> Sequence[str]:
+        return (rv,)
+
 
 OPTIONS: Final = (
     click.argument("url", required=False, envvar="HOOKPROOF_URL"),
@@ -22,10 +33,20 @@ OPTIONS: Final = (
     ),
     click.option(
         "--api-key",
+        "api_keys",
+        type=WholeText(),
+        multiple=True,
         envvar="HOOKPROOF_API_KEY",
-        help="Key of the project (better: HOOKPROOF_API_KEY).",
+        help="Key of the project (better: HOOKPROOF_API_KEY); one for all, or one for each.",
     ),
-    click.option("--project", envvar="HOOKPROOF_PROJECT", help="Project to work in."),
+    click.option(
+        "--project",
+        "projects",
+        type=WholeText(),
+        multiple=True,
+        envvar="HOOKPROOF_PROJECT",
+        help="Project to work in; repeat it for a second one, to which isolation is tried.",
+    ),
     click.option(
         "--dialect",
         envvar="HOOKPROOF_DIALECT",
@@ -57,3 +78,25 @@ def target_options(command: Command) -> Command:
     for option in reversed(OPTIONS):
         command = option(command)
     return command
+
+
+def flags_of(options: Mapping[str, Any]) -> Flags:
+    """What the options say; raises click.UsageError where keys and projects do not match."""
+    known = {field.name for field in fields(Flags)}
+    projects, keys = options["projects"], options["api_keys"]
+    if len(set(projects)) < len(projects):
+        raise click.UsageError("--project names one project twice")
+    if len(keys) > 1 and len(keys) != len(projects):
+        raise click.UsageError(
+            f"{len(keys)} times --api-key, and {len(projects)} times --project: give one key for"
+            " all, or one for each in the same order"
+        )
+    if len(projects) > 1 and not keys:
+        raise click.UsageError("give --api-key for the projects, or name them in a target file")
+    pairs = list(zip(projects, keys * len(projects) if len(keys) == 1 else keys, strict=False))
+    return Flags(
+        **{name: value for name, value in options.items() if name in known},
+        api_key=next(iter(keys), None),
+        project=next(iter(projects), None),
+        further_projects=tuple(pairs[1:]),
+    )

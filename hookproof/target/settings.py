@@ -31,6 +31,8 @@ class Flags:
     file: Path | None = None
     api_key: str | None = None
     project: str | None = None
+    # Projects besides that one, with their keys.
+    further_projects: tuple[tuple[str, str], ...] = ()
     dialect: str | None = None
     receiver_bind: str | None = None
     receiver_url: str | None = None
@@ -107,12 +109,14 @@ def api_keys_of(flags: Flags, file: TargetFile) -> dict[str, str]:
             f"no API key for the project {first!r}:"
             " give --api-key, HOOKPROOF_API_KEY or a target file"
         )
-    if not (key.isascii() and key.isprintable()):
-        raise CommandError(
-            f"the API key for the project {first!r} cannot stand in a header:"
-            " it is not printable ASCII"
-        )
-    return {first: key} | {name: other for name, other in keys.items() if name != first}
+    chosen = {first: key} | dict(flags.further_projects)
+    for name, text in chosen.items():
+        if not (text.isascii() and text.isprintable()):
+            raise CommandError(
+                f"the API key for the project {name!r} cannot stand in a header:"
+                " it is not printable ASCII"
+            )
+    return chosen | {name: other for name, other in keys.items() if name not in chosen}
 
 
 def dialect_of(flags: Flags, file: TargetFile) -> ChosenDialect:
