@@ -4,6 +4,7 @@ What is refused must change nothing: what a roll or an update is about is fetche
 """
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -39,6 +40,7 @@ PLACEHOLDER = "{key}"
 # Where services look for a key besides the Authorization header.
 KEY_HEADERS: Final = ("X-Api-Key", "Api-Key", "X-Auth-Token")
 KEY_FIELDS: Final = ("api_key", "apikey", "key", "token", "access_token")
+HEXADECIMAL: Final = re.compile("[0-9a-fA-F-]+")
 OTHER_SCHEMES: Final = ("Basic ", "Token ", "Bearer ")
 
 
@@ -91,6 +93,12 @@ def _attempts(context: ExperimentContext, credentials: dict[str, str]) -> Iterat
     own, key_format = context.projects[0], context.dialect.authentication.key_format
     for key in (Key.NONE, Key.EMPTY, Key.WRONG, Key.TRUNCATED):
         yield Attempt(kind=KeyKind(key.value), key=key)
+    for other in (own.api_key.swapcase(), f"{own.api_key}x"):
+        # The same UUID may be written in capitals.
+        if other != own.api_key and not HEXADECIMAL.fullmatch(own.api_key):
+            yield Attempt.with_authorization(
+                KeyKind.ALTERED, key_format.replace(PLACEHOLDER, other)
+            )
     own_scheme = key_format.partition(PLACEHOLDER)[0].strip()
     other_schemes = [
         scheme for scheme in OTHER_SCHEMES if scheme.strip().casefold() != own_scheme.casefold()

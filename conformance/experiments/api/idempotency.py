@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.existing_resources import NO_SECOND_PROJECT
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
+from hookproof.conformance.experiments.support.telling_texts import LENGTH
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.observations.resources.broadcast_answer import (
@@ -32,6 +33,10 @@ async def idempotency(context: ExperimentContext) -> AsyncIterator[Evidence]:
     body = bodies.broadcast()
     keyed = [{**body, "idempotency_key": context.word("key")} for _ in range(3)]
     yield await _broadcast_different(context, EventDifference.KEY, keyed)
+    for name, keys in _near_keys(context).items():
+        yield await _broadcast_near(
+            context, name, [{**body, "idempotency_key": key} for key in keys]
+        )
     if "idempotency_key" not in context.dialect.requests.create_broadcast_event_requires:
         yield await _broadcast_different(context, EventDifference.NO_KEY, [body, body])
     yield await _broadcast_at_once(context, bodies)
@@ -52,6 +57,25 @@ async def _broadcast_different(
     trial = context.trial(difference)
     await _broadcast_in_turn(trial, bodies)
     return trial.observe(DifferentEvents, difference=difference)
+
+
+def _near_keys(context: ExperimentContext) -> dict[str, list[str]]:
+    """Keys that are alike to a service that trims them, ignores their case, or cuts them."""
+    word, long = context.word("Key"), context.word("key") * (LENGTH // 10)
+    return {
+        "keys in another case, and with spaces": [word, word.swapcase(), f" {word}", f"{word} "],
+        "long keys with another end": [f"{long}-1", f"{long}-2"],
+    }
+
+
+async def _broadcast_near(
+    context: ExperimentContext, name: str, bodies: Sequence[Body]
+) -> DifferentEvents:
+    """Any of these keys may be refused."""
+    trial = context.trial(name)
+    for body in bodies:
+        await trial.call("createBroadcastEvent", role="near", body=body)
+    return trial.observe(DifferentEvents, difference=EventDifference.KEY)
 
 
 async def _broadcast_in_turn(trial: Trial, bodies: Sequence[Body]) -> None:

@@ -15,6 +15,7 @@ class KeyKind(StrEnum):
     EMPTY = "empty"
     WRONG = "wrong"
     TRUNCATED = "truncated"
+    ALTERED = "in another case or with a further character"
     FORMAT = "format"
     CREDENTIAL = "credential"
     FOREIGN = "foreign"

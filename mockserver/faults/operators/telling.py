@@ -54,6 +54,16 @@ _KEY_LENGTHS: Final = {
 # What nobody lets a service count up to.
 _COUNTED: Final = frozenset({"events", "endpoint_count"})
 _MOST_COUNTED: Final = 200
+_STARTING_AT_ZERO: Final = frozenset({"events", "failure_rate"})
+_ABOUT_LINKS_AND_SOURCES: Final = frozenset(
+    {"listPortalLinks", "getPortalLink", "updatePortalLink", "listSources"}
+)
+# What the service itself makes, and an address for mail.
+_OWN_URL: Final = ("https://hooks.invalid/Links/01ARZ3NDEKTSV4RRFFQ69G5FAV",)
+_EMAIL: Final = (
+    "Help+Caf\u00e9e\u0301&amp;%25\U0001f600@support.invalid",
+    f"{'x' * _LONG}@support.invalid",
+)
 _ASCII: Final = ('Visible text; with="quotes" & signs <>, 100%25', "x" * _LONG)
 # The members of a source that the server sets, whatever its fixture says.
 _SET_BY_SERVER: Final = frozenset(
@@ -82,6 +92,8 @@ def telling_values(place: Place, kind: ValueKind, dialect: Dialect) -> tuple[Any
     most = _MOST if field.maximum is None else field.maximum
     if place.path[-1] in _COUNTED:
         most = _MOST_COUNTED
+    if place.operation == "createEndpoint" and place.path[-1] in _STARTING_AT_ZERO:
+        most = 0
     return (*(number for number in _NUMBERS if number <= most), most)
 
 
@@ -100,13 +112,20 @@ def telling_texts(place: Place, dialect: Dialect) -> tuple[str, ...]:
     if content is Content.HEADER:
         return _header_texts(place, dialect)
     return {
-        # The service makes the address of a portal link, and makes it short.
-        Content.URL: _URL[:1] if "PortalLink" in place.operation and len(place.path) == 1 else _URL,
+        Content.URL: _OWN_URL if _is_own_url(place) else _URL,
         Content.CERTIFICATE: _PEM,
         Content.KEY: (("uPz9-_Ab" * 64)[: _KEY_LENGTHS.get(place.path[-1], 4)],),
         Content.MASKED: (dialect.representation.mask,),
         Content.NEVER: (),
-    }.get(content, _FREE)
+    }.get(content, _EMAIL if place.path[-1] == "support_email" else _FREE)
+
+
+def _is_own_url(place: Place) -> bool:
+    """Whether the service makes the URL: that of a portal link or a source."""
+    return place.path[-1] == "url" and (
+        place.path[:-1] == ("source_metadata",)
+        or (len(place.path) == 1 and place.operation in _ABOUT_LINKS_AND_SOURCES)
+    )
 
 
 def _secrets(dialect: Dialect) -> tuple[str, ...]:

@@ -41,6 +41,7 @@ WITHOUT_HEADER: Final = {
 REFUSED_KEYS: Final = {
     KeyKind.WRONG: "5-9",
     KeyKind.TRUNCATED: "5-9",
+    KeyKind.ALTERED: "5-9",
     KeyKind.FORMAT: "5-13",
     KeyKind.EMPTY: "5-13",
     KeyKind.CREDENTIAL: "5-14",

@@ -26,6 +26,7 @@ from hookproof.conformance.observations.resources.round_trip import (
     MinimalEndpoints,
     RoundTrip,
     SecretOfAnotherForm,
+    TellingRoundTrip,
 )
 from hookproof.conformance.observations.resources.secret_roll import RollAnswer
 from hookproof.conformance.observations.resources.shown_secret import (
@@ -39,6 +40,7 @@ from hookproof.spec.dialect.vocabulary import OnInput, SecretDisplay, SecretForm
 @check("2.3-11")
 def a_given_secret_is_the_endpoints(
     creation: EndpointRoundTrip
+    | TellingRoundTrip
     | AuthenticationRoundTrip
     | MinimalEndpoints
     | EndpointsOfOneOwner

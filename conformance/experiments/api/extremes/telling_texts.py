@@ -141,7 +141,10 @@ async def _roll(
     context: ExperimentContext, bodies: RequestBodies, mechanism: str, fields: Mapping[str, Any]
 ) -> Evidence:
     trial = context.trial(f"roll with texts that tell, {mechanism}")
-    first, second = bodies.secret(), bodies.secret()
+    # Of two secrets of one endpoint both are as strong as the target accepts.
+    accepted = fields.get("secret", "")
+    candidates = [text for text in endpoint_texts(bodies)["secret"] if len(text) <= len(accepted)]
+    first, second = accepted or bodies.secret(), next(iter(candidates), bodies.secret())
     body = bodies.quiet_endpoint(**{**fields, "secret": first})
     created = await create_endpoint(context, trial, role="create", body=body)
     if created.uid is None:

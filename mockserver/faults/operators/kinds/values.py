@@ -161,6 +161,9 @@ def _swapped(place: Place, _parameters: Parameters, dialect: Dialect) -> Alterat
     violates = {
         name for at in (place, other) for name in violated_by_field(at, _of_same_type, dialect)
     }
+    masked = {".".join(at.path) for at in (place, other)} & {*dialect.representation.masked}
+    if len(masked) == 1:  # a masked value stands where values are shown
+        violates.add("2.5-13")
     part = partial(alter_place, place, whole)
     return Alteration(part=part, violates=in_order(violates), equivalent=reason)
 

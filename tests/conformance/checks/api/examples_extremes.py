@@ -26,6 +26,7 @@ from hookproof.conformance.checks.api.extremes.refused_content import (
     an_endpoint_with_refused_content_is_not_created,
 )
 from hookproof.conformance.checks.api.resources.endpoint_records import (
+    COUNTED,
     IDENTIFYING,
     RECORDED,
     a_portal_link_holds_full_records_of_its_endpoints,
@@ -189,7 +190,7 @@ def _link_with(role: str, count: int) -> Exchange:
 
 
 SHOWN_SECRET = {"uid": "a secret", "value": "its value"}
-EVERY_FIELD = {field: f"the {field}" for field in (*IDENTIFYING, *RECORDED)}
+EVERY_FIELD = {field: f"the {field}" for field in (*IDENTIFYING, *RECORDED, *COUNTED)}
 
 
 def in_portal_link(operation_id: str = "getPortalLink", **record: Any) -> RecordsInPortalLink:
@@ -354,6 +355,15 @@ EXAMPLES = (
         )
         for field in RECORDED
         for value in (None, "another")
+    ),
+    *(
+        Example(
+            check=a_portal_link_holds_full_records_of_its_endpoints,
+            requirement="2.6-10",
+            kept=in_portal_link(**{field: "another"}),
+            broken=in_portal_link(**{field: None}),
+        )
+        for field in COUNTED
     ),
     *(
         Example(
