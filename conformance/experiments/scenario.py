@@ -391,6 +391,6 @@ def _require_success(exchange: Exchange) -> None:
     """
     if not exchange.succeeded:
         raise PreconditionFailed(
-            f"{exchange.operation_id} as {exchange.role} was answered {outcome(exchange)};"
-            " deliveries can be tried when it succeeds"
+            f"{exchange.operation_id} as {exchange.role!r} was answered {outcome(exchange)};"
+            " a success of it would help"
         )
