@@ -10,11 +10,13 @@ from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.resources.round_trip import SecretOfAnotherForm
 from tests.conformance.canned_evidence import (
     CannedObservation,
     OtherObservation,
     exchange,
     missing,
+    observation,
     seen,
 )
 from tests.conformance.grading.canned_checks import (
@@ -23,6 +25,7 @@ from tests.conformance.grading.canned_checks import (
     bound,
     declines,
     entry,
+    experiment,
     passes_exchanges,
     says_nothing,
 )
@@ -66,10 +69,11 @@ def test_an_operation_that_never_succeeded_is_the_only_reason() -> None:
 
 def test_a_refusal_of_what_may_be_refused_is_no_reason() -> None:
     wrong_key, odd = exchange("fetch", status=401, key="wrong"), exchange("tried", status=404)
+    reserved = exchange("reserved: Host", status=422)
     assert not [
         reason
-        for reason in reasons(seen(wrong_key, odd), operations=("createEndpoint",))
-        if "Every" in reason
+        for reason in reasons(seen(wrong_key, odd, reserved), operations=("createEndpoint",))
+        if "would help" in reason
     ]
 
 
@@ -95,6 +99,16 @@ def test_an_operation_that_showed_nothing_is_named_with_what_it_lacks(
 ) -> None:
     observed = seen(exchange("page", "listSources", data=data))
     assert reasons(observed, operations=("listSources",)) == (reason,)
+
+
+def test_a_trial_that_the_dialect_may_refuse_is_no_reason() -> None:
+    trial = observation(SecretOfAnotherForm, exchange("create", status=400), fields=("secret",))
+    created = replace(trial, exchanges=(exchange("create", data={"uid": "e1"}),))
+    both = Gathered(experiment="x", observations=(created, trial))
+    check = bound(says_nothing, evidence=(SecretOfAnotherForm,))
+    made = (experiment("x", SecretOfAnotherForm),)
+    (reason,) = entry(check, gathered={"x": both}, every_experiment=made).reasons
+    assert "would help" not in reason
 
 
 def test_what_refused_requests_have_alone_tells_them_from_those_that_succeeded() -> None:
@@ -143,6 +157,9 @@ def test_what_leads_to_an_operation_is_a_reason_where_the_operation_itself_succe
             " help."
         ),
     )
+    refused = exchange("fetch", "getEndpoint", status=404)
+    (reason,) = reasons(seen(prepared, fetched, refused), operations=("getEndpoint",))
+    assert "getEndpoint as 'fetch' was answered 404;" in reason
     created = exchange("create", data=None)
     assert reasons(seen(created, fetched), operations=("getEndpoint",)) == (
         "createEndpoint succeeded, but showed nothing in data; an answer that does would help.",
@@ -225,7 +242,8 @@ def test_what_was_given_up_for_an_operation_that_never_succeeded_says_so() -> No
 def test_no_heavier_profile_is_promised_where_the_target_did_not_show_it() -> None:
     evidence = (CannedObservation, HeavyObservation)
     refused = (seen(exchange("a", data={"uid": "e1"}), exchange("b", status=400)),)
-    for observations in (refused, (seen(exchange(data={"uid": "e1"})),)):
+    given_up = (replace(missing("it was refused"), exchanges=(exchange(data={"uid": "e1"}),)),)
+    for observations in (refused, (seen(exchange(data={"uid": "e1"})),), given_up):
         judged = entry(
             bound(says_nothing, evidence=evidence), observations=observations, profile=Profile.QUICK
         )
@@ -301,9 +319,8 @@ def test_fields_that_a_text_names_have_no_value_where_no_answer_shows_one() -> N
 def test_a_field_that_another_operation_showed_is_named_all_the_same() -> None:
     created = exchange(data={"uid": "e1"})
     fetched = exchange("fetch", "getEndpoint", data={"uid": "e1", "secrets": [{"value": "s"}]})
-    (reason,) = reasons(
-        seen(created, fetched), operations=("createEndpoint", "getEndpoint"), text="A secret is."
-    )
-    assert reason.endswith(
-        "A secret is. createEndpoint showed no value of secrets; one would help."
-    )
+    for text in ("A secret is.", "Secrets differ."):
+        (reason,) = reasons(
+            seen(created, fetched), operations=("createEndpoint", "getEndpoint"), text=text
+        )
+        assert reason.endswith(f"{text} createEndpoint showed no value of secrets; one would help.")

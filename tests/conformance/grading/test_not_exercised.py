@@ -6,6 +6,7 @@ from dataclasses import replace
 from hookproof.conformance.grading.grader import Grader
 from hookproof.conformance.model.check_registry import Check, CheckContext
 from hookproof.conformance.model.evidence import (
+    Evidence,
     NotExaminedError,
 )
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
@@ -86,7 +87,7 @@ def test_deliveries_that_never_arrived_are_named_where_only_they_would_show_it()
     assert len(judged.reasons) == 1
 
 
-def reasons_of(awaited: DeliveryObservation) -> tuple[str, ...]:
+def reasons_of(*awaited: Evidence) -> tuple[str, ...]:
     """Why a requirement is not exercised of which a check says nothing."""
 
     def nothing(_seen: DeliveryObservation, _context: CheckContext) -> Iterator[Judgement]:
@@ -102,7 +103,7 @@ def reasons_of(awaited: DeliveryObservation) -> tuple[str, ...]:
         experiments=["x"],
         every_experiment=[experiment("x", DeliveryObservation)],
         profile=Profile.DEEP,
-        gathered=lambda _: Gathered(experiment="x", observations=(awaited,)),
+        gathered=lambda _: Gathered(experiment="x", observations=awaited),
     )
     return grader.entry(REQUIREMENT).reasons
 
@@ -118,6 +119,18 @@ def test_deliveries_that_were_awaited_in_vain_are_named_with_the_time_that_they_
     assert reasons_of(awaited)[0] == (
         "In canned, canned, nothing arrived of 'first', 'second', 'third' and 1 more at 'plain'"
         " within 6 s of the broadcast; a delivery of it would help."
+    )
+
+
+def test_a_check_of_deliveries_rests_on_broadcasts_whatever_its_operations_are() -> None:
+    exchanges = [exchange("plain"), exchange("event", "createBroadcastEvent", status=500)]
+    awaited = observed(DeliveryObservation, destination(), events=(), exchanges=exchanges)
+    assert REQUIREMENT.operations == ("createEndpoint",)
+    assert reasons_of(awaited, missing("it takes two projects", "")) == (
+        (
+            "Every createBroadcastEvent that this rests on was answered 500; a success of one would"
+            " help."
+        ),
     )
 
 
