@@ -144,7 +144,8 @@ def what_was_answered(
         for exchange in observation.exchanges
     )
     is_of_all = any(check.is_oracle for check in checks)
-    where = "" if is_of_all else f"In {named(gathered.experiment for gathered in quiet)}: "
+    places = [] if is_of_all else [gathered.experiment for gathered in quiet]
+    where = f"In {named(places)}: " if places else ""
     told = [
         f"{name} was answered {_times(len(judged[name]))} ({_successes(judged[name])})"
         for name in own

@@ -286,6 +286,11 @@ def test_what_does_not_apply_as_far_as_was_seen_says_so_beside_what_was_not_seen
     )
 
 
+def test_without_any_experiment_nothing_was_called() -> None:
+    (reason,) = entry(bound(says_nothing), gathered={}, every_experiment=()).reasons
+    assert reason == "createEndpoint was never called; a call would help to see: It does."
+
+
 def test_answers_of_every_experiment_are_counted_for_a_check_of_exchanges() -> None:
     def says_nothing_of_any(each: Exchange, _context: Any) -> Any:
         del each
