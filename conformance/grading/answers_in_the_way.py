@@ -136,13 +136,7 @@ def what_was_answered(
 ) -> str:
     """What there was in these experiments, where no answer of it is wrong by itself."""
     own = requirement.operations or FOR_DELIVERIES
-    judged = _grouped(
-        exchange
-        for gathered in quiet
-        for observation in gathered.observations
-        if any(check.judges(type(observation)) for check in checks)
-        for exchange in observation.exchanges
-    )
+    judged = _judged(checks, quiet)
     is_of_all = any(check.is_oracle for check in checks)
     places = [] if is_of_all else [gathered.experiment for gathered in quiet]
     where = f"In {named(places)}: " if places else ""
@@ -153,15 +147,34 @@ def what_was_answered(
     ]
     if not told:
         return f"{where}{named(own)} was never called; a call would help to see: {requirement.text}"
-    lacking = [
-        f"{name} showed no value of {named(unseen)}"
-        for name in own
-        if (unseen := fields_without_value(requirement.text, name, judged.get(name, ())))
-    ]
+    lacking = what_had_no_value(requirement, checks, quiet)
     helping = f" {' and '.join(lacking)}; one would help." if lacking else ""
     return (
         f"{where}{', '.join(told)}; none of that shows whether this is so:"
         f" {requirement.text}{helping}"
+    )
+
+
+def what_had_no_value(
+    requirement: Requirement, checks: Sequence[Check], run: Sequence[Gathered]
+) -> list[str]:
+    """Of each operation of a requirement, the fields that its text names and no answer showed."""
+    judged = _judged(checks, run)
+    return [
+        f"{name} showed no value of {named(unseen)}"
+        for name in requirement.operations or FOR_DELIVERIES
+        if (unseen := fields_without_value(requirement.text, name, judged.get(name, ())))
+    ]
+
+
+def _judged(checks: Sequence[Check], run: Sequence[Gathered]) -> dict[str, list[Exchange]]:
+    """The exchanges of the observations that these checks judge, by operation."""
+    return _grouped(
+        exchange
+        for gathered in run
+        for observation in gathered.observations
+        if any(check.judges(type(observation)) for check in checks)
+        for exchange in observation.exchanges
     )
 
 

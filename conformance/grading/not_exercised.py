@@ -9,6 +9,7 @@ from hookproof.conformance.grading.answers_in_the_way import (
     reason_given_up,
     reasons_of_all_answers,
     reasons_of_some_answers,
+    what_had_no_value,
     what_was_answered,
 )
 from hookproof.conformance.model.check_registry import Check
@@ -114,6 +115,9 @@ def reasons_not_exercised(
     ]
     if of_target or _is_any_judged(checks, quiet):
         not_run = []
+    everything = [each for each in gathered.values() if each.ending is not Ending.CUT]
+    if not of_target and what_had_no_value(requirement, checks, everything):
+        return (what_was_answered(requirement, checks, everything),)
     reasons = [*of_target, *of_setup, *not_run]
     return tuple(dict.fromkeys(reasons or [what_was_answered(requirement, checks, quiet)]))
 

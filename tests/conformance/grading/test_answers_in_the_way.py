@@ -286,6 +286,15 @@ def test_what_does_not_apply_as_far_as_was_seen_says_so_beside_what_was_not_seen
     )
 
 
+def test_what_the_setup_lacks_is_no_reason_where_a_field_had_no_value() -> None:
+    beside = (seen(exchange(data={"name": "n"})), missing("it takes two projects"))
+    (reason,) = reasons(*beside, operations=("createEndpoint",), text="A uid is not empty.")
+    assert reason.endswith(" createEndpoint showed no value of uid; one would help.")
+    assert reasons(*beside, operations=("createEndpoint",), text="Its name is kept.") == (
+        "It takes two projects.",
+    )
+
+
 def test_without_any_experiment_nothing_was_called() -> None:
     (reason,) = entry(bound(says_nothing), gathered={}, every_experiment=()).reasons
     assert reason == "createEndpoint was never called; a call would help to see: It does."
