@@ -225,11 +225,13 @@ class Scenario:
         """
         uid, reason = await self.find_uid(destination, broadcasting=True)
         if uid is None:
-            raise PreconditionFailed(f"{destination.name} cannot be rolled: {reason}")
+            raise PreconditionFailed(
+                f"the endpoint {destination.name!r} cannot be rolled: {reason}"
+            )
         if not destination.secrets:
             raise PreconditionFailed(
-                f"no answer shows the secret of the endpoint {destination.name}, so that nobody"
-                " could tell when it stops signing"
+                f"no answer shows the secret of the endpoint {destination.name!r}, so that nobody"
+                " could tell when it stops signing; one that does would help"
             )
         new_secret = self.bodies.secret()
         rolled = await self.trial.call(
@@ -391,6 +393,6 @@ def _require_success(exchange: Exchange) -> None:
     """
     if not exchange.succeeded:
         raise PreconditionFailed(
-            f"{exchange.operation_id} as {exchange.role} was answered {outcome(exchange)};"
-            " deliveries can be tried when it succeeds"
+            f"{exchange.operation_id} as {exchange.role!r} was answered {outcome(exchange)};"
+            " a success of it would help"
         )

@@ -9,14 +9,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 from pathlib import PurePath
 
+from hookproof.conformance.grading.answers_in_the_way import as_sentence
 from hookproof.conformance.grading.check_result import CheckResult
 from hookproof.conformance.grading.not_exercised import (
     DOES_NOT_DECIDE,
     UNDECIDED,
-    as_sentence,
+    reasons_not_exercised,
     reasons_not_observed,
     reasons_not_run,
-    reasons_nothing_shown,
 )
 from hookproof.conformance.model.check_registry import Check, CheckContext
 from hookproof.conformance.model.evidence import NotExaminedError, NotObserved, Observation
@@ -158,21 +158,20 @@ class Grader:
             if name in self._run
         }
         not_applicable = _of_requirement(requirement, [result.not_applicable for result in results])
-        not_observed = (
-            *reasons_not_observed(checks, needed, run, self._missing),
-            *_of_requirement(requirement, [result.not_examined for result in results]),
-        )
+        not_examined = _of_requirement(requirement, [result.not_examined for result in results])
+        not_observed = (*reasons_not_observed(checks, needed, run, self._missing), *not_examined)
+        known = [reason for reason in not_applicable if reason != UNDECIDED]
         # What is not part of the run could not have made it applicable.
         if not_applicable and set(not_observed) <= set(self._missing.values()):
-            known = [reason for reason in not_applicable if reason != UNDECIDED]
             undecided_ones = open_questions if UNDECIDED in not_applicable else ()
             return Verdict.NOT_APPLICABLE, [*known, *undecided_ones] or not_applicable
+        if open_questions:
+            return Verdict.NOT_EXERCISED, [*not_observed, *open_questions]
+        dialect = self._context.dialect
         return Verdict.NOT_EXERCISED, [
-            *not_observed,
-            *(
-                open_questions
-                or reasons_nothing_shown(requirement, checks, needed, run, self._context.dialect)
-            ),
+            *not_examined,
+            *(as_sentence(f"As far as was seen, it does not apply: {each}") for each in known),
+            *reasons_not_exercised(requirement, checks, needed, run, self._missing, dialect),
         ]
 
     def exercised_in(self, experiment: str) -> frozenset[str]:

@@ -1,15 +1,22 @@
 """Why a requirement was not exercised, and what would exercise it."""
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from hookproof.conformance.grading.answers_in_the_way import (
+    as_sentence,
+    named,
+    reason_given_up,
+    reasons_of_all_answers,
+    reasons_of_some_answers,
+    what_had_no_value,
+    what_was_answered,
+)
 from hookproof.conformance.model.check_registry import Check
-from hookproof.conformance.model.evidence import Exchange, NotObserved
+from hookproof.conformance.model.evidence import NotObserved
 from hookproof.conformance.model.experiment_registry import Experiment
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.model.profile import Profile
-from hookproof.conformance.observations.answer import LISTS, items, shown
 from hookproof.conformance.observations.deliveries import DeliveryObservation
 from hookproof.conformance.results.evidence_records import observation_types
 from hookproof.spec.catalogue import Requirement
@@ -19,11 +26,8 @@ from hookproof.spec.dialect.model import Dialect
 DOES_NOT_DECIDE: Final = "The dialect does not decide"
 UNDECIDED: Final = f"{DOES_NOT_DECIDE} what it depends on."
 
-# What has to succeed before anything is delivered.
-FOR_DELIVERIES: Final = ("createEndpoint", "createBroadcastEvent")
-
-# How many events or endpoints a reason names.
-MOST_NAMED: Final = 3
+# In seconds. An observation that ended sooner after a broadcast did not wait for its deliveries.
+SHORTEST_WAIT_S: Final = 0.5
 
 
 def reasons_not_observed(
@@ -61,52 +65,116 @@ def reasons_not_run(experiments: Iterable[Experiment], profile: Profile) -> dict
     }
 
 
-def reasons_nothing_shown(
+def reasons_not_exercised(
     requirement: Requirement,
     checks: Sequence[Check],
     needed: Mapping[str, Sequence[str]],
     run: Mapping[str, Gathered],
+    missing: Mapping[str, str],
     dialect: Dialect,
 ) -> tuple[str, ...]:
-    """Which experiments ended without showing anything, although all of them were observed."""
+    """Everything that kept these checks from judging the requirement, and what would help.
+
+    What the target answered comes first. Where all of its answers leave the requirement aside,
+    nothing else would help; where some of them do, no heavier profile would.
+    """
     if not checks:
         return ("No check is bound to it.",)
-    quiet = sorted(
-        {
-            name
-            for check in checks
-            for name in needed[check.name]
-            if not check.is_oracle and name in run and not list(_of_experiment(run[name], check))
-        }
+    gathered = {name: run[name] for check in checks for name in needed[check.name] if name in run}
+    cut = [reason for each in gathered.values() for reason in _of_cut(each)]
+    if of_all := reasons_of_all_answers(requirement, checks, gathered.values()):
+        return tuple(dict.fromkeys([*cut, *of_all]))
+    given_up = [
+        evidence
+        for check in checks
+        for name in needed[check.name]
+        if name in run
+        for evidence in _given_up(run[name], check)
+    ]
+    quiet = [
+        each
+        for name, each in gathered.items()
+        if each.ending is not Ending.CUT and not _is_given_up(name, checks, needed, run)
+    ]
+    of_target = [
+        *cut,
+        *(
+            reason_given_up(evidence, gathered.values())
+            for evidence in given_up
+            if evidence.exchanges
+        ),
+        *_shown_in_vain(requirement, checks, quiet, dialect),
+    ]
+    of_setup = [as_sentence(evidence.reason) for evidence in given_up if not evidence.exchanges]
+    not_run = [
+        missing[name]
+        for check in checks
+        if not check.is_oracle
+        for name in needed[check.name]
+        if name not in run
+    ]
+    if of_target or _is_any_judged(checks, quiet):
+        not_run = []
+    everything = [each for each in gathered.values() if each.ending is not Ending.CUT]
+    if not of_target and what_had_no_value(requirement, checks, everything):
+        return (what_was_answered(requirement, checks, everything),)
+    reasons = [*of_target, *of_setup, *not_run]
+    return tuple(dict.fromkeys(reasons or [what_was_answered(requirement, checks, quiet)]))
+
+
+def _is_any_judged(checks: Sequence[Check], quiet: Sequence[Gathered]) -> bool:
+    """Whether any of these experiments has an observation that the checks judged in vain."""
+    return any(
+        check.judges(type(observation))
+        for check in checks
+        for gathered in quiet
+        for observation in gathered.observations
     )
-    awaited = {name: list(_awaited_in_vain(run[name], checks, dialect)) for name in quiet}
-    reasons = [reason for name in quiet for reason in awaited[name]]
-    unexplained = [name for name in quiet if not awaited[name]]
-    if unexplained:
-        reasons.append(
-            f"Nothing that the target did in {', '.join(unexplained)} came as far as showing it."
-        )
-    if quiet:
-        reasons.extend(_what_was_missing([run[name] for name in quiet], requirement))
-    if any(check.is_oracle for check in checks):
-        operations = requirement.operations
-        reasons.append(f"No exchange with {', '.join(operations) or 'the target'} showed it.")
-        reasons.extend(_poor_answers(run.values(), operations))
-    return tuple(dict.fromkeys(reasons))
+
+
+def _is_given_up(
+    experiment: str,
+    checks: Sequence[Check],
+    needed: Mapping[str, Sequence[str]],
+    run: Mapping[str, Gathered],
+) -> bool:
+    """Whether an observation that some of these checks need from an experiment was given up."""
+    return any(
+        True
+        for check in checks
+        if experiment in needed[check.name]
+        for _ in _given_up(run[experiment], check)
+    )
+
+
+def _shown_in_vain(
+    requirement: Requirement,
+    checks: Sequence[Check],
+    quiet: Sequence[Gathered],
+    dialect: Dialect,
+) -> Iterator[str]:
+    """What was missing in experiments that observed all that they are about."""
+    answers = list(reasons_of_some_answers(requirement, checks, quiet))
+    if requirement.operations and answers:
+        yield from answers
+        return
+    for gathered in quiet:
+        yield from _awaited_in_vain(gathered, checks, dialect)
+    yield from answers
+    delivered = any(evidence.deliveries for each in quiet for evidence in each.observations)
+    if quiet and not requirement.operations and not delivered:
+        yield "No delivery arrived in them; see whether `hookproof doctor` receives one."
 
 
 def _awaited_in_vain(
     gathered: Gathered, checks: Sequence[Check], dialect: Dialect
 ) -> Iterator[str]:
-    """Which events these checks would have judged had they arrived, and how long they had; and
-    which endpoints and broadcasts had they been accepted.
-    """
+    """Which events these checks would have judged had they arrived, and how long they had."""
     for evidence in gathered.observations:
         if isinstance(evidence, DeliveryObservation) and any(
-            check.judges(type(evidence)) for check in checks
+            not check.is_oracle and check.judges(type(evidence)) for check in checks
         ):
             yield from _not_arrived(evidence, dialect)
-            yield from _not_accepted(evidence)
 
 
 def _not_arrived(observation: DeliveryObservation, dialect: Dialect) -> Iterator[str]:
@@ -118,82 +186,32 @@ def _not_arrived(observation: DeliveryObservation, dialect: Dialect) -> Iterator
         and (broadcast := observation.exchange(event.name)) is not None
     ]
     if missing and observation.destinations and observation.ended_at is not None:
-        events = _some([repr(event.name) for event, _ in missing])
-        places = _some([repr(destination.name) for destination in observation.destinations])
+        events = named([repr(event.name) for event, _ in missing])
+        places = named([repr(destination.name) for destination in observation.destinations])
         waited_s = observation.ended_at - max(broadcast.sent_at for _, broadcast in missing)
+        if waited_s < SHORTEST_WAIT_S:
+            return
         yield (
             f"In {observation.experiment}, {observation.name}, nothing arrived of {events} at"
             f" {places} within {waited_s:.0f} s of the broadcast; a delivery of it would help."
         )
 
 
-def _not_accepted(observation: DeliveryObservation) -> Iterator[str]:
-    """A sentence about each endpoint and broadcast that was refused while others were not."""
-    for exchange in observation.exchanges:
-        if exchange.operation_id in FOR_DELIVERIES and not exchange.succeeded:
-            yield (
-                f"In {observation.experiment}, {observation.name}, {exchange.operation_id} as"
-                f" {exchange.role!r} was answered {exchange.problem or exchange.status}; a success"
-                " of it would help."
-            )
-
-
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return f"{', '.join(names[:MOST_NAMED])}{more}"
-
-
-def _what_was_missing(gathered: Sequence[Gathered], requirement: Requirement) -> Iterator[str]:
-    """What the evidence of these experiments lacks as a whole, and so what would help."""
-    yield from _poor_answers(gathered, requirement.operations or FOR_DELIVERIES)
-    delivered = any(evidence.deliveries for each in gathered for evidence in each.observations)
-    if not requirement.operations and not delivered:
-        yield "No delivery arrived in them; see whether `hookproof doctor` receives one."
-
-
-def _poor_answers(gathered: Iterable[Gathered], operations: Collection[str]) -> Iterator[str]:
-    """Of operations that were called: that all answers lack what most requirements rest on."""
-    exchanges: dict[str, list[Exchange]] = {name: [] for name in operations}
-    for each in gathered:
-        for evidence in each.observations:
-            for exchange in evidence.exchanges:
-                if exchange.operation_id in exchanges:
-                    exchanges[exchange.operation_id].append(exchange)
-    for name, answers in exchanges.items():
-        succeeded = [answer for answer in answers if answer.succeeded]
-        if answers and not succeeded:
-            counts = Counter(str(answer.status or "no answer") for answer in answers).most_common()
-            counted = ", ".join(f"{status} ({_times(count)})" for status, count in counts)
-            yield f"{name} never succeeded: {counted}; a success of it would help."
-        elif answers and not any(map(shown, succeeded)):
-            yield f"{name} succeeded, but showed nothing in data; an answer that does would help."
-        elif answers and name in LISTS and not any(map(items, succeeded)):
-            yield f"{name} succeeded, but showed no item in data.content; one would help."
-
-
-def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count} times"
-
-
-def as_sentence(text: str) -> str:
-    """A reason as a sentence of its own; the name of an operation at its beginning stays."""
-    text = " ".join(text.split())
-    first_word = text.partition(" ")[0]
-    if first_word == first_word.lower():
-        text = text[:1].upper() + text[1:]
-    return f"{text}{'' if text.endswith(('.', '?', '!')) else '.'}"
-
-
 def _of_experiment(gathered: Gathered, check: Check) -> Iterator[str]:
+    yield from _of_cut(gathered)
+    for evidence in _given_up(gathered, check):
+        yield as_sentence(evidence.reason)
+
+
+def _of_cut(gathered: Gathered) -> Iterator[str]:
     if gathered.ending is Ending.CUT:
         yield f"The experiment {gathered.experiment} was cut short: {as_sentence(gathered.reason)}"
-    if check.is_oracle:
-        return
+
+
+def _given_up(gathered: Gathered, check: Check) -> Iterator[NotObserved]:
+    """The observations that a check would have judged, had they been made; none for an oracle."""
     for evidence in gathered.observations:
-        if isinstance(evidence, NotObserved) and _concerns(evidence, check):
-            yield as_sentence(evidence.reason)
-
-
-def _concerns(missing: NotObserved, check: Check) -> bool:
-    kind = observation_types().get(missing.observation)
-    return kind is None or check.judges(kind)
+        if not check.is_oracle and isinstance(evidence, NotObserved):
+            kind = observation_types().get(evidence.observation)
+            if kind is None or check.judges(kind):
+                yield evidence

@@ -26,6 +26,34 @@ ROLES_TO_SUCCEED: Final = frozenset(
     }
 )
 
+# The roles of requests that try something, and may be refused as well as accepted, as far as they
+# have a word in common before a colon. All others are to succeed, in whatever observation they
+# stand.
+ROLES_OF_TRIALS: Final = frozenset(
+    {
+        "tried",
+        "refused",
+        "refused content",
+        "across",
+        "sweep",
+        "linked",
+        "odd",
+        "unfinished",
+        "line break in a value",
+        "line feed in a value",
+        "line break in a name",
+        "reserved",
+    }
+)
+OWN_KEY: Final = "own"
+
+
+def is_to_succeed(exchange: Exchange) -> bool:
+    """Whether a request is valid for all that is known, so that its refusal leaves out what it was
+    to show.
+    """
+    return exchange.key == OWN_KEY and exchange.role.partition(":")[0] not in ROLES_OF_TRIALS
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SucceedingRequests(Observation):

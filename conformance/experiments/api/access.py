@@ -77,7 +77,7 @@ async def access(context: ExperimentContext) -> AsyncIterator[Evidence]:
     yield trial.observe(Preparation)
     if len(context.projects) == 1:
         yield context.trial("the key of another project").not_observed(
-            CallWithKey, "One project has no foreign key; name a second one."
+            CallWithKey, "it takes the key of another project: name a second project with its key"
         )
     operations = [
         _try_every_key(context, requests, operation_id, attempts) for operation_id in OPERATION_IDS

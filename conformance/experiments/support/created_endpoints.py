@@ -58,7 +58,8 @@ async def create_endpoint(
     answer = await trial.call("createEndpoint", role=role, body=body)
     uid = shown_uid(answer)
     if uid is not None or not answer.succeeded:
-        return CreatedEndpoint(answer=answer, uid=uid, reason=why_no_uid(answer))
+        reason = "" if uid else f"{why_no_uid(answer)}; a success of it would help"
+        return CreatedEndpoint(answer=answer, uid=uid, reason=reason)
     if not _owner(context, answer):
         with_owner = {**body, "owner_id": context.word("owner")}
         again = await trial.call("createEndpoint", role=UNUSED, body=with_owner)

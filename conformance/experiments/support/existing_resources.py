@@ -21,19 +21,11 @@ from hookproof.conformance.observations.answer import (
     refused,
     shown,
 )
+from hookproof.conformance.observations.lists.empty_list import NOTHING_LISTED
 from hookproof.conformance.target.circuit_breaker import RunOver
 from hookproof.conformance.target.definition import Fixtures, Project
 
 PAGES = 40
-
-NO_PORTAL_LINKS = (
-    "the project has no portal link, and no operation creates one: "
-    "make some at the target, or give target.yaml a provision hook create_portal_link"
-)
-NO_SOURCES = (
-    "the project has no source, and no operation creates one: make some at the target, or give"
-    " target.yaml a provision hook create_source"
-)
 
 # The capability without which a list is not asked for.
 LISTED_CAPABILITY: Final = {"listPortalLinks": "portal_links", "listSources": "sources"}
@@ -108,13 +100,20 @@ async def _retrieve_links(trial: Trial, uids: Sequence[str], origin: str) -> Exi
 def why_list_is_empty(page: Exchange) -> str:
     """Why a list showed no resource that can be used, and what would help."""
     if not page.succeeded:
-        return f"{page.operation_id} was answered {outcome(page)}; it is needed to find any"
+        others = (
+            ", or portal links named under fixtures in target.yaml"
+            if page.operation_id == "listPortalLinks"
+            else ""
+        )
+        return (
+            f"{page.operation_id} was answered {outcome(page)}; a success of it would help{others}"
+        )
     listed = shown(page).get("content")
     if not isinstance(listed, list):
-        return f"the answer to {page.operation_id} has no array data.content to find any in"
+        return f"{page.operation_id} succeeded, but showed no array data.content; one would help"
     if listed:
-        return f"{page.operation_id} shows {len(listed)} resources, and none of them with a uid"
-    return NO_SOURCES if page.operation_id == "listSources" else NO_PORTAL_LINKS
+        return f"{page.operation_id} succeeded, but showed no uid in data.content; one would help"
+    return NOTHING_LISTED[page.operation_id or ""]
 
 
 def why_no_uid(created: Exchange) -> str:

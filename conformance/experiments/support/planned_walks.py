@@ -179,7 +179,7 @@ async def go_forward(
         pages.append(page)
         if back and len(pages) > 1:
             await _step_back(trial, walk, *pages[-2:])
-        ended = why_ended(page, f"page {len(pages)} of {walk.operation_id}")
+        ended = why_ended(page, _described(len(pages), walk, step))
         if ended is not None:
             return pages, ended
         step = {"direction": "next", NEXT: cursor(page, NEXT) or ""}
@@ -200,6 +200,16 @@ async def _step_back(trial: Trial, walk: PlannedWalk, before: Exchange, page: Ex
             trial.rename(back, BY_NUMBER)
 
 
+def _described(number: int, walk: PlannedWalk, step: Mapping[str, str]) -> str:
+    """A page by its number and what was asked of it, cursors by their names."""
+    query = [
+        name if name == NEXT else f"{name}={value}"
+        for name, value in {**walk.query, **step}.items()
+    ]
+    how = f" with {' and '.join(query)}" if query else ""
+    return f"page {number} of {walk.operation_id}{how}"
+
+
 def _leads_on(pages: Sequence[Exchange], following: Exchange) -> bool:
     """Whether a page shows resources, and none of those that the pages before it show."""
     shown_there = uids_on([following])
@@ -213,14 +223,17 @@ def uids_on(pages: Sequence[Exchange]) -> list[str]:
 def why_ended(page: Exchange, name: str) -> str | None:
     """Why no page is requested after this one: nothing if it is the last; None if one follows."""
     if not page.succeeded:
-        return f"{name} was answered {outcome(page)}"
+        return f"{name} was answered {outcome(page)}; a success of it would help"
     members = shown(page)
     if isinstance(members.get("content"), list) and not isinstance(members.get("pagination"), dict):
-        return f"{name} has no object data.pagination that says whether another one follows"
+        return (
+            f"{name} has no object data.pagination that says whether another one follows; one would"
+            " help"
+        )
     if pagination(page).get("has_next_page") is not True or is_evidently_last(page):
         return ""
     if cursor(page, NEXT) is None:
-        return f"{name} reports a next page and shows no {NEXT} that could be sent"
+        return f"{name} reports a next page and shows no {NEXT} that could be sent; one would help"
     return None
 
 

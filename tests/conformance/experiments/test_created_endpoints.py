@@ -103,7 +103,10 @@ def test_nothing_more_is_sent_where_the_uid_is_shown() -> None:
 def test_nothing_more_is_sent_where_the_creation_is_refused() -> None:
     service = FakeService(status=422)
     created, _ = _create(service)
-    assert (created.uid, created.reason) == (None, "createEndpoint was answered 422")
+    assert (created.uid, created.reason) == (
+        None,
+        "createEndpoint was answered 422; a success of it would help",
+    )
     assert service.asked == ["createEndpoint"]
 
 
@@ -144,7 +147,7 @@ def test_without_a_portal_link_the_reason_names_both() -> None:
     created, _ = _create(FakeService(links=0), owner_id="mine")
     assert created.uid is None
     assert "shows no uid" in created.reason
-    assert "the project has no portal link" in created.reason
+    assert "listPortalLinks shows no portal link" in created.reason
 
 
 @pytest.mark.parametrize(

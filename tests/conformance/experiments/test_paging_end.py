@@ -1,10 +1,18 @@
 """Where a walk through a list ends, and why; what a page that ends it too soon still shows."""
 
-from typing import Any
+import asyncio
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
-from hookproof.conformance.experiments.support.planned_walks import is_evidently_last, why_ended
+from hookproof.conformance.experiments.context import Trial
+from hookproof.conformance.experiments.support.planned_walks import (
+    PlannedWalk,
+    go_forward,
+    is_evidently_last,
+    why_ended,
+)
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import cursor, has_numeric_cursor
 from hookproof.conformance.observations.lists.walk import PageWalk
@@ -48,7 +56,7 @@ def shown(*uids: str, **pagination: Any) -> dict[str, Any]:
         (page(shown("a", has_next_page=True, next_page_cursor=17)), None),
         (page({"content": [{"uid": "a"}]}), "page 1 has no object data.pagination that says"),
         (page(shown("a", has_next_page=True, next_page_cursor=["c"])), "that could be sent"),
-        (page(None, status=401), "page 1 was answered 401"),
+        (page(None, status=401), "page 1 was answered 401; a success of it would help"),
     ],
     ids=["last", "no list", "text", "number", "no pagination", "list as cursor", "refused"],
 )
@@ -57,8 +65,26 @@ def test_a_walk_that_ends_too_soon_has_a_reason(answer: Exchange, reason: str | 
     if reason:
         assert ended is not None
         assert reason in ended
+        assert ended.endswith("would help")
     else:
         assert ended == reason
+
+
+def test_a_page_that_was_refused_is_named_with_what_was_asked_of_it() -> None:
+    first = page(shown("a", has_next_page=True, next_page_cursor="c"))
+    answers = iter([first, page(None, status=400)])
+
+    async def answer(*_arguments: object, **_given: object) -> Exchange:
+        return next(answers)
+
+    trial = cast("Trial", SimpleNamespace(call=answer))
+    walk = PlannedWalk(operation_id="listPortalLinks", sort="ASC")
+    pages, unended = asyncio.run(go_forward(trial, walk, most=3))
+    assert len(pages) == 2
+    assert unended == (
+        "page 2 of listPortalLinks with sort=ASC and direction=next and next_page_cursor was"
+        " answered 400; a success of it would help"
+    )
 
 
 @pytest.mark.parametrize(

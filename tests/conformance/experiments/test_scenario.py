@@ -11,11 +11,12 @@ import pytest
 from hookproof.conformance.experiments.backlog import Backlog
 from hookproof.conformance.experiments.scenario import Scenario
 from hookproof.conformance.experiments.scenario_run import observed_class
-from hookproof.conformance.model.evidence import PreconditionFailed
+from hookproof.conformance.model.evidence import Exchange, PreconditionFailed
 from hookproof.conformance.observations.deliveries import SignedDeliveries
 from hookproof.conformance.observations.destinations import Destination
 from hookproof.conformance.target.definition import Budgets
-from tests.conformance.canned_evidence import NOW, delivery
+from hookproof.spec.dialect.reader import load_dialect
+from tests.conformance.canned_evidence import NOW, delivery, exchange
 
 
 def _destination(name: str) -> Destination:
@@ -96,6 +97,21 @@ def test_a_destination_that_was_only_tried_takes_no_other_with_it() -> None:
         patched.setattr(scenario, "destination", refuse)
         assert _names(asyncio.run(run())) == ["other"]
     assert _names(scenario.destinations) == ["other"]
+
+
+def test_a_refused_creation_is_named_with_its_role_and_what_would_help() -> None:
+    async def refuse(operation_id: str, *, role: str, **_given: object) -> Exchange:
+        return exchange(role, operation_id, status=402)
+
+    scenario = _scenario()
+    scenario.dialect = load_dialect("reference")
+    words = SimpleNamespace(secret=lambda: "s", word=lambda stem: stem, endpoint_value=str)
+    scenario.bodies = cast("Any", words)
+    project = SimpleNamespace(id="p1")
+    scenario.trial = cast("Any", SimpleNamespace(call=refuse, project=project))
+    reason = "createEndpoint as 'plain' was answered 402; a success of it would help"
+    with pytest.raises(PreconditionFailed, match=f"^{reason}$"):
+        asyncio.run(scenario.endpoint("plain", "token"))
 
 
 async def _signing(_scenario: Scenario, *, secret: str) -> SignedDeliveries:

@@ -1,6 +1,6 @@
 """Checks, experiments and entries for the tests of the grader."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from hookproof.conformance.grading.grader import Grader
@@ -99,6 +99,7 @@ def entry(
     requirement: Requirement = REQUIREMENT,
     check_context: CheckContext | None = None,
     profile: Profile = Profile.DEEP,
+    every_experiment: Sequence[Experiment] = EXPERIMENTS,
 ) -> Entry:
     if gathered is None:
         gathered = {"x": Gathered(experiment="x", observations=observations)}
@@ -111,7 +112,7 @@ def entry(
         experiments=list(gathered),
         profile=profile,
         gathered=gathered.__getitem__,
-        every_experiment=EXPERIMENTS,
+        every_experiment=every_experiment,
     )
     return grader.entry(requirement)
 

@@ -213,7 +213,7 @@ def test_an_open_question_is_why_a_stated_requirement_was_not_exercised() -> Non
         Verdict.NOT_EXERCISED,
         ("The dialect does not decide: Which status? (success.created)",),
     )
-    assert "did in x" in entry(bound(says_nothing), requirement=asking).reasons[0]
+    assert "createEndpoint" in entry(bound(says_nothing), requirement=asking).reasons[0]
 
 
 def test_a_check_that_needs_an_undecided_answer_does_not_apply() -> None:

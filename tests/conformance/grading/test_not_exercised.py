@@ -6,6 +6,7 @@ from dataclasses import replace
 from hookproof.conformance.grading.grader import Grader
 from hookproof.conformance.model.check_registry import Check, CheckContext
 from hookproof.conformance.model.evidence import (
+    Evidence,
     NotExaminedError,
 )
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
@@ -49,7 +50,12 @@ def test_a_requirement_without_a_check_is_not_exercised() -> None:
 def test_a_check_that_says_nothing_exercises_nothing() -> None:
     judged = entry(bound(says_nothing), observations=(seen(exchange(data={"uid": "e1"})),))
     assert (judged.verdict, judged.exercised) == (Verdict.NOT_EXERCISED, 0)
-    assert judged.reasons == ("Nothing that the target did in x came as far as showing it.",)
+    assert judged.reasons == (
+        (
+            "In x: createEndpoint was answered once (always with success); none of that shows"
+            " whether this is so: It does."
+        ),
+    )
 
 
 def test_no_heavier_profile_is_promised_where_the_run_has_every_experiment() -> None:
@@ -64,27 +70,6 @@ def test_an_experiment_of_a_heavier_profile_is_named_with_that_profile() -> None
     assert judged.reasons == (
         "The experiment z is not part of this run; --profile deep includes it.",
     )
-
-
-def test_an_operation_that_never_succeeded_is_named_with_its_answers() -> None:
-    refused = exchange(status=401)
-    observations = (seen(refused, refused, exchange(problem="it was reset")),)
-    judged = entry(bound(says_nothing), observations=observations)
-    assert judged.reasons == (
-        "Nothing that the target did in x came as far as showing it.",
-        (
-            "createEndpoint never succeeded: 401 (2 times), no answer (once);"
-            " a success of it would help."
-        ),
-    )
-
-
-def test_an_operation_that_showed_nothing_is_named() -> None:
-    listing = replace(REQUIREMENT, operations=("listSources",))
-    for data, missing_part in ((None, "nothing in data"), ({"content": []}, "no item in data")):
-        observations = (seen(exchange("list", "listSources", data=data)),)
-        judged = entry(bound(says_nothing), requirement=listing, observations=observations)
-        assert missing_part in judged.reasons[1]
 
 
 def test_answers_of_other_operations_are_no_reason() -> None:
@@ -102,7 +87,7 @@ def test_deliveries_that_never_arrived_are_named_where_only_they_would_show_it()
     assert len(judged.reasons) == 1
 
 
-def reasons_of(awaited: DeliveryObservation) -> tuple[str, ...]:
+def reasons_of(*awaited: Evidence) -> tuple[str, ...]:
     """Why a requirement is not exercised of which a check says nothing."""
 
     def nothing(_seen: DeliveryObservation, _context: CheckContext) -> Iterator[Judgement]:
@@ -118,7 +103,7 @@ def reasons_of(awaited: DeliveryObservation) -> tuple[str, ...]:
         experiments=["x"],
         every_experiment=[experiment("x", DeliveryObservation)],
         profile=Profile.DEEP,
-        gathered=lambda _: Gathered(experiment="x", observations=(awaited,)),
+        gathered=lambda _: Gathered(experiment="x", observations=awaited),
     )
     return grader.entry(REQUIREMENT).reasons
 
@@ -135,6 +120,23 @@ def test_deliveries_that_were_awaited_in_vain_are_named_with_the_time_that_they_
         "In canned, canned, nothing arrived of 'first', 'second', 'third' and 1 more at 'plain'"
         " within 6 s of the broadcast; a delivery of it would help."
     )
+
+
+def test_a_check_of_deliveries_rests_on_broadcasts_whatever_its_operations_are() -> None:
+    exchanges = [exchange("plain"), exchange("event", "createBroadcastEvent", status=500)]
+    awaited = observed(DeliveryObservation, destination(), events=(), exchanges=exchanges)
+    assert REQUIREMENT.operations == ("createEndpoint",)
+    assert reasons_of(awaited, missing("it takes two projects", "")) == (
+        (
+            "Every createBroadcastEvent that this rests on was answered 500; a success of one would"
+            " help."
+        ),
+    )
+
+
+def test_an_event_whose_deliveries_were_not_waited_for_is_not_named() -> None:
+    awaited = observed(DeliveryObservation, destination(), events=[event()], ended_at=NOW + 0.2)
+    assert not [reason for reason in reasons_of(awaited) if "nothing arrived" in reason]
 
 
 def test_an_endpoint_that_was_refused_is_named_with_the_answer() -> None:
@@ -214,4 +216,5 @@ def test_a_missing_observation_is_a_reason_only_for_checks_of_its_class() -> Non
     of_its_class = entry(bound(says_nothing, evidence=(OtherObservation,)), gathered=gathered)
     assert of_its_class.reasons[0].startswith("The experiment y is not part of this run")
     of_another = entry(bound(says_nothing), gathered=gathered)
-    assert of_another.reasons == ("Nothing that the target did in x came as far as showing it.",)
+    assert "no" not in of_another.reasons
+    assert "was never called" in of_another.reasons[0]

@@ -6,7 +6,9 @@ import pytest
 from click.testing import CliRunner
 
 from hookproof.cli import cli
+from hookproof.conformance.grading.answers_in_the_way import TRIALS
 from hookproof.conformance.model.experiment_registry import Sharing, all_experiments
+from hookproof.conformance.observations.succeeding_requests import is_to_succeed
 from hookproof.conformance.results.run_file import NAME
 from hookproof.conformance.results.stored_evidence import read_evidence
 from tests.conformance.command import CommandResult, check, is_for_lateness, reported_requirements
@@ -55,6 +57,20 @@ def assert_quiet_experiments_are_quiet(folder: Path) -> None:
     assert not quiet & broadcasting
 
 
+def assert_what_is_to_succeed_succeeds(folder: Path) -> None:
+    """Of a server without faults: else a refusal would be named where none is in the way."""
+    (evidence,) = read_evidence(folder / "hookproof-report" / NAME)
+    refused = {
+        (name, exchange.role, exchange.status)
+        for name, gathered in evidence.gathered.items()
+        for observation in gathered.observations
+        if not isinstance(observation, TRIALS)
+        for exchange in observation.exchanges
+        if is_to_succeed(exchange) and not exchange.succeeded
+    }
+    assert refused == set()
+
+
 @pytest.mark.parametrize("dialect", ANSWERED)
 def test_the_embedded_server_conforms_and_every_stated_requirement_was_exercised(
     tmp_path: Path, dialect: str
@@ -71,6 +87,7 @@ def test_the_embedded_server_conforms_and_every_stated_requirement_was_exercised
     assert all(requirement["exercised"] > 0 for requirement in passed)
     assert {requirement["verdict"] for requirement in stated} == {"pass", "not_applicable"}
     assert_quiet_experiments_are_quiet(tmp_path)
+    assert_what_is_to_succeed_succeeds(tmp_path)
     assert_regrading_agrees(tmp_path)
 
 

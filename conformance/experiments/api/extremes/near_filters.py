@@ -56,7 +56,9 @@ async def _ask_for_near_values(
     link = shown(await trial.call("getPortalLink", role="retrieve", path={"portalLinkID": uid}))
     value = link.get(field)
     if not isinstance(value, str) or not value:
-        reason = f"the portal link {uid} shows no {field} that a filter could be asked for"
+        reason = (
+            f"the portal link {uid} shows no {field} that a filter could ask for; one would help"
+        )
         yield trial.not_observed(NearFilter, reason)
         return
     await trial.call("listPortalLinks", role="control", query={parameter: value})

@@ -13,6 +13,7 @@ from typing import Final
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.scenario import Scenario
 from hookproof.conformance.experiments.scenario_run import run_scenarios
+from hookproof.conformance.experiments.support.existing_resources import NO_SECOND_PROJECT
 from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.observations.delivery.arrival.fan_out import (
@@ -77,9 +78,7 @@ async def one_project(scenario: Scenario) -> OneProjectFanOut:
 async def two_projects(scenario: Scenario) -> TwoProjectFanOut:
     """An event in each of two projects, each of which has an endpoint."""
     if len(scenario.context.projects) < 2:  # noqa: PLR2004
-        raise PreconditionFailed(
-            "one project shows no isolation; name a second project of the target"
-        )
+        raise PreconditionFailed(NO_SECOND_PROJECT)
     here, there = scenario.context.projects[:2]
     owner = scenario.bodies.word("owner")
     endpoint_here = await scenario.destination("here", project=here, owner_id=owner)

@@ -78,7 +78,9 @@ async def await_first(scenario: Scenario, slow: list[Destination], event: Event)
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         await asyncio.wait(tasks, timeout=STEP_S)
         if not any(task.done() and task.result() for task in tasks):
-            raise PreconditionFailed("nothing arrived at the endpoints that were to be slow")
+            raise PreconditionFailed(
+                "nothing arrived at the endpoints that were to be slow; a delivery would help"
+            )
     finally:
         for task in tasks:
             task.cancel()
