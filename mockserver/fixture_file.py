@@ -3,8 +3,9 @@
 A fixture file is YAML with the two lists `portal_links` and `sources`. Their entries have the
 fields of sections 2.6 and 2.7; a name is required, and a type for sources. A text of the form
 `$source_types[1]` is replaced by that word of the dialect, counted from 0 and wrapping around at
-the end of the words, so that one file serves every dialect; `$timestamp[1700000000]` is replaced by
-that unix second.
+the end of the words, so that one file serves every dialect. `$hmac_encodings[0]|base64` has the
+text for a dialect that leaves these words open. `$timestamp[1700000000]` is replaced by that unix
+second.
 """
 
 import re
@@ -19,13 +20,8 @@ from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.strict_yaml.reader import read_yaml
 
 DEFAULT_PATH: Final = Path(__file__).parent / "default_fixtures.yaml"
-_WORD: Final = re.compile(r"\$(\w+)\[(\d+)\]")
+_WORD: Final = re.compile(r"\$(\w+)\[(\d+)\](?:\|(.+))?")
 _TIMESTAMP: Final = "timestamp"
-# The words for a question that a dialect may leave open.
-USUAL_WORDS: Final[Mapping[str, tuple[str, ...]]] = {
-    "hmac_encodings": ("base64", "hex"),
-    "kafka_auth_types": ("scram",),
-}
 REQUIRED: Final = {"portal_links": ["name"], "sources": ["name", "type"]}
 _SCHEMA: Final[Mapping[str, Any]] = {
     "type": "object",
@@ -72,6 +68,6 @@ def _substitute_words(value: Any, dialect: Dialect) -> Any:
     if match[1] == _TIMESTAMP:
         return create_timestamp_writer(dialect.representation.timestamp.value)(number)
     words = getattr(dialect.words, match[1], None)
-    if isinstance(words, Answer) and match[1] in USUAL_WORDS:
-        words = words.allowed or USUAL_WORDS[match[1]]
+    if isinstance(words, Answer) and match[3]:
+        words = words.allowed or (match[3],)
     return words[number % len(words)] if isinstance(words, tuple) else value

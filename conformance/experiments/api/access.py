@@ -11,6 +11,7 @@ from typing import Final
 
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.existing_resources import (
+    NO_SECOND_PROJECT,
     give_owner,
     put_back,
     put_back_afterwards,
@@ -77,7 +78,8 @@ async def access(context: ExperimentContext) -> AsyncIterator[Evidence]:
     yield trial.observe(Preparation)
     if len(context.projects) == 1:
         yield context.trial("the key of another project").not_observed(
-            CallWithKey, "it takes the key of another project: name a second project with its key"
+            CallWithKey,
+            f"{NO_SECOND_PROJECT}, since the key of another project is tried",
         )
     operations = [
         _try_every_key(context, requests, operation_id, attempts) for operation_id in OPERATION_IDS

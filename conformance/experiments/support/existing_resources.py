@@ -35,7 +35,10 @@ NEXT, PREVIOUS = "next_page_cursor", "prev_page_cursor"
 # The role of requests with a number as cursor, of which nobody knows how it is to be sent.
 BY_NUMBER: Final = "by number"
 
-NO_SECOND_PROJECT = "it takes two projects: name a second one with its key in target.yaml"
+NO_SECOND_PROJECT = (
+    "it takes two projects: name a second one with its key, by --project and --api-key once more or"
+    " in target.yaml"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
