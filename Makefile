@@ -101,6 +101,10 @@ random-dialects: setup ## Judge clean servers under 20 dialects that are drawn a
 	$(BIN)/python -m tests.conformance.random_dialects 20
 	$(BIN)/python -m tests.conformance.random_dialects 20 --known partly
 
+.PHONY: learn-all
+learn-all: setup ## Learn the shipped dialects and 20 random ones from servers under them (takes an hour)
+	$(BIN)/python -m tests.conformance.learn_all 20 --judge
+
 .PHONY: torture
 torture: setup ## Kill the reference server as it writes and delivers; look for lost data
 	$(BIN)/python -m tests.mockserver.store.kill_during_writes 200

@@ -6,14 +6,19 @@ every other command.
 
 import importlib
 import os
+import re
 import sys
+from difflib import get_close_matches
 from importlib.util import find_spec
 from typing import Final
 
 import click
+from click.shell_completion import CompletionItem
 
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.installed_version import installed_version
+from hookproof.process.stop_signals import end_as_by_interrupt
+from hookproof.process.terminal_text import message_text
 
 # Each subcommand: its module and attribute, and its line in `hookproof --help`.
 SUBCOMMANDS: Final = {
@@ -29,6 +34,14 @@ SUBCOMMANDS: Final = {
         "hookproof.conformance.cli.compare:compare",
         "Compare two runs: what got better, what got worse.",
     ),
+    "completion": (
+        "hookproof.commands.completion:completion",
+        "Print the script by which a shell completes commands.",
+    ),
+    "dialect": (
+        "hookproof.commands.dialect.command:dialect",
+        "Show, compare and check dialects.",
+    ),
     "doctor": (
         "hookproof.conformance.doctor.command:doctor",
         "Check whether a target can be judged, and what to fix if not.",
@@ -36,6 +49,10 @@ SUBCOMMANDS: Final = {
     "explain": (
         "hookproof.conformance.cli.explain:explain",
         "Explain a requirement: what it says, how it is tested.",
+    ),
+    "learn": (
+        "hookproof.conformance.cli.learn:learn",
+        "Find out the dialect of a target, from its URL and a key.",
     ),
     "list": (
         "hookproof.conformance.cli.list:list_",
@@ -58,6 +75,10 @@ SUBCOMMANDS: Final = {
         "hookproof.conformance.cli.report:report",
         "Render a run as HTML, JUnit, SARIF, Markdown, a badge or JSON.",
     ),
+    "schema": (
+        "hookproof.commands.schema:schema",
+        "Print the JSON Schema of a kind of file, for editors.",
+    ),
     "serve": (
         "hookproof.mockserver.cli:serve",
         "Start the reference server, which delivers webhooks.",
@@ -75,6 +96,9 @@ SUBCOMMANDS: Final = {
 # The modules that a subcommand needs from an extra of the same name.
 EXTRAS: Final = {"load": ("locust", "hdrh")}
 
+# How click begins its message about a word that is none of an option's choices.
+REFUSED_CHOICE: Final = re.compile("'(?P<word>.*)' is not one of")
+
 # The descriptor of standard error, the last of the three standard streams.
 STDERR: Final = 2
 
@@ -89,6 +113,8 @@ class LazyGroup(click.Group):
         if cmd_name not in SUBCOMMANDS:
             return None
         if any(find_spec(module) is None for module in EXTRAS.get(cmd_name, ())):
+            if ctx is not None and ctx.resilient_parsing:  # a shell asks for completions
+                return None
             raise CommandError(
                 f"`hookproof {cmd_name}` is not installed: pip install 'hookproof[{cmd_name}]'"
             )
@@ -96,6 +122,24 @@ class LazyGroup(click.Group):
         command = getattr(importlib.import_module(module), attribute)
         assert isinstance(command, click.Command)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.NoSuchCommand as unknown:  # click knows only commands that are loaded
+            raise click.NoSuchCommand(
+                unknown.command_name, possibilities=SUBCOMMANDS, ctx=ctx
+            ) from None
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        commands = [
+            CompletionItem(name, help=line)
+            for name, (_, line) in sorted(SUBCOMMANDS.items())
+            if name.startswith(incomplete)
+        ]
+        return [*commands, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -118,6 +162,7 @@ def cli() -> None:
 def main() -> None:
     """Run the command line and exit with its code; every error is reported in one line."""
     open_closed_standard_streams()
+    end_as_by_interrupt()
     try:
         code = cli.main(prog_name="hookproof", standalone_mode=False)
     except click.exceptions.Exit as ended:
@@ -125,10 +170,13 @@ def main() -> None:
     except click.Abort:
         click.echo("hookproof: interrupted", err=True)
         code = ExitCode.INTERRUPTED
+    except click.exceptions.NoArgsIsHelpError as error:  # a group alone, such as `hookproof`
+        click.echo(error.format_message())
+        code = ExitCode.OK
     except click.ClickException as error:
         code = report_usage_error(error)
     except Exception as error:
-        message = " ".join(str(error).split()) or "no message"
+        message = message_text(" ".join(str(error).split())) or "no message"
         click.echo(
             f"hookproof: internal error of hookproof: {type(error).__name__}: {message}", err=True
         )
@@ -149,8 +197,19 @@ def open_closed_standard_streams() -> None:
 def report_usage_error(error: click.ClickException) -> int:
     """Print the error in one line; the code is 64 unless the command chose another one."""
     if not isinstance(error, click.UsageError):
-        click.echo(f"hookproof: {error.format_message()}", err=True)
+        click.echo(f"hookproof: {message_text(error.format_message())}", err=True)
         return error.exit_code if error.exit_code > 1 else ExitCode.USAGE
     path = error.ctx.command_path if error.ctx else "hookproof"
-    click.echo(f"{path}: {error.format_message()} (see `{path} --help`)", err=True)
+    message = f"{message_text(error.format_message())}{nearest_choice(error)}"
+    click.echo(f"{path}: {message} (see `{path} --help`)", err=True)
     return ExitCode.USAGE
+
+
+def nearest_choice(error: click.UsageError) -> str:
+    """A question about the word that was meant, where a word is none of an option's choices."""
+    kind = error.param.type if isinstance(error, click.BadParameter) and error.param else None
+    refused = REFUSED_CHOICE.match(error.message)
+    if not isinstance(kind, click.Choice) or refused is None:
+        return ""
+    close = get_close_matches(refused["word"], [str(choice) for choice in kind.choices], n=1)
+    return f" Did you mean {close[0]!r}?" if close else ""

@@ -4,7 +4,6 @@ import asyncio
 import os
 import signal
 import sys
-import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ import msgspec
 from hookproof.load.ledger.share import RunResult
 from hookproof.load.plan import LoadPlan
 from hookproof.load.target.settings import KEY_VARIABLE, TargetSettings
+from hookproof.process.private_folder import private_folder
 from hookproof.receiver.client.child_process import child, send_signal
 
 START_WITHIN_S: Final = 300.0
@@ -52,8 +52,8 @@ class SingleProcess:
 
     async def run(self, plans: Sequence[LoadPlan]) -> RunResult:
         """Have a Locust process carry out the plan; its progress goes to standard output."""
-        with tempfile.TemporaryDirectory(prefix="hookproof-load-") as folder:
-            plan, result = Path(folder) / "plan.json", Path(folder) / "result"
+        with private_folder() as folder:
+            plan, result = folder / "plan.json", folder / "result"
             plan.write_bytes(msgspec.json.encode(plans[0]))
             options = [
                 "--control",

@@ -12,6 +12,8 @@ from typing import Final
 
 from aiohttp import web
 
+from hookproof.control.runner import ControlRunner
+from hookproof.control.same_origin import own_names
 from hookproof.mockserver.api.docs import build_docs_pages
 from hookproof.mockserver.api.errors import ApiError
 from hookproof.mockserver.api.handlers import build_handlers
@@ -43,6 +45,7 @@ from hookproof.mockserver.store.identifiers import create_identifier_source, cre
 from hookproof.mockserver.store.sources import SourceTable
 from hookproof.spec.contract.service_contract import contract_for
 from hookproof.spec.dialect.answers import require_decided
+from hookproof.spec.dialect.groups.requests import most
 from hookproof.spec.dialect.model import Dialect
 
 REQUEST_S: Final = 5.0
@@ -71,15 +74,23 @@ class App:
         self._runners: list[web.BaseRunner] = []
 
     async def start(
-        self, host: str, port: int, control_host: str, control_port: int
+        self,
+        host: str,
+        port: int,
+        control_host: str,
+        control_port: int,
+        *,
+        control_names: tuple[str, ...] = (),
     ) -> tuple[int, int]:
-        """Listen; return the ports of the API and of the control listener. Raises OSError."""
+        """Listen; return the ports of the API and of the control listener. Raises OSError.
+
+        `control_names` are additional host names by which browsers may reach the latter.
+        """
         self._listener.watch()
         await self._dispatch.start()
         api = web.ServerRunner(self._listener, shutdown_timeout=_SHUTDOWN_S)
-        control = web.AppRunner(
-            self._control.application(), access_log=None, shutdown_timeout=_SHUTDOWN_S
-        )
+        names = own_names(control_host, control_names)
+        control = ControlRunner(self._control.application(names), shutdown_timeout=_SHUTDOWN_S)
         return (
             await self._listen(api, host, port),
             await self._listen(control, control_host, control_port),
@@ -236,7 +247,7 @@ def create_app(
         mail_server=mail_server,
         limits=notifications or NotificationLimits(),
     )
-    limits = RequestLimits(body_bytes=dialect.requests.size_limit, arrival_s=request_s)
+    limits = RequestLimits(body_bytes=most(dialect.requests.size_limit), arrival_s=request_s)
     assembly = Assembly(
         dialect,
         projects,

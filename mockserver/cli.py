@@ -15,6 +15,7 @@ from typing import Final
 import click
 import uvloop
 
+from hookproof.control.same_origin import NAME_OPTION
 from hookproof.mockserver.app import REQUEST_S, App, create_app
 from hookproof.mockserver.control.fixtures import BadRecord
 from hookproof.mockserver.delivery.http_client.egress import Network
@@ -32,6 +33,9 @@ from hookproof.mockserver.project_file import read_projects
 from hookproof.mockserver.store.database import IN_MEMORY, UnusableDatabase
 from hookproof.process.exit_codes import CommandError
 from hookproof.process.standard_input import OPTION, call_at_end_of_input
+from hookproof.process.stop_signals import STOPPING
+from hookproof.process.variables import PROJECTS_VARIABLE
+from hookproof.spec.completion import complete_dialect
 from hookproof.spec.dialect.answer import Undecided
 from hookproof.spec.dialect.answers import require_decided
 from hookproof.spec.dialect.model import Dialect
@@ -48,6 +52,7 @@ class ServeSettings:
 
     api: tuple[str, int]
     control: tuple[str, int]
+    control_names: tuple[str, ...]
     dialect: Dialect
     projects: Mapping[str, Sequence[str]]
     fixtures: ProjectFixtures
@@ -74,6 +79,7 @@ class ServeSettings:
 @click.option(
     "--dialect",
     default="reference",
+    shell_complete=complete_dialect,
     show_default=True,
     help="Name of a shipped dialect, or a file.",
 )
@@ -82,7 +88,9 @@ class ServeSettings:
     "pairs",
     multiple=True,
     type=ProjectKey(),
-    help="A project and its API key; may be repeated.",
+    envvar=PROJECTS_VARIABLE,
+    help=f"A project and its API key; may be repeated (or {PROJECTS_VARIABLE}, with spaces between"
+    " them).",
 )
 @click.option(
     "--projects",
@@ -92,6 +100,13 @@ class ServeSettings:
 )
 @click.option(
     "--control", default="127.0.0.1:0", type=HostPort(), help="Address of the control listener."
+)
+@click.option(
+    NAME_OPTION,
+    "control_names",
+    multiple=True,
+    metavar="HOST",
+    help="An additional host name by which browsers may reach --control.",
 )
 @click.option(
     "--fixtures",
@@ -167,6 +182,7 @@ def serve(
     pairs: tuple[tuple[str, str], ...],
     projects_file: Path | None,
     control: tuple[str, int],
+    control_names: tuple[str, ...],
     fixtures: str,
     database: str,
     seed: int | None,
@@ -198,6 +214,7 @@ def serve(
         settings = ServeSettings(
             api=(host, port),
             control=control,
+            control_names=control_names,
             dialect=loaded_dialect,
             projects=read_projects(projects_file, pairs) or _DEFAULT_PROJECTS,
             fixtures=_fixtures(fixtures, loaded_dialect),
@@ -231,7 +248,9 @@ async def _serve(settings: ServeSettings) -> None:
     _prepare_process()
     stopped = _stop_event(settings)
     try:
-        ports = await app.start(*settings.api, *settings.control)
+        ports = await app.start(
+            *settings.api, *settings.control, control_names=settings.control_names
+        )
     except OSError as problem:
         await app.stop()
         raise CommandError(
@@ -296,10 +315,10 @@ def _bracketed(host: str) -> str:
 
 
 def _stop_event(settings: ServeSettings) -> asyncio.Event:
-    """Return an event that SIGTERM and SIGINT set, and the end of standard input if asked for."""
+    """Return an event that the signals to stop set, and the end of standard input if asked for."""
     loop = asyncio.get_running_loop()
     stopped = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in (signal.SIGINT, *STOPPING):
         loop.add_signal_handler(number, stopped.set)
     if settings.until_stdin_closes:
         call_at_end_of_input(loop, stopped.set)

@@ -1,7 +1,6 @@
 """The composition root: assembles all listeners and runs them."""
 
 import asyncio
-import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -15,16 +14,19 @@ from urllib.parse import urlsplit
 
 from aiohttp import web
 
+from hookproof.control.runner import ControlRunner
+from hookproof.control.same_origin import guard, own_names
 from hookproof.process.lateness import LatenessMeter
+from hookproof.process.private_folder import private_folder
 from hookproof.receiver.clock import Clock
 from hookproof.receiver.control.api import ControlApi
-from hookproof.receiver.control.same_origin import guard, own_names
+from hookproof.receiver.control.json_exchange import refusal
 from hookproof.receiver.dashboard.change_feed import ChangeFeed
 from hookproof.receiver.dashboard.replay import Replayer
 from hookproof.receiver.dashboard.replay_target import THIS_MACHINE, ReplayAllowance
 from hookproof.receiver.dashboard.routes import Dashboard
 from hookproof.receiver.dashboard.session_deliveries import SessionDeliveries
-from hookproof.receiver.http.address import Address
+from hookproof.receiver.http.address import Address, listener_names
 from hookproof.receiver.http.authority import Authority
 from hookproof.receiver.http.handshakes import FaultyListener, Handshakes
 from hookproof.receiver.http.request_handler import RequestHandler
@@ -46,7 +48,6 @@ MOST_CHANGES: Final = 8192
 BODY_WITHIN_S: Final = 60.0
 # What the name of the second listener with the same wrong TLS ends with.
 SECOND: Final = "_2"
-LOCAL_HOSTS: Final = ("localhost", "127.0.0.1", "::1")
 
 
 class CannotStart(Exception):
@@ -162,7 +163,7 @@ def _control_application(
         lateness=lateness,
     ).application()
     names = own_names(settings.control.host, settings.control_names)
-    application.middlewares.insert(0, guard(names))
+    application.middlewares.insert(0, guard(names, refusal))
     deliveries = SessionDeliveries(sessions)
     Dashboard(
         store=deliveries,
@@ -193,10 +194,8 @@ def _configure_tokens(plans: Mapping[str, TokenPlan], sessions: Sessions, url: s
 
 
 def _authority(settings: ReceiverConfiguration, stack: AsyncExitStack) -> Authority:
-    folder = settings.authority_folder
-    return Authority(
-        folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hookproof-ca-")))
-    )
+    folder = settings.authority_folder or stack.enter_context(private_folder())
+    return Authority(folder, _hosts(settings))
 
 
 def _tls(settings: ReceiverConfiguration, authority: Authority) -> SSLContext:
@@ -208,8 +207,7 @@ def _tls(settings: ReceiverConfiguration, authority: Authority) -> SSLContext:
 
 
 def _hosts(settings: ReceiverConfiguration) -> tuple[str, ...]:
-    public = _public_host(settings)
-    return tuple(dict.fromkeys([settings.bind.host, *LOCAL_HOSTS, *([public] if public else [])]))
+    return listener_names(settings.bind, settings.public_url)
 
 
 def _public_host(settings: ReceiverConfiguration) -> str | None:
@@ -281,7 +279,7 @@ async def _serve_control(
     stack: AsyncExitStack, application: web.Application, wanted: Address
 ) -> Address:
     """Serve the control API until the stack unwinds; return the address with the actual port."""
-    runner = web.AppRunner(application, access_log=None, shutdown_timeout=STOP_WITHIN_S)
+    runner = ControlRunner(application, shutdown_timeout=STOP_WITHIN_S)
     await runner.setup()
     stack.push_async_callback(runner.cleanup)
     try:

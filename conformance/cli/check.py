@@ -1,6 +1,7 @@
 """The command `hookproof check`."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,21 +9,36 @@ import click
 from click.core import ParameterSource
 
 from hookproof.conformance.cli.planned_run import budget_warning, plan_lines
+from hookproof.conformance.learning.learner import learn_target
+from hookproof.conformance.learning.report import summary
+from hookproof.conformance.learning.written_files import write_learned_dialect
 from hookproof.conformance.model.profile import Profile
-from hookproof.conformance.reports.console import show
+from hookproof.conformance.reports.console import Detail, show
 from hookproof.conformance.reports.progress import usual_durations
-from hookproof.conformance.results.baseline import baseline_text, read_baseline
+from hookproof.conformance.results.baseline import BASELINE, SCHEMA, baseline_text, read_baseline
 from hookproof.conformance.results.run_file import NAME
 from hookproof.conformance.run.composition_root import Settings, embedded_subject, perform, planned
 from hookproof.conformance.run.selection import Selection
 from hookproof.conformance.target.command_options import flags_of, target_options
 from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.environment import Embedded
-from hookproof.conformance.target.file import budgets_from, named_dialect, target_from
+from hookproof.conformance.target.file import (
+    asks_to_infer,
+    budgets_from,
+    named_dialect,
+    target_from,
+)
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.installed_version import installed_version
 from hookproof.spec.catalogue import Level
-from hookproof.target.settings import DEFAULT_DIALECT, receiver_of
+from hookproof.spec.completion import complete_requirement
+from hookproof.spec.strict_yaml.editor_schema import write_schema_beside
+from hookproof.target.settings import (
+    DEFAULT_DIALECT,
+    UNDECIDED_DIALECT,
+    Flags,
+    receiver_of,
+)
 
 
 @click.command()
@@ -35,9 +51,19 @@ from hookproof.target.settings import DEFAULT_DIALECT, receiver_of
     help="Time for the whole run; what was gathered by then is judged.  [default: 120]",
 )
 @click.option(
-    "--only", multiple=True, metavar="SELECTOR", help="Judge only these: an id, a section, '4.3-*'."
+    "--only",
+    multiple=True,
+    metavar="SELECTOR",
+    shell_complete=complete_requirement,
+    help="Judge only these: an id, a section, '4.3-*'.",
 )
-@click.option("--exclude", multiple=True, metavar="SELECTOR", help="Leave these out.")
+@click.option(
+    "--exclude",
+    multiple=True,
+    metavar="SELECTOR",
+    shell_complete=complete_requirement,
+    help="Leave these out.",
+)
 @click.option(
     "--level",
     type=click.Choice([level.value for level in Level]),
@@ -91,6 +117,12 @@ from hookproof.target.settings import DEFAULT_DIALECT, receiver_of
     help="Folder for run.jsonl and the reports.",
 )
 @click.option(
+    "--quiet", is_flag=True, help="Show nothing but findings, a line each, and the verdict."
+)
+@click.option(
+    "--verbose", is_flag=True, help="Show every requirement: its verdict, and what shows it."
+)
+@click.option(
     "--plan", is_flag=True, help="Say what would be tried, in which order and how long; do nothing."
 )
 @click.pass_context
@@ -101,9 +133,11 @@ def check(context: click.Context, /, **options: Any) -> None:
     most other options can come from the environment too: HOOKPROOF_API_KEY, HOOKPROOF_PROJECT,
     HOOKPROOF_DIALECT, ...
     """
+    if options["quiet"] and options["verbose"]:
+        raise click.UsageError("--quiet and --verbose contradict each other", context)
     try:
         settings = _settings(context, options)
-        schedule, budget_s = planned(settings), settings.subject.budgets.total_s
+        schedule, budget_s = planned(settings), settings.subject.budgets.of_the_run()
         expected_s = schedule.expected_s(usual_durations(settings.out / NAME))
         if options["plan"]:
             click.echo("\n".join(plan_lines(schedule, budget_s, expected_s)))
@@ -114,7 +148,7 @@ def check(context: click.Context, /, **options: Any) -> None:
     except CommandError as error:
         click.echo(f"hookproof check: {error}", err=True)
         context.exit(error.exit_code)
-    show(run)
+    show(run, detail=_detail(options), folder=settings.out)
     if options["write_baseline"] is not None:
         _write_baseline(
             context, options["write_baseline"], baseline_text(run.entries, settings.baseline)
@@ -122,8 +156,14 @@ def check(context: click.Context, /, **options: Any) -> None:
     context.exit(run.footer.exit_code)
 
 
+def _detail(options: dict[str, Any]) -> Detail:
+    if options["quiet"]:
+        return Detail.QUIET
+    return Detail.VERBOSE if options["verbose"] else Detail.NORMAL
+
+
 def _settings(context: click.Context, options: dict[str, Any]) -> Settings:
-    flags = flags_of(options)
+    flags, learned = flags_of(options), False
     if flags.url is None and flags.file is None:
         _refuse_target_options(context)
         dialect = named_dialect(flags.dialect)
@@ -134,6 +174,8 @@ def _settings(context: click.Context, options: dict[str, Any]) -> Settings:
             receiver_of(flags),
             budgets_from(flags),
         )
+    elif asks_to_infer(flags, os.environ):
+        subject, learned = _with_learned_dialect(flags, options), True
     else:
         subject = target_from(flags, os.environ)
     return Settings(
@@ -148,13 +190,33 @@ def _settings(context: click.Context, options: dict[str, Any]) -> Settings:
         out=options["out"],
         tool_version=installed_version(),
         repetitions=options["repeat"],
+        silent=options["quiet"],
         baseline=() if options["baseline"] is None else read_baseline(options["baseline"]),
+        learned=learned,
     )
+
+
+def _with_learned_dialect(flags: Flags, options: dict[str, Any]) -> Target:
+    """The target with the dialect that is found out first, unless only the plan is asked for."""
+    target = target_from(replace(flags, dialect=UNDECIDED_DIALECT), os.environ)
+    if options["plan"]:
+        return target
+    profile = Profile[options["profile"].upper()]
+    learned = learn_target(
+        target,
+        UNDECIDED_DIALECT,
+        profile,
+        lambda what: click.echo(f"hookproof check: learning the dialect: {what}", err=True),
+    )
+    path = write_learned_dialect(learned, target, options["out"])
+    click.echo(f"hookproof check: the dialect is in {path}; {summary(learned)}", err=True)
+    return replace(target, dialect=learned.answers.dialect)
 
 
 def _write_baseline(context: click.Context, path: Path, text: str) -> None:
     try:
         path.write_text(text, encoding="utf-8")
+        write_schema_beside(path, BASELINE, SCHEMA)
     except OSError as error:
         click.echo(
             f"hookproof check: {path} cannot be written: {error.strerror or error}", err=True

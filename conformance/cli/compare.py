@@ -15,6 +15,7 @@ from hookproof.conformance.cli.stored_run import (
 from hookproof.conformance.results.comparison import Change, differences
 from hookproof.conformance.results.run_file import Run
 from hookproof.process.exit_codes import ExitCode
+from hookproof.process.terminal_text import printable
 
 # Members of the header in which comparable runs agree.
 SETTINGS: Final = ("target", "dialect", "profile", "seed", "strict")
@@ -31,10 +32,10 @@ def compare(context: click.Context, /, before: Path, after: Path) -> None:
     """
     runs = [read_run_in(context, folder) for folder in (before, after)]
     for words in _differing_conditions(*runs):
-        click.echo(f"Note: {words}.")
+        click.echo(printable(f"Note: {words}."))
     changed = list(differences(runs[0].ledger, runs[1].ledger, strict=runs[1].header.strict))
     for line in difference_lines(changed):
-        click.echo(line)
+        click.echo(printable(line))
     if not changed:
         click.echo("No requirement has another verdict.")
     for name, run in zip(("before", "after"), runs, strict=True):

@@ -11,6 +11,7 @@ from hookproof.conformance.cli.explanation import Explanation, explain_requireme
 from hookproof.conformance.cli.list import requirement_json
 from hookproof.process.exit_codes import ExitCode
 from hookproof.spec.catalogue import load_catalogue
+from hookproof.spec.completion import complete_requirement
 from hookproof.spec.strict_yaml.schema_wording import did_you_mean
 
 WIDTH: Final = 100
@@ -18,7 +19,7 @@ MOST_FAULTS: Final = 12
 
 
 @click.command()
-@click.argument("name", metavar="ID")
+@click.argument("name", metavar="ID", shell_complete=complete_requirement)
 @click.option("--json", "as_json", is_flag=True, help="Write JSON.")
 @click.pass_context
 def explain(context: click.Context, /, name: str, as_json: bool) -> None:

@@ -11,11 +11,18 @@ from hookproof.conformance.model.experiment_registry import all_experiments, exp
 from hookproof.conformance.run.selection import LEVELS, Selection
 from hookproof.process.exit_codes import CommandError
 from hookproof.spec.catalogue import Catalogue, Level, Requirement, load_catalogue
+from hookproof.spec.completion import complete_requirement
 
 
 @click.command("list")
-@click.argument("selectors", nargs=-1, metavar="[SELECTOR]...")
-@click.option("--exclude", multiple=True, metavar="SELECTOR", help="Leave these out.")
+@click.argument("selectors", nargs=-1, metavar="[SELECTOR]...", shell_complete=complete_requirement)
+@click.option(
+    "--exclude",
+    multiple=True,
+    metavar="SELECTOR",
+    shell_complete=complete_requirement,
+    help="Leave these out.",
+)
 @click.option(
     "--level", type=click.Choice([level.value for level in Level]), help="Only those of this level."
 )

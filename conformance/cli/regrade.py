@@ -17,12 +17,18 @@ from hookproof.conformance.run.regrading import regrade_run, write_regraded
 from hookproof.conformance.target.file import named_dialect
 from hookproof.process.exit_codes import CommandError
 from hookproof.process.installed_version import installed_version
+from hookproof.process.terminal_text import printable
+from hookproof.spec.completion import complete_dialect
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 
 
 @click.command()
 @click.argument("folder", type=FOLDER, metavar="DIR", default="hookproof-report")
-@click.option("--dialect", help="Name or file of another dialect to judge against.")
+@click.option(
+    "--dialect",
+    shell_complete=complete_dialect,
+    help="Name or file of another dialect to judge against.",
+)
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -47,7 +53,7 @@ def regrade(context: click.Context, /, folder: Path, dialect: str | None, out: P
     strict = again.run.header.strict
     changed = list(differences(again.run.ledger, again.ledger, strict=strict))
     for line in difference_lines(changed):
-        click.echo(line)
+        click.echo(printable(line))
     verdict = again.ledger.verdict(strict=strict)
     same = not changed and verdict is again.run.footer.verdict
     heading = "The same verdicts." if same else "Other verdicts than before."

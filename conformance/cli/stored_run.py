@@ -9,11 +9,11 @@ from typing import Final, NoReturn
 import click
 
 from hookproof.conformance.model.ledger import Ledger
-from hookproof.conformance.reports.printable_text import printable
 from hookproof.conformance.reports.summary import HEADLINES, tallies
 from hookproof.conformance.results.comparison import Change, Difference
 from hookproof.conformance.results.run_file import NAME, NotARun, Run, read_run
 from hookproof.process.exit_codes import ExitCode
+from hookproof.process.terminal_text import printable
 
 FOLDER: Final = click.Path(path_type=Path)
 ORDER: Final = (Change.WORSE, Change.BETTER, Change.OTHER)

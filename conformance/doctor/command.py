@@ -11,6 +11,7 @@ from hookproof.conformance.target.command_options import flags_of, target_option
 from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.file import target_from
 from hookproof.process.exit_codes import CommandError, ExitCode
+from hookproof.process.terminal_text import message_text, printable, without_passwords
 from hookproof.receiver.client.child_process import ChildFailed
 
 
@@ -30,7 +31,7 @@ def doctor(context: click.Context, /, **options: Any) -> None:
     try:
         code = asyncio.run(_examine(target_from(flags, os.environ)))
     except (CommandError, ChildFailed) as refusal:
-        click.echo(f"hookproof doctor: {refusal}", err=True)
+        click.echo(f"hookproof doctor: {message_text(str(refusal))}", err=True)
         code = refusal.exit_code or ExitCode.INTERNAL_ERROR
     context.exit(code)
 
@@ -38,13 +39,16 @@ def doctor(context: click.Context, /, **options: Any) -> None:
 async def _examine(target: Target) -> int:
     code = ExitCode.CONFORMS
     async for result in examine(target):
-        click.echo(_line(result))
+        click.echo(printable(without_passwords(line_of(result))))
         if result.advice and code is ExitCode.CONFORMS:
             code = result.exit_code
     return code
 
 
-def _line(result: DoctorResult) -> str:
+def line_of(result: DoctorResult) -> str:
     if result.untried:
         return f"skip  {result.what}: not tried, since {result.untried}"
-    return f"ok    {result.what}" if result.ok else f"FAIL  {result.what}: {result.advice}"
+    if result.ok:
+        return f"ok    {result.what}"
+    word = "note" if result.exit_code is ExitCode.CONFORMS else "FAIL"
+    return f"{word}  {result.what}: {result.advice}"

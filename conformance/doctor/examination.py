@@ -7,18 +7,18 @@ for a reason already reported is not tried.
 import asyncio
 import random
 import secrets
-import tempfile
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
 from hookproof.conformance.doctor.counting_relay import Relay, relay
+from hookproof.conformance.doctor.dialect_comparison import disagreements
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.tolerances import SKEW_S
 from hookproof.conformance.observations.secret_windows import skew_s
+from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.target.circuit_breaker import Breaker
 from hookproof.conformance.target.client import ApiClient
 from hookproof.conformance.target.definition import Project, Target
@@ -30,6 +30,7 @@ from hookproof.conformance.target.preflight import (
     with_fresh_projects,
 )
 from hookproof.process.exit_codes import ExitCode
+from hookproof.process.private_folder import private_folder
 from hookproof.receiver.client.child_process import child
 from hookproof.receiver.client.control_api import ReceiverClient
 from hookproof.receiver.http.address import Address
@@ -44,7 +45,8 @@ GRACE_S: Final = 1.0
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoctorResult:
     """One thing that was examined; `advice` says what is wrong and what to do, and is empty if
-    nothing is. `untried` is why it was not examined, if it was not.
+    nothing is. `untried` is why it was not examined, if it was not. With an `exit_code` of 0 the
+    target can be judged all the same.
     """
 
     what: str
@@ -135,8 +137,8 @@ async def _check_deliveries(target: Target, api: ApiClient) -> AsyncIterator[Doc
         yield DoctorResult(what="the target trusts the receiver's CA", advice=advice)
         yield DoctorResult(what=DELIVERS, untried="without a CA nothing can be delivered")
         return
-    with tempfile.TemporaryDirectory(prefix="hookproof-") as folder:
-        ca = copy_ca(target.receiver, Path(folder))
+    with private_folder() as folder:
+        ca = copy_ca(target.receiver, folder)
         bind = Address.parse(target.receiver.bind)
         async with relay(bind) as counting:
             own = replace(bind, port=counting.port).url("https")
@@ -175,7 +177,8 @@ async def _check_delivery(
         project=project,
         body=bodies.reached_endpoint(url=token.url),
     )
-    yield _call_result("an endpoint can be created", created)
+    mask = Mask(target.projects, target.dialect)
+    yield _call_result("an endpoint can be created", mask.exchange(created))
     if not created.succeeded:
         yield DoctorResult(what=DELIVERS, untried="there is no endpoint")
         return
@@ -196,7 +199,8 @@ async def _check_delivery(
         project=project,
         body=bodies.broadcast(data={"marker": marker}),
     )
-    yield _call_result("an event can be broadcast", sent)
+    yield _call_result("an event can be broadcast", mask.exchange(sent))
+    yield _dialect_result(target, created, sent)
     if not sent.succeeded:
         yield DoctorResult(what=DELIVERS, untried="there is no event")
         return
@@ -209,6 +213,19 @@ async def _check_delivery(
         counting.connections, len(arrived), delivered, public, target.budgets.delivery_s
     ):
         yield result
+
+
+def _dialect_result(target: Target, created: Exchange, sent: Exchange) -> DoctorResult:
+    """Whether the first answers are as the dialect says."""
+    name = target.dialect.name
+    wrong = dict.fromkeys(disagreements(target.dialect, created, sent if sent.succeeded else None))
+    if not wrong:
+        return DoctorResult(what=f"the answers agree with the dialect {name}")
+    return DoctorResult(
+        what=f"the dialect {name} says otherwise than the answers",
+        advice=f"{'; '.join(wrong)}; correct it, or let `hookproof learn` find it out",
+        exit_code=ExitCode.CONFORMS,
+    )
 
 
 def _call_result(what: str, exchange: Exchange) -> DoctorResult:

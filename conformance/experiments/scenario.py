@@ -363,7 +363,8 @@ class Scenario:
             await self.trial.arrivals(destination.token, count=0, timeout_s=0)
         backlog_s = self.context.backlog.longest_waits_s(self.trial.received)
         if not with_foreign:
-            self.trial.received = without_foreign(self.trial.received, self.marker_stem)
+            uids = {event.uid for event in self.events if event.uid}
+            self.trial.received = without_foreign(self.trial.received, self.marker_stem, uids)
         return self.trial.observe(
             kind,
             destinations=tuple(

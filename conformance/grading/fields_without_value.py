@@ -9,6 +9,9 @@ from hookproof.conformance.observations.answer import LISTS, SHOWS
 from hookproof.conformance.results.documented_fields import PAGINATION, FieldCounter
 
 WORD: Final = re.compile(r"\w+")
+# What a text calls a field otherwise, and what it means no field by.
+SINGULARS: Final = {"secret": "secrets"}
+NO_FIELD: Final = "under the name"
 
 
 def fields_without_value(text: str, operation_id: str, answers: Iterable[Exchange]) -> list[str]:
@@ -17,7 +20,9 @@ def fields_without_value(text: str, operation_id: str, answers: Iterable[Exchang
 
     A text may speak of one secret where the field is `secrets`.
     """
-    counter, words = FieldCounter(), set(WORD.findall(text.lower()))
+    words = WORD.findall(text.lower().replace(NO_FIELD, ""))
+    names = {SINGULARS.get(word, word) for word in words}
+    counter = FieldCounter()
     for answer in answers:
         counter.add(answer)
     kinds: set[str | None] = {LISTS.get(operation_id), SHOWS.get(operation_id)}
@@ -26,7 +31,6 @@ def fields_without_value(text: str, operation_id: str, answers: Iterable[Exchang
     unseen: list[str] = []
     for count in counter.counts():
         kind, name, *inner = count.name.split(".")
-        is_named = name in words or (name.endswith("s") and name[:-1] in words)
-        if kind in kinds and not inner and is_named and not count.shown:
+        if kind in kinds and not inner and name in names and not count.shown:
             unseen.append(name)
     return unseen

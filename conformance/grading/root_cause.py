@@ -6,7 +6,6 @@ named only where the proof itself shows it.
 """
 
 from collections.abc import Sequence
-from dataclasses import fields
 
 from hookproof.conformance.model.check_registry import CheckContext
 from hookproof.conformance.model.evidence import Exchange, NotExaminedError, Observation
@@ -15,7 +14,7 @@ from hookproof.conformance.observations.answer import SERVER_ERRORS
 from hookproof.conformance.observations.deliveries import DeliveryObservation
 from hookproof.conformance.target.client import Key
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
-from hookproof.spec.dialect.answer import Answer
+from hookproof.spec.dialect.groups.errors import REFUSALS
 from hookproof.spec.dialect.model import Dialect
 
 
@@ -49,10 +48,12 @@ def _broken_answer(exchanges: Sequence[Exchange], dialect: Dialect) -> str:
 def _key_statuses(dialect: Dialect) -> set[int]:
     """The statuses for a wrong key that say nothing of the request."""
     errors, keys = dialect.errors, dialect.authentication
-    of_request = [field.name for field in fields(errors) if field.name != "unknown_project"]
-    answers = [getattr(errors, name) for name in of_request]
+    of_request = [refusal for refusal in REFUSALS if refusal != "unknown_project"]
     others = {
-        status for answer in answers if isinstance(answer, Answer) for status in answer.allowed
+        status
+        for refusal in of_request
+        for answer in errors.statuses(refusal)
+        for status in answer.allowed
     }
     return {*keys.missing_key_status.allowed, *keys.wrong_key_status.allowed} - others
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hookproof.spec.dialect.answer import Undecided
-from hookproof.spec.dialect.model import Retry
+from hookproof.spec.dialect.groups.deliveries import Retry
 
 # More attempts at one delivery than any service makes.
 MOST_ATTEMPTS: Final = 100

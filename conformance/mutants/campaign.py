@@ -19,6 +19,7 @@ from hookproof.conformance.model.experiment_registry import Experiment, all_expe
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.mutants.catalogue import (
     DIALECTS,
+    TRY_EVERYTHING,
     ListedFault,
     NamedDialect,
     conforming_dialects,
@@ -226,6 +227,7 @@ def _run_mutants(
     outcomes: list[FaultOutcome] = []
     for dialect in plan.dialects:
         is_last = len(plan.dialects) > 1 and dialect is plan.dialects[-1]
+        tries_the_rest = is_last or dialect in plan.dialects[TRY_EVERYTHING:]
         orders = {}
         for fault in plan.selected_faults(dialect.name):
             experiments = plan.relevant_experiments(fault)
@@ -235,7 +237,7 @@ def _run_mutants(
             detected = frozenset().union(
                 *(item.result.detected for item in outcomes if item.fault.name == fault.name)
             )
-            if claims - detected if is_last else claims:
+            if claims - detected if tries_the_rest else claims:
                 subject = FaultOutcome(
                     fault=fault, dialect=dialect.name, claims=claims, result=NOT_RUN
                 )

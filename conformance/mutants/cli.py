@@ -44,6 +44,7 @@ from hookproof.conformance.mutants.schemathesis_baseline import (
     run_schemathesis_baseline,
 )
 from hookproof.process.exit_codes import CommandError, ExitCode
+from hookproof.spec.completion import complete_dialect
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 
 
@@ -60,6 +61,7 @@ from hookproof.spec.strict_yaml.file_problem import FileProblems
     "dialects",
     multiple=True,
     metavar="NAME",
+    shell_complete=complete_dialect,
     help="Only under this dialect; repeatable.",
 )
 @click.option(

@@ -11,7 +11,6 @@ import json
 import secrets
 import signal
 import sys
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -19,6 +18,8 @@ from typing import Any, Final
 from hookproof.conformance.mutants.campaign import CLEAN, CampaignPlan
 from hookproof.conformance.mutants.catalogue import ListedFault, NamedDialect, conforming_dialects
 from hookproof.process.exit_codes import CommandError, ExitCode
+from hookproof.process.private_folder import private_folder
+from hookproof.process.variables import PROJECTS_VARIABLE
 from hookproof.receiver.client.child_process import child, send_signal
 
 RECORDED: Final = Path(__file__).parent / "schemathesis_baseline.json"
@@ -114,24 +115,27 @@ async def _findings(dialect: NamedDialect, deviations: Sequence[str], seed: int)
         "0",
         "--dialect",
         dialect.word,
-        "--project",
-        f"{PROJECT}={key}",
         *deviations,
     ]
     authorization = dialect.dialect.authentication.key_format.replace("{key}", key)
-    with tempfile.TemporaryDirectory(prefix="hookproof-") as folder:
-        _configure(Path(folder))
-        async with child(arguments, deadline_s=READY_WITHIN_S) as ready:
-            await _run(f"{ready['api']}{DOCUMENT}", authorization, seed, folder)
-        return _failures(Path(folder, "report.json"))
+    with private_folder() as folder:
+        _configure(folder, authorization)
+        keys = {PROJECTS_VARIABLE: f"{PROJECT}={key}"}
+        async with child(arguments, deadline_s=READY_WITHIN_S, environment=keys) as ready:
+            await _run(f"{ready['api']}{DOCUMENT}", seed, folder)
+        return _failures(folder / "report.json")
 
 
-def _configure(folder: Path) -> None:
-    content = f'[parameters]\n"path.projectID" = "{PROJECT}"\n'
+def _configure(folder: Path, authorization: str) -> None:
+    """Write what is not for the command line, where every user of the machine could read it."""
+    content = (
+        f"headers = {{ Authorization = {json.dumps(authorization)} }}\n"
+        f'[parameters]\n"path.projectID" = "{PROJECT}"\n'
+    )
     (folder / "schemathesis.toml").write_text(content, encoding="utf-8")
 
 
-async def _run(url: str, authorization: str, seed: int, folder: str) -> None:
+async def _run(url: str, seed: int, folder: Path) -> None:
     process = await asyncio.create_subprocess_exec(
         *(
             sys.executable,
@@ -139,8 +143,6 @@ async def _run(url: str, authorization: str, seed: int, folder: str) -> None:
             "schemathesis.cli",
             "run",
             url,
-            "-H",
-            f"Authorization: {authorization}",
         ),
         *(
             "--max-examples",

@@ -18,6 +18,7 @@ from hookproof.conformance.generation.generated_requests import KEPT_IN
 from hookproof.conformance.mutants.mutant_run import MutantRunOrder, MutantRunResult, run_mutant
 from hookproof.conformance.mutants.results import FaultOutcome, VariantOutcome
 from hookproof.process.exit_codes import ExitCode
+from hookproof.process.stop_signals import STOPPING
 
 Subject = TypeVar("Subject", FaultOutcome, VariantOutcome)
 
@@ -85,12 +86,13 @@ class WorkerPool:
 
 
 def _start_worker(generated: str) -> None:
-    """Leave interrupts to the parent process, and end with it, however it ends.
+    """Leave the signals to stop to the parent process, and end with it, however it ends.
 
     Workers share in the folder `generated` what the runs generate, unless there is one already.
     """
     os.environ.setdefault(KEPT_IN, generated)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in (signal.SIGINT, *STOPPING):
+        signal.signal(number, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

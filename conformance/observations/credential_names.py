@@ -1,17 +1,22 @@
 """Finds the credentials in requests and answers and replaces each by a name: `secret#1`.
 
 They are recognised by the members that hold them (sections 2.3 to 2.7), in any JSON text, valid or
-not. The same credential has the same name throughout a run, so that evidence still shows which were
-equal. Empty texts, what the target has masked itself, and names of credentials stay as they are.
+not, and in JSON within JSON. The same credential has the same name throughout a run, so that
+evidence still shows which were equal. Empty texts, what the target has masked itself, and names of
+credentials stay as they are.
 """
 
 import base64
 import json
 import re
 import threading
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
-from urllib.parse import quote
+
+from hookproof.conformance.observations.masking.encoded_credentials import (
+    array_like,
+    byte_array,
+)
 
 # Members whose texts are always credentials; the last two are fields of our own observations.
 MEMBERS: Final = (
@@ -21,6 +26,8 @@ MEMBERS: Final = (
     "header_value",
     "client_key",
     "secret_key",
+    "access_key_id",
+    "service_account",
     "auth_key",
     "token",
     "old_secret",
@@ -49,6 +56,12 @@ DISTINCTIVE: Final = 20
 
 _TEXT: Final = rb'"(?:[^"\\]|\\.)*"'
 _MEMBER: Final = re.compile(rb'("(?:%s)"\s*:\s*)(%s)' % ("|".join(MEMBERS).encode(), _TEXT))
+# The same in JSON within JSON: each quote has a backslash before it, each backslash too.
+_MEMBER_WITHIN: Final = re.compile(
+    rb'(\\"(?:%s)\\"\s*:\s*)\\"((?:[^"\\]|\\\\(?:\\["\\]|[^"\\]))*)\\"' % "|".join(MEMBERS).encode()
+)
+# A credential as an array of bytes (section 2.7).
+_BYTES_MEMBER: Final = re.compile(rb'("service_account"\s*:\s*)(\[[\d,\s]*\])')
 _BLOCK: Final = re.compile(
     rb'"(?:secrets"\s*:\s*\[(?:[^\]"]|%s)*\]|signing_key"\s*:\s*\{(?:[^}"]|%s)*\})' % (_TEXT, _TEXT)
 )
@@ -59,11 +72,10 @@ _INNER: Final = re.compile(
 
 # A body with none of these has no credentials, so that it need not be searched.
 _SIGNS: Final = tuple(
-    name.encode() for name in ("secret", "password", "_key", "token", "header_value")
+    name.encode()
+    for name in ("secret", "password", "_key", "token", "header_value", "service_account")
 )
 _RUN: Final = re.compile(rb"[A-Za-z0-9_\-+/=]{8,}")
-# What is spelled alike in JSON and in a URL (RFC 8259, section 7; RFC 3986, section 2.3).
-_PLAIN: Final = re.compile(r"[A-Za-z0-9_.~-]*")
 _DIVIDER: Final = re.compile(rb"([/=])")
 _AUTHORIZATION: Final = re.compile(r"(\S+ +)?(.+)")
 
@@ -100,6 +112,8 @@ class Credentials:
             content,
         )
         content = _MEMBER.sub(lambda match: self._named(match, found_names), content)
+        content = _MEMBER_WITHIN.sub(lambda match: self._named_within(match, found_names), content)
+        content = _BYTES_MEMBER.sub(lambda match: self._named_bytes(match, found_names), content)
         if not any(name + b"=" in content for name in FORM_MEMBERS):
             return content
         return FORM.sub(
@@ -165,6 +179,8 @@ class Credentials:
     ) -> Any:
         if is_credential and isinstance(value, str):
             return self.name(value, found_names)
+        if is_credential and isinstance(value, list | tuple) and (known := byte_array(value)):
+            return list(self.name(_text_of(known), found_names).encode())
         if name in LISTED and isinstance(value, list | tuple):
             inner = INNER.get(name, ())
             return [
@@ -183,17 +199,28 @@ class Credentials:
         name = self.name(text, found_names)
         return match[0] if name == text else match[1] + b'"' + name.encode() + b'"'
 
+    def _named_within(self, match: re.Match[bytes], found_names: dict[str, str]) -> bytes:
+        try:
+            text = json.loads(json.loads(b'"' + match[2] + b'"').join(('"', '"')))
+        except ValueError:
+            text = match[2].decode("utf-8", "replace")
+        name = self.name(text, found_names)
+        return match[0] if name == text else match[1] + b'\\"' + name.encode() + b'\\"'
+
+    def _named_bytes(self, match: re.Match[bytes], found_names: dict[str, str]) -> bytes:
+        try:
+            known = byte_array(json.loads(match[2]))
+        except ValueError:
+            known = None
+        if known is None:
+            return match[0]
+        name = self.name(_text_of(known), found_names)
+        return match[1] + array_like(match[2], name.encode())
+
 
 def is_distinctive(text: str) -> bool:
     """Whether a credential is unlikely to be part of a word, so that it is masked anywhere."""
     return len(text) >= LONG and (len(text) >= DISTINCTIVE or any(map(str.isdigit, text)))
-
-
-def spellings(text: str) -> Iterator[str]:
-    """The ways in which a credential may be spelled: as it is, in JSON, in a URL."""
-    yield text
-    if not _PLAIN.fullmatch(text):
-        yield from {json.dumps(text)[1:-1], quote(text, safe="")} - {text}
 
 
 def replace_words(content: bytes, named: Mapping[str, str]) -> bytes:
@@ -213,6 +240,14 @@ def replace_words(content: bytes, named: Mapping[str, str]) -> bytes:
         return b"".join(names.get(word, word) for word in _DIVIDER.split(whole))
 
     return _RUN.sub(with_names, content)
+
+
+def _text_of(content: bytes) -> str:
+    """The text of a credential that is shown as bytes, whatever they are."""
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
 
 
 def _decoded(text: str) -> str:

@@ -2,15 +2,16 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from hookproof.conformance.model.check_registry import CheckContext
 from hookproof.conformance.model.evidence import Exchange, NotExaminedError, Observation
 from hookproof.conformance.model.tolerances import BACKLOG_FACTOR, BACKLOG_S, widened
-from hookproof.conformance.observations.answer import shown
+from hookproof.conformance.observations.answer import sent, shown
 from hookproof.conformance.observations.destinations import (
     Destination,
     Event,
+    named_events,
     shown_events,
 )
 from hookproof.conformance.observations.signature_reading import (
@@ -54,7 +55,7 @@ class DeliveryObservation(Observation):
     late_s: float = 0.0
     backlog_s: Mapping[str, float] = field(default_factory=dict)
     # What `attempts` has read, by the header with the event's uid: every check asks for it.
-    _attempts: dict[str, Mapping[tuple[str, Event], Attempts]] = field(
+    _attempts: dict[str | None, Mapping[tuple[str, Event], Attempts]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
@@ -77,6 +78,12 @@ class DeliveryObservation(Observation):
         """The events of these names, in order of acceptance."""
         return tuple(event for event in self.events if event.name in names)
 
+    def custom_headers(self, event: Event) -> Mapping[str, str]:
+        """The custom headers that the event was broadcast with."""
+        broadcast = self.exchange(event.name)
+        headers: Any = sent(broadcast).get("custom_headers") if broadcast else None
+        return headers if isinstance(headers, dict) else {}
+
     def attempts(self, destination: Destination, event: Event, dialect: Dialect) -> Attempts:
         """Every attempt to deliver the event to the destination, in order of arrival."""
         header = dialect.delivery.event_id_header
@@ -92,6 +99,18 @@ class DeliveryObservation(Observation):
                 key = (delivery.token, event)
                 attempts[key] = (*attempts.get(key, ()), delivery)
         return attempts
+
+    def named_only(self, destination: Destination, event: Event, dialect: Dialect) -> Attempts:
+        """What arrived there with the uid of the event and the content of another.
+
+        It may be an attempt at the event, so that nothing proves that one is missing.
+        """
+        attempts = self.attempts(destination, event, dialect)
+        return tuple(
+            delivery
+            for delivery in self.arrived_at(destination.token)
+            if named_events(delivery, (event,), dialect) and delivery not in attempts
+        )
 
     def attempts_at(self, destination: Destination, event_name: str, dialect: Dialect) -> Attempts:
         """Every attempt to deliver the events of this name to the destination."""
@@ -189,20 +208,27 @@ class DeliveryObservation(Observation):
         A service tries again where no answer came within http_timeout (section 8), for which a busy
         receiver is enough.
         """
+        for place, attempt in enumerate(attempts[:-1], start=1):
+            if attempt.status in SUCCESSES and self.was_answered_in_time(
+                destination, attempt, dialect
+            ):
+                return attempts[place:]
+        return ()
+
+    def was_answered_in_time(
+        self, destination: Destination, attempt: ReceivedDelivery, dialect: Dialect
+    ) -> bool:
+        """Whether an attempt was surely answered before its http_timeout was over."""
         default = dialect.delivery.default_timeout_s
         patience_s = destination.settings.get(
             "http_timeout", default.value if default.decided else SHORTEST_TIMEOUT_S
         )
-        for place, attempt in enumerate(attempts[:-1], start=1):
-            end = attempt.completed_monotonic
-            if (
-                attempt.status in SUCCESSES
-                and attempt.closed_monotonic is None
-                and end is not None
-                and end - attempt.arrived_monotonic + self.late_s < patience_s
-            ):
-                return attempts[place:]
-        return ()
+        end = attempt.completed_monotonic
+        return (
+            attempt.closed_monotonic is None
+            and end is not None
+            and end - attempt.arrived_monotonic + self.late_s < patience_s
+        )
 
     def signature(self, delivery: ReceivedDelivery, context: CheckContext) -> SignatureReading:
         """The reading of a delivery's signature; raises NotExaminedError if there is none."""

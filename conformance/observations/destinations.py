@@ -76,17 +76,28 @@ def shown_events(
 
     A service may put the headers of one event into the delivery of another (section 6), so a marker
     in the body counts for more than one in a header, be it that of an event of another experiment,
-    and the event's uid decides between headers.
+    and the event's uid decides between headers. Where uid and marker in the headers are both of one
+    event, the body is that of another.
     """
     stems = {event.marker[:-OWN] for event in events}
-    if any(stem.encode() in delivery.body for stem in stems):
-        return tuple(event for event in events if event.marker.encode() in delivery.body)
-    named = delivery.header(dialect.delivery.event_id_header)
-    by_uid = tuple(event for event in events if event.uid is not None and event.uid == named)
+    by_uid = named_events(delivery, events, dialect)
     in_headers = tuple(
         event for event in events if any(event.marker in value for _, value in delivery.headers)
     )
-    return tuple(event for event in in_headers if event in by_uid) or in_headers or by_uid
+    by_headers = tuple(event for event in in_headers if event in by_uid)
+    if any(stem.encode() in delivery.body for stem in stems):
+        in_body = tuple(event for event in events if event.marker.encode() in delivery.body)
+        return in_body if set(in_body) & {*in_headers, *by_uid} else by_headers or in_body
+    return by_headers or in_headers or by_uid
+
+
+def named_events(
+    delivery: ReceivedDelivery, events: Sequence[Event], dialect: Dialect
+) -> tuple[Event, ...]:
+    """The events whose uid the delivery carries in the dialect's header."""
+    header = dialect.delivery.event_id_header
+    named = None if header is None else delivery.header(header)
+    return tuple(event for event in events if event.uid is not None and event.uid == named)
 
 
 def of_this_run(delivery: ReceivedDelivery, events: Sequence[Event]) -> bool:

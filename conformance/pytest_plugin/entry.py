@@ -12,7 +12,7 @@ OPTIONS = (
     (
         "target",
         "FILE",
-        "Judge the server that this target file describes, requirement by requirement.",
+        "Judge the server of this target file; a Python file that its provision names is run.",
     ),
     ("url", "URL", "Judge the server at this address; the key comes from HOOKPROOF_API_KEY."),
     ("project", "ID", "Project to work in; HOOKPROOF_PROJECT by default."),

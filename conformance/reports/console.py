@@ -1,12 +1,14 @@
-"""The console report: sections, what failed and how to reproduce it, what was not exercised, and
-the verdict line.
+"""The console report: sections, what failed and how to reproduce it, what was not exercised, an
+overview of the findings, and the verdict line.
 """
 
 import os
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
 from itertools import groupby
+from pathlib import Path
 from typing import Final, TextIO
 
 from rich.console import Console
@@ -14,7 +16,7 @@ from rich.text import Text
 
 from hookproof.conformance.model.ledger import Entry, RunVerdict
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.reports.printable_text import printable
+from hookproof.conformance.reports.formats import FORMATS
 from hookproof.conformance.reports.progress import STYLES
 from hookproof.conformance.reports.summary import (
     SHOWN_ORDER,
@@ -28,6 +30,7 @@ from hookproof.conformance.reports.timeline import timeline
 from hookproof.conformance.results.curl_command import curl
 from hookproof.conformance.results.defects import BrokenRequirement, Defect, defects
 from hookproof.conformance.results.run_file import Run
+from hookproof.process.terminal_text import printable
 
 HEADLINE_STYLES: Final = {
     RunVerdict.CONFORMS: "bold green",
@@ -45,32 +48,59 @@ WORDS: Final = {
 MOST_EVENTS: Final = 12
 # In columns; a narrower terminal wraps the lines itself.
 NARROWEST: Final = 40
-# In columns; from this width on there is room for the titles of the sections.
+# In columns; from this width on there is room for the verdicts of a section beside its title.
 WIDE: Final = 100
+# In columns; the overview of the findings.
+ID_WIDTH: Final = 9
+OPERATION_WIDTH: Final = 22
+TABLE_WIDTH: Final = 72
+MOST_FINDINGS: Final = 20
+DELIVERIES: Final = "deliveries"
+
+
+class Detail(StrEnum):
+    """How much the report shows: the overview and the verdict; what is wrong too; everything."""
+
+    QUIET = "quiet"
+    NORMAL = "normal"
+    VERBOSE = "verbose"
 
 
 def show(
-    run: Run, stream: TextIO = sys.stdout, environment: Mapping[str, str] = os.environ
+    run: Run,
+    stream: TextIO = sys.stdout,
+    environment: Mapping[str, str] = os.environ,
+    *,
+    detail: Detail = Detail.NORMAL,
+    folder: Path | None = None,
 ) -> None:
     """Write the report of a run; coloured and wrapped only if `stream` is a terminal (NO_COLOR is
-    honoured).
+    honoured). `folder` is where the other reports are.
     """
     console = Console(file=stream, highlight=False, markup=False, emoji=False, _environ=environment)
     width = max(NARROWEST, console.width) if console.is_terminal else None
-    for line in lines(run, width=width):
+    for line in lines(run, width=width, detail=detail, folder=folder):
         console.print(line, soft_wrap=True)
 
 
-def lines(run: Run, *, width: int | None = None) -> Iterator[Text]:
+def lines(
+    run: Run,
+    *,
+    width: int | None = None,
+    detail: Detail = Detail.NORMAL,
+    folder: Path | None = None,
+) -> Iterator[Text]:
     """The report line by line, wrapped to `width` columns if that is given."""
     page = _Page(width)
-    yield from page.block(title(run))
-    yield Text()
-    yield from _sections(run, page)
-    yield from _failures(run, page)
-    yield from _errors(run, page)
-    yield from _not_exercised(run, page)
-    yield from _notes(run, page)
+    if detail is not Detail.QUIET:
+        yield from page.block(title(run))
+        yield Text()
+        yield from _sections(run, page, every_requirement=detail is Detail.VERBOSE)
+        yield from _failures(run, page)
+        yield from _errors(run, page)
+        yield from _not_exercised(run, page)
+        yield from _notes(run, page)
+    yield from _overview(run, page, folder)
     yield from _verdict(run, page)
 
 
@@ -80,6 +110,7 @@ class _Page:
     def __init__(self, width: int | None):
         self._width = width
         self.is_narrow = width is not None and width < WIDE
+        self.has_columns = width is None or width >= TABLE_WIDTH
 
     def block(
         self, text: str, *, first: str = "", indent: str = "", style: str = "", raw: bool = False
@@ -96,7 +127,7 @@ class _Page:
         return self.block(text, first=f"  {name:<10}", indent=" " * 12, style=style, raw=raw)
 
 
-def _sections(run: Run, page: _Page) -> Iterator[Text]:
+def _sections(run: Run, page: _Page, *, every_requirement: bool) -> Iterator[Text]:
     for section, entries in groupby(run.entries, key=lambda entry: entry.requirement.section):
         listed = list(entries)
         verdicts = [entry.verdict for entry in listed if not entry.follows_from]
@@ -110,7 +141,7 @@ def _sections(run: Run, page: _Page) -> Iterator[Text]:
         if page.is_narrow:
             words = ", ".join(count for count, _ in counts)
             yield from page.block(
-                words,
+                f"{run.header.sections.get(section, '')}: {words}".removeprefix(": "),
                 first=f"{section:<5}",
                 indent=" " * 5,
                 style=STYLES[max(entry.verdict for entry in listed)],
@@ -118,6 +149,21 @@ def _sections(run: Run, page: _Page) -> Iterator[Text]:
         else:
             name = f"{section:<5}{run.header.sections.get(section, ''):<32.32}"
             yield Text.assemble(name, *((f"  {count}", style) for count, style in counts))
+        for entry in listed if every_requirement else ():
+            yield from _requirement(entry, page)
+
+
+def _requirement(entry: Entry, page: _Page) -> Iterator[Text]:
+    """A requirement with its verdict, and the exchange or delivery that shows a pass."""
+    times = "once" if entry.exercised == 1 else f"{entry.exercised} times"
+    exercised = f" · exercised {times}" if entry.exercised else ""
+    shown = f" · {entry.shown_by}" if entry.shown_by else ""
+    yield from page.block(
+        f"{WORDS[entry.verdict]} · {entry.requirement.text}{exercised}{shown}",
+        first=f"  {entry.requirement.id:<{ID_WIDTH}}",
+        indent=" " * (ID_WIDTH + 2),
+        style=STYLES[entry.verdict],
+    )
 
 
 def _failures(run: Run, page: _Page) -> Iterator[Text]:
@@ -203,8 +249,42 @@ def _by_reason(
 
 def _notes(run: Run, page: _Page) -> Iterator[Text]:
     yield Text()
-    for note in notes(run):
+    noted = list(notes(run))
+    for note in noted:
         yield from page.block(note, style="yellow")
+    if noted and any(not defect.accepted for defect in defects(run.entries)):
+        yield Text()
+
+
+def _overview(run: Run, page: _Page, folder: Path | None) -> Iterator[Text]:
+    """The findings that the baseline does not accept, a line for each, and where the rest is."""
+    found = [defect.lead for defect in defects(run.entries) if not defect.accepted]
+    if not found:
+        return
+    style = f"bold {STYLES[Verdict.FAIL]}"
+    yield from page.block(
+        "1 finding:" if len(found) == 1 else f"{len(found)} findings:", style=style
+    )
+    for broken in found[:MOST_FINDINGS]:
+        yield from _overview_row(broken, page)
+    if len(found) > MOST_FINDINGS:
+        yield from page.block(f"and {len(found) - MOST_FINDINGS} more", first="  ", indent="  ")
+    if folder is not None:
+        yield from page.block(
+            f"All of it is in {folder / FORMATS['html'].file}; `hookproof explain ID` says more."
+        )
+    yield Text()
+
+
+def _overview_row(broken: BrokenRequirement, page: _Page) -> Iterator[Text]:
+    first = f"  {broken.entry.requirement.id:<{ID_WIDTH}}"
+    operation = broken.finding.operation or DELIVERIES
+    if page.has_columns:
+        first = f"{first}{operation:<{OPERATION_WIDTH}}"
+        yield from page.block(broken.finding.message, first=first, indent=" " * len(first))
+    else:
+        words = f"{operation}: {broken.finding.message}"
+        yield from page.block(words, first=first, indent=" " * len(first))
 
 
 def _verdict(run: Run, page: _Page) -> Iterator[Text]:

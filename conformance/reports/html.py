@@ -19,7 +19,6 @@ from hookproof.conformance.model.ledger import Entry, RunVerdict
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.reports.printable_text import (
     delivery_shown,
-    printable_lines,
     request_shown,
     response_shown,
 )
@@ -34,12 +33,17 @@ from hookproof.conformance.reports.timeline import timeline
 from hookproof.conformance.results.curl_command import curl
 from hookproof.conformance.results.defects import Defect, defects
 from hookproof.conformance.results.run_file import Run
+from hookproof.pages.content_policy import policy_element
+from hookproof.pages.style_rules import StyleRules
+from hookproof.process.terminal_text import printable_lines
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.catalogue import Level
 
 MOST_EXCHANGES: Final = 8
 MOST_DELIVERIES: Final = 8
 MOST_EVENTS: Final = 40
+# Where the policy and the style go, which are known once the page is rendered.
+HEAD_MARK: Final = "<!-- policy and style -->"
 # A sign for each verdict, so that readers need not distinguish colours (WCAG 1.4.1).
 SIGNS: Final = {
     Verdict.PASS: "✓",
@@ -72,17 +76,21 @@ class Section:
 
 
 def html_text(run: Run) -> str:
-    page = Environment(
+    environment = Environment(
         loader=PackageLoader("hookproof.conformance.reports", "page"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         finalize=_without_control_characters,
-    ).get_template("report.html")
-    run_defects = defects(run.entries)
-    return page.render(
+    )
+    style, script = (_source(environment, name) for name in ("report.css", "report.js"))
+    run_defects, rules = defects(run.entries), StyleRules()
+    page = environment.get_template("report.html").render(
         run=run,
+        head_mark=HEAD_MARK,
+        script=script,
+        class_of=rules.class_of,
         headline=HEADLINES[run.footer.verdict],
         tone=TONES[run.footer.verdict],
         started=datetime.fromtimestamp(run.header.started_at, UTC).strftime(
@@ -110,6 +118,16 @@ def html_text(run: Run) -> str:
         exchanges=_exchanges,
         deliveries=_deliveries,
     )
+    style += rules.text()
+    policy = policy_element(styles=[style], scripts=[script])
+    # The first mark is the page's own: it precedes all that comes from a target.
+    return page.replace(HEAD_MARK, f"{policy}\n<style>{style}</style>", 1)
+
+
+def _source(environment: Environment, name: str) -> str:
+    """A file of the page, as it is."""
+    assert environment.loader is not None
+    return f"\n{environment.loader.get_source(environment, name)[0]}"
 
 
 def counted(entries: Iterable[Entry]) -> list[tuple[Verdict, int]]:

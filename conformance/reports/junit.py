@@ -16,11 +16,11 @@ from xml.etree import ElementTree as ET
 
 from hookproof.conformance.model.ledger import Entry, counts
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.reports.printable_text import printable, printable_lines
 from hookproof.conformance.reports.summary import flaky_words, where
 from hookproof.conformance.reports.timeline import timeline
 from hookproof.conformance.results.curl_command import curl
 from hookproof.conformance.results.run_file import Run
+from hookproof.process.terminal_text import printable, printable_lines
 
 MOST_EVENTS: Final = 20
 OUTCOMES: Final = ("failure", "error", "skipped")

@@ -6,12 +6,12 @@ from typing import Final
 
 from hookproof.conformance.model.ledger import Entry
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.reports.printable_text import printable, printable_lines
 from hookproof.conformance.reports.summary import SHOWN_ORDER, notes, title, verdict_line, where
 from hookproof.conformance.reports.timeline import timeline
 from hookproof.conformance.results.curl_command import curl
 from hookproof.conformance.results.defects import Defect, defects
 from hookproof.conformance.results.run_file import Run
+from hookproof.process.terminal_text import printable, printable_lines
 from hookproof.spec.catalogue import Level
 
 # GitHub limits the summary of a step to 1 MiB; further findings are counted, and are in the other

@@ -3,23 +3,11 @@
 from typing import Final
 
 from hookproof.conformance.model.evidence import Exchange
+from hookproof.process.terminal_text import printable, printable_lines
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 
 # In bytes; the rest of a longer body is only in run.jsonl.
 LONGEST_BODY: Final = 4000
-
-
-def printable(text: str) -> str:
-    """A text in one line, whose control characters and lone surrogates are written as escapes."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-
-
-def printable_lines(text: str) -> str:
-    """The same for a text that may contain line breaks and tabs."""
-    return "\n".join(
-        "\t".join(map(printable, line.split("\t")))
-        for line in text.replace("\r\n", "\n").split("\n")
-    )
 
 
 def body_shown(body: bytes) -> str:

@@ -1,12 +1,13 @@
 """The progress of a run on a terminal: the sections judged so far as a tree, and the experiments
 under way.
 
-Failures are written above it at once and stay; the report repeats them at the end. Nothing is shown
-unless standard error is a terminal.
+Failures are written above it at once and stay; the report repeats them at the end. Where standard
+error is not a terminal, a line says now and then how far the run is.
 """
 
 import json
 import os
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -21,11 +22,13 @@ from rich.text import Text
 
 from hookproof.conformance.model.ledger import Entry
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.reports.printable_text import printable
 from hookproof.conformance.reports.summary import SHOWN_ORDER
+from hookproof.process.terminal_text import printable
 from hookproof.spec.catalogue import Requirement
 
 REFRESHES_PER_SECOND: Final = 4
+# Between two lines where there is no terminal, in seconds.
+LINE_EVERY_S: Final = 10.0
 MOST_EXPERIMENTS: Final = 6
 STYLES: Final = {
     Verdict.PASS: "green",
@@ -115,16 +118,21 @@ class Progress:
 
 @contextmanager
 def progress(
-    plan: ProgressPlan, under_way: Callable[[], Sequence[str]], stream: TextIO
+    plan: ProgressPlan,
+    under_way: Callable[[], Sequence[str]],
+    stream: TextIO,
+    *,
+    line_every_s: float = LINE_EVERY_S,
 ) -> Iterator[EntryListener]:
-    """Show the progress within the block if `stream` is a terminal."""
+    """Show the progress within the block: a picture on a terminal, lines elsewhere."""
     console = Console(file=stream, highlight=False, markup=False, emoji=False, _environ=os.environ)
-    if not console.is_terminal or console.is_dumb_terminal:
-        yield lambda _entry: None
-        return
     picture = Progress(
         plan=plan, under_way=under_way, clock=time.monotonic, started=time.monotonic()
     )
+    if not console.is_terminal or console.is_dumb_terminal:
+        with _lines_now_and_then(picture, stream, line_every_s):
+            yield picture.entries.append
+        return
 
     def show(entry: Entry) -> None:
         picture.entries.append(entry)
@@ -133,6 +141,48 @@ def progress(
 
     with Live(picture, console=console, transient=True, refresh_per_second=REFRESHES_PER_SECOND):
         yield show
+
+
+@contextmanager
+def _lines_now_and_then(picture: Progress, stream: TextIO, every_s: float) -> Iterator[None]:
+    ended = threading.Event()
+
+    def write_lines() -> None:
+        while not ended.wait(every_s):
+            try:
+                stream.write(f"{progress_line(picture)}\n")
+                stream.flush()
+            except (OSError, ValueError):  # nobody reads it any more
+                return
+
+    writer = threading.Thread(target=write_lines, name="progress lines", daemon=True)
+    writer.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        writer.join()
+
+
+def progress_line(picture: Progress) -> str:
+    """How far a run is, and what it is waiting for: `20 s: 8 experiments under way (access, ...)`.
+
+    Most requirements are judged when all experiments have ended.
+    """
+    verdicts = Counter(entry.verdict for entry in picture.entries)
+    wrong = [
+        f", {verdicts[verdict]} {verdict.words}"
+        for verdict in (Verdict.FAIL, Verdict.ERROR)
+        if verdicts[verdict]
+    ]
+    names = picture.under_way()
+    shown = ", ".join(names[:MOST_EXPERIMENTS])
+    more = f" and {len(names) - MOST_EXPERIMENTS} more" if len(names) > MOST_EXPERIMENTS else ""
+    waiting = f"{len(names)} experiments under way ({shown}{more}), " if names else ""
+    return (
+        f"hookproof: {picture.clock() - picture.started:.0f} s: {waiting}{len(picture.entries)} of"
+        f" {len(picture.plan.requirements)} requirements judged{''.join(wrong)}"
+    )
 
 
 def immediate_lines(entry: Entry) -> Iterator[Text]:
@@ -167,4 +217,4 @@ def _chapter(section: str) -> str:
 
 
 def _line(*parts: str | tuple[str, str]) -> Text:
-    return Text.assemble(*parts, no_wrap=True, overflow="ellipsis")
+    return Text.assemble(*parts)

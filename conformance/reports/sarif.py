@@ -10,11 +10,11 @@ import json
 from typing import Any, Final
 
 from hookproof.conformance.model.ledger import Entry, counts
-from hookproof.conformance.reports.printable_text import printable
 from hookproof.conformance.reports.summary import notes
 from hookproof.conformance.results.curl_command import curl
 from hookproof.conformance.results.defects import BrokenRequirement, Defect, defects
 from hookproof.conformance.results.run_file import Run
+from hookproof.process.terminal_text import printable
 from hookproof.spec.catalogue import Level
 
 SCHEMA: Final = (

@@ -38,6 +38,8 @@ def verdict_line(run: Run) -> str:
     Its beginning, the counts, is read by programs; what a reader must not miss stands at its end.
     """
     parts = [*tallies(run.ledger), f"seed {run.header.seed}", f"{run.footer.duration_s:.1f} s"]
+    if run.header.learned:
+        parts.append("dialect learned from the target")
     count = len(hygiene_findings(run))
     shout = [f"WITH {count} HYGIENE {'FINDING' if count == 1 else 'FINDINGS'}"] if count else []
     return f"{HEADLINES[run.footer.verdict]}  {' · '.join([*parts, *shout])}"

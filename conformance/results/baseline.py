@@ -23,6 +23,7 @@ from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.results.consequences import accuse_what_stands_alone
 from hookproof.process.exit_codes import CommandError
 from hookproof.spec.catalogue import Catalogue
+from hookproof.spec.strict_yaml.editor_schema import naming_comment
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 from hookproof.spec.strict_yaml.parser import YamlText
 from hookproof.spec.strict_yaml.reader import check_yaml, read_text, scan_yaml
@@ -32,6 +33,9 @@ EXPECTED: Final = {"fail": Verdict.FAIL, "not exercised": Verdict.NOT_EXERCISED}
 
 # Verdicts that leave nothing to accept.
 OVER: Final = frozenset({Verdict.PASS, Verdict.NOT_APPLICABLE})
+
+# What the schema of a baseline is called.
+BASELINE: Final = "baseline"
 
 _TEXT: Final = {"type": "string", "minLength": 1}
 _DAY: Final = {
@@ -167,10 +171,14 @@ def baseline_text(entries: Iterable[Entry], baseline: Iterable[Expectation]) -> 
         "# Known verdicts of the target. State why each is accepted, where that is tracked (link)"
         " and until when.\n"
     )
-    return head + (
-        yaml.safe_dump(written, sort_keys=False, allow_unicode=True, width=118)
-        if written
-        else "[]\n"
+    return (
+        naming_comment(BASELINE)
+        + head
+        + (
+            yaml.safe_dump(written, sort_keys=False, allow_unicode=True, width=118)
+            if written
+            else "[]\n"
+        )
     )
 
 

@@ -14,16 +14,24 @@ from hookproof.conformance.observations.credential_names import (
     Credentials,
     is_distinctive,
     replace_words,
+)
+from hookproof.conformance.observations.masking.encoded_credentials import (
+    EncodedCredentials,
+    encodings,
+    is_unmistakable,
     spellings,
 )
 from hookproof.conformance.results.evidence_records import own_fields, own_values
 from hookproof.conformance.target.client import Key
 from hookproof.conformance.target.definition import Project
+from hookproof.process.terminal_text import without_passwords
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.dialect.model import Dialect
 
 VARIABLE: Final = "HOOKPROOF_API_KEY"
 HIDDEN: Final = "(masked)"
+# Encodings of a credential with fewer different characters may be those of anything.
+VARIED: Final = 5
 # Keys of fewer characters are masked in Authorization only: elsewhere they may be part of any word.
 SHORTEST: Final = 4
 
@@ -58,6 +66,58 @@ class Replacer:
         return self.text(value) if isinstance(value, str) else value
 
 
+class Found:
+    """Replaces the credentials that one observation shows, and all that are `known` elsewhere."""
+
+    def __init__(self, names: Mapping[str, str], known: EncodedCredentials) -> None:
+        self._names = names
+        self._known = known
+        self._replacer = _all_of(names)
+        # Those that are too short to be looked for everywhere.
+        self._encoded = Replacer(
+            {
+                encoded: name
+                for text, name in names.items()
+                if is_distinctive(text) and len(set(text)) >= VARIED and not is_unmistakable(text)
+                for encoded in encodings(text)
+            }
+        )
+
+    def text(self, text: str) -> str:
+        return self._known.text(self._encoded.text(self._replacer.text(text)))
+
+    def value(self, value: Any) -> Any:
+        return self._known.value(self._encoded.value(self._replacer.value(value)))
+
+    def content(self, content: bytes) -> bytes:
+        """A body, in which only whole words are replaced by names."""
+        words = replace_words(content, self._names) if self._names else content
+        return self._known.content(self._encoded.content(words))
+
+    def exchange(self, exchange: Exchange) -> Exchange:
+        sent, problem = exchange.request_body, exchange.problem
+        return replace(
+            exchange,
+            url=self.text(exchange.url),
+            request_headers=self._headers(exchange.request_headers),
+            request_body=None if sent is None else self.content(sent),
+            response_headers=self._headers(exchange.response_headers),
+            response_body=self.content(exchange.response_body),
+            problem=None if problem is None else self.text(problem),
+        )
+
+    def delivery(self, delivery: ReceivedDelivery) -> ReceivedDelivery:
+        return replace(
+            delivery,
+            headers=self._headers(delivery.headers),
+            body=self._known.content(self._encoded.content(self._replacer.content(delivery.body))),
+            path=self.text(delivery.path),
+        )
+
+    def _headers(self, headers: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+        return tuple((name, self.text(value)) for name, value in headers)
+
+
 class Mask:
     """Masks the keys of a run's projects, and the credentials that evidence shows.
 
@@ -70,23 +130,25 @@ class Mask:
             p.id: VARIABLE if i == 0 else f"{VARIABLE}_{i + 1}" for i, p in enumerate(projects)
         }
         # The truncated key of an access experiment is masked too.
-        self._keys = Replacer(
-            {
-                part: f"${self._variables[project.id]}"
-                for project in projects
-                for part in (project.api_key, project.api_key[:-1])
-                if len(part) >= SHORTEST
-            }
-        )
+        variables = {
+            part: f"${self._variables[project.id]}"
+            for project in projects
+            for part in (project.api_key, project.api_key[:-1])
+            if len(part) >= SHORTEST
+        }
+        self._keys = Replacer(variables)
+        self._known = EncodedCredentials()
+        self._known.add(variables.items())
         self._credentials = Credentials(unmasked=(dialect.representation.mask,))
         self._known_count, self._known_replacer = 0, Replacer({})
 
     def text(self, text: str) -> str:
-        """A text without keys, and without the credentials found so far."""
+        """A text without keys, passwords of URLs, and the credentials found so far."""
         known = self._credentials.known
         if len(known) != self._known_count:
             self._known_count, self._known_replacer = len(known), _all_of(known)
-        return self._known_replacer.text(self._keys.text(text))
+        masked = self._known.text(self._known_replacer.text(self._keys.text(text)))
+        return without_passwords(masked)
 
     def evidence(self, evidence: Evidence) -> Evidence:
         """An observation without keys and credentials."""
@@ -96,14 +158,10 @@ class Mask:
             facts = self._credentials.value(self._keys.value(own_fields(evidence)), found_names)
         exchanged = [self._exchange(exchange, found_names) for exchange in evidence.exchanges]
         arrived = [self._delivery(delivery, found_names) for delivery in evidence.deliveries]
-        replacer = _all_of(found_names)
-        name = replacer.text(self._keys.text(evidence.name))
-        exchanges = tuple(
-            _exchange_without(exchange, replacer, found_names) for exchange in exchanged
-        )
-        deliveries = tuple(
-            _delivery_without(delivery, replacer, found_names) for delivery in arrived
-        )
+        found = self._found(found_names)
+        name = found.text(self._keys.text(evidence.name))
+        exchanges = tuple(map(found.exchange, exchanged))
+        deliveries = tuple(map(found.delivery, arrived))
         if isinstance(evidence, NotObserved):
             return replace(
                 evidence,
@@ -112,7 +170,7 @@ class Mask:
                 deliveries=deliveries,
                 reason=self.text(evidence.reason),
             )
-        own = own_values(type(evidence), replacer.value(facts))
+        own = own_values(type(evidence), found.value(facts))
         return replace(evidence, name=name, exchanges=exchanges, deliveries=deliveries, **own)
 
     def unmask(self, content: bytes) -> bytes:
@@ -122,9 +180,13 @@ class Mask:
     def exchange(self, exchange: Exchange) -> Exchange:
         """An exchange without keys and credentials."""
         found_names: dict[str, str] = {}
-        return _exchange_without(
-            self._exchange(exchange, found_names), _all_of(found_names), found_names
-        )
+        masked = self._exchange(exchange, found_names)
+        return self._found(found_names).exchange(masked)
+
+    def _found(self, found_names: Mapping[str, str]) -> Found:
+        """What replaces these credentials, which are looked for in all later evidence too."""
+        self._known.add(found_names.items())
+        return Found(found_names, self._known)
 
     def _exchange(self, exchange: Exchange, found_names: dict[str, str]) -> Exchange:
         sent = exchange.request_body
@@ -171,7 +233,7 @@ class Mask:
     def _authorization(self, exchange: Exchange) -> str:
         variable = self._variables.get(exchange.project, VARIABLE)
         match exchange.key:
-            case Key.OWN:
+            case Key.OWN | Key.FOREIGN:
                 return self._format.replace("{key}", f"${variable}")
             case Key.TRUNCATED:
                 return self._format.replace("{key}", f"${{{variable}%?}}")
@@ -190,39 +252,6 @@ def _all_of(named: Mapping[str, str]) -> Replacer:
             if is_distinctive(text)
             for way in spellings(text)
         }
-    )
-
-
-def _exchange_without(
-    exchange: Exchange, replacer: Replacer, found_names: Mapping[str, str]
-) -> Exchange:
-    if not found_names:
-        return exchange
-    sent = exchange.request_body
-    return replace(
-        exchange,
-        url=replacer.text(exchange.url),
-        request_headers=tuple(
-            (name, replacer.text(value)) for name, value in exchange.request_headers
-        ),
-        request_body=None if sent is None else replace_words(sent, found_names),
-        response_headers=tuple(
-            (name, replacer.text(value)) for name, value in exchange.response_headers
-        ),
-        response_body=replace_words(exchange.response_body, found_names),
-    )
-
-
-def _delivery_without(
-    delivery: ReceivedDelivery, replacer: Replacer, found_names: Mapping[str, str]
-) -> ReceivedDelivery:
-    if not found_names:
-        return delivery
-    return replace(
-        delivery,
-        headers=tuple((name, replacer.text(value)) for name, value in delivery.headers),
-        body=replacer.content(delivery.body),
-        path=replacer.text(delivery.path),
     )
 
 

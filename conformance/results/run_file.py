@@ -54,10 +54,10 @@ class NotARun(Exception):
 class Header:
     """What was judged, and how.
 
-    `started_at` is in Unix seconds; `everything` tells whether all requirements were judged.
-    `sections` holds the titles of the document's sections, `baseline` the entries of the baseline
-    file. `answers` holds the whole dialect, so that the evidence can be judged again even if the
-    dialect's file has changed.
+    `started_at` is in Unix seconds; `everything` tells whether all requirements were judged,
+    `learned` whether the dialect was found out from the target. `sections` holds the titles of the
+    document's sections, `baseline` the entries of the baseline file. `answers` holds the whole
+    dialect, so that the evidence can be judged again even if the dialect's file has changed.
     """
 
     tool_version: str
@@ -72,6 +72,7 @@ class Header:
     sections: Mapping[str, str]
     answers: Mapping[str, Any]
     repetitions: int = 1
+    learned: bool = False
     baseline: list[Mapping[str, Any]] = field(default_factory=list)
 
 

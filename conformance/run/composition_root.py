@@ -4,7 +4,7 @@ import secrets
 import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -53,7 +53,9 @@ INTERRUPTED: Final = "it was interrupted"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """The options of a run. A `max_fail` of 0 means no limit."""
+    """The options of a run. A `max_fail` of 0 means no limit; a silent run shows no progress;
+    `learned` is whether the dialect was found out from the target.
+    """
 
     subject: Target | Embedded
     profile: Profile
@@ -65,6 +67,8 @@ class Settings:
     tool_version: str
     repetitions: int = 1
     baseline: tuple[Expectation, ...] = ()
+    learned: bool = False
+    silent: bool = False
 
 
 def embedded_subject(
@@ -184,6 +188,8 @@ class RepeatedRun:
         return writer, ledger
 
     def _progress(self, runner: Runner) -> AbstractContextManager[EntryListener]:
+        if self.settings.silent:
+            return nullcontext(lambda _entry: None)
         return progress(self.progress_plan, runner.under_way, sys.stderr)
 
     def _grader(self, plan: RunPlan, runner: Runner, target: Target) -> Grader:
@@ -269,6 +275,7 @@ def _header(settings: Settings, environment: Environment, catalogue: Catalogue) 
         sections=dict(catalogue.sections),
         answers=written_dialect(settings.subject.dialect),
         repetitions=settings.repetitions,
+        learned=settings.learned,
         baseline=[expectation.to_json() for expectation in settings.baseline],
     )
 

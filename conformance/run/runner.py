@@ -7,10 +7,8 @@ when `stop` is called. Evidence gathered before that is kept.
 """
 
 import asyncio
-import random
 import threading
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, InvalidStateError, wait
 from contextlib import nullcontext, suppress
 from dataclasses import replace
@@ -28,13 +26,14 @@ from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import Experiment, Sharing
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.run.gathering.experiment_run import ExperimentRun
+from hookproof.conformance.run.gathering.run_contexts import RunContexts
 from hookproof.conformance.run.gathering.schedule import HELD_BACK_S, Passages, schedule_of
 from hookproof.conformance.run.intake import Intake
 from hookproof.conformance.run.plan import ContextFactory, FollowUp, RunPlan
 from hookproof.conformance.run.target_watch import TargetWatch
 from hookproof.conformance.target.circuit_breaker import Breaker, RunOver
 from hookproof.conformance.target.client import ApiClient
-from hookproof.conformance.target.definition import Project, Target
+from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.environment import Environment, open_environment
 from hookproof.conformance.target.preflight import (
     check_access,
@@ -51,6 +50,10 @@ FOLLOW_UP: Final = "afterwards"
 # This many busy experiments load a target fully. More would only delay the start of the others,
 # which mostly wait.
 BUSY_AT_ONCE: Final = 4
+UNCONFIRMED: Final = (
+    "what it saw beside other experiments spoke against the target, and there was no time left to"
+    " see it again by itself"
+)
 
 
 class Runner:
@@ -67,12 +70,13 @@ class Runner:
         self._follow_up_error: Future[str | None] = Future()
         names = [experiment.name for experiment in plan.experiments]
         self._observations: dict[str, list[Evidence]] = {name: [] for name in names}
+        self._unconfirmed: set[str] = set()
         self._gathered: dict[str, Future[Gathered]] = {name: Future() for name in names}
         self._loop = asyncio.new_event_loop()
         self._stop = asyncio.Event()
         self._backlog = Backlog()
         self._main: asyncio.Task[None] | None = None
-        self._began = 0.0
+        self._began = self._budget_s = 0.0
         self._thread = threading.Thread(target=self._run, name="experiments", daemon=True)
 
     def __enter__(self) -> Self:
@@ -205,9 +209,10 @@ class Runner:
         """
         self._began = self._loop.time()
         try:
-            async with asyncio.timeout(target.budgets.total_s):
+            async with asyncio.timeout(target.budgets.of_the_run()):
                 usable = await with_fresh_projects(target, len(self._plan.experiments))
-                await check_access(usable, api)
+                answer_s = await check_access(usable, api)
+                self._budget_s = round(target.budgets.of_the_run(answer_s), 1)
                 return usable
         except TimeoutError:
             raise CommandError(out_of_time(target), ExitCode.UNREACHABLE) from None
@@ -226,13 +231,13 @@ class Runner:
         )
         watch = asyncio.create_task(self._watch.keep_watching())
         stop = asyncio.create_task(self._stop.wait())
-        total_s = max(0.0, environment.target.budgets.total_s - (self._loop.time() - self._began))
+        total_s = max(0.0, self._budget_s - (self._loop.time() - self._began))
         await asyncio.wait(
             {experiments, stop}, timeout=total_s, return_when=asyncio.FIRST_COMPLETED
         )
         if self.under_way():
             self._cut_run(
-                f"the time budget of {environment.target.budgets.total_s:g} s is over; it leaves"
+                f"the time budget of {self._budget_s:g} s is over; it leaves"
                 f" out {', '.join(self.under_way())}"
             )
         breaker.open()
@@ -250,8 +255,14 @@ class Runner:
         fresh = target.provision.has("fresh_project")
         schedule = schedule_of(self._plan, target.projects, fresh=fresh)
         passages = Passages(schedule, target.projects)
-        locks = {project.id: asyncio.Lock() for project in target.projects}
-        seeding = Seeding(target.provision, self._plan.dialect.words, self._plan.nonce)
+        contexts = RunContexts(
+            plan=self._plan,
+            environment=environment,
+            seeding=Seeding(target.provision, self._plan.dialect.words, self._plan.nonce),
+            backlog=self._backlog,
+            locks={project.id: asyncio.Lock() for project in target.projects},
+            loop=self._loop,
+        )
         busy_slots = asyncio.Semaphore(BUSY_AT_ONCE)
         unconfirmed: list[Experiment] = []
         judged_by = CheckContext(dialect=self._plan.dialect, contract=self._plan.contract)
@@ -260,9 +271,7 @@ class Runner:
             name = experiment.name
             goes_first = schedule.sharing[name] is Sharing.FIRST
             client = api if goes_first else api.held_back(passages.passed)
-            own = self._context(
-                name, environment, client, schedule.projects[name], locks, seeding, attempt
-            )
+            own = contexts.of(name, client, schedule.projects[name], attempt)
             shared, release = schedule.shares_project(name), partial(passages.release, name)
             return replace(own, shares_project=shared, let_others_broadcast=release)
 
@@ -293,10 +302,7 @@ class Runner:
             follow_up = await asyncio.wrap_future(self._follow_up)
             if not self._stop.is_set():
                 await self._run_follow_up(
-                    follow_up,
-                    lambda project: self._context(
-                        FOLLOW_UP, environment, api, (project,), locks, seeding
-                    ),
+                    follow_up, lambda project: contexts.of(FOLLOW_UP, api, (project,))
                 )
 
     async def _run_follow_up(self, follow_up: FollowUp, context: ContextFactory) -> None:
@@ -317,18 +323,25 @@ class Runner:
         watch: TargetWatch,
         doubtful: Callable[[str], bool] | None = None,
     ) -> bool:
-        """Gather the evidence of one experiment; False if it is `doubtful` and was thrown away."""
+        """Gather the evidence of one experiment; False if it is `doubtful` and was thrown away.
+
+        That of an experiment that is cut while it is doubtful is thrown away too.
+        """
+        name = experiment.name
+        self._unconfirmed.discard(name)
         await watch.answering()
         started = self._loop.time()
         running = ExperimentRun(experiment, intake, watch, tentative=doubtful is not None)
-        self._observations[experiment.name] = running.observations
+        self._observations[name] = running.observations
         ending, reason = Ending.COMPLETE, ""
         try:
             await running.gather(context)
         except asyncio.CancelledError:
+            if doubtful is not None and doubtful(name):
+                self._discard(name)
             running.keep()
             ended_by = self._ended_by or "the run ended"
-            self._settle(experiment.name, Ending.CUT, ended_by, self._loop.time() - started)
+            self._settle(name, Ending.CUT, ended_by, self._loop.time() - started)
             raise
         except RunOver:
             ending, reason = Ending.CUT, self._ended_by or "the run ended"
@@ -336,11 +349,16 @@ class Runner:
             ending, reason = self._crash(experiment, error)
         if running.outage is not None:
             ending, reason = Ending.CUT, running.outage
-        if doubtful is not None and ending is Ending.COMPLETE and doubtful(experiment.name):
+        elif doubtful is not None and ending is not Ending.CRASHED and doubtful(name):
+            self._discard(name)
             return False
         running.keep()
-        self._settle(experiment.name, ending, reason, self._loop.time() - started)
+        self._settle(name, ending, reason, self._loop.time() - started)
         return True
+
+    def _discard(self, name: str) -> None:
+        self._observations[name].clear()
+        self._unconfirmed.add(name)
 
     def _crash(self, experiment: Experiment, error: Exception) -> tuple[Ending, str]:
         # An error while the run is being ended is a consequence of that.
@@ -350,6 +368,8 @@ class Runner:
         return Ending.CRASHED, f"The experiment {experiment.name} broke: {cause}"
 
     def _settle(self, name: str, ending: Ending, reason: str, duration_s: float) -> None:
+        if name in self._unconfirmed:
+            reason = f"{reason}; {UNCONFIRMED}"
         if not self._gathered[name].done():
             self._gathered[name].set_result(
                 Gathered(
@@ -364,36 +384,3 @@ class Runner:
     def _masked(self, text: str) -> str:
         has_intake = self._intake.done() and not self._intake.cancelled()
         return self._intake.result().text(text) if has_intake else text
-
-    def _context(
-        self,
-        name: str,
-        environment: Environment,
-        api: ApiClient,
-        projects: tuple[Project, ...],
-        locks: Mapping[str, asyncio.Lock],
-        seeding: Seeding,
-        attempt: str = "",
-    ) -> ExperimentContext:
-        plan = self._plan
-        return ExperimentContext(
-            experiment=name,
-            nonce=plan.nonce,
-            api=api,
-            receiver=environment.receiver,
-            projects=projects,
-            dialect=plan.dialect,
-            contract=plan.contract,
-            profile=plan.profile,
-            budgets=environment.target.budgets,
-            random=random.Random(f"{plan.seed}:{name}{attempt}"),
-            clock=time.time,
-            loop=self._loop,
-            portal_links=locks[projects[0].id],
-            provision=environment.target.provision,
-            fixtures=environment.target.fixtures,
-            capabilities=environment.target.capabilities,
-            egress_probes=environment.target.egress_probes,
-            seeding=seeding,
-            backlog=self._backlog,
-        )

@@ -9,6 +9,7 @@ from hookproof.conformance.model.experiment_registry import Experiment, experime
 from hookproof.conformance.model.profile import Profile
 from hookproof.process.exit_codes import CommandError
 from hookproof.spec.catalogue import Catalogue, Level, Requirement
+from hookproof.spec.strict_yaml.schema_wording import did_you_mean
 
 # A run that judges a level also judges the levels before it.
 LEVELS: Final = (Level.STATED, Level.OPEN, Level.HYGIENE)
@@ -51,8 +52,9 @@ class Selection:
         for selector in selectors:
             matching = catalogue.select(selector)
             if not matching:
+                known = [*catalogue.requirements, *catalogue.sections]
                 raise CommandError(
-                    f"{selector!r} selects no requirement;"
+                    f"{selector!r} selects no requirement{did_you_mean(selector, known)};"
                     " give an id like 4.3-2, a section, or '4.3-*'"
                 )
             chosen.update(requirement.id for requirement in matching)

@@ -30,6 +30,8 @@ class Key(StrEnum):
     """The API key that a call carries."""
 
     OWN = "own"
+    # A valid one, but not that of the project in the path.
+    FOREIGN = "foreign"
     NONE = "none"
     EMPTY = "empty"
     WRONG = "wrong"

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from hookproof.spec.completion import complete_dialect
 from hookproof.target.settings import Flags
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -29,7 +30,8 @@ OPTIONS: Final = (
         "file",
         type=click.Path(path_type=Path),
         envvar="HOOKPROOF_TARGET",
-        help="File that describes the target, target.yaml.",
+        help="target.yaml, which describes the target; a Python file that its provision names is"
+        " run.",
     ),
     click.option(
         "--api-key",
@@ -50,7 +52,8 @@ OPTIONS: Final = (
     click.option(
         "--dialect",
         envvar="HOOKPROOF_DIALECT",
-        help="Name or file of the target's dialect; one of your own extends undecided.",
+        shell_complete=complete_dialect,
+        help="Name or file of the target's dialect, or infer, by which check learns it first.",
     ),
     click.option(
         "--receiver-bind",

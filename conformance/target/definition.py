@@ -2,11 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from hookproof.spec.dialect.model import Dialect
 from hookproof.target.file_schema import Presence
 from hookproof.target.hooks.provision import Provision
 from hookproof.target.settings import DEFAULT_REQUEST_S, ReceiverSettings
+
+USUAL_RUN_S: Final = 120.0
+# About how many requests of a run wait for the one before, and so for its answer.
+REQUESTS_IN_TURN: Final = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,13 +25,20 @@ class Project:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budgets:
     """Timeouts in seconds: for one request, one delivery, a silence that proves absence, and the
-    whole run.
+    whole run, for which None stands for the usual time.
     """
 
     request_s: float = DEFAULT_REQUEST_S
     delivery_s: float = 10.0
     quiet_s: float = 2.0
-    total_s: float = 120.0
+    total_s: float | None = None
+
+    def of_the_run(self, answer_s: float = 0.0) -> float:
+        """The time for the whole run; the usual one is longer for a target that takes `answer_s` to
+        answer.
+        """
+        usual_s = USUAL_RUN_S + REQUESTS_IN_TURN * answer_s
+        return usual_s if self.total_s is None else self.total_s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

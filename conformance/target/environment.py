@@ -6,9 +6,7 @@ target only the receiver is started. Both end with the block.
 
 import asyncio
 import secrets
-import shutil
 import socket
-import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -19,13 +17,17 @@ from typing import Final
 from hookproof.conformance.model.evidence import PreconditionFailed
 from hookproof.conformance.target.definition import Budgets, Project, Target
 from hookproof.process.exit_codes import CommandError, ExitCode
-from hookproof.receiver.client.child_process import ChildFailed, child, children
+from hookproof.process.private_folder import private_folder
+from hookproof.process.variables import PROJECTS_VARIABLE
+from hookproof.receiver.client.child_process import ChildCommand, ChildFailed, child, children
 from hookproof.receiver.client.control_api import ReceiverClient
+from hookproof.receiver.http.address import Address, listener_names
 from hookproof.receiver.http.authority import (
     CERTIFICATE_FILE,
     KEY_FILE,
     Authority,
     AuthorityProblem,
+    write_private,
 )
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.dialect.model import Dialect
@@ -163,11 +165,11 @@ async def _embedded(subject: Embedded) -> AsyncIterator[Environment]:
         Project(id=name, api_key=f"embedded-{secrets.token_urlsafe(24)}") for name in names
     )
     with ExitStack() as stack:
-        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="hookproof-"))
-        ca = copy_ca(subject.receiver, Path(folder))
-        certificate = Authority(
-            ca
-        ).certificate_path  # written before both start, since both read it
+        folder = stack.enter_context(private_folder())
+        ca = copy_ca(subject.receiver, folder)
+        hosts = listener_names(Address.parse(subject.receiver.bind), subject.receiver.public_url)
+        # Written before both start, since both read it.
+        certificate = Authority(ca, hosts).certificate_path
         serve = [
             "serve",
             "--port",
@@ -178,15 +180,20 @@ async def _embedded(subject: Embedded) -> AsyncIterator[Environment]:
             str(subject.seed),
         ]
         serve += subject.deviations
-        serve += [
-            word
-            for project in projects
-            for word in ("--project", f"{project.id}={project.api_key}")
-        ]
+        keys = {PROJECTS_VARIABLE: " ".join(f"{p.id}={p.api_key}" for p in projects)}
         mail = stack.enter_context(_reserved_port())
         commands = [
-            [*_receive_command(subject.receiver, ca), "--mail", mail, "--mail-reserved"],
-            [*serve, "--ca", str(certificate), "--smtp", mail],
+            ChildCommand(
+                arguments=[
+                    *_receive_command(subject.receiver, ca),
+                    "--mail",
+                    mail,
+                    "--mail-reserved",
+                ]
+            ),
+            ChildCommand(
+                arguments=[*serve, "--ca", str(certificate), "--smtp", mail], environment=keys
+            ),
         ]
         async with (
             children(commands, deadline_s=READY_WITHIN_S) as (receiving, serving),
@@ -222,8 +229,8 @@ def _embedded_hooks(control: str, timeout_s: float) -> Provision:
 @asynccontextmanager
 async def _with_receiver(target: Target) -> AsyncIterator[Environment]:
     kind = WatchedReceiver if target.receiver.ca is not None else UntrustedReceiver
-    with tempfile.TemporaryDirectory(prefix="hookproof-") as folder:
-        ca = copy_ca(target.receiver, Path(folder))
+    with private_folder() as folder:
+        ca = copy_ca(target.receiver, folder)
         async with (
             child(
                 [*_receive_command(target.receiver, ca), *_mail_options(target.receiver)],
@@ -260,7 +267,7 @@ def copy_ca(settings: ReceiverSettings, folder: Path) -> Path:
     try:
         for source, name in ((settings.ca, CERTIFICATE_FILE), (settings.ca_key, KEY_FILE)):
             if source is not None:
-                shutil.copyfile(source, folder / name)
+                write_private(folder / name, source.read_bytes())
     except OSError as error:
         raise CommandError(f"receiver: the CA cannot be read: {error}") from None
     return folder

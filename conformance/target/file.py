@@ -19,6 +19,7 @@ from hookproof.target.settings import (
     api_keys_of,
     base_url_of,
     dialect_of,
+    is_inferred,
     receiver_of,
 )
 from hookproof.target.target_file import NO_FILE, TargetFile, read_target_file
@@ -28,6 +29,14 @@ def target_from(flags: Flags, environment: Mapping[str, str]) -> Target:
     """Raises CommandError with everything that is wrong in the flags or the file."""
     try:
         return _target(flags, read_target_file(flags.file, environment))
+    except FileProblems as problems:
+        raise CommandError(str(problems)) from None
+
+
+def asks_to_infer(flags: Flags, environment: Mapping[str, str]) -> bool:
+    """Whether the flags or the file ask for a dialect that is found out; raises CommandError."""
+    try:
+        return is_inferred(flags, read_target_file(flags.file, environment))
     except FileProblems as problems:
         raise CommandError(str(problems)) from None
 

@@ -29,17 +29,18 @@ REDIRECTS: Final = range(300, 400)
 SERVER_ERRORS: Final = range(500, 600)
 
 
-async def check_access(target: Target, api: ApiClient) -> None:
-    """Make a few harmless calls in each project.
+async def check_access(target: Target, api: ApiClient) -> float:
+    """Make a few harmless calls in each project; return how long an answer takes, in seconds.
 
     Raises CommandError if the target cannot be reached, is not a server of this API, or refuses a
     key.
     """
     first, *others = target.projects
-    await _check_service(target, first, api)
+    answers = await _check_service(target, first, api)
     refusals = await asyncio.gather(*(key_refusal(target, project, api) for project in others))
     for refusal in filter(None, refusals):
         raise refusal
+    return min(answer.duration_s for answer in answers)
 
 
 async def with_fresh_projects(target: Target, experiments: int) -> Target:
@@ -58,12 +59,14 @@ async def with_fresh_projects(target: Target, experiments: int) -> Target:
 
 def out_of_time(target: Target) -> str:
     """The message for a target that used up the time of the run before anything could begin."""
-    budget = f"the time budget of {target.budgets.total_s:g} s"
+    budget = f"the time budget of {target.budgets.of_the_run():g} s"
     return f"target unreachable: {target.base_url}: no answer within {budget}"
 
 
-async def _check_service(target: Target, project: Project, api: ApiClient) -> None:
-    """Raise CommandError if what the first project answers is not from a server of this API."""
+async def _check_service(target: Target, project: Project, api: ApiClient) -> Sequence[Exchange]:
+    """Return what the first project answers; raises CommandError if it is not from a server of this
+    API.
+    """
     listed = await _list(LISTS[0], project, api)
     unknown = await _fetch_unknown(project, api)
     answers = [listed, unknown]
@@ -74,6 +77,7 @@ async def _check_service(target: Target, project: Project, api: ApiClient) -> No
     refusal = setup_problem(target, project, answers)
     if refusal is not None:
         raise refusal
+    return answers
 
 
 async def _list(operation_id: str, project: Project, api: ApiClient) -> Exchange:

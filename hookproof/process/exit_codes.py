@@ -4,6 +4,8 @@ from enum import IntEnum
 
 import click
 
+from hookproof.process.terminal_text import message_text
+
 
 class ExitCode(IntEnum):
     """What the process reports to its caller.
@@ -29,11 +31,12 @@ class ExitCode(IntEnum):
 class CommandError(click.ClickException):
     """Ends a command with an exit code.
 
-    The message says what is wrong, where, and what to do, in one line per problem.
+    The message says what is wrong, where, and what to do, in one line per problem. What a target
+    or a URL contributed to it is made safe to show.
     """
 
     exit_code: ExitCode  # type: ignore[misc]  # click reads it from the instance as well
 
     def __init__(self, message: str, exit_code: ExitCode = ExitCode.USAGE) -> None:
-        super().__init__(message)
+        super().__init__(message_text(message))
         self.exit_code = exit_code

@@ -84,7 +84,7 @@ SCHEMA: Final = _closed(
         },
         "dialect": {
             "type": ["string", "object"],
-            "description": "a shipped dialect's name, a file, or its answers",
+            "description": "a shipped dialect's name, a file, its answers, or infer",
         },
         "receiver": _closed(
             {"bind": _TEXT, "public_url": _TEXT, "ca": _TEXT, "ca_key": _TEXT, "mail": _TEXT},

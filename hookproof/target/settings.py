@@ -3,9 +3,10 @@
 Everything here raises CommandError or FileProblems for what cannot be used.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from hookproof.process.exit_codes import CommandError
@@ -13,9 +14,15 @@ from hookproof.receiver.http.address import Address, parse_base_url
 from hookproof.receiver.http.authority import CERTIFICATE_FILE, KEY_FILE
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_dialect, load_dialect_mapping
+from hookproof.spec.strict_yaml.file_problem import FileProblems
 from hookproof.target.target_file import NO_FILE, TargetFile
 
 DEFAULT_DIALECT: Final = "reference"
+# The key of target.yaml that holds a dialect, or names one.
+DIALECT_KEY: Final = "dialect"
+# In place of a dialect: find it out first, over the one that leaves open what may stay open.
+INFERRED: Final = "infer"
+UNDECIDED_DIALECT: Final = "undecided"
 # The time for one request, in seconds, where budgets.request_s does not say.
 DEFAULT_REQUEST_S: Final = 10.0
 DEFAULT_PORTS: Final = {"http": 80, "https": 443}
@@ -119,16 +126,38 @@ def api_keys_of(flags: Flags, file: TargetFile) -> dict[str, str]:
     return chosen | {name: other for name, other in keys.items() if name not in chosen}
 
 
+def is_inferred(flags: Flags, file: TargetFile) -> bool:
+    """Whether the dialect is to be found out first."""
+    return (flags.dialect or file.values.get(DIALECT_KEY)) == INFERRED
+
+
 def dialect_of(flags: Flags, file: TargetFile) -> ChosenDialect:
     """The dialect of the target; a file named in the target file is found beside it."""
-    written = None if flags.dialect else file.values.get("dialect")
+    written = None if flags.dialect else file.values.get(DIALECT_KEY)
     if isinstance(written, dict):
-        dialect = load_dialect_mapping(written, f"{file.path}: dialect")
-        return ChosenDialect(dialect=dialect, source=None)
+        return ChosenDialect(dialect=_dialect_within(file, written), source=None)
     source = flags.dialect or written or DEFAULT_DIALECT
     if written is not None and ("/" in written or Path(written).suffix):
         source = str(file.folder / written)
     return ChosenDialect(dialect=load_dialect(source), source=source)
+
+
+def _dialect_within(file: TargetFile, written: Mapping[str, Any]) -> Dialect:
+    """The dialect whose answers are in the target file; raises FileProblems with its lines."""
+    origin = str(file.path)
+    lines = {
+        place[1:]: line for place, line in file.content.lines.items() if place[:1] == (DIALECT_KEY,)
+    }
+    try:
+        return load_dialect_mapping(written, origin, folder=file.folder, lines=lines)
+    except FileProblems as refusal:
+        if refusal.path != origin:  # a file that it extends
+            raise
+        problems = [
+            replace(problem, where=f"{DIALECT_KEY}.{problem.where}".removesuffix("."))
+            for problem in refusal.problems
+        ]
+        raise FileProblems(origin, problems) from None
 
 
 def receiver_of(flags: Flags, file: TargetFile = NO_FILE) -> ReceiverSettings:

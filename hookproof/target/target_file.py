@@ -24,7 +24,7 @@ from hookproof.spec.strict_yaml.parser import YamlText
 from hookproof.spec.strict_yaml.reader import check_yaml, parse_yaml, read_text
 from hookproof.target.file_schema import SCHEMA
 
-_VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +106,7 @@ def _filled(
         return value
     problems.extend(
         content.problem(location, f"the environment variable {name} is not set")
-        for name in _VARIABLE.findall(value)
+        for name in VARIABLE.findall(value)
         if name not in environment
     )
-    return _VARIABLE.sub(lambda match: environment.get(match[1], ""), value)
+    return VARIABLE.sub(lambda match: environment.get(match[1], ""), value)

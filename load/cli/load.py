@@ -4,12 +4,13 @@ import asyncio
 import json
 import os
 import signal
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final
 
 import click
+from click.shell_completion import CompletionItem
 
 from hookproof.load.cli.distributed_options import (
     DistributedFlags,
@@ -17,7 +18,7 @@ from hookproof.load.cli.distributed_options import (
     distributed_options,
 )
 from hookproof.load.distributed.workers import Distribution, UnfitWorker
-from hookproof.load.profile.load_profile import LoadProfile, load_profile
+from hookproof.load.profile.load_profile import LoadProfile, load_profile, shipped_profiles
 from hookproof.load.profile.schema import HIGHEST_RATE, LONGEST_S, MOST_USERS
 from hookproof.load.profile.thresholds import BadThreshold, Threshold
 from hookproof.load.reports.comparison import REPORT, NoReport, comparison_table, read_report
@@ -34,8 +35,11 @@ from hookproof.load.target.hook_calls import AFTER_ENDPOINT
 from hookproof.load.target.settings import KEY_VARIABLE, TargetSettings, target_settings
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.installed_version import installed_version
+from hookproof.process.stop_signals import STOPPING
+from hookproof.process.terminal_text import message_text
 from hookproof.receiver.client.child_process import ChildFailed
 from hookproof.receiver.http.authority import AuthorityProblem
+from hookproof.spec.completion import complete_dialect
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 from hookproof.target.hooks.provision import HookFailed
 from hookproof.target.settings import Flags
@@ -47,8 +51,16 @@ LOCUST_TABLE: Final = "locust_stats.csv"
 DISTRIBUTED_NAMES: Final = tuple(field.name for field in fields(DistributedFlags))
 
 
+def complete_profile(_context: object, _parameter: object, incomplete: str) -> Sequence[Any]:
+    """The shipped profiles; files where the text is like none of their names."""
+    names = [name for name in (*shipped_profiles(), COMPARE) if name.startswith(incomplete)]
+    return names or [CompletionItem(incomplete, type="file")]
+
+
 @click.command(options_metavar="[OPTIONS]")
-@click.argument("words", nargs=-1, metavar="[PROFILE | compare A B]")
+@click.argument(
+    "words", nargs=-1, metavar="[PROFILE | compare A B]", shell_complete=complete_profile
+)
 @click.option(
     "--target",
     "file",
@@ -60,7 +72,11 @@ DISTRIBUTED_NAMES: Final = tuple(field.name for field in fields(DistributedFlags
     "--api-key", envvar=KEY_VARIABLE, help="Key of the target's project (or HOOKPROOF_API_KEY)."
 )
 @click.option("--project", help="Project of the target.")
-@click.option("--dialect", help="Name or file of the target's dialect; reference by default.")
+@click.option(
+    "--dialect",
+    shell_complete=complete_dialect,
+    help="Name or file of the target's dialect; reference by default.",
+)
 @click.option(
     "--receiver-bind",
     metavar="H:P",
@@ -184,7 +200,7 @@ def load(
         click.echo(f"the hook {AFTER_ENDPOINT} is called for each endpoint ({count:,})")
     report, locust_table = asyncio.run(_run(settings, profile, distribution, web))
     _write_reports(out, report, locust_table)
-    click.echo(console_report(report))
+    click.echo(message_text(console_report(report)))
     click.echo(f"reports in {out}")
     return int(report["exit_code"])
 
@@ -230,7 +246,8 @@ async def _run(
         async with open_driver(
             settings, profile, distribution, web=web, interrupts=interrupts
         ) as ready:
-            asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupts.interrupt)
+            for number in (signal.SIGINT, *STOPPING):
+                asyncio.get_running_loop().add_signal_handler(number, interrupts.interrupt)
             profile = ready.preparation.fitted(profile)
             if profile.search is None:
                 outcome = await ready.run(profile)
@@ -261,7 +278,7 @@ async def _search(
         if wrong:
             limited_by = generator_overload(outcome, profile) or "that of the target"
         trials.append({"rate": rate, "complaints": wrong, "figures": outcome.figures})
-        click.echo(trial_line(trials[-1]))
+        click.echo(message_text(trial_line(trials[-1])))
         if shown is None or shown[2] or not wrong or rate <= shown[0].rate:
             shown = (trial, outcome, wrong)
         if outcome.lost_workers:

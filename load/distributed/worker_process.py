@@ -55,6 +55,7 @@ from hookproof.load.sidecar.api import Arrived
 from hookproof.load.target.settings import KEY_VARIABLE, other_host
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.standard_input import OPTION, STDIN, read_to_end
+from hookproof.process.terminal_text import message_text
 from hookproof.receiver.http.address import Address
 from hookproof.spec.dialect.reader import load_dialect
 
@@ -276,7 +277,7 @@ def work(environment: Environment, worker: Worker, *, until_stdin_closes: bool) 
     gevent.killall(greenlets)
     why, code = worker.why or ("", 0)
     if why:
-        click.echo(f"hookproof load: {why}", err=True)
+        click.echo(f"hookproof load: {message_text(why)}", err=True)
     if code in {ExitCode.INTERRUPTED, ExitCode.USAGE}:
         environment.events.quitting.fire(environment=environment)  # type: ignore[no-untyped-call]
         worker.send_pending_messages()

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
@@ -23,6 +22,7 @@ from hookproof.load.single_process import (
 )
 from hookproof.load.target.settings import TargetSettings
 from hookproof.process import standard_input
+from hookproof.process.private_folder import private_folder
 from hookproof.receiver.client.child_process import ChildFailed
 from hookproof.receiver.http.address import Address
 
@@ -86,8 +86,8 @@ class Workers:
 
     async def run(self, plans: Sequence[LoadPlan]) -> RunResult:
         """Have each worker carry out its plan; progress goes to standard output."""
-        with tempfile.TemporaryDirectory(prefix="hookproof-load-") as folder:
-            written, result = Path(folder) / "plans", Path(folder) / "result"
+        with private_folder() as folder:
+            written, result = folder / "plans", folder / "result"
             written.write_bytes(msgspec.msgpack.encode(plans))
             self.master.request_run(RunRequest(plans=str(written), result=str(result)))
             await self.master.reply(_longest_run_s(plans[0]))

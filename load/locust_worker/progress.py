@@ -16,6 +16,7 @@ from gevent.event import Event
 
 from hookproof.load.ledger.draining import Drain, DrainEnd, DrainWatch
 from hookproof.load.plan import LoadPlan
+from hookproof.process.terminal_text import printable
 
 LOOK_EVERY_S: Final = 0.1
 
@@ -137,6 +138,6 @@ def show_progress(
 
 
 def say(line: str) -> None:
-    """Print a line at once."""
-    sys.stdout.write(f"{line}\n")
+    """Print a line at once; a worker on another machine may have written parts of it."""
+    sys.stdout.write(f"{printable(line)}\n")
     sys.stdout.flush()

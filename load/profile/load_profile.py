@@ -10,6 +10,7 @@ from hookproof.load.profile.schedule import Point, RateCurve, problems_of
 from hookproof.load.profile.schema import SCHEMA
 from hookproof.load.profile.thresholds import BadThreshold, Threshold
 from hookproof.spec.strict_yaml.reader import FileProblems, Problem, read_yaml
+from hookproof.spec.strict_yaml.schema_wording import did_you_mean
 
 BROADCAST: Final = "createBroadcastEvent"
 # What no service may do to a delivery, whatever a run is about: these figures are limited in each
@@ -217,6 +218,7 @@ def load_profile(name_or_path: str) -> LoadProfile:
     else:
         message = (
             f"no profile has this name; expected a path or one of: {', '.join(shipped_profiles())}"
+            f"{did_you_mean(name_or_path, shipped_profiles())}"
         )
         raise FileProblems(name_or_path, [Problem(line=None, where="", message=message)])
     try:

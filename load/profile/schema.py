@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from hookproof.load.profile.thresholds import form_of_thresholds
 from hookproof.spec.contract.service_contract import OPERATION_IDS
 
 HIGHEST_RATE: Final = 100_000
@@ -92,3 +93,10 @@ SCHEMA: Final[dict[str, Any]] = _object(
     ),
     fail_if={"type": "array", "items": {"type": "string"}},
 )
+
+
+def profile_schema() -> dict[str, Any]:
+    """The schema for editors; the reader itself has more to say about a bad threshold."""
+    threshold = {"type": "string", "pattern": form_of_thresholds()}
+    properties = {**SCHEMA["properties"], "fail_if": {"type": "array", "items": threshold}}
+    return {**SCHEMA, "properties": properties}

@@ -14,8 +14,9 @@ from typing import Final
 
 from hookproof.load.figures import FIGURES, Unit
 
+_FIGURE: Final = r"(\w+)"
 _FORM: Final = re.compile(
-    r"\s*(\w+)\s*(>=|<=|>|<|==|!=)\s*(-?\d+(?:\.\d+)?(?:e-?\d+)?)\s*(%|/s|[a-zµ]+)?\s*"
+    rf"\s*{_FIGURE}\s*(>=|<=|>|<|==|!=)\s*(-?\d+(?:\.\d+)?(?:e-?\d+)?)\s*(%|/s|[a-zµ]+)?\s*"
 )
 _COMPARISONS: Final[Mapping[str, Callable[[float, float], bool]]] = {
     ">": operator.gt,
@@ -79,3 +80,9 @@ class Threshold:
         if _COMPARISONS[self.comparison](value, self.value):
             return f"{self.figure} is {unit.shown(value)} ({self.text})"
         return None
+
+
+def form_of_thresholds() -> str:
+    """A regular expression that every threshold matches, and no text about an unknown figure."""
+    figures = "|".join(FIGURES)
+    return f"^{_FORM.pattern.replace(_FIGURE, f'({figures})', 1)}$"

@@ -10,6 +10,7 @@ from hookproof.load.figures import FIGURES, Unit
 from hookproof.load.reports.line_plot import Plot, PlotLine, svg
 from hookproof.load.reports.summary import GROUPS, what_was_run
 from hookproof.load.reports.time_series import rows
+from hookproof.pages.content_policy import policy_element
 
 PERCENTILES: Final = ("p50", "p95", "p99")
 MOST_ENDPOINT_ROWS: Final = 200
@@ -23,6 +24,7 @@ def page(report: Mapping[str, Any]) -> str:
     )
     head = (
         '<meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        f"{policy_element(styles=[style])}"
         f"<title>{escape(title)}</title><style>{style}</style>"
     )
     body = "".join(_parts(report))

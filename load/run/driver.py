@@ -2,7 +2,6 @@
 
 import json
 import secrets
-import tempfile
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
@@ -17,7 +16,10 @@ from hookproof.load.run.outcome import LoadOutcome, compute_outcome
 from hookproof.load.single_process import START_WITHIN_S, InterruptForwarder, start_single_process
 from hookproof.load.target.preparation import LoadPreparation, prepare
 from hookproof.load.target.settings import TargetSettings
+from hookproof.process.private_folder import private_folder
+from hookproof.process.variables import PROJECTS_VARIABLE
 from hookproof.receiver.client.child_process import child
+from hookproof.receiver.http.address import Address, listener_names
 from hookproof.receiver.http.authority import Authority
 from hookproof.spec.dialect.writer import written_dialect
 
@@ -63,10 +65,9 @@ async def open_driver(
     AuthorityProblem.
     """
     async with AsyncExitStack() as stack:
-        folder = settings.ca_dir or Path(
-            stack.enter_context(tempfile.TemporaryDirectory(prefix="hookproof-load-ca-"))
-        )
-        ca = Authority(folder).certificate_path
+        folder = settings.ca_dir or stack.enter_context(private_folder())
+        names = listener_names(Address.parse(settings.bind), settings.public_url)
+        ca = Authority(folder, names).certificate_path
         settings = stack.enter_context(_dialect_in_a_file(settings))
         reached = await stack.enter_async_context(_target(settings, ca))
         if not reached.project:
@@ -91,8 +92,8 @@ def _dialect_in_a_file(settings: TargetSettings) -> Iterator[TargetSettings]:
     if settings.dialect_source is not None:
         yield settings
         return
-    with tempfile.TemporaryDirectory(prefix="hookproof-load-dialect-") as folder:
-        path = Path(folder) / "dialect.yaml"
+    with private_folder() as folder:
+        path = folder / "dialect.yaml"
         path.write_text(json.dumps(written_dialect(settings.dialect)), encoding="utf-8")
         yield replace(settings, dialect_source=str(path))
 
@@ -123,10 +124,9 @@ async def _target(settings: TargetSettings, ca: Path) -> AsyncIterator[TargetSet
         "0",
         "--dialect",
         settings.dialect_argument,
-        "--project",
-        f"{PROJECT}={key}",
         "--ca",
         str(ca),
     ]
-    async with child(serve, deadline_s=START_WITHIN_S) as server:
+    keys = {PROJECTS_VARIABLE: f"{PROJECT}={key}"}
+    async with child(serve, deadline_s=START_WITHIN_S, environment=keys) as server:
         yield replace(settings, base_url=server["api"], project=PROJECT, api_key=key)

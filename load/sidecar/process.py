@@ -12,19 +12,21 @@ import sys
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Final
-from urllib.parse import urlsplit
 
 import click
 import uvloop
 from aiohttp import web
 
+from hookproof.control.runner import ControlRunner
+from hookproof.control.same_origin import guard, own_names
 from hookproof.load.sidecar.api import EndpointReplies, SidecarApi
 from hookproof.load.sidecar.arrivals import Arrivals
 from hookproof.process.exit_codes import ExitCode
 from hookproof.process.standard_input import OPTION, call_at_end_of_input
 from hookproof.receiver.clock import Clock
-from hookproof.receiver.http.address import Address
-from hookproof.receiver.http.authority import Authority
+from hookproof.receiver.control.json_exchange import refusal
+from hookproof.receiver.http.address import Address, listener_names
+from hookproof.receiver.http.authority import Authority, AuthorityProblem
 from hookproof.receiver.http.connection import PendingReply, SenderConnection
 from hookproof.receiver.http.reply_bytes import default_answer
 from hookproof.receiver.http.reply_sender import ReplySender
@@ -37,7 +39,6 @@ from hookproof.spec.dialect.reader import load_dialect
 
 BODY_WITHIN_S: Final = 60.0
 LOOPBACK: Final = "127.0.0.1"
-HOSTS: Final = ("localhost", LOOPBACK, "::1")
 
 
 class Sidecar:
@@ -83,13 +84,13 @@ async def serve(*, bind: Address, public_url: str | None, ca_dir: Path, dialect:
     """Listen until standard input ends; one line of JSON on standard output has the addresses."""
     attempts = dialect.retry.attempts.value if dialect.retry.attempts.decided else 0
     arrivals, replies = Arrivals(attempts=attempts), EndpointReplies()
-    names = {bind.host, urlsplit(public_url or "").hostname or bind.host, *HOSTS}
-    authority, stop = Authority(ca_dir), asyncio.Event()
+    names = listener_names(bind, public_url)
+    authority, stop = Authority(ca_dir, names), asyncio.Event()
     call_at_end_of_input(asyncio.get_running_loop(), stop.set)
     async with AsyncExitStack() as stack:
         clock = Clock()
         sidecar = Sidecar(arrivals, replies, clock)
-        context = authority.server_context(*sorted(names))
+        context = authority.server_context(*names)
         bound = await stack.enter_async_context(
             listen(sidecar, bind, context, clock=clock, body_within_s=BODY_WITHIN_S)
         )
@@ -102,7 +103,8 @@ async def serve(*, bind: Address, public_url: str | None, ca_dir: Path, dialect:
 
 async def serve_control_api(stack: AsyncExitStack, application: web.Application) -> Address:
     """Serve the control API until the stack unwinds, and return its address."""
-    runner = web.AppRunner(application, access_log=None, shutdown_timeout=STOP_WITHIN_S)
+    application.middlewares.insert(0, guard(own_names(LOOPBACK, ()), refusal))
+    runner = ControlRunner(application, shutdown_timeout=STOP_WITHIN_S)
     await runner.setup()
     stack.push_async_callback(runner.cleanup)
     await web.TCPSite(runner, LOOPBACK, 0).start()
@@ -127,6 +129,9 @@ def main(bind: str, public_url: str | None, ca_dir: Path, dialect: str) -> None:
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         try:
             runner.run(receiver)
+        except AuthorityProblem as problem:
+            click.echo(str(problem), err=True)
+            sys.exit(ExitCode.USAGE)
         except OSError as error:
             click.echo(f"cannot listen on {bind}: {error.strerror or error}", err=True)
             sys.exit(ExitCode.FAILED)

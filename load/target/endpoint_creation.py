@@ -17,6 +17,7 @@ from hookproof.load.target.client import TargetClient, TargetRefusal
 from hookproof.load.target.hook_calls import HookCalls
 from hookproof.load.target.settings import TargetSettings
 from hookproof.load.target.signing_secret import new_secret
+from hookproof.spec.dialect.groups.requests import most
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import TimeUnit
 from hookproof.target.file_schema import Presence
@@ -145,8 +146,9 @@ def endpoint_features(
             "rate_limit_duration": in_unit(wanted.rate_limit_duration_s, unit),
         }
     if wanted.http_timeout_s is not None:
-        least, most = dialect.requests.http_timeout_minimum, dialect.requests.http_timeout_maximum
-        features[HTTP_TIMEOUT] = {HTTP_TIMEOUT: min(max(wanted.http_timeout_s, least), most)}
+        least = dialect.requests.http_timeout_minimum
+        largest = most(dialect.requests.http_timeout_maximum)
+        features[HTTP_TIMEOUT] = {HTTP_TIMEOUT: min(max(wanted.http_timeout_s, least), largest)}
     if wanted.advanced_signatures:
         features[ADVANCED] = {}
     return features

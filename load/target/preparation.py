@@ -41,6 +41,7 @@ from hookproof.load.target.settings import TargetSettings
 from hookproof.load.target.signing_secret import new_secret
 from hookproof.receiver.replies.script import Reply
 from hookproof.spec.contract.service_contract import Contract, contract_for
+from hookproof.spec.dialect.groups.requests import least_expiration, most
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import Excess, SuccessStatus
 from hookproof.target.file_schema import Presence
@@ -368,7 +369,7 @@ async def _find_portal_links(preparation: LoadPreparation, target: TargetClient)
 
 
 def expiration(dialect: Dialect, seconds: float) -> int:
-    """The expiration of an old secret in the dialect's unit, within the dialect's maximum."""
-    return min(
-        in_unit(seconds, dialect.rolling.expiration_unit), dialect.requests.expiration_maximum
-    )
+    """The expiration of an old secret in the dialect's unit, within the dialect's bounds."""
+    wanted = in_unit(seconds, dialect.rolling.expiration_unit)
+    rules = dialect.requests
+    return min(max(wanted, least_expiration(rules)), most(rules.expiration_maximum))

@@ -51,12 +51,25 @@ class ApiKeys:
             raise self._unauthorized(
                 rules.wrong_key_status.value, "the Authorization header carries no valid key"
             )
+        if rules.key_scope.value is KeyScope.KEY_DECIDES:
+            return
         if project not in self._expected:
             raise self._errors.unknown_project()
         if rules.key_scope.value is not KeyScope.ACCOUNT:
             raise self._unauthorized(
                 rules.foreign_key_status.value, "the key belongs to another project"
             )
+
+    def opened_project(self, project: str, header: str | None) -> str:
+        """The project that a request with this header is about: that of the path, unless the key
+        decides.
+        """
+        presented = (header or "").encode("utf-8", "surrogateescape")
+        if self._dialect.authentication.key_scope.value is KeyScope.KEY_DECIDES:
+            return next(
+                (other for other in self._expected if self._matches(other, presented)), project
+            )
+        return project
 
     def _matches(self, project: str, presented: bytes) -> bool:
         for expected in self._expected.get(project, ()):

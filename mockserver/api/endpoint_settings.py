@@ -6,7 +6,7 @@ from typing import Any
 
 from hookproof.mockserver.delivery.attempt.headers import CONTENT_TYPE, header_problems
 from hookproof.mockserver.delivery.http_client.tls import CertificateError, load_client_certificate
-from hookproof.mockserver.delivery.http_client.transport import UrlError, parse_url
+from hookproof.mockserver.delivery.http_client.transport import UrlError, split_url
 from hookproof.mockserver.delivery.store_port import ClientCertificate, certificate_encoding
 from hookproof.spec.dialect.model import Dialect
 
@@ -38,7 +38,7 @@ def _header_problems(place: str, headers: Mapping[str, Any]) -> Iterator[str]:
 def _url_problems(url: str) -> Iterator[str]:
     """The contract says which schemes there are (section 8); the rest is looked at here."""
     try:
-        port = parse_url(f"https:{url.partition(':')[2]}").key.port
+        port = split_url(f"https:{url.partition(':')[2]}").key.port
     except UrlError:
         yield "/url: is not a URL with a host that requests can be sent to"
     else:

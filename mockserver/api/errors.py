@@ -5,29 +5,31 @@ body.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Any
 
 import msgspec
 
 from hookproof.mockserver.api.response import ApiResponse
-from hookproof.spec.dialect.model import Dialect, Errors
+from hookproof.spec.dialect.groups.errors import Errors
+from hookproof.spec.dialect.model import Dialect
 
 
 @dataclass(slots=True, kw_only=True)
 class ApiError(Exception):
     """A request is not carried out.
 
-    `message` is for the person who sent the request; `headers` are added to the response. With
-    `close_connection` the connection is closed after the response, because more of the request may
-    still arrive.
+    `refusal` is the name of its status in the dialect, empty if it has none. `message` is for the
+    person who sent the request; `headers` are added to the response. With `close_connection` the
+    connection is closed after the response, because more of the request may still arrive.
     """
 
     status: int
     message: str
     headers: Mapping[str, str] = field(default_factory=dict)
     close_connection: bool = False
+    refusal: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,65 +43,62 @@ class ErrorResponses:
         return cls(dialect.errors)
 
     def malformed(self, message: str) -> ApiError:
-        return ApiError(status=self.errors.malformed_body.value, message=message)
+        return self._error("malformed_body", message)
 
     def invalid(self, message: str) -> ApiError:
-        return ApiError(status=self.errors.invalid_value.value, message=message)
+        return self._error("invalid_value", message)
 
     def unknown_resource(self, what: str) -> ApiError:
-        return ApiError(
-            status=self.errors.unknown_resource.value,
-            message=f"there is no such {what} in this project",
-        )
+        return self._error("unknown_resource", f"there is no such {what} in this project")
 
     def unknown_project(self) -> ApiError:
-        return ApiError(
-            status=self.errors.unknown_project.value, message="there is no such project"
-        )
+        return self._error("unknown_project", "there is no such project")
 
     def unknown_path(self) -> ApiError:
-        return ApiError(status=self.errors.unknown_path.value, message="nothing is at this path")
+        return self._error("unknown_path", "nothing is at this path")
 
     def method_not_allowed(self, allowed: Sequence[str]) -> ApiError:
         """RFC 9110, section 15.5.6, requires the Allow header."""
         listed = ", ".join(allowed)
-        message = f"this path accepts {listed} only"
-        return ApiError(
-            status=self.errors.method_not_allowed.value, message=message, headers={"Allow": listed}
-        )
+        error = self._error("method_not_allowed", f"this path accepts {listed} only")
+        return replace(error, headers={"Allow": listed})
 
     def too_large(self, limit: int) -> ApiError:
         """Closes the connection, since the rest of the body is never read."""
-        message = f"a body may have at most {limit} bytes"
-        return ApiError(
-            status=self.errors.body_too_large.value, message=message, close_connection=True
-        )
+        error = self._error("body_too_large", f"a body may have at most {limit} bytes")
+        return replace(error, close_connection=True)
 
     def unsupported_media_type(self, message: str) -> ApiError:
-        return ApiError(status=self.errors.unsupported_media_type.value, message=message)
+        return self._error("unsupported_media_type", message)
 
     def slow(self) -> ApiError:
-        message = "the request did not arrive in time"
-        return ApiError(
-            status=self.errors.slow_request.value, message=message, close_connection=True
-        )
+        error = self._error("slow_request", "the request did not arrive in time")
+        return replace(error, close_connection=True)
+
+    def of_operation(self, error: ApiError, operation_id: str) -> ApiError:
+        """The same error with the status that it has at an operation."""
+        own = self.errors.by_operation.get(operation_id, {}).get(error.refusal)
+        return replace(error, status=own.value) if own is not None and own.decided else error
+
+    def _error(self, refusal: str, message: str) -> ApiError:
+        return ApiError(status=self.errors.status(refusal).value, message=message, refusal=refusal)
 
     def response(self, error: ApiError) -> ApiResponse:
         """Build the response to an error, with the dialect's body (section 7)."""
-        body = msgspec.json.encode(self._fill(self.errors.body, error))
+        template = self.errors.bodies.get(error.refusal, self.errors.body)
         return ApiResponse(
             error.status,
-            body,
-            media_type=self.errors.content_type,
+            b"" if template is None else msgspec.json.encode(self._fill(template, error)),
+            media_type="" if template is None else self.errors.content_type,
             headers=error.headers,
             close_connection=error.close_connection,
         )
 
     def _fill(self, template: object, error: ApiError) -> Any:
         if isinstance(template, str):
-            return template.replace("{status}", str(error.status)).replace(
-                "{message}", error.message
-            )
+            filled = template.replace("{status}", str(error.status))
+            filled = filled.replace("{any}", error.refusal or "error")
+            return filled.replace("{message}", error.message)
         if isinstance(template, Mapping):
             return {name: self._fill(part, error) for name, part in template.items()}
         if isinstance(template, list | tuple):

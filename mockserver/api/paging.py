@@ -16,6 +16,7 @@ import msgspec
 
 from hookproof.mockserver.api.errors import ErrorResponses
 from hookproof.mockserver.store.keyset_paging import Listing, Position, Span
+from hookproof.spec.dialect.groups.requests import most
 from hookproof.spec.dialect.model import Paging
 from hookproof.spec.dialect.vocabulary import AboveMaximum, BadParameter, CursorForm
 
@@ -75,6 +76,8 @@ class Pager:
         self._errors = errors
         self._filters = filters
         self._hasher = hashlib.blake2b(digest_size=_SEAL_BYTES, key=seal_key, person=listing.name)
+        cursors = rules.bad_cursor
+        self._refuses_cursors = cursors.value is BadParameter.REFUSE if cursors.decided else None
         self._opaque = rules.cursor_form.value is CursorForm.OPAQUE
 
     def query(self, project: str, parameters: Mapping[str, list[str]]) -> Query:
@@ -181,11 +184,11 @@ class Pager:
         if not self._opaque:
             start = self._listing.find_position(project, cursor)
             if start is None:
-                reader.reject(name, "is not a cursor of this list")
+                reader.reject(name, "is not a cursor of this list", refuse=self._refuses_cursors)
             return msgspec.structs.replace(query, start=start)
         content = self._decode_cursor(cursor)
         if content is None:
-            reader.reject(name, "is not a cursor of this list")
+            reader.reject(name, "is not a cursor of this list", refuse=self._refuses_cursors)
             return query
         start = Position(name=content.name, seq=content.seq)
         return msgspec.structs.replace(
@@ -210,7 +213,7 @@ class Pager:
         return hasher.digest()
 
     def _per_page(self, reader: "_ParameterReader") -> int:
-        maximum = self._rules.maximum_per_page.value
+        maximum = most(self._rules.maximum_per_page.value)
         per_page = reader.number("perPage")
         if per_page is None:
             return self._rules.default_per_page.value
@@ -259,6 +262,7 @@ class _ParameterReader:
         self.reject(name, "must be a whole number above 0")
         return None
 
-    def reject(self, name: str, what: str) -> None:
-        if self._refuse:
+    def reject(self, name: str, what: str, *, refuse: bool | None = None) -> None:
+        """Raise ApiError if a bad parameter is refused; `refuse` decides for this one alone."""
+        if self._refuse if refuse is None else refuse:
             raise self._errors.invalid(f"{name}: {what}")

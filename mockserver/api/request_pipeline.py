@@ -97,6 +97,8 @@ class RequestPipeline:
                 await pending
             response = self._to_response(result)
         except ApiError as error:
+            if route is not None:
+                error = self._errors.of_operation(error, route.operation.operation_id)
             response = self._errors.response(error)
         except (ConnectionError, asyncio.CancelledError):
             raise
@@ -110,14 +112,15 @@ class RequestPipeline:
     async def _carry_out(self, request: BaseRequest, route: Route, query: str) -> OperationResult:
         operation = route.operation
         project, *target = route.values
-        self._api_keys.check(project, request.headers.get(hdrs.AUTHORIZATION))
+        authorization = request.headers.get(hdrs.AUTHORIZATION)
+        self._api_keys.check(project, authorization)
         body: Mapping[str, Any] = {}
         payload = None
         if operation.body_schema is not None:
             body, payload = self._parse_body(operation.operation_id, await self._read_body(request))
         call = OperationCall(
             operation=operation,
-            project=project,
+            project=self._api_keys.opened_project(project, authorization),
             target=target[0] if target else "",
             query=self._parse_query(query) if query and operation.query else {},
             query_text=query.encode(errors="replace").decode(),

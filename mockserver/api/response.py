@@ -24,7 +24,7 @@ _KNOWN_STATUSES: Final = frozenset(HTTPStatus)
 class ApiResponse(web.StreamResponse):
     """A response that aiohttp's server sends by calling `prepare` and `write_eof`.
 
-    `headers` must not contain line breaks.
+    `headers` must not contain line breaks. Without a `media_type` none is declared.
     """
 
     def __init__(
@@ -98,9 +98,9 @@ def _head_start(status: int, media_type: str, second: int) -> bytes:
     """Return the part of the head that all responses of this status within a second share."""
     phrase = HTTPStatus(status).phrase if status in _KNOWN_STATUSES else ""
     date = formatdate(second, usegmt=True)
+    declared = f"Content-Type: {media_type}\r\n" if media_type else ""
     return (
-        f"HTTP/1.1 {status} {phrase}\r\nServer: hookproof\r\n"
-        f"Content-Type: {media_type}\r\nDate: {date}\r\n"
+        f"HTTP/1.1 {status} {phrase}\r\nServer: hookproof\r\n{declared}Date: {date}\r\n"
     ).encode()
 
 

@@ -27,8 +27,8 @@ class Dispatch(Protocol):
     def wake(self, *endpoint_uids: str) -> None:
         """Report that these endpoints have new deliveries in the store."""
 
-    def visit(self, url: str, method: str) -> None:
-        """Request a URL once, in the background; the outcome is ignored."""
+    def visit(self, url: str, *methods: str) -> None:
+        """Request a URL in the background, with each method until one gets a 2xx."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

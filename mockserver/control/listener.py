@@ -10,16 +10,20 @@ POST /faults                       201; arms a fault, see `FaultOrder`
 GET  /faults                       what is armed, and the names of all faults
 DELETE /faults                     204; disarms all faults
 GET  /journal                      requests, deliveries and notifications, see `journal`
+
+A request with a body says that it is application/json; requests of other pages in the user's
+browser are refused (`hookproof.control.same_origin`).
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 from aiohttp import web
 
+from hookproof.control.same_origin import guard
 from hookproof.mockserver.api.request_journal import RequestEntry, RequestJournal
 from hookproof.mockserver.api.service import Service
 from hookproof.mockserver.control.fixtures import BadRecord, FixtureLoader
@@ -34,6 +38,9 @@ from hookproof.mockserver.store.delivery_journal import DELIVERY_FIELDS, Deliver
 _MAX_WAIT_S: Final = 60.0
 _POLL_S: Final = 0.01
 _MAX_BODY_BYTES: Final = 16 * 1024 * 1024
+_JSON: Final = "application/json"
+
+_T = TypeVar("_T")
 
 _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -57,10 +64,13 @@ class ControlListener:
         self._notifier = notifier
         self._deliveries = DeliveryJournal(service.database)
 
-    def application(self) -> web.Application:
-        """Build the application; problems with a request are reported in one line."""
+    def application(self, names: frozenset[str]) -> web.Application:
+        """Build the application; problems with a request are reported in one line.
+
+        `names` are the host names by which it may be reached.
+        """
         application = web.Application(
-            middlewares=[_report_problems], client_max_size=_MAX_BODY_BYTES
+            middlewares=[guard(names, _problem), _report_problems], client_max_size=_MAX_BODY_BYTES
         )
         application.router.add_get("/health", self.health)
         application.router.add_get("/metrics", self.metrics)
@@ -90,7 +100,7 @@ class ControlListener:
         )
 
     async def arm(self, request: web.Request) -> web.Response:
-        await self._faults.arm(msgspec.json.decode(await request.read(), type=FaultOrder))
+        await self._faults.arm(await _read_json(request, FaultOrder))
         return web.Response(status=HTTPStatus.CREATED)
 
     async def disarm(self, _request: web.Request) -> web.Response:
@@ -106,7 +116,7 @@ class ControlListener:
         return web.Response(status=HTTPStatus.NO_CONTENT)
 
     async def fixtures(self, request: web.Request) -> web.Response:
-        content = await _json_object(request)
+        content = await _read_json(request, dict[str, Any])
         unknown = set(content) - {"portal_links", "sources"}
         if unknown:
             raise BadRecord(
@@ -168,7 +178,7 @@ class ControlListener:
         project = request.match_info["project"]
         if project not in self._loader.projects:
             raise web.HTTPNotFound(text=f"there is no project {project}")
-        resource = self._loader.create(kind, project, await _json_object(request))
+        resource = self._loader.create(kind, project, await _read_json(request, dict[str, Any]))
         if self._service.database.pending is not None:
             await self._service.database.pending
         return web.Response(
@@ -190,8 +200,17 @@ def _problem(status: int, message: str) -> web.Response:
     return web.json_response({"problem": message}, status=status)
 
 
-async def _json_object(request: web.Request) -> dict[str, Any]:
-    return msgspec.json.decode(await request.read(), type=dict[str, Any])
+async def _read_json(request: web.Request, shape: type[_T]) -> _T:
+    """Parse a JSON body.
+
+    A form of another page can send any text, but cannot name this content type without asking for
+    permission first (Fetch standard, CORS-safelisted request-header).
+    """
+    if request.content_type != _JSON:
+        raise web.HTTPUnsupportedMediaType(
+            text=f"the body is {request.content_type}; send it with Content-Type: {_JSON}"
+        )
+    return msgspec.json.decode(await request.read(), type=shape)
 
 
 def _require_known_names(filters: Iterable[str], known: Sequence[str]) -> None:

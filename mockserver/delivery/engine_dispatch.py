@@ -3,6 +3,7 @@
 import asyncio
 
 from hookproof.mockserver.delivery.engine import DeliveryEngine
+from hookproof.mockserver.delivery.scheduling.retry import SUCCESSFUL
 
 
 class EngineDispatch:
@@ -10,17 +11,23 @@ class EngineDispatch:
 
     def __init__(self, engine: DeliveryEngine) -> None:
         self._engine = engine
-        self._visits: set[asyncio.Task[int | None]] = set()
+        self._visits: set[asyncio.Task[None]] = set()
 
     def wake(self, *endpoint_uids: str) -> None:
         """Note that these endpoints have new deliveries in the store."""
         self._engine.wake(endpoint_uids)
 
-    def visit(self, url: str, method: str) -> None:
-        """Send one request to a URL in the background and ignore the result."""
-        task = asyncio.create_task(self._engine.visit(url, method))
+    def visit(self, url: str, *methods: str) -> None:
+        """Request a URL in the background, with each method until one gets a 2xx."""
+        task = asyncio.create_task(self._visit(url, methods))
         self._visits.add(task)
         task.add_done_callback(self._visits.discard)
+
+    async def _visit(self, url: str, methods: tuple[str, ...]) -> None:
+        for method in methods:
+            status = await self._engine.visit(url, method)
+            if status is not None and status // 100 == SUCCESSFUL:
+                return
 
     async def replace(self, engine: DeliveryEngine, grace_s: float) -> None:
         """Stop the current engine and let another one continue with what is pending."""

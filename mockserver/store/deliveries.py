@@ -182,9 +182,9 @@ class Deliveries:
             content_type=document.content_type,
             advanced_signatures=document.advanced_signatures,
             http_timeout_s=self._timeout_s(document.http_timeout),
-            # Section 8: a rate_limit of 0 means no limit. Where the dialect refuses it, the
-            # contract did so before the endpoint was stored.
-            rate_limit=None if document.rate_limit == 0 else document.rate_limit,
+            # Section 8: a rate_limit or a duration of 0 means no limit. Where the dialect refuses
+            # it, the contract did so before the endpoint was stored.
+            rate_limit=(document.rate_limit or None) if document.rate_limit_duration else None,
             rate_window_s=document.rate_limit_duration * self._rules.rate_limit_unit.in_seconds,
             secrets=tuple(
                 SigningSecret(value=secret.value, expires_at=secret.ends)

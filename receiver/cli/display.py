@@ -15,6 +15,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from hookproof.process.terminal_text import printable as escaped
 from hookproof.receiver.cli.delivery_watch import Display, JudgedDelivery
 
 COLUMNS: Final = ("time (UTC)", "token", "#", "request", "bytes", "answer", "verdict")
@@ -126,6 +127,6 @@ def _style(judged_delivery: JudgedDelivery) -> str:
 
 
 def printable(text: str, longest: int = LONGEST) -> str:
-    """At most `longest` characters of a text; unprintable ones are replaced."""
-    shown = "".join(c if c.isprintable() else "\ufffd" for c in text[: longest + 1])
+    """At most `longest` characters of a text; unprintable ones are written as escapes."""
+    shown = escaped(text[: longest + 1])
     return shown if len(shown) <= longest else shown[: longest - 1] + "\u2026"

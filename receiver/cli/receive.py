@@ -14,8 +14,10 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from hookproof.control.same_origin import NAME_OPTION
 from hookproof.process.exit_codes import CommandError
 from hookproof.process.standard_input import OPTION, call_at_end_of_input
+from hookproof.process.stop_signals import STOPPING
 from hookproof.receiver.app import CannotStart, ReceiverConfiguration, RunningReceiver, run_receiver
 from hookproof.receiver.cli.delivery_watch import DeliveryWatch, WatchOptions
 from hookproof.receiver.cli.verify import DIALECT, FORMAT, SECRET, TOLERANCE, build_judge
@@ -90,7 +92,8 @@ ADDRESS: Final[dict[str, Any]] = {
     help="Allow replays from the live page to a network or a host besides this machine.",
 )
 @click.option(
-    "--control-name",
+    NAME_OPTION,
+    "control_name",
     multiple=True,
     metavar="HOST",
     help="An additional host name by which browsers may reach --control.",
@@ -232,7 +235,7 @@ async def _serve(
             watch = DeliveryWatch(
                 options, delivery_display, functools.partial(click.echo, err=True)
             )
-            for number in (signal.SIGTERM, signal.SIGINT):
+            for number in (signal.SIGINT, *STOPPING):
                 loop.add_signal_handler(number, watch.stop)
             # A parent that uses the control API needs no reports, which take time.
             on_done = None if silent and options == WatchOptions() else watch.add

@@ -14,10 +14,16 @@ from hookproof.receiver.vectors.corpus import (
     corpus_document,
     corpus_schema,
 )
+from hookproof.spec.completion import complete_dialect
 
 
 @click.command()
-@click.option("--dialect", metavar="NAME|FILE", help="Only those of this dialect.")
+@click.option(
+    "--dialect",
+    metavar="NAME|FILE",
+    shell_complete=complete_dialect,
+    help="Only those of this dialect.",
+)
 @click.option(
     "--schema", "as_schema", is_flag=True, help="Print the JSON Schema of the output instead."
 )

@@ -11,12 +11,14 @@ from typing import Any, Final
 import click
 
 from hookproof.process.exit_codes import ExitCode
+from hookproof.process.terminal_text import printable_lines
 from hookproof.receiver.cli.saved_message import LARGEST, SavedMessage, read_headers, read_request
 from hookproof.receiver.signatures.judgement import (
     SchemeFormat,
     SignatureJudge,
     SignatureJudgement,
 )
+from hookproof.spec.completion import complete_dialect
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 
@@ -62,6 +64,7 @@ DIALECT: Final[dict[str, Any]] = {
     "default": DEFAULT_DIALECT,
     "show_default": True,
     "metavar": "NAME|FILE",
+    "shell_complete": complete_dialect,
     "help": "How the sender signs.",
 }
 FORMAT: Final[dict[str, Any]] = {
@@ -154,7 +157,8 @@ def verify(
     judge = build_judge(dialect, secrets, format_name, tolerance_s)
     message = _read_message(headers, request)
     judgement = judge.judge(message.headers, message.body, time.time() if at is None else at)
-    click.echo(json.dumps(judgement.to_json()) if as_json else judgement_text(judgement))
+    shown = printable_lines(judgement_text(judgement))
+    click.echo(json.dumps(judgement.to_json()) if as_json else shown)
     context.exit(ExitCode.OK if judgement.verified else ExitCode.FAILED)
 
 

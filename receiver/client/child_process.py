@@ -14,9 +14,11 @@ import os
 import signal
 import sys
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, Self
 
 import hookproof
@@ -44,11 +46,24 @@ class ChildFailed(Exception):
         self.exit_code = exit_code
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChildCommand:
+    """What to start: the arguments, and further variables of its environment.
+
+    Every user of the machine can read the arguments of a process; its environment only its own
+    user can. So keys are given in the environment.
+    """
+
+    arguments: Sequence[str]
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
 @asynccontextmanager
 async def child(
     arguments: Sequence[str],
     *,
     deadline_s: float,
+    environment: Mapping[str, str] = MappingProxyType({}),
     program: Sequence[str] = HOOKPROOF,
     grace_s: float = GRACE_S,
 ) -> AsyncIterator[dict[str, Any]]:
@@ -57,7 +72,8 @@ async def child(
     The child has `grace_s` seconds to end after its input closed, and again after SIGTERM; then it
     is killed.
     """
-    async with children([arguments], deadline_s=deadline_s, program=program, grace_s=grace_s) as (
+    command = ChildCommand(arguments=arguments, environment=environment)
+    async with children([command], deadline_s=deadline_s, program=program, grace_s=grace_s) as (
         ready,
     ):
         yield ready
@@ -65,7 +81,7 @@ async def child(
 
 @asynccontextmanager
 async def children(
-    commands: Sequence[Sequence[str]],
+    commands: Sequence[ChildCommand],
     *,
     deadline_s: float,
     program: Sequence[str] = HOOKPROOF,
@@ -74,10 +90,10 @@ async def children(
     """As `child`, for several that start and end concurrently; raises the first ChildFailed."""
     started: list[_Child] = []
     try:
-        for arguments in commands:
-            command = [*program, *arguments, *CHILD_OPTIONS]
+        for command in commands:
             # One by one: if a later one cannot be started, those before it are ended.
-            started.append(await _Child.start(arguments[0], command))
+            process = await _Child.start(command, program)
+            started.append(process)
         yield await _all_ready(started, deadline_s)
     finally:
         await asyncio.gather(*(process.end(grace_s) for process in started))
@@ -120,18 +136,20 @@ class _Child:
         self._readers = [self._errors]
 
     @classmethod
-    async def start(cls, name: str, command: Sequence[str]) -> Self:
+    async def start(cls, command: ChildCommand, program: Sequence[str]) -> Self:
         path = os.pathsep.join(filter(None, [str(SOURCES), os.environ.get("PYTHONPATH", "")]))
         process = await asyncio.create_subprocess_exec(
-            *command,
+            *program,
+            *command.arguments,
+            *CHILD_OPTIONS,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": path},
+            env={**os.environ, **command.environment, "PYTHONPATH": path},
             limit=LONGEST_LINE,
             start_new_session=True,
         )
-        return cls(name, process)
+        return cls(command.arguments[0], process)
 
     async def ready(self, deadline_s: float) -> dict[str, Any]:
         """Return the ready line; raises ChildFailed."""

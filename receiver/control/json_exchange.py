@@ -1,8 +1,9 @@
 """JSON at the control API: requests are parsed into typed values, answers and errors written."""
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from http import HTTPStatus
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 import orjson
@@ -10,10 +11,25 @@ from aiohttp import web
 
 T = TypeVar("T")
 
+JSON: Final = "application/json"
+# In bytes.
+PIECE_BYTES: Final = 2**20
+# How long the body of a request may take to arrive.
+BODY_WITHIN_S: Final = 60.0
 
-async def read_body(request: web.Request, shape: type[T]) -> T:
-    """Parse a request's body; raises msgspec's errors, which `errors_as_json` answers."""
-    return msgspec.json.decode(await request.read(), type=shape)
+
+async def read_body(request: web.Request, shape: type[T], within_s: float = BODY_WITHIN_S) -> T:
+    """Parse a request's body; raises msgspec's errors, which `errors_as_json` answers, and
+    HTTPRequestTimeout for one that does not arrive in time.
+    """
+    try:
+        async with asyncio.timeout(within_s):
+            content = await request.read()
+    except TimeoutError:
+        raise web.HTTPRequestTimeout(
+            text=f"the body did not arrive within {within_s:g} s"
+        ) from None
+    return msgspec.json.decode(content, type=shape)
 
 
 def read_query(request: web.Request, shape: type[T]) -> T:
@@ -24,7 +40,47 @@ def read_query(request: web.Request, shape: type[T]) -> T:
 
 
 def json_response(value: object, status: HTTPStatus = HTTPStatus.OK) -> web.Response:
-    return web.Response(status=status, body=orjson.dumps(value), content_type="application/json")
+    return web.Response(status=status, body=orjson.dumps(value), content_type=JSON)
+
+
+async def json_list_response(
+    request: web.Request, name: str, items: Iterable[object], others: Mapping[str, object]
+) -> web.StreamResponse:
+    """An object with a list and other members; a long one is sent piece by piece.
+
+    So that of many large items no more than one is held as JSON.
+    """
+    pieces = _list_pieces(name, items, others)
+    first = next(pieces)
+    second = next(pieces, None)
+    if second is None:
+        return web.Response(body=first, content_type=JSON)
+    response = web.StreamResponse(headers={"Content-Type": JSON})
+    await response.prepare(request)
+    for piece in (first, second):
+        await response.write(piece)
+    for piece in pieces:
+        await response.write(piece)
+    await response.write_eof()
+    return response
+
+
+def _list_pieces(
+    name: str, items: Iterable[object], others: Mapping[str, object]
+) -> Iterator[bytes]:
+    """The JSON of such an object in pieces of about PIECE_BYTES."""
+    pending = bytearray(b"{" + orjson.dumps(name) + b":[")
+    for number, item in enumerate(items):
+        pending += b"," if number else b""
+        pending += orjson.dumps(item)
+        if len(pending) >= PIECE_BYTES:
+            yield bytes(pending)
+            pending.clear()
+    yield bytes(pending + b"]," + orjson.dumps(others)[1:])
+
+
+def refusal(status: HTTPStatus, reason: str) -> web.Response:
+    return json_response({"error": reason}, status)
 
 
 @web.middleware
@@ -35,6 +91,6 @@ async def errors_as_json(
     try:
         return await handler(request)
     except (msgspec.ValidationError, msgspec.DecodeError) as error:
-        return json_response({"error": str(error)}, HTTPStatus.BAD_REQUEST)
+        return refusal(HTTPStatus.BAD_REQUEST, str(error))
     except web.HTTPException as error:
-        return json_response({"error": error.text or error.reason}, HTTPStatus(error.status))
+        return refusal(HTTPStatus(error.status), error.text or error.reason)

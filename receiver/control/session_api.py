@@ -13,7 +13,12 @@ import msgspec
 from aiohttp import web
 
 from hookproof.process.lateness import LatenessMeter
-from hookproof.receiver.control.json_exchange import json_response, read_body, read_query
+from hookproof.receiver.control.json_exchange import (
+    json_list_response,
+    json_response,
+    read_body,
+    read_query,
+)
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.receiver.inbox.delivery_filter import DeliveryFilter
 from hookproof.receiver.replies.script import Script, TokenName
@@ -23,6 +28,8 @@ from hookproof.receiver.session import DEFAULT, Session, Sessions, TokenTaken
 from hookproof.receiver.signatures.token_secrets import TokenSecrets, verdict_json
 
 LARGEST_PAGE: Final = 1000
+# Of one page of deliveries; the last one of it may exceed this by its own size.
+MOST_PAGE_BYTES: Final = 8 * 2**20
 
 
 class DeliveryQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -144,7 +151,7 @@ class SessionApi:
             raise web.HTTPNotFound(text="this token is not a token endpoint")
         return json_response(server.to_json())
 
-    async def deliveries(self, request: web.Request) -> web.Response:
+    async def deliveries(self, request: web.Request) -> web.StreamResponse:
         """A token's deliveries; waits as the query says.
 
         `late_s` is by how much our own timers were late at most since the token was issued.
@@ -158,18 +165,17 @@ class SessionApi:
             count=query.count,
             timeout_s=query.timeout,
             limit=query.limit,
+            most_bytes=MOST_PAGE_BYTES,
             delivery_filter=_read_filter(query),
         )
-        deliveries = [_delivery_json(delivery, session) for delivery in result.deliveries]
-        return json_response(
-            {
-                "deliveries": deliveries,
-                "complete": result.complete,
-                "dropped": result.dropped,
-                "more": result.more,
-                "late_s": self.lateness.worst_since(session.tokens.get(token, 0.0)),
-            }
-        )
+        deliveries = (_delivery_json(delivery, session) for delivery in result.deliveries)
+        others = {
+            "complete": result.complete,
+            "dropped": result.dropped,
+            "more": result.more,
+            "late_s": self.lateness.worst_since(session.tokens.get(token, 0.0)),
+        }
+        return await json_list_response(request, "deliveries", deliveries, others)
 
     async def rate(self, request: web.Request) -> web.Response:
         """The token's highest number of requests within any window of time."""

@@ -10,6 +10,8 @@ HOST_AND_PORT: Final = re.compile(
     r"(?:\[(?P<ipv6>[^\[\]]+)\]|(?P<host>[^\[\]:\s]+)):(?P<port>[0-9]{1,5})"
 )
 HIGHEST_PORT: Final = 65535
+LOCAL_HOSTS: Final = ("localhost", "127.0.0.1", "::1")
+ALL_ADDRESSES: Final = ("0.0.0.0", "::")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +45,14 @@ class Address:
         if is_ipv6:
             host = f"[{host}]"
         return f"{scheme}://{host}:{self.port}"
+
+
+def listener_names(bind: Address, public_url: str | None) -> tuple[str, ...]:
+    """The names by which senders may reach a listener, for its certificate."""
+    public = urlsplit(public_url or "").hostname
+    hosts = [bind.host, *LOCAL_HOSTS, *([public] if public else [])]
+    # That of all addresses is nobody's name.
+    return tuple(dict.fromkeys(host for host in hosts if host not in ALL_ADDRESSES))
 
 
 def parse_base_url(text: str) -> str:

@@ -1,12 +1,14 @@
 """The certificate authority that a target must trust: endpoint URLs must be https (section 2.3).
 
-It is made once and kept in a folder as `ca.pem` and `ca.key`, so a target is configured once.
+It is made once a year and kept in a folder as `ca.pem` and `ca.key`, so that a target is
+configured once.
 """
 
 import os
 import ssl
 import tempfile
-from datetime import datetime, timedelta
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 from weakref import WeakKeyDictionary
@@ -17,6 +19,12 @@ from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, load_pem_private_key
+
+from hookproof.receiver.http.authority_certificate import (
+    names_permitted,
+    names_refused,
+    new_authority,
+)
 
 CERTIFICATE_FILE: Final = "ca.pem"
 KEY_FILE: Final = "ca.key"
@@ -31,8 +39,14 @@ class AuthorityProblem(Exception):
 
 
 class Authority:
-    def __init__(self, folder: Path) -> None:
-        """Read the folder's authority, or make one; raises AuthorityProblem."""
+    def __init__(
+        self, folder: Path, names: Iterable[str] = (), now: datetime | None = None
+    ) -> None:
+        """Read the folder's authority, or make one for these names besides this machine's.
+
+        `now` is the time, if it is not that of this machine. Raises AuthorityProblem.
+        """
+        self._now = now or datetime.now(UTC)
         self.certificate_path = folder / CERTIFICATE_FILE
         self._key_path = folder / KEY_FILE
         if folder.exists() and not folder.is_dir():
@@ -42,15 +56,40 @@ class Authority:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             present = [path for path in (self.certificate_path, self._key_path) if path.exists()]
-            self._ca = self._read(present) if present else self._make()
+            self._ca = self._read(present) if present else self._make(names)
         except OSError as error:
             raise AuthorityProblem(f"cannot use the folder {folder}: {error.strerror}") from None
+        except ValueError as error:
+            raise AuthorityProblem(
+                f"cannot make a certificate for {', '.join(names)}: {error}"
+            ) from None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names and networks for which it may issue certificates; empty if any."""
+        return names_permitted(self._certificate)
+
+    @property
+    def ends_at(self) -> datetime:
+        """When its certificate expires."""
+        return self._certificate.not_valid_after_utc
+
+    @property
+    def _certificate(self) -> x509.Certificate:
+        return x509.load_pem_x509_certificate(self._ca.cert_pem.bytes())
 
     def server_context(self, *hosts: str) -> ssl.SSLContext:
         """TLS for a listener with these host names or addresses.
 
-        It asks for a client certificate but does not require one.
+        It asks for a client certificate but does not require one. Raises AuthorityProblem if the
+        authority is not for one of them.
         """
+        if refused := names_refused(self._certificate, hosts):
+            raise AuthorityProblem(
+                f"the authority {self.certificate_path} is for {', '.join(self.names)}, and not for"
+                f" {', '.join(refused)}; make another with `hookproof ca DIR --name"
+                f" {refused[0]}`, and let the target trust that"
+            )
         context = _context(self._ca.issue_cert(*hosts))
         self._ca.configure_trust(context)
         context.verify_mode = ssl.CERT_OPTIONAL
@@ -104,26 +143,35 @@ class Authority:
             ) from None
         except x509.ExtensionNotFound:
             may_sign = False
+        if parsed.not_valid_after_utc < self._now:
+            raise AuthorityProblem(
+                f"{self.certificate_path} expired on {parsed.not_valid_after_utc:%Y-%m-%d}; remove"
+                f" it and {KEY_FILE}, make another, and let the target trust that"
+            )
         if not may_sign:
             raise AuthorityProblem(
                 f"{self.certificate_path} is not the certificate of an authority; {self._remedy}"
             )
         return trustme.CA.from_pem(certificate, key)
 
-    def _make(self) -> trustme.CA:
-        ca = trustme.CA()
+    def _make(self, names: Iterable[str]) -> trustme.CA:
+        ca = new_authority(self._now, names)
         # The key is written first, and only if there is none: of two processes that make an
         # authority at once, one wins.
-        with os.fdopen(
-            os.open(self._key_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb"
-        ) as file:
-            file.write(ca.private_key_pem.bytes())
+        write_private(self._key_path, ca.private_key_pem.bytes())
         ca.cert_pem.write_to_path(self.certificate_path)
         return ca
 
     @property
     def _remedy(self) -> str:
         return f"restore both files or remove both from {self.certificate_path.parent}"
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Write a new file that only its owner can read; raises OSError, also if there is one."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
+        file.write(content)
 
 
 def _context(leaf: trustme.LeafCert) -> ssl.SSLContext:

@@ -17,6 +17,7 @@ CACHE_KIB: Final = 8192
 # The approximate size of a row and its index entry, without the delivery.
 ROW_BYTES: Final = 48
 PAGE_SIZE: Final = 256
+PAGE_BYTES: Final = 4 * 2**20
 
 SCHEMA: Final = f"""
 PRAGMA journal_mode = OFF;
@@ -82,13 +83,23 @@ class DiskOverflow:
         return [(token, sequence) for token, sequence, _ in rows]
 
     def read_after(self, token: str, sequence: int, limit: int = PAGE_SIZE) -> list[Arrival]:
-        """Return a token's arrivals above a sequence, in order, at most `limit` of them."""
+        """Return a token's arrivals above a sequence, in order.
+
+        At most `limit` of them, and no further one once they hold PAGE_BYTES.
+        """
+        arrivals: list[Arrival] = []
+        held_bytes = 0
         rows = self._database.execute(
             "SELECT arrival FROM arrivals WHERE token = ? AND sequence > ? "
             "ORDER BY sequence LIMIT ?",
             (token, sequence, limit),
         )
-        return [self._decoder.decode(row[0]) for row in rows]
+        for (encoded,) in rows:
+            arrivals.append(self._decoder.decode(encoded))
+            held_bytes += len(encoded)
+            if held_bytes >= PAGE_BYTES:
+                break
+        return arrivals
 
     def clear(self) -> None:
         self._database.execute("DELETE FROM arrivals")

@@ -53,6 +53,19 @@ class QueryResult:
     more: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageLimits:
+    """When a page is full; None for no limit."""
+
+    deliveries: int | None
+    memory_bytes: int | None
+
+    def is_full(self, deliveries: int, memory_bytes: int) -> bool:
+        return deliveries == self.deliveries or (
+            self.memory_bytes is not None and memory_bytes >= self.memory_bytes
+        )
+
+
 class Inbox:
     """All deliveries of all tokens.
 
@@ -127,19 +140,21 @@ class Inbox:
         count: int,
         timeout_s: float,
         limit: int | None = None,
+        most_bytes: int | None = None,
         delivery_filter: DeliveryFilter = EVERYTHING,
     ) -> QueryResult:
         """Return a token's deliveries above `after` once `count` of them arrived or time is up.
 
         With a `delivery_filter`, only matching deliveries are counted and returned. At most `limit`
-        deliveries are returned, the first ones.
+        deliveries are returned, the first ones, and no further one once they hold `most_bytes`.
         """
+        page = PageLimits(deliveries=limit, memory_bytes=most_bytes)
         try:
             async with asyncio.timeout(timeout_s):
                 await self._wait_for_count(token, after, count, delivery_filter)
         except TimeoutError:
-            return await self._query(token, after, limit, delivery_filter, complete=False)
-        return await self._query(token, after, limit, delivery_filter, complete=True)
+            return await self._query(token, after, page, delivery_filter, complete=False)
+        return await self._query(token, after, page, delivery_filter, complete=True)
 
     def find(self, token: str, sequence: int) -> ReceivedDelivery | None:
         """Return one delivery if it is still kept."""
@@ -223,20 +238,21 @@ class Inbox:
         self,
         token: str,
         after: int,
-        limit: int | None,
+        page: PageLimits,
         delivery_filter: DeliveryFilter,
         *,
         complete: bool,
     ) -> QueryResult:
         deliveries: list[ReceivedDelivery] = []
-        more = False
+        more, held_bytes = False, 0
         async for arrival in self._iterate_kept(token, after):
             if not delivery_filter.matches(arrival):
                 continue
-            more = len(deliveries) == limit
+            more = page.is_full(len(deliveries), held_bytes)
             if more:
                 break
             deliveries.append(arrival.delivery())
+            held_bytes += arrival.memory_bytes()
         dropped = self._logs.get(token, TokenLog()).dropped(after)
         return QueryResult(
             deliveries=tuple(deliveries), complete=complete, dropped=dropped, more=more

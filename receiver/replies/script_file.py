@@ -22,7 +22,7 @@ from hookproof.receiver.replies.token_server_settings import TokenServerSettings
 from hookproof.receiver.signatures.token_secrets import TokenSecrets
 from hookproof.spec.strict_yaml.file_problem import FileProblems, Location, Problem
 from hookproof.spec.strict_yaml.parser import YamlText
-from hookproof.spec.strict_yaml.reader import parse_yaml, read_text
+from hookproof.spec.strict_yaml.reader import check_yaml, parse_yaml, read_text
 
 MESSAGE: Final = re.compile(r"(?P<problem>.*?)(?: - at `\$(?P<path>[^`]*)`)?", re.DOTALL)
 STEP: Final = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
@@ -41,39 +41,35 @@ class TokenPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
             raise ValueError("a token has replies or a token_server, not both")
 
 
+def script_schema() -> dict[str, Any]:
+    """The JSON Schema of a file; what depends on two members of a reply is not in it."""
+    tokens = msgspec.json.schema(dict[TokenName, TokenPlan])
+    definitions = tokens.pop("$defs")
+    tokens["propertyNames"]["x-expected"] = "a token, made of letters, digits and . _ ~ -"
+    return {
+        "type": "object",
+        "properties": {"tokens": tokens},
+        "required": ["tokens"],
+        "additionalProperties": False,
+        "x-expected": "one key, tokens, with the name of each token below it",
+        "$defs": definitions,
+    }
+
+
 def read_script_file(path: Path) -> Mapping[str, TokenPlan]:
     """Read the tokens of a file; raises FileProblems."""
     content = parse_yaml(read_text(path), str(path))
+    check_yaml(content, script_schema(), str(path))
     problems: list[Problem] = []
-    tokens = _tokens(content, problems)
+    tokens: Mapping[str, Any] = content.value["tokens"]
     plans = {token: _plan(content, token, value, problems) for token, value in tokens.items()}
     if problems:
         raise FileProblems(str(path), problems)
     return {token: plan for token, plan in plans.items() if plan is not None}
 
 
-def _tokens(content: YamlText, problems: list[Problem]) -> dict[str, Any]:
-    document = content.value
-    if (
-        not isinstance(document, dict)
-        or set(document) != {"tokens"}
-        or not isinstance(document["tokens"], dict)
-    ):
-        problems.append(
-            content.problem((), "write one key, tokens, with the name of each token below it")
-        )
-        return {}
-    tokens: dict[str, Any] = document["tokens"]
-    return tokens
-
-
 def _plan(content: YamlText, token: str, value: Any, problems: list[Problem]) -> TokenPlan | None:
     location: Location = ("tokens", token)
-    try:
-        msgspec.convert(token, TokenName)
-    except msgspec.ValidationError:
-        problems.append(content.problem(location, "a token is made of letters, digits and . _ ~ -"))
-        return None
     try:
         return msgspec.convert(value, TokenPlan)
     except msgspec.ValidationError as error:

@@ -14,7 +14,7 @@ from typing import Final
 
 from hookproof.receiver.inbox.arrival import RawHeaders
 from hookproof.receiver.signatures.secret_key import secret_key
-from hookproof.receiver.signatures.signed_message import PLACEHOLDER
+from hookproof.receiver.signatures.signed_message import PLACEHOLDER, label_at
 from hookproof.spec.dialect.signature_scheme import Secrets, SignatureScheme
 from hookproof.spec.dialect.vocabulary import Encoding
 
@@ -29,7 +29,11 @@ class FastPath:
     """Checks deliveries of one scheme and these secrets."""
 
     def __init__(
-        self, scheme: SignatureScheme, rules: Secrets, secrets: Sequence[str], event_id_header: str
+        self,
+        scheme: SignatureScheme,
+        rules: Secrets,
+        secrets: Sequence[str],
+        event_id_header: str | None,
     ) -> None:
         self._keys = [secret_key(rules, secret) for secret in secrets]
         self._hash = scheme.hash.value
@@ -42,13 +46,12 @@ class FastPath:
             for index, part in enumerate(PLACEHOLDER.split(scheme.signed))
         ]
         self._value = _pattern(scheme.value)
-        version = scheme.versions[0] if scheme.versions else ""
-        before, _, after = scheme.item.replace("{version}", version).partition("{signature}")
+        item = scheme.item.replace("{version}", label_at(scheme, 0))
+        before, _, after = item.partition("{signature}")
         self._before, self._after = before.encode(), after.encode()
-        self._headers = {
-            scheme.header.lower().encode(): "value",
-            event_id_header.lower().encode(): "id",
-        }
+        self._headers = {scheme.header.lower().encode(): "value"}
+        if event_id_header is not None:
+            self._headers[event_id_header.lower().encode()] = "id"
         if scheme.timestamp_header is not None:
             self._headers[scheme.timestamp_header.lower().encode()] = "timestamp"
 

@@ -14,7 +14,7 @@ def secret_key(rules: Secrets, secret: str) -> bytes:
     try:
         # Unpadded base64 stands for the same bytes, so it is accepted.
         key = (
-            text.encode()
+            (secret if rules.prefix_in_key and text else text).encode()
             if rules.form is SecretForm.TEXT
             else canonical_base64(text + "=" * (-len(text) % 4))
         )

@@ -25,6 +25,8 @@ SHAPES: Final = {
     "version": r"[!-~]{1,40}?",
     "signature": r"[!-~]+",
 }
+# In a label, the number of its position from 1.
+NUMBER: Final = "{n}"
 WHOLE_NUMBER: Final = re.compile(r"[0-9]{1,20}")
 
 
@@ -64,7 +66,9 @@ class SignedMessage:
     signatures: tuple[str | None, ...]
 
 
-def read_headers(scheme: SignatureScheme, headers: Headers, event_id_header: str) -> SignedMessage:
+def read_headers(
+    scheme: SignatureScheme, headers: Headers, event_id_header: str | None
+) -> SignedMessage:
     """Parse the headers; raises VerificationRefused."""
     fields = _fields(scheme.value, _only(headers, scheme.header))
     if scheme.timestamp_header is not None:
@@ -73,7 +77,7 @@ def read_headers(scheme: SignatureScheme, headers: Headers, event_id_header: str
             "timestamp",
             _only(headers, scheme.timestamp_header, missing=Reason.NO_TIMESTAMP),
         )
-    if "{id}" in scheme.signed + scheme.value:
+    if event_id_header is not None and "{id}" in scheme.signed + scheme.value:
         _add(fields, "id", _only(headers, event_id_header))
     if "{timestamp}" in scheme.signed and "timestamp" not in fields:
         raise VerificationRefused(
@@ -162,10 +166,10 @@ def _signatures(scheme: SignatureScheme, joined: str) -> tuple[str | None, ...]:
     items = [_fields(scheme.item, item) for item in _items(scheme.separator, joined)]
     if "{version}" not in scheme.item:
         return tuple(item.get("signature") for item in items)
-    known = [item for item in items if item["version"] in scheme.versions]
-    last = len(scheme.versions) - 1
+    labels = _labels(scheme.versions)
+    known = [item for item in items if labels.fullmatch(item["version"])]
     signatures = tuple(
-        item.get("signature") if item["version"] == scheme.versions[min(index, last)] else None
+        item.get("signature") if item["version"] == label_at(scheme, index) else None
         for index, item in enumerate(known)
     )
     if not any(signatures):
@@ -174,6 +178,24 @@ def _signatures(scheme: SignatureScheme, joined: str) -> tuple[str | None, ...]:
             f"no signature has the version of its place: {', '.join(scheme.versions)}",
         )
     return signatures
+
+
+def label_at(scheme: SignatureScheme, index: int) -> str:
+    """The label of the signature at a position, counted from 0; empty if it has none."""
+    if not scheme.versions:
+        return ""
+    label = scheme.versions[index] if index < len(scheme.versions) else scheme.versions[-1]
+    return label.replace(NUMBER, f"{index + 1}")
+
+
+@lru_cache(maxsize=256)
+def _labels(versions: tuple[str, ...]) -> re.Pattern[str]:
+    """All labels of a scheme, at whatever position."""
+    return re.compile(
+        "|".join(
+            re.escape(label).replace(re.escape(NUMBER), WHOLE_NUMBER.pattern) for label in versions
+        )
+    )
 
 
 def _items(separator: str, joined: str) -> list[str]:

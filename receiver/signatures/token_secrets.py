@@ -26,12 +26,14 @@ from hookproof.spec.dialect.signature_scheme import SignatureScheme
 
 Secret = Annotated[str, msgspec.Meta(min_length=1, max_length=1024)]
 
+ShippedDialect = Annotated[str, msgspec.Meta(extra_json_schema={"enum": [*shipped_dialects()]})]
+
 
 class TokenSecrets(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The secrets of a token, and the dialect and format in which they sign."""
 
     secrets: Annotated[tuple[Secret, ...], msgspec.Meta(min_length=1, max_length=16)]
-    dialect: str = "reference"
+    dialect: ShippedDialect = "reference"
     scheme: Literal["simple", "advanced"] = "simple"
 
     def __post_init__(self) -> None:

@@ -56,7 +56,7 @@ def verify(
     secret_rules: Secrets,
     secrets: Sequence[str],
     headers: Headers,
-    event_id_header: str,
+    event_id_header: str | None,
     body: bytes,
     now: float,
 ) -> Verified | Unverified:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from hookproof.receiver.signatures.signed_message import Reason
+from hookproof.receiver.signatures.signed_message import Reason, label_at
 from hookproof.receiver.vectors.vector import Vector
 from hookproof.spec.dialect.vocabulary import Encoding
 
@@ -118,7 +118,7 @@ def other_labels(vector: Vector) -> Iterator[Change]:
         return
     (text,) = signature_texts(vector)
     item = vector.scheme.item.replace("{signature}", text)
-    own = item.replace("{version}", vector.scheme.versions[0])
+    own = item.replace("{version}", label_at(vector.scheme, 0))
     value = vector.header(vector.scheme.header)
 
     def labelled(new: str) -> Vector:

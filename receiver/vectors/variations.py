@@ -203,6 +203,8 @@ def _times(vector: Vector) -> Iterator[Change]:
 
 def _identifiers(vector: Vector) -> Iterator[Change]:
     own = vector.event_id_header
+    if own is None:
+        return
     if "{id}" not in vector.scheme.signed:
         yield (
             "another identifier",

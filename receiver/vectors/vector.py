@@ -24,7 +24,7 @@ class Vector:
     dialect: str
     format: SchemeFormat
     scheme: SignatureScheme
-    event_id_header: str
+    event_id_header: str | None
     secrets: tuple[str, ...]
     headers: tuple[tuple[str, str], ...]
     body: bytes

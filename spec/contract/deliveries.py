@@ -27,11 +27,12 @@ def specialise_deliveries(document: Document, dialect: Dialect) -> None:
 def _headers(dialect: Dialect) -> Iterator[tuple[str, bool, str]]:
     """Each header that the service adds: name, whether every delivery has it, description."""
     simple, advanced = dialect.signatures.simple, dialect.signatures.advanced
-    yield (
-        dialect.delivery.event_id_header,
-        True,
-        "The event's identifier, the same at each attempt.",
-    )
+    if dialect.delivery.event_id_header is not None:
+        yield (
+            dialect.delivery.event_id_header,
+            True,
+            "The event's identifier, the same at each attempt.",
+        )
     if dialect.delivery.attempt_header is not None:
         yield dialect.delivery.attempt_header, True, "The number of the attempt."
     if dialect.delivery.event_type_header is not None:

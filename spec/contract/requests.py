@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from hookproof.spec.dialect.answer import Answer
+from hookproof.spec.dialect.groups.requests import least_expiration, most
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import (
     AboveMaximum,
@@ -108,14 +109,15 @@ def _require(document: Document, dialect: Dialect) -> None:
 def _bound(document: Document, dialect: Dialect) -> None:
     rules = dialect.requests
     least_rate = 1 if only(dialect.delivery.zero_rate_limit, ZeroLimit.REFUSED) else 0
+    # A rate needs a duration, unless one of 0 stands for none.
+    least_duration = min(1, *dialect.delivery.default_rate_limit_duration.allowed, 1)
     create = schema_named(document, "CreateEndpoint")["properties"]
     roll = schema_named(document, "ExpireSecret")["properties"]
     bounds = (  # section 8
-        (create["http_timeout"], least_http_timeout(dialect), rules.http_timeout_maximum),
-        (create["rate_limit"], least_rate, rules.rate_limit_maximum),
-        # A rate needs a duration.
-        (create["rate_limit_duration"], 1, rules.rate_limit_duration_maximum),
-        (roll["expiration"], 0, rules.expiration_maximum),
+        (create["http_timeout"], least_http_timeout(dialect), most(rules.http_timeout_maximum)),
+        (create["rate_limit"], least_rate, most(rules.rate_limit_maximum)),
+        (create["rate_limit_duration"], least_duration, most(rules.rate_limit_duration_maximum)),
+        (roll["expiration"], least_expiration(rules), most(rules.expiration_maximum)),
     )
     for schema, minimum, maximum in bounds:
         schema.update({"minimum": minimum, "maximum": maximum})
@@ -183,7 +185,9 @@ def _limit_pages(document: Document, dialect: Dialect) -> None:
     schema = document["components"]["parameters"]["perPage"]["schema"]
     if only(paging.bad_parameter, BadParameter.REFUSE):
         schema["minimum"] = 1
-    if only(paging.above_maximum, AboveMaximum.REFUSE) and paging.maximum_per_page.decided:
-        schema["maximum"] = max(paging.maximum_per_page.allowed)  # section 8
+    maxima = [maximum for maximum in paging.maximum_per_page.allowed if maximum is not None]
+    is_limited = len(maxima) == len(paging.maximum_per_page.allowed) > 0
+    if only(paging.above_maximum, AboveMaximum.REFUSE) and is_limited:
+        schema["maximum"] = max(maxima)  # section 8
     if paging.default_per_page.decided:
         schema["default"] = paging.default_per_page.value

@@ -34,7 +34,11 @@ _ALWAYS_VALUED: Final[Mapping[str, frozenset[str]]] = {
     "Source": frozenset({"uid", "project_id", "type", "created_at"}),
     "Event": frozenset({"uid", "project_id", "status", "is_duplicate_event", "created_at"}),
 }
-_PLACEHOLDERS: Final = {"{message}": r"[\s\S]*", "{status}": r"\d{3}"}
+_PLACEHOLDERS: Final = {
+    "{message}": r"[\s\S]*",
+    "{status}": r"\d{3}",
+    "{any}": r"[\s\S]*",
+}
 
 
 def specialise_responses(document: Document, dialect: Dialect) -> None:
@@ -59,7 +63,7 @@ def template_schema(template: object) -> Document:
         items = [template_schema(value) for value in template]
         return {"type": "array", "prefixItems": items, "minItems": len(items)}
     if isinstance(template, str) and any(name in template for name in _PLACEHOLDERS):
-        parts = re.split("({message}|{status})", template)
+        parts = re.split("({message}|{status}|{any})", template)
         return {
             "type": "string",
             "pattern": f"^{''.join(_PLACEHOLDERS.get(part, re.escape(part)) for part in parts)}$",
@@ -119,8 +123,10 @@ def _nullable(schema: Document) -> Document:
 
 def _specialise_refusals(document: Document, dialect: Dialect) -> None:
     """Restrict error responses (section 7); the error body may have further fields."""
+    usual = template_schema(dialect.errors.body)
+    own = [template_schema(body) for body in dialect.errors.bodies.values() if body is not None]
     document["components"]["schemas"][ERROR_BODY] = {
-        **template_schema(dialect.errors.body),
+        **({"anyOf": [usual, *own]} if own else usual),
         "description": "What a refusal says.",
     }
     refusal = document["components"]["responses"]["Error"]

@@ -14,12 +14,12 @@ from jsonschema_rs import Draft202012Validator, ValidationError
 
 from hookproof.spec.contract.deliveries import specialise_deliveries
 from hookproof.spec.contract.examples import drop_unfit_examples
+from hookproof.spec.contract.refusals import EMPTY, ErrorForm, ErrorForms
 from hookproof.spec.contract.requests import specialise_requests
-from hookproof.spec.contract.responses import ANY_SUCCESS, ERROR_BODY, specialise_responses
+from hookproof.spec.contract.responses import ANY_SUCCESS, specialise_responses, template_schema
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.openapi_document import (
-    SCHEMAS,
     Document,
     content_schema,
     openapi_document,
@@ -77,7 +77,7 @@ class Contract:
     operations: Mapping[str, Operation]
     bodies: Mapping[str, Draft202012Validator] = field(repr=False)
     answers: Mapping[str, Draft202012Validator] = field(repr=False)
-    refusal: Draft202012Validator = field(repr=False)
+    errors: ErrorForms = field(repr=False)
 
     def request_problems(self, operation_id: str, value: object) -> tuple[SchemaProblem, ...]:
         """Why a JSON value is not a request body; KeyError for an operation without one."""
@@ -88,8 +88,12 @@ class Contract:
         return _problems(self.answers[operation_id], value)
 
     def error_problems(self, value: object) -> tuple[SchemaProblem, ...]:
-        """Why a JSON value is not the body of an error response (section 7)."""
-        return _problems(self.refusal, value)
+        """Why a JSON value is not the usual body of an error response (section 7)."""
+        return self.form_problems(self.errors.usual, value)
+
+    def form_problems(self, form: ErrorForm, value: object) -> tuple[SchemaProblem, ...]:
+        """Why a JSON value is not the body of an error response of this form, which has one."""
+        return () if form.validator is None else _problems(form.validator, value)
 
 
 def contract_for(dialect: Dialect) -> Contract:
@@ -112,7 +116,7 @@ def contract_for(dialect: Dialect) -> Contract:
             operation["operationId"]: _validator(document, content_schema(_success(operation)))
             for _path, _method, operation in operations_of(document)
         },
-        refusal=_validator(document, {"$ref": f"{SCHEMAS}{ERROR_BODY}"}),
+        errors=_error_forms(dialect),
     )
     drop_unfit_examples(
         document,
@@ -138,6 +142,19 @@ def _operations(document: Document, dialect: Dialect) -> Iterator[Operation]:
                 for name, schema in query_parameters(document, operation).items()
             ),
         )
+
+
+def _error_forms(dialect: Dialect) -> ErrorForms:
+    def form(template: object) -> ErrorForm:
+        validator = Draft202012Validator(template_schema(template), mask="the value")
+        return ErrorForm(validator=validator, template=template)
+
+    own = dialect.errors.bodies
+    return ErrorForms(
+        dialect=dialect,
+        usual=form(dialect.errors.body),
+        own={name: EMPTY if body is None else form(body) for name, body in own.items()},
+    )
 
 
 def _success(operation: Document) -> Document:

@@ -71,3 +71,7 @@ def noted_preferences() -> Iterator[Mapping[int, Answer[Any]]]:
 
 # The answer to a gap that is younger than the format of the files, which need not have it.
 NOT_ASKED: Final[Answer[Any]] = Answer((), reason="the dialect does not say")
+
+# What stands in a dialect for an answer that cannot be read in its file, so that the others can be
+# examined.
+UNREAD: Final[Answer[Any]] = Answer((), reason="the answer cannot be read")

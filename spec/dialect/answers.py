@@ -11,6 +11,7 @@ from hookproof.spec.dialect.model import Dialect
 # The gaps that a server may leave open: they are about what it sends besides deliveries, or younger
 # than the format of the files.
 MAY_STAY_UNDECIDED: Final = (
+    "paging.bad_cursor",
     "delivery.notify_on",
     "delivery.own_events",
     "delivery.token_scheme",
@@ -68,7 +69,7 @@ def readings(dialect: Dialect, ambiguous: Collection[int]) -> Iterator[Dialect]:
     for choice in islice(product(*orders), 1, MOST_READINGS + 1):
         reading = dialect
         for name, answer in choice:
-            reading = _with(reading, name.split("."), answer)
+            reading = with_answer(reading, name.split("."), answer)
         yield reading
 
 
@@ -85,10 +86,10 @@ def require_decided(dialect: Dialect, except_for: Collection[str] = MAY_STAY_UND
         )
 
 
-def _with(record: Any, path: Sequence[str], answer: object) -> Any:
+def with_answer(record: Any, path: Sequence[str], answer: object) -> Any:
     """A copy of a group of answers in which one has another value."""
     first, *rest = path
-    value = _with(getattr(record, first), rest, answer) if rest else answer
+    value = with_answer(getattr(record, first), rest, answer) if rest else answer
     return replace(record, **{first: value})
 
 

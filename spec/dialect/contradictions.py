@@ -3,17 +3,20 @@
 Each check yields the location of the answer to change, and why. Templates have their own module.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from operator import attrgetter
 from typing import Any, Final
 
-from hookproof.spec.dialect.answer import Answer
-from hookproof.spec.dialect.model import REQUIRES, Dialect
+from hookproof.spec.dialect.answer import UNREAD, Answer
+from hookproof.spec.dialect.groups.errors import REFUSALS, WITHOUT_OPERATION
+from hookproof.spec.dialect.groups.requests import REQUIRES
+from hookproof.spec.dialect.model import LABELS, Dialect
 from hookproof.spec.dialect.template_contradictions import (
     ONE_SECRET,
     Contradiction,
     template_contradictions,
 )
+from hookproof.spec.dialect.vocabulary import SecretForm
 from hookproof.spec.openapi_document import (
     content_schema,
     field_at,
@@ -33,6 +36,8 @@ _IN_ORDER: Final = (
     ("requests.http_timeout_minimum", "delivery.default_timeout_s"),
     ("delivery.default_timeout_s", "requests.http_timeout_maximum"),
     ("delivery.default_rate_limit_duration", "requests.rate_limit_duration_maximum"),
+    ("requests.expiration_minimum", "requests.expiration_maximum"),
+    ("requests.expiration_minimum", "rolling.default_expiration"),
     ("rolling.default_expiration", "requests.expiration_maximum"),
     ("paging.default_per_page", "paging.maximum_per_page"),
     ("retry.initial_s", "retry.maximum_s"),
@@ -56,7 +61,7 @@ _RESOURCES: Final = ("Endpoint", "PortalLink", "Source", "Event")
 
 
 def contradictions(dialect: Dialect) -> Iterator[Contradiction]:
-    """The problems of a dialect whose answers all have the right form."""
+    """The problems of a dialect whose answers all have the right form, or are UNREAD."""
     problems = (problem for check in _CHECKS for problem in check(dialect))
     yield from dict.fromkeys(problems)
 
@@ -116,14 +121,12 @@ def _fields_exist(dialect: Dialect) -> Iterator[Contradiction]:
     document = openapi_document()
     for operation_id, body in request_bodies(document):
         known = resolved(document, content_schema(body))["properties"]
-        yield from _unknown_fields(
-            REQUIRES[operation_id], dialect.requests.required_by(operation_id), known
-        )
+        yield from _unknown_fields(dialect, REQUIRES[operation_id], known)
     assigned = {
         field for name in _RESOURCES for field in schema_named(document, name)["properties"]
     }
-    yield from _unknown_fields("service_assigned", dialect.requests.service_assigned, assigned)
-    for index, path in enumerate(dialect.representation.masked):
+    yield from _unknown_fields(dialect, "service_assigned", assigned)
+    for index, path in enumerate(_items(dialect, "representation.masked")):
         if field_at(document, "Endpoint", path.split(".")) is None:
             yield (
                 ("representation", "masked", index),
@@ -132,9 +135,9 @@ def _fields_exist(dialect: Dialect) -> Iterator[Contradiction]:
 
 
 def _unknown_fields(
-    answer: str, names: tuple[str, ...], known: Collection[str]
+    dialect: Dialect, answer: str, known: Collection[str]
 ) -> Iterator[Contradiction]:
-    for index, name in enumerate(names):
+    for index, name in enumerate(_items(dialect, f"requests.{answer}")):
         if name not in known:
             yield (
                 ("requests", answer, index),
@@ -151,12 +154,69 @@ def _both_secrets_sign(dialect: Dialect) -> Iterator[Contradiction]:
         )
 
 
+def _refusals_exist(dialect: Dialect) -> Iterator[Contradiction]:
+    """What single operations and refusals have instead is about some that there are."""
+    operations = tuple(LABELS)
+    at_an_operation = [name for name in REFUSALS if name not in WITHOUT_OPERATION]
+    for operation_id, statuses in _as_far_as_read(dialect.errors.by_operation):
+        location: Location = ("errors", "by_operation", operation_id)
+        if operation_id not in operations:
+            yield location, f"there is no such operation{did_you_mean(operation_id, operations)}"
+        for name, _ in _as_far_as_read(statuses):
+            if name not in at_an_operation:
+                known = did_you_mean(name, at_an_operation)
+                yield (*location, name), f"no operation has such a refusal{known}"
+    for name, body in _as_far_as_read(dialect.errors.bodies):
+        if name not in REFUSALS:
+            known = did_you_mean(name, REFUSALS)
+            yield ("errors", "bodies", name), f"there is no such refusal{known}"
+        elif not (body is None or isinstance(body, Mapping)):
+            yield ("errors", "bodies", name), "expected an object, or null for no body"
+
+
+def _as_far_as_read(mapping: object) -> list[tuple[str, Any]]:
+    """The members of a mapping; none of what is UNREAD."""
+    return list(mapping.items()) if isinstance(mapping, Mapping) else []
+
+
+def _prefix_can_be_in_the_key(dialect: Dialect) -> Iterator[Contradiction]:
+    secret = dialect.signatures.secret
+    if secret.prefix_in_key is True and secret.form not in (SecretForm.TEXT, UNREAD):
+        yield (
+            ("signatures", "secret", "prefix_in_key"),
+            f"expected false, since a prefix is no {secret.form}",
+        )
+
+
+def _identifier_is_sent(dialect: Dialect) -> Iterator[Contradiction]:
+    """A receiver cannot check a signature over an identifier that is not sent to it."""
+    for name in ("simple", "advanced"):
+        scheme = getattr(dialect.signatures, name)
+        if UNREAD in (scheme.value, scheme.signed):
+            continue
+        in_header = "{id}" in scheme.value or dialect.delivery.event_id_header is not None
+        if "{id}" in scheme.signed and not in_header:
+            yield (
+                ("signatures", name, "signed"),
+                (
+                    "{id} is signed but not sent; put it into value or name a"
+                    " delivery.event_id_header"
+                ),
+            )
+
+
 def _values(dialect: Dialect, path: str) -> list[Any]:
-    """The values that an answer allows; none if it is undecided or the header is not sent."""
+    """The values that an answer allows; none if it is undecided, or null for what there is not."""
     value = attrgetter(path)(dialect)
     if isinstance(value, Answer):
-        return list(value.allowed)
+        return [each for each in value.allowed if each is not None]
     return [] if value is None else [value]
+
+
+def _items(dialect: Dialect, path: str) -> tuple[str, ...]:
+    """The items of an answer that is a list; none if it could not be read."""
+    value = attrgetter(path)(dialect)
+    return () if value is UNREAD else tuple(value)
 
 
 def _location(path: str) -> Location:
@@ -171,4 +231,7 @@ _CHECKS: Final = (
     _filters_are_new,
     _fields_exist,
     _both_secrets_sign,
+    _identifier_is_sent,
+    _prefix_can_be_in_the_key,
+    _refusals_exist,
 )

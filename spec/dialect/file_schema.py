@@ -67,7 +67,11 @@ def _record(kind: Any) -> Writing:
     schema = {
         "type": "object",
         "properties": {name: writing.schema for name, writing in writings.items()},
-        "required": [field.name for field in fields(kind) if field.default is MISSING],
+        "required": [
+            field.name
+            for field in fields(kind)
+            if field.default is MISSING and field.default_factory is MISSING
+        ],
         "additionalProperties": False,
     }
     return Writing(
@@ -86,12 +90,14 @@ def _annotated(annotation: Any, description: str, *constraints: object) -> Writi
 
 
 def _constrain(schema: Schema, constraint: object) -> None:
-    """Add a constraint to a schema in place; it applies inside an answer, a list or beside null."""
+    """Add a constraint to a schema in place; it applies inside an answer, a list or a mapping."""
     if "else" in schema:
         _constrain(schema["else"], constraint)
         _constrain(schema["then"]["properties"][ONE_OF]["items"], constraint)
     elif "items" in schema:
         _constrain(schema["items"], constraint)
+    elif schema.get("additionalProperties"):
+        _constrain(schema["additionalProperties"], constraint)
     elif isinstance(constraint, Range):
         bounds = {"minimum": constraint.minimum, "maximum": constraint.maximum}
         schema.update({keyword: bound for keyword, bound in bounds.items() if bound is not None})
@@ -126,7 +132,11 @@ def _answer(kind: Any) -> Writing:
         "x-expected": f"a value, {{{ONE_OF}: [...]}} or {{{UNDECIDED}: why}}",
     }
     return Writing(
-        schema={"if": {"type": "object"}, "then": several, "else": value.schema},
+        schema={
+            "if": {"type": "object"},
+            "then": several,
+            "else": {**value.schema, "x-several": ONE_OF},
+        },
         read=lambda written: _read_answer(written, value.read),
     )
 

@@ -17,25 +17,21 @@ from hookproof.spec.dialect.answer import NOT_ASKED, Answer
 from hookproof.spec.dialect.constraints import (
     AMOUNT,
     COUNT,
-    HEADER,
     HEADER_TEXT,
-    MEDIA_TYPE,
     ONE_WORD,
     PARAMETER,
     REFUSAL,
     STATUS,
     SUCCESS,
     Placeholder,
-    Range,
 )
+from hookproof.spec.dialect.groups.deliveries import Delivery, Retry
+from hookproof.spec.dialect.groups.errors import Errors
+from hookproof.spec.dialect.groups.requests import RequestRules
 from hookproof.spec.dialect.signature_scheme import Signatures
 from hookproof.spec.dialect.vocabulary import (
     AboveMaximum,
-    AppIdMeaning,
     BadParameter,
-    BothContacts,
-    CertificateEncoding,
-    CreationVisit,
     CursorForm,
     Duplicate,
     EventApplication,
@@ -44,30 +40,16 @@ from hookproof.spec.dialect.vocabulary import (
     EventQuery,
     EventRaw,
     EventSource,
-    Excess,
     FailureRate,
-    FormEncoding,
-    HeaderText,
     IdentifierForm,
     KeyScope,
-    LeftOut,
     Match,
-    Notify,
     NoValue,
     OnInput,
-    PartialMapping,
-    PortalEndpointsMeaning,
-    Reach,
-    RedirectOutcome,
-    RetryAfter,
     SecretDisplay,
     SortKey,
-    SuccessStatus,
     TimestampForm,
     TimeUnit,
-    TokenScheme,
-    ZeroLimit,
-    ZeroTimeout,
 )
 
 
@@ -115,33 +97,6 @@ class SuccessStatuses:
         """The status of an operation that succeeds; raises KeyError for an unknown operation."""
         status: Answer[int] = getattr(self, LABELS[operation_id])
         return status
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Errors:
-    """Section 7: error responses."""
-
-    body: Annotated[
-        Mapping[str, object], "error body; {message} and {status} in a text stand for themselves"
-    ]
-    content_type: Annotated[str, "content type of an error body", MEDIA_TYPE]
-    malformed_body: Annotated[Answer[int], "status for a body that is not JSON", REFUSAL]
-    invalid_value: Annotated[
-        Answer[int], "status for a field or parameter with a value that is not accepted", REFUSAL
-    ]
-    unknown_resource: Annotated[
-        Answer[int], "status for an identifier that names nothing in the project", REFUSAL
-    ]
-    unknown_project: Annotated[Answer[int], "status for a project that does not exist", REFUSAL]
-    unknown_path: Annotated[Answer[int], "status for a path outside the eight operations", REFUSAL]
-    method_not_allowed: Annotated[Answer[int], "status for another method on a known path", REFUSAL]
-    body_too_large: Annotated[Answer[int], "status for a body above the size limit", REFUSAL]
-    unsupported_media_type: Annotated[
-        Answer[int], "status for a body that is not declared as JSON", REFUSAL
-    ]
-    slow_request: Annotated[
-        Answer[int], "status for a request that does not arrive in time", REFUSAL
-    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,73 +162,20 @@ class Words:
     ]
 
 
-# The field of RequestRules that names the required fields of an operation's body.
-REQUIRES: Final = {
-    "createEndpoint": "create_endpoint_requires",
-    "expireEndpointSecret": "expire_endpoint_secret_requires",
-    "updatePortalLink": "update_portal_link_requires",
-    "createBroadcastEvent": "create_broadcast_event_requires",
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestRules:
-    """Sections 2.9, 4.9, 8 and 9: what a request must and may contain."""
-
-    create_endpoint_requires: Annotated[tuple[str, ...], "required fields of createEndpoint"]
-    expire_endpoint_secret_requires: Annotated[
-        tuple[str, ...], "required fields of expireEndpointSecret"
-    ]
-    update_portal_link_requires: Annotated[tuple[str, ...], "required fields of updatePortalLink"]
-    create_broadcast_event_requires: Annotated[
-        tuple[str, ...], "required fields of createBroadcastEvent"
-    ]
-    service_assigned: Annotated[tuple[str, ...], "response fields that only the service sets"]
-    service_assigned_input: Annotated[
-        Answer[OnInput], "what happens to a service-assigned field in a request"
-    ]
-    unknown_fields: Annotated[
-        Answer[OnInput], "what happens to a field that the document does not name"
-    ]
-    size_limit: Annotated[int, "largest request body, in bytes", COUNT]
-    http_timeout_minimum: Annotated[int, "smallest http_timeout, in seconds", AMOUNT]
-    http_timeout_maximum: Annotated[int, "largest http_timeout, in seconds", COUNT]
-    rate_limit_maximum: Annotated[int, "largest rate_limit", COUNT]
-    rate_limit_duration_maximum: Annotated[int, "largest rate_limit_duration, in its unit", COUNT]
-    expiration_maximum: Annotated[int, "largest expiration of an old secret, in its unit", COUNT]
-    app_id: Annotated[Answer[AppIdMeaning], "what the deprecated appID does"]
-    portal_endpoints: Annotated[
-        Answer[PortalEndpointsMeaning], "what the deprecated portal field endpoints does"
-    ]
-    header_text: Annotated[Answer[HeaderText], "texts that the value of a custom header can be"] = (
-        NOT_ASKED
-    )
-    client_certificate: Annotated[
-        Answer[CertificateEncoding], "how certificate and key of mtls_client_cert are written"
-    ] = NOT_ASKED
-    partial_field_mapping: Annotated[
-        Answer[PartialMapping], "what becomes of a field_mapping that leaves out a member"
-    ] = NOT_ASKED
-    update_left_out: Annotated[
-        Answer[LeftOut], "what an update does to a field of a portal link that it leaves out"
-    ] = NOT_ASKED
-
-    def required_by(self, operation_id: str) -> tuple[str, ...]:
-        """The required fields of an operation's body; raises KeyError if it has none."""
-        required: tuple[str, ...] = getattr(self, REQUIRES[operation_id])
-        return required
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paging:
     """Sections 4.4, 4.7 and 8: lists."""
 
     default_per_page: Annotated[Answer[int], "page size when perPage is not given", COUNT]
-    maximum_per_page: Annotated[Answer[int], "largest page size", COUNT]
+    maximum_per_page: Annotated[Answer[int | None], "largest page size; null: none", COUNT]
     above_maximum: Annotated[Answer[AboveMaximum], "what happens to a larger perPage"]
     bad_parameter: Annotated[
         Answer[BadParameter], "what happens to a parameter that cannot be read"
     ]
+    bad_cursor: Annotated[
+        Answer[BadParameter],
+        "what happens to a cursor that cannot be read; left out: as to other parameters",
+    ] = NOT_ASKED
     cursor_form: Annotated[Answer[CursorForm], "what a cursor looks like"]
     sort_key: Annotated[Answer[SortKey], "field that sort orders by"]
     owner_filter: Annotated[
@@ -294,78 +196,6 @@ class Rolling:
     default_expiration: Annotated[
         Answer[int], "expiration when it is not given, in its unit", AMOUNT
     ]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Retry:
-    """Section 1: attempts.
-
-    The n-th wait is `initial_s * factor ** (n - 1)`, at most `maximum_s`, plus jitter.
-    """
-
-    attempts: Annotated[Answer[int], "attempts for one delivery, the first one included", COUNT]
-    initial_s: Annotated[Answer[float], "wait before the second attempt, in seconds", AMOUNT]
-    factor: Annotated[Answer[float], "growth of the wait from attempt to attempt", COUNT]
-    maximum_s: Annotated[Answer[float], "longest wait, in seconds", AMOUNT]
-    jitter: Annotated[float, "largest random share by which a wait is lengthened", Range(0, 1)]
-    success: Annotated[Answer[SuccessStatus], "answers that count as delivered"]
-    redirect: Annotated[Answer[RedirectOutcome], "how an answer that redirects counts"]
-    retry_after: Annotated[Answer[RetryAfter], "what happens to a Retry-After header"]
-    retry_after_maximum_s: Annotated[
-        float, "longest Retry-After that is waited for, in seconds", AMOUNT
-    ]
-    deactivate_after: Annotated[
-        Answer[int], "exhausted deliveries in a row that disable an endpoint; 0: never", AMOUNT
-    ]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Delivery:
-    """Sections 1, 4.8 and 6: which deliveries arrive, and where."""
-
-    reach: Annotated[Answer[Reach], "endpoints that a broadcast reaches"]
-    disabled_receives: Annotated[
-        Answer[bool], "whether an endpoint created with is_disabled receives"
-    ]
-    visible_within_s: Annotated[
-        float, "time after which a new endpoint receives broadcasts, in seconds", AMOUNT
-    ]
-    creation_visit: Annotated[Answer[CreationVisit], "request that tests a new endpoint's URL"]
-    event_id_header: Annotated[
-        str, "delivery header with the event's identifier, the same at each attempt", HEADER
-    ]
-    attempt_header: Annotated[
-        str | None, "delivery header with the attempt's number; null: none", HEADER
-    ]
-    first_attempt: Annotated[Answer[int], "number of the first attempt", AMOUNT]
-    event_type_header: Annotated[
-        str | None, "delivery header with the event_type; null: none", HEADER
-    ]
-    reserved_headers: Annotated[
-        Answer[OnInput], "what happens to a custom header that the service itself sets"
-    ]
-    form_body: Annotated[Answer[FormEncoding], "body for an endpoint with the form content type"]
-    default_timeout_s: Annotated[
-        Answer[int], "http_timeout when it is not given, in seconds", COUNT
-    ]
-    zero_http_timeout: Annotated[Answer[ZeroTimeout], "what an http_timeout of 0 means"] = NOT_ASKED
-    rate_limit_unit: Annotated[TimeUnit, "unit of rate_limit_duration"]
-    default_rate_limit_duration: Annotated[
-        Answer[int], "rate_limit_duration when it is not given, in its unit", COUNT
-    ]
-    zero_rate_limit: Annotated[Answer[ZeroLimit], "what a rate_limit of 0 means"]
-    excess: Annotated[Answer[Excess], "what happens to deliveries above the rate limit"]
-    notify_on: Annotated[Answer[Notify], "condition for notifications by e-mail and chat"]
-    both_contacts: Annotated[
-        Answer[BothContacts],
-        "who is notified where there are an e-mail address and a chat channel",
-    ] = NOT_ASKED
-    own_events: Annotated[
-        Answer[bool], "whether the service sends webhooks about its own resources"
-    ]
-    token_scheme: Annotated[
-        Answer[TokenScheme], "scheme before an OAuth 2 token in the Authorization header"
-    ] = NOT_ASKED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,14 +4,19 @@ A file answers every gap, or names in `extends:` the dialect that answers what i
 of answers are merged; a single answer replaces the inherited one completely.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from hookproof.spec.dialect.answer import UNREAD
+from hookproof.spec.dialect.answers import answers_of, with_answer
 from hookproof.spec.dialect.contradictions import contradictions
 from hookproof.spec.dialect.file_schema import Schema, dialect_writing
 from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.writer import written_dialect
 from hookproof.spec.strict_yaml.file_problem import Location
 from hookproof.spec.strict_yaml.parser import YamlText
 from hookproof.spec.strict_yaml.reader import (
@@ -21,11 +26,13 @@ from hookproof.spec.strict_yaml.reader import (
     read_text,
     scan_yaml,
 )
-from hookproof.spec.strict_yaml.schema_wording import did_you_mean
+from hookproof.spec.strict_yaml.schema_wording import UNKNOWN_KEY, did_you_mean
 
 EXTENDS: Final = "extends"
 # What a dialect says about itself; it is never inherited.
 OWN_FIELDS: Final = ("name", "summary")
+
+_COMPLETE: Final = "reference"
 
 _FOLDER: Final = Path(__file__).parents[1] / "dialects"
 _SUFFIXES: Final = (".yaml", ".yml")
@@ -74,11 +81,94 @@ def load_dialect_mapping(
 
 
 def _dialect(content: YamlText, origin: _Origin) -> Dialect:
-    dialect: Dialect = dialect_writing().read(_answers(content, origin))
-    problems = [content.problem(location, message) for location, message in contradictions(dialect)]
-    if problems:
+    try:
+        answers = _answers(content, origin)
+    except FileProblems as refusal:
+        # What it extends is wrong, or what the answers that can be read would be completed by.
+        if refusal.path != origin.name or origin.name == str(_path(_COMPLETE, Path())):
+            raise
+        reported = [_with_nearest_field(problem) for problem in refusal.problems]
+        further = _problems_of_the_rest(content, origin, {problem.where for problem in reported})
+        raise FileProblems(origin.name, [*reported, *further]) from None
+    dialect: Dialect = dialect_writing().read(answers)
+    if problems := list(_contradictions(dialect, content)):
         raise FileProblems(origin.name, problems)
     return dialect
+
+
+def _contradictions(dialect: Dialect, content: YamlText) -> Iterator[Problem]:
+    for location, message in contradictions(dialect):
+        yield content.problem(location, message)
+
+
+def _problems_of_the_rest(
+    content: YamlText, origin: _Origin, wrong: Collection[str]
+) -> Iterator[Problem]:
+    """What contradicts each other among the answers of a file of which others, at the places
+    `wrong`, cannot be read.
+    """
+    if not isinstance(content.value, dict):
+        return
+    inherited: dict[str, Any] = {}
+    if EXTENDS in content.value and EXTENDS not in wrong:
+        try:
+            inherited = _inherited(content, origin)
+        except FileProblems as refusal:
+            yield from refusal.problems if refusal.path == origin.name else ()
+    schema = dialect_writing().schema
+    known = _merged(
+        _without(wrong, inherited, schema), _without(wrong, content.value, schema), schema
+    )
+    yield from _contradictions(_partly_read(known), content)
+
+
+def _without(
+    wrong: Collection[str], answers: Mapping[str, Any], schema: Schema, group: str = ""
+) -> dict[str, Any]:
+    """The answers of a group, and of those within it, that are not at one of these places."""
+    readable: dict[str, Any] = {}
+    for name, value in schema["properties"].items():
+        where = f"{group}{name}"
+        if name not in answers or where in wrong:
+            continue
+        if "required" in value:
+            readable[name] = _without(wrong, answers[name], value, f"{where}.")
+        elif not any(place.startswith((f"{where}.", f"{where}[")) for place in wrong):
+            readable[name] = answers[name]
+    return readable
+
+
+def _partly_read(known: dict[str, Any]) -> Dialect:
+    """The dialect with these answers; all others are UNREAD."""
+    schema = dialect_writing().schema
+    complete = written_dialect(_complete())
+    dialect: Dialect = dialect_writing().read(_merged(complete, known, schema))
+    for name, _ in list(answers_of(dialect)):
+        steps = name.split(".")
+        group: Any = known
+        for step in steps[:-1]:
+            group = group.get(step, {})
+        if steps[-1] not in group:
+            dialect = with_answer(dialect, steps, UNREAD)
+    return dialect
+
+
+@cache
+def _complete() -> Dialect:
+    """A dialect that has an answer in each of its fields."""
+    return load_dialect(_COMPLETE)
+
+
+def _with_nearest_field(problem: Problem) -> Problem:
+    """A problem that names the field of another group, if an unknown key is like its name."""
+    if not problem.message.startswith(UNKNOWN_KEY):
+        return problem
+    fields: dict[str, list[str]] = {}
+    for name, _ in answers_of(_complete()):
+        fields.setdefault(name.rpartition(".")[-1], []).append(name)
+    close = get_close_matches(problem.where.rpartition(".")[-1], fields, n=1)
+    words = f"unknown key here; did you mean {' or '.join(fields[close[0]])}?" if close else ""
+    return replace(problem, message=words or problem.message)
 
 
 def _answers(content: YamlText, origin: _Origin) -> dict[str, Any]:
@@ -86,7 +176,7 @@ def _answers(content: YamlText, origin: _Origin) -> dict[str, Any]:
     if not (isinstance(content.value, dict) and EXTENDS in content.value):
         check_yaml(content, dialect_writing().schema, origin.name)
         return dict(content.value)
-    check_yaml(content, _partial_schema(), origin.name)
+    check_yaml(content, partial_schema(), origin.name)
     own = {key: value for key, value in content.value.items() if key != EXTENDS}
     return _merged(_inherited(content, origin), own, dialect_writing().schema)
 
@@ -119,7 +209,7 @@ def _path(name_or_path: str, folder: Path) -> Path:
     raise FileProblems(name_or_path, [Problem(line=None, where="", message=message)])
 
 
-def _partial_schema() -> Schema:
+def partial_schema() -> Schema:
     """The schema of a file that extends another: only its name and summary are required."""
     schema = _without_required(dialect_writing().schema)
     extends = {

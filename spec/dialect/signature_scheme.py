@@ -26,7 +26,7 @@ from hookproof.spec.dialect.vocabulary import (
 class Secrets:
     """Sections 2.3 and 2.4: the text of a signing secret."""
 
-    prefix: Annotated[str, "what a secret's text begins with; it is not part of the key"]
+    prefix: Annotated[str, "what a secret's text begins with"]
     form: Annotated[SecretForm, "how the rest of the text becomes the key"]
     generated_bytes: Annotated[
         int, "random bytes in a secret that the service generates", Range(16)
@@ -34,6 +34,7 @@ class Secrets:
     other_forms: Annotated[
         Answer[OnInput], "what happens to a given secret without this prefix and form"
     ]
+    prefix_in_key: Annotated[bool, "whether the prefix is part of the key of the HMAC"] = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +44,7 @@ class SignatureScheme:
     `signed` and `value` are templates. `{body}` is the raw body, `{timestamp}` the time of the
     attempt, `{id}` the event's identifier, `{signatures}` the items joined by `separator`. In an
     item, `{signature}` is the encoded HMAC and `{version}` the label at the secret's position; the
-    last label is that of all further secrets.
+    last label is that of all further secrets, and a `{n}` in it the number of the position, from 1.
     """
 
     header: Annotated[str, "header that carries the signatures", HEADER]

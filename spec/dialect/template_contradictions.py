@@ -6,9 +6,10 @@ must be separated by the text between them.
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Final
 
+from hookproof.spec.dialect.answer import UNREAD
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.signature_scheme import SignatureScheme
 from hookproof.spec.dialect.vocabulary import Encoding, SigningSecrets
@@ -16,11 +17,12 @@ from hookproof.spec.strict_yaml.file_problem import Location
 from hookproof.spec.strict_yaml.schema_wording import did_you_mean
 
 Contradiction = tuple[Location, str]
+_SchemeCheck = Callable[[SignatureScheme], Iterator[tuple[str, str]]]
 
 # The placeholders of each template.
 PLACEHOLDERS: Final[Mapping[str, tuple[str, ...]]] = {
     "key_format": ("key",),
-    "body": ("message", "status"),
+    "body": ("message", "status", "any"),
     "signed": ("body", "timestamp", "id"),
     "value": ("timestamp", "id", "signatures"),
     "item": ("signature", "version"),
@@ -38,16 +40,15 @@ def template_contradictions(dialect: Dialect) -> Iterator[Contradiction]:
         ("authentication", "key_format"), dialect.authentication.key_format
     )
     yield from _unknown_in_body(("errors", "body"), dialect.errors.body)
+    if isinstance(dialect.errors.bodies, Mapping):  # else it could not be read
+        for refusal, body in dialect.errors.bodies.items():
+            yield from _unknown_in_body(("errors", "bodies", refusal), body)
     for name in ("simple", "advanced"):
         scheme = getattr(dialect.signatures, name)
-        for check in (
-            _placeholders_are_known,
-            _time_is_sent,
-            _versions_are_used,
-            _parts_are_separable,
-        ):
-            for field, message in check(scheme):
-                yield ("signatures", name, field), message
+        for check, needed in _SCHEME_CHECKS.items():
+            if all(getattr(scheme, field) is not UNREAD for field in needed):
+                for field, message in check(scheme):
+                    yield ("signatures", name, field), message
 
 
 def _unknown_in_body(location: Location, template: object) -> Iterator[Contradiction]:
@@ -62,15 +63,20 @@ def _unknown_in_body(location: Location, template: object) -> Iterator[Contradic
 
 
 def _unknown_placeholders(
-    location: Location, template: str, field: str = ""
+    location: Location, template: object, field: str = ""
 ) -> Iterator[Contradiction]:
     known = PLACEHOLDERS[field or str(location[-1])]
-    for name in dict.fromkeys(_PLACEHOLDER.findall(template)):
+    for name in dict.fromkeys(_placeholders(template)):
         if name not in known:
             yield (
                 location,
                 f"unknown placeholder {{{name}}}{did_you_mean(name, known) or _expected(known)}",
             )
+
+
+def _placeholders(template: object) -> list[str]:
+    """The words in braces, as often as they occur; none in a template that is UNREAD."""
+    return _PLACEHOLDER.findall(template) if isinstance(template, str) else []
 
 
 def _expected(known: Collection[str]) -> str:
@@ -82,7 +88,7 @@ def _placeholders_are_known(scheme: SignatureScheme) -> Iterator[tuple[str, str]
         template = getattr(scheme, field)
         for (name,), message in _unknown_placeholders((field,), template):
             yield str(name), message
-        for name, count in Counter(_PLACEHOLDER.findall(template)).items():
+        for name, count in Counter(_placeholders(template)).items():
             if count > 1 and field != "signed":
                 yield (
                     field,
@@ -114,7 +120,13 @@ def _parts_are_separable(scheme: SignatureScheme) -> Iterator[tuple[str, str]]:
     for field in ("value", "item"):
         if "}{" in getattr(scheme, field):
             yield field, "two placeholders stand side by side; expected text between them"
-    for version in scheme.versions:
+    for index, version in enumerate(scheme.versions):
+        names = _PLACEHOLDER.findall(version)
+        if names not in ([], ["n"]) or (names and index < len(scheme.versions) - 1):
+            yield (
+                "versions",
+                f"expected {{n}} once and in the last label alone; found {version}",
+            )
         if scheme.separator and scheme.separator in version:
             yield "versions", f"expected labels without the separator; found {version}"
     several = scheme.secrets not in ONE_SECRET
@@ -122,3 +134,12 @@ def _parts_are_separable(scheme: SignatureScheme) -> Iterator[tuple[str, str]]:
         not scheme.separator or re.fullmatch(_ALPHABETS[scheme.encoding], scheme.separator)
     ):
         yield "separator", f"expected text that cannot be part of a signature in {scheme.encoding}"
+
+
+# Each check of a signature format, with the fields that it compares with each other.
+_SCHEME_CHECKS: Final[Mapping[_SchemeCheck, tuple[str, ...]]] = {
+    _placeholders_are_known: (),
+    _time_is_sent: ("signed", "value", "timestamp_header"),
+    _versions_are_used: ("item", "versions"),
+    _parts_are_separable: ("value", "item", "separator", "versions", "secrets", "encoding"),
+}

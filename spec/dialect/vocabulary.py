@@ -9,10 +9,14 @@ from typing import Final
 
 
 class KeyScope(StrEnum):
-    """What one API key has access to (section 5)."""
+    """What one API key has access to (section 5).
+
+    A key that decides opens its own project under every path, whatever project the path names.
+    """
 
     PROJECT = "project"
     ACCOUNT = "account"
+    KEY_DECIDES = "key_decides"
 
 
 class IdentifierForm(StrEnum):
@@ -138,11 +142,25 @@ class Reach(StrEnum):
 
 
 class CreationVisit(StrEnum):
-    """The request by which a service may test the URL of a new endpoint; not a delivery."""
+    """The request by which a service may test the URL of a new endpoint; not a delivery.
+
+    Of several methods, each further one is tried where the one before gets no 2xx.
+    """
 
     NONE = "none"
     HEAD = "head"
     GET = "get"
+    POST = "post"
+    HEAD_GET_POST = "head_get_post"
+    ANY = "any"
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The methods in the order in which they are tried; any other may be used with `any`."""
+        if self is CreationVisit.NONE:
+            return ()
+        methods = "head" if self is CreationVisit.ANY else self.value
+        return tuple(methods.upper().split("_"))
 
 
 class SuccessStatus(StrEnum):
@@ -153,10 +171,15 @@ class SuccessStatus(StrEnum):
 
 
 class RedirectOutcome(StrEnum):
-    """How an attempt that is answered with a redirect counts; following it is always wrong."""
+    """How an attempt that is answered with a redirect counts.
+
+    One that is followed counts by the answer at its end. Only a dialect that says so allows that,
+    since an endpoint can then send deliveries anywhere.
+    """
 
     FAILURE = "failure"
     SUCCESS = "success"
+    FOLLOWED = "followed"
 
 
 class RetryAfter(StrEnum):
@@ -215,6 +238,7 @@ class Duplicate(StrEnum):
 
     FLAGGED_EVENT = "flagged_event"
     FIRST_EVENT = "first_event"
+    FLAGGED_FIRST_EVENT = "flagged_first_event"
 
 
 class CertificateEncoding(StrEnum):

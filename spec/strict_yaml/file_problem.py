@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
 # The keys and indexes that lead from the top of a file to a value.
 Location = tuple[str | int, ...]
@@ -25,15 +26,25 @@ class Problem:
         return f"{self.where}: {self.message}" if self.where else self.message
 
 
+# In lines, of all the problems of a file.
+LONGEST_TEXT: Final = 20
+
+
 class FileProblems(Exception):
-    """A file cannot be used. As text: a line for each problem, which begins with path and line."""
+    """A file cannot be used.
+
+    As text: a line for each problem, which begins with path and line, and at most LONGEST_TEXT of
+    them; `problems` holds them all.
+    """
 
     def __init__(self, path: str, problems: Iterable[Problem]) -> None:
         self.path = path
         self.problems = tuple(sorted(problems, key=lambda problem: problem.line or 0))
-        super().__init__(
-            "\n".join(f"{self._place(problem)}: {problem}" for problem in self.problems)
-        )
+        lines = [f"{self._place(problem)}: {problem}" for problem in self.problems]
+        if len(lines) > LONGEST_TEXT:
+            left = len(lines) - (LONGEST_TEXT - 1)
+            lines[LONGEST_TEXT - 1 :] = [f"{path}: and {left} more problems"]
+        super().__init__("\n".join(lines))
 
     def __reduce__(self) -> tuple[type["FileProblems"], tuple[str, tuple[Problem, ...]]]:
         return FileProblems, (self.path, self.problems)

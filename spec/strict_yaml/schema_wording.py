@@ -1,11 +1,13 @@
 """Messages for a file that disagrees with a JSON Schema: what was expected, and what was found.
 
-A schema may have `description` (what the value is for) and `x-expected` (what is expected, if the
-keywords alone would not say); both are used in the messages.
+A schema may have `description` (what the value is for), `x-expected` (what is expected, if the
+keywords alone would not say) and `x-several` (the key under which several values are accepted);
+all of them are used in the messages.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,6 +18,13 @@ if TYPE_CHECKING:  # the library takes long to import, and is needed for what is
 
 # In characters, of a value that was found.
 LONGEST_SHOWN: Final = 60
+
+# How the message about a key begins that is like none of the known ones.
+UNKNOWN_KEY: Final = "unknown key; expected one of"
+
+_WORD: Final = re.compile(r"[A-Za-z_][\w-]*")
+_NUMBER: Final = re.compile(r"-?\d+(\.\d+)?")
+_TEXTS_OF_CONSTANTS: Final = ("null", "true", "false")
 
 _TYPES: Final = {
     "string": "a text",
@@ -33,6 +42,8 @@ def wordings(error: "ValidationError") -> Iterator[tuple[Location, str]]:
     location = tuple(error.absolute_path)
     value: Any = error.instance
     schema: Mapping[str, Any] = error.schema if isinstance(error.schema, Mapping) else {}
+    if "propertyNames" in list(error.absolute_schema_path)[-2:-1]:
+        location = (*location, value)
     if error.validator == "additionalProperties" and error.validator_value is False:
         yield from _unknown_keys(location, schema, value)
     elif error.validator == "required":
@@ -49,7 +60,7 @@ def wordings(error: "ValidationError") -> Iterator[tuple[Location, str]]:
 def expected(schema: Mapping[str, Any]) -> str:
     """What a schema expects, and what for."""
     purpose = f" ({schema['description']})" if "description" in schema else ""
-    return f"{_wanted(schema)}{purpose}"
+    return f"{wanted(schema)}{purpose}"
 
 
 def shown(value: object) -> str:
@@ -69,11 +80,12 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     return f"; did you mean {close[0]}?" if close else ""
 
 
-def _wanted(schema: Mapping[str, Any]) -> str:
+def wanted(schema: Mapping[str, Any]) -> str:
+    """What a schema expects, without what for: `one of: get, head`."""
     if "x-expected" in schema:
         return str(schema["x-expected"])
     if "else" in schema:
-        return _wanted(schema["else"])
+        return wanted(schema["else"])
     if "enum" in schema:
         words = (word if isinstance(word, str) else shown(word) for word in schema["enum"])
         return f"one of: {', '.join(words)}"
@@ -81,7 +93,7 @@ def _wanted(schema: Mapping[str, Any]) -> str:
         return shown(schema["const"])
     for keyword in ("anyOf", "oneOf"):
         if keyword in schema:
-            return " or ".join(_wanted(branch) for branch in schema[keyword])
+            return " or ".join(wanted(branch) for branch in schema[keyword])
     types = schema.get("type", [])
     names = [types] if isinstance(types, str) else types
     return (" or ".join(_TYPES[name] for name in names) or "something else") + _bounds(schema)
@@ -101,12 +113,36 @@ def _bounds(schema: Mapping[str, Any]) -> str:
 def _hint(schema: Mapping[str, Any], value: object) -> str:
     words = schema.get("enum", [])
     if isinstance(value, str):
-        return did_you_mean(value, (word for word in words if isinstance(word, str)))
+        without_quotes = "; without quotes it is a number" if _is_quoted(schema, value) else ""
+        known = (word for word in words if isinstance(word, str))
+        return without_quotes or did_you_mean(value, known)
+    if isinstance(value, list) and value and "x-several" in schema:
+        items = ", ".join(_as_written(item, words) for item in value)
+        return _several(schema["x-several"], items)
     if isinstance(value, dict | list):
         return ""
     if shown(value) in words or (schema.get("type") == "string" and value is not None):
         return f'; as a text it is written "{shown(value)}"'
     return ""
+
+
+def _is_quoted(schema: Mapping[str, Any], value: str) -> bool:
+    """Whether a text is a number in quotes, where a number is expected."""
+    return schema.get("type") in ("integer", "number") and _NUMBER.fullmatch(value) is not None
+
+
+def _several(key: str, items: str) -> str:
+    shortened = items if len(items) <= LONGEST_SHOWN else "..."
+    return f"; several values are written {{{key}: [{shortened}]}}"
+
+
+def _as_written(item: object, words: Collection[object]) -> str:
+    """An item of a list in YAML; null in quotes where it is one of the words."""
+    text = shown(item)
+    if isinstance(item, str):
+        is_plain = _WORD.fullmatch(item) and item not in _TEXTS_OF_CONSTANTS
+        return item if is_plain else text
+    return f'"{text}"' if text in words else text
 
 
 def _unknown_keys(

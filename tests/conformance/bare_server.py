@@ -30,7 +30,9 @@ class Provisioner:
 
 def create(project, kind, record):
     url = f"{(HERE / 'control').read_text()}/projects/{project['id']}/{kind}"
-    with urllib.request.urlopen(url, json.dumps(record).encode()) as answer:
+    headers = {"Content-Type": "application/json"}
+    request = urllib.request.Request(url, json.dumps(record).encode(), headers)
+    with urllib.request.urlopen(request) as answer:
         return json.load(answer)
 """
 

@@ -20,6 +20,7 @@ from hookproof.conformance.target.definition import Project
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.contract.service_contract import contract_for
 from hookproof.spec.dialect.reader import load_dialect
+from tests.spec.dialect_variants import variant
 
 BASE_URL = "http://target.invalid"
 NOW = 1_800_000_000.0
@@ -30,6 +31,12 @@ NOT_GIVEN: Any = object()
 def context(dialect_name: str = "reference") -> CheckContext:
     """What checks judge evidence by, under a shipped dialect."""
     dialect = load_dialect(dialect_name)
+    return CheckContext(dialect=dialect, contract=contract_for(dialect))
+
+
+def context_with(answers: Mapping[str, Any]) -> CheckContext:
+    """The same under the reference dialect with other answers, by their dotted names."""
+    dialect = variant(answers)
     return CheckContext(dialect=dialect, contract=contract_for(dialect))
 
 
@@ -179,11 +186,15 @@ def intake(keep: Callable[[Evidence], None] = lambda _: None, *keys: str) -> Int
 def verdicts(
     judge: Callable[[Any, CheckContext], Iterator[Judgement]],
     evidence: Observation | Exchange,
-    dialect: str = "reference",
+    dialect: str | Mapping[str, Any] = "reference",
 ) -> dict[str, Verdict]:
-    """The worst verdict of a check per requirement, on an observation or an exchange."""
+    """The worst verdict of a check per requirement, on an observation or an exchange.
+
+    `dialect` is a shipped one, or answers of the reference dialect by their dotted names.
+    """
     worst: dict[str, Verdict] = {}
-    for judgement in judge(evidence, context(dialect)):
+    rules = context(dialect) if isinstance(dialect, str) else context_with(dialect)
+    for judgement in judge(evidence, rules):
         worst[judgement.requirement] = max(
             judgement.verdict, worst.get(judgement.requirement, judgement.verdict)
         )

@@ -97,7 +97,7 @@ class Server:
             url = url.with_query(query)
         async with self.session.request(method, url, data=content, headers=headers) as response:
             text = await response.read()
-            is_json = "json" in response.content_type
+            is_json = "json" in response.headers.get("Content-Type", "")
             return ServerResponse(
                 status=response.status,
                 body=json.loads(text) if is_json and text else None,
@@ -107,11 +107,15 @@ class Server:
 
     def is_refusal(self, response: ServerResponse, status: int) -> bool:
         """Return whether this is the dialect's error response with this status."""
-        return (
-            response.status == status
-            and response.media_type == self.dialect.errors.content_type
-            and not self.contract.error_problems(response.body)
-        )
+        if response.status != status:
+            return False
+        for form in self.contract.errors.of(status):
+            if form.validator is None and (response.media_type, response.text) == ("", b""):
+                return True
+            is_declared = response.media_type == self.dialect.errors.content_type
+            if is_declared and not self.contract.form_problems(form, response.body):
+                return True
+        return False
 
     def is_success(self, operation_id: str, response: ServerResponse) -> bool:
         """Return whether this is a success; its body has to fulfil the contract in any case."""

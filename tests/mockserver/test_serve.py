@@ -58,7 +58,7 @@ def ask(base: str, method: str, path: str, body: Any = None, key: str = "demo-ke
             return json.load(refused)
 
 
-@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT, "stdin closes"])
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, "stdin closes"])
 def test_it_ends_cleanly_when_asked_to(stop: signal.Signals | str) -> None:
     with serving("--until-stdin-closes") as (process, ready):
         assert ready["projects"] == ["demo"]
@@ -88,6 +88,15 @@ def test_a_seed_repeats_identifiers_and_secrets() -> None:
 
     assert run("7") == run("7")
     assert set(run("7")).isdisjoint(run("8"))
+
+
+def test_projects_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOOKPROOF_PROJECTS", "demo=from-there demo=a=b")
+    with serving() as (_, ready):
+        assert ready["projects"] == ["demo"]
+        for key in ("from-there", "a=b"):
+            assert ask(ready["api"], "GET", "sources", key=key)["status"] is True
+        assert ask(ready["api"], "GET", "sources", key="demo-key")["status"] is False
 
 
 def test_projects_come_from_the_command_line_and_from_a_file(tmp_path: Path) -> None:

@@ -71,11 +71,14 @@ def fault_names() -> frozenset[str]:
 
 @cache
 def options_of(command: str) -> frozenset[str]:
+    """Return the options of a subcommand, and of those within it if it is a group."""
     subcommand = cli.get_command(click.Context(cli), command)
     assert subcommand is not None
+    inner = subcommand.commands.values() if isinstance(subcommand, click.Group) else ()
     return frozenset(
         word
-        for parameter in subcommand.params
+        for each in (subcommand, *inner)
+        for parameter in each.params
         for word in (*parameter.opts, *parameter.secondary_opts)
     ) | {"--help"}
 

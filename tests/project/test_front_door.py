@@ -36,6 +36,45 @@ def test_a_server_whose_standard_input_is_not_open_ends_at_once(command: str, st
     assert (outcome.returncode, outcome.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("arguments", [(), ("dialect",)], ids=["hookproof", "hookproof dialect"])
+def test_a_group_alone_prints_its_help(arguments: tuple[str, ...]) -> None:
+    alone, asked = hookproof(*arguments), hookproof(*arguments, "--help")
+    assert (alone.returncode, alone.stderr) == (0, "")
+    assert alone.stdout == asked.stdout
+    assert "Usage: hookproof" in alone.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "question"),
+    [
+        (("chekc",), "Did you mean 'check'?"),
+        (("dialect", "shwo"), "Did you mean 'show'?"),
+        (("serve", "--dilaect", "reference"), "Did you mean '--dialect'?"),
+        (("check", "--profile", "quik"), "Did you mean 'quick'?"),
+        (("schema", "dialet"), "Did you mean 'dialect'?"),
+        (("list", "--level", "opne"), "Did you mean 'open'?"),
+        (("check", "--only", "4.33-1"), "did you mean 4.3-1?"),
+        (("explain", "4.33-1"), "did you mean 4.3-1?"),
+        (("load", "smok"), "did you mean smoke?"),
+        (("serve", "--fault", "lat"), "did you mean late?"),
+        (("dialect", "show", "refrence"), "did you mean reference?"),
+    ],
+)
+def test_a_misspelt_word_is_answered_with_the_one_that_was_meant(
+    arguments: tuple[str, ...], question: str
+) -> None:
+    outcome = hookproof(*arguments)
+    assert (outcome.returncode, outcome.stdout) == (64, "")
+    assert question in outcome.stderr
+    assert outcome.stderr.count("\n") == 1
+
+
+def test_a_word_like_no_choice_is_answered_with_the_choices_alone() -> None:
+    outcome = hookproof("check", "--profile", "zzz")
+    assert "'quick', 'standard', 'deep'" in outcome.stderr
+    assert "mean" not in outcome.stderr
+
+
 def test_help_loads_no_subcommand() -> None:
     code = (
         "import sys, hookproof.cli\n"

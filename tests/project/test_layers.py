@@ -19,7 +19,9 @@ PLANTED: Final[Mapping[str, Sequence[tuple[str, str]]]] = {
         ("conformance/model/evidence.py", "import hookproof.mockserver.app"),
         ("load/ledger/balance.py", "import hookproof.conformance.model.evidence"),
         ("hookproof/process/exit_codes.py", "import hookproof.spec.catalogue"),
+        ("hookproof/control/same_origin.py", "import hookproof.process.exit_codes"),
         ("hookproof/target/target_file.py", "import hookproof.conformance.target.definition"),
+        ("conformance/cli/list.py", "import hookproof.commands.dialect.command"),
     ),
     "the receiver and the mock server share vectors and no code": (
         (

@@ -79,6 +79,10 @@ OWN: Final[Mapping[str, tuple[frozenset[object], str]]] = {
         ANY_STATUS,
         "what the receiver is made to answer",
     ),
+    "conformance/experiments/deliveries/attempts/statuses.py": (
+        ANY_STATUS,
+        "what the receiver is made to answer",
+    ),
     "conformance/experiments/api/access.py": (
         frozenset({"Bearer"}),
         "one of the schemes that are wrong in most dialects",
@@ -115,6 +119,10 @@ OWN: Final[Mapping[str, tuple[frozenset[object], str]]] = {
         "the scheme of RFC 7617",
     ),
     "conformance/checks/api/resources/endpoint.py": (frozenset({"active"}), "a word of a sentence"),
+    "conformance/learning/": (
+        frozenset({"shared_secret", "signed"}),
+        "parts of the names of a dialect's fields, which are learned one by one",
+    ),
     "conformance/observations/signature_reading.py": (
         frozenset({"signed"}),
         "a word of a sentence",

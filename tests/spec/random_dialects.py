@@ -29,10 +29,12 @@ FURTHER: dict[str, list[Any]] = {
     "success.accepted": [200],
     "errors.body": [
         {"status": False, "message": "{message}", "data": None},
-        {"detail": [{"msg": "{message}"}]},
+        {"detail": [{"msg": "{message}", "type": "{any}"}]},
         {"title": "{message}", "status": "{status}", "type": "about:blank"},
     ],
     "errors.invalid_value": [409, 400],
+    "errors.by_operation": [{"getEndpoint": {"unknown_resource": 406}}],
+    "errors.bodies": [{"method_not_allowed": None, "unknown_resource": {"what": "{message}"}}],
     "errors.unknown_resource": [400, 403],
     "errors.unknown_project": [403, 400],
     "words.event_created": ["queued", "Pending"],
@@ -42,13 +44,14 @@ FURTHER: dict[str, list[Any]] = {
     "requests.expire_endpoint_secret_requires": [["expiration"]],
     "requests.update_portal_link_requires": [[], ["name", "owner_id"]],
     "requests.create_broadcast_event_requires": [["event_type"], ["data"], []],
-    "requests.size_limit": [262144],
+    "requests.size_limit": [262144, None],
+    "requests.rate_limit_maximum": [None],
     "paging.default_per_page": [5, 25],
-    "paging.maximum_per_page": [30, 200],
+    "paging.maximum_per_page": [30, 200, None],
     "paging.owner_filter": ["owner_id"],
     "paging.name_filter": ["name"],
     "delivery.visible_within_s": [0.5],
-    "delivery.event_id_header": ["X-Event"],
+    "delivery.event_id_header": ["X-Event", None],
     "delivery.attempt_header": ["X-Try"],
     "delivery.event_type_header": ["X-Event-Type"],
     "delivery.default_timeout_s": [10],
@@ -66,7 +69,12 @@ NEVER = {"delivery.own_events": True}
 # Answers that make sense together only, each group as it is in one dialect or here.
 TOGETHER: list[tuple[str, ...]] = [
     ("retry.attempts", "retry.initial_s", "retry.factor", "retry.maximum_s", "retry.jitter"),
-    ("rolling.expiration_unit", "rolling.default_expiration", "requests.expiration_maximum"),
+    (
+        "rolling.expiration_unit",
+        "rolling.default_expiration",
+        "requests.expiration_minimum",
+        "requests.expiration_maximum",
+    ),
     (
         "delivery.rate_limit_unit",
         "delivery.default_rate_limit_duration",
@@ -81,9 +89,19 @@ TOGETHER: list[tuple[str, ...]] = [
 ]
 FURTHER_TOGETHER: dict[tuple[str, ...], list[tuple[Any, ...]]] = {
     TOGETHER[0]: [(2, 0.3, 1, 5, 0.1), (4, 0.2, 3, 1, 0), (3, 1, 2, 60, 0.5), (8, 0.1, 1, 1, 0)],
-    TOGETHER[1]: [("minutes", 0, 525600), ("hours", 24, 8760), ("seconds", 3600, 86400)],
-    TOGETHER[2]: [("minutes", 1, 60), ("milliseconds", 1000, 60000), ("seconds", 2, 3600)],
-    TOGETHER[3]: [(0, "unlimited", 600), (0, "refused", 300), (0, "immediate", 60)],
+    TOGETHER[1]: [
+        ("minutes", 0, 0, 525600),
+        ("hours", 24, 0, None),
+        ("seconds", 3600, None, 86400),
+        ("seconds", 60, 2, 86400),
+    ],
+    TOGETHER[2]: [
+        ("minutes", 1, None),
+        ("milliseconds", 1000, 60000),
+        ("seconds", 0, 3600),
+        ("seconds", 2, 3600),
+    ],
+    TOGETHER[3]: [(0, "unlimited", None), (0, "refused", 300), (0, "immediate", 60)],
 }
 
 # Of each signature format, the templates that belong together.
@@ -101,7 +119,7 @@ TEMPLATES: list[dict[str, Any]] = [
         "value": "{signatures}",
         "item": "{version},{signature}",
         "separator": " ",
-        "versions": ["v1", "v2"],
+        "versions": ["v{n}"],
         "timestamp_header": "X-Sent-At",
     },
     {
@@ -178,7 +196,7 @@ def candidates(path: str, kind: Any) -> list[Any]:
     if value is bool:
         return [each for each in (False, True) if each != NEVER.get(path)]
     found = [_decided(group[name]) for group, name in (_place(each, path) for each in shipped())]
-    every = [*found, *FURTHER.get(path, [])]
+    every = [*filter(_is_decided, found), *FURTHER.get(path, [])]
     return [each for number, each in enumerate(every) if each not in every[:number]]
 
 
@@ -189,7 +207,8 @@ def _drawn(draw: random.Random, name: str) -> dict[str, Any]:
         group[last] = deepcopy(draw.choice(candidates(path, kind)))
     for paths in TOGETHER:
         found = [tuple(_value(each, path) for path in paths) for each in shipped()]
-        chosen = draw.choice([*found, *FURTHER_TOGETHER.get(paths, [])])
+        decided = [values for values in found if all(map(_is_decided, values))]
+        chosen = draw.choice([*decided, *FURTHER_TOGETHER.get(paths, [])])
         for path, value in zip(paths, chosen, strict=True):
             group, last = _place(mapping, path)
             group[last] = value
@@ -212,6 +231,10 @@ def _value(mapping: dict[str, Any], path: str) -> Any:
     return _decided(group[last])
 
 
+def _is_decided(answer: Any) -> bool:
+    return not (isinstance(answer, dict) and UNDECIDED in answer)
+
+
 def _decided(answer: Any) -> Any:
-    """The preferred one of several answers; an undecided one is taken from the reference."""
+    """The preferred one of several answers."""
     return answer[ONE_OF][0] if isinstance(answer, dict) and ONE_OF in answer else answer

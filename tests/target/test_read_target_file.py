@@ -9,7 +9,7 @@ from hookproof.conformance.target.file import target_from
 from hookproof.load.target.settings import target_settings
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 from hookproof.target.file_schema import CAPABILITIES
-from hookproof.target.settings import Flags, ReceiverSettings
+from hookproof.target.settings import Flags, ReceiverSettings, dialect_of
 from hookproof.target.target_file import NO_FILE, read_target_file
 
 
@@ -90,3 +90,26 @@ def test_a_public_url_with_another_port_or_a_path_is_that_of_a_proxy(
 ) -> None:
     settings = ReceiverSettings(bind=bind, public_url=public_url)
     assert settings.is_reached_directly is directly
+
+
+def test_the_mistakes_of_a_dialect_in_the_file_have_their_lines(tmp_path: Path) -> None:
+    path = tmp_path / "target.yaml"
+    path.write_text(
+        "base_url: http://127.0.0.1:1\n"
+        "dialect:\n  extends: reference\n  name: own\n  summary: Own.\n"
+        "  retry:\n    attempts: 0\n  authentication: {key_format: '{key} {kye}'}\n"
+    )
+    with pytest.raises(FileProblems) as caught:
+        dialect_of(Flags(), read_target_file(path, {}))
+    assert [line.split(": ")[:2] for line in str(caught.value).splitlines()] == [
+        [f"{path}:7", "dialect.retry.attempts"],
+        [f"{path}:8", "dialect.authentication.key_format"],
+    ]
+
+
+def test_what_a_dialect_in_the_file_extends_is_beside_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "target.yaml"
+    (tmp_path / "own.yaml").write_text("extends: reference\nname: own\nsummary: 7\n")
+    path.write_text("dialect: {extends: own.yaml, name: x, summary: X.}\n")
+    with pytest.raises(FileProblems, match=r"own\.yaml:3: summary: expected a text"):
+        dialect_of(Flags(), read_target_file(path, {}))

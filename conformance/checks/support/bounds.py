@@ -3,7 +3,7 @@
 from hookproof.spec.dialect.model import Dialect
 
 
-def bounds(dialect: Dialect) -> tuple[int, ...]:
+def bounds(dialect: Dialect) -> tuple[int | None, ...]:
     """Every bound of a number or of a body that a request is measured by."""
     rules = dialect.requests
     return (
@@ -13,4 +13,5 @@ def bounds(dialect: Dialect) -> tuple[int, ...]:
         rules.rate_limit_maximum,
         rules.rate_limit_duration_maximum,
         rules.expiration_maximum,
+        rules.expiration_minimum,
     )

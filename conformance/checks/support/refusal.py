@@ -49,4 +49,5 @@ def refusal_beside(
 
 def is_refused_as_invalid(tried: Exchange, dialect: Dialect) -> bool:
     """Whether a request was refused with the dialect's status for an invalid value."""
-    return refused(tried) and dialect.errors.invalid_value.allows(tried.status)
+    status = dialect.errors.status("invalid_value", tried.operation_id)
+    return refused(tried) and status.allows(tried.status)

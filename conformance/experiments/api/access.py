@@ -124,11 +124,14 @@ def _attempts(context: ExperimentContext, credentials: dict[str, str]) -> Iterat
         yield Attempt(kind=KeyKind.IN_BODY, key=Key.NONE, fields=in_fields)
     yield Attempt(
         kind=KeyKind.UNKNOWN_PROJECT,
+        key=Key.FOREIGN,
         project=Project(id=context.word("nowhere"), api_key=own.api_key),
     )
     if len(context.projects) > 1:
         yield Attempt(
-            kind=KeyKind.FOREIGN, project=Project(id=own.id, api_key=context.projects[1].api_key)
+            kind=KeyKind.FOREIGN,
+            key=Key.FOREIGN,
+            project=Project(id=own.id, api_key=context.projects[1].api_key),
         )
 
 

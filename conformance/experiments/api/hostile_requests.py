@@ -26,6 +26,7 @@ from hookproof.conformance.observations.requests.mistakes import (
     RequestWithinBounds,
 )
 from hookproof.conformance.target.client import Key, encoded
+from hookproof.spec.dialect.groups.requests import most
 
 NOT_JSON: Final = {
     "truncated object": b'{"name":',
@@ -173,7 +174,7 @@ def _sizes(context: ExperimentContext, requests: ValidRequests) -> Iterator[Host
     """Section 8: one byte above the limit for each operation, and exactly the limit for a
     broadcast.
     """
-    limit = context.dialect.requests.size_limit
+    limit = most(context.dialect.requests.size_limit)
     if limit >= LARGEST_SIZE:
         return
     for operation_id in filter(requests.can_call, OPERATIONS_WITH_BODY):

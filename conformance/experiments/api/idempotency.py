@@ -30,6 +30,9 @@ async def idempotency(context: ExperimentContext) -> AsyncIterator[Evidence]:
     body = bodies.broadcast(idempotency_key=context.word("key"))
     other = {**body, "data": {"other": context.word("data")}}
     yield await _repeat_key(context, "same key, other data", body, other)
+    body = bodies.broadcast(idempotency_key=context.word("key"))
+    other = {**body, "event_type": bodies.event_value("event_type")}
+    yield await _repeat_key(context, "same key, another event_type", body, other)
     body = bodies.broadcast()
     keyed = [{**body, "idempotency_key": context.word("key")} for _ in range(3)]
     yield await _broadcast_different(context, EventDifference.KEY, keyed)
@@ -60,10 +63,13 @@ async def _broadcast_different(
 
 
 def _near_keys(context: ExperimentContext) -> dict[str, list[str]]:
-    """Keys that are alike to a service that trims them, ignores their case, or cuts them."""
+    """Keys that are alike to a service that trims them, ignores their case or their punctuation, or
+    cuts them.
+    """
     word, long = context.word("Key"), context.word("key") * (LENGTH // 10)
     return {
         "keys in another case, and with spaces": [word, word.swapcase(), f" {word}", f"{word} "],
+        "keys with other punctuation": [f"{word}-1.2", f"{word}_1-2", f"{word}12"],
         "long keys with another end": [f"{long}-1", f"{long}-2"],
     }
 

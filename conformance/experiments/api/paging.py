@@ -149,9 +149,10 @@ async def _all_walks(context: ExperimentContext, operation_id: str) -> AsyncIter
 async def _list_on_one_page(context: ExperimentContext, operation_id: str) -> tuple[Item, ...]:
     """What the list holds if the largest page has room for it, for one that cannot be walked."""
     largest = context.dialect.paging.maximum_per_page
-    if not largest.decided:
+    sizes = [size for size in largest.allowed if size is not None]
+    if not sizes:
         return ()
-    walk = PlannedWalk(operation_id=operation_id, per_page=min(largest.allowed))
+    walk = PlannedWalk(operation_id=operation_id, per_page=min(sizes))
     trial = context.trial(f"{operation_id}: the whole list on one page")
     pages, unended = await go_forward(trial, walk, most=1)
     return () if unended else content(pages[0])
@@ -294,9 +295,10 @@ async def _try_parameters(context: ExperimentContext, operation_id: str) -> Asyn
     queries: list[tuple[str, type[ListRequest], dict[str, str]]] = [
         ("default size", DefaultPageSize, {})
     ]
-    if paging.maximum_per_page.decided:
-        above = {"perPage": str(max(paging.maximum_per_page.allowed) + 1)}
-        largest = {"perPage": str(min(paging.maximum_per_page.allowed))}
+    sizes = [size for size in paging.maximum_per_page.allowed if size is not None]
+    if sizes:
+        above = {"perPage": str(max(sizes) + 1)}
+        largest = {"perPage": str(min(sizes))}
         queries.append(("size above the maximum", PageSizeAboveMaximum, above))
         queries.append(("largest size", LargestPageSize, largest))
     unreadable = [{name: text} for name, text in UNREADABLE.items()]

@@ -21,10 +21,12 @@ from hookproof.conformance.experiments.support.existing_resources import (
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
+from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.observations.answer import sent, shown_uid
 from hookproof.conformance.observations.preparation import Preparation
 from hookproof.conformance.observations.resources.portal_link import (
     ListedPortalLinks,
+    ParallelUpdates,
     PortalLinkOfOwner,
     PortalLinkUpdate,
     UpdateAmongPortalLinks,
@@ -40,6 +42,7 @@ Link = Mapping[str, Any]
         ListedPortalLinks,
         PortalLinkUpdate,
         PortalLinkOfOwner,
+        ParallelUpdates,
         UpdateAmongPortalLinks,
         Preparation,
     ),
@@ -67,6 +70,8 @@ async def portal_links(context: ExperimentContext) -> AsyncIterator[Evidence]:
                 yield await update_field(context, bodies, link, name, field, value)
             yield await _update_endpoints(context, bodies, link)
             yield await _create_endpoints_of_owner(context, bodies, link)
+            async for evidence in _update_at_once(context, bodies, link):
+                yield evidence
             if len(links) > 1:
                 yield await _update_among_others(context, bodies, link)
         yield restored.observe(Preparation)
@@ -147,6 +152,56 @@ async def _create_endpoints_of_owner(
     return trial.observe(PortalLinkOfOwner)
 
 
+async def _update_at_once(
+    context: ExperimentContext, bodies: RequestBodies, link: Link
+) -> AsyncIterator[Evidence]:
+    """Update several fields in parallel, one with each request, in both orders but for the quick
+    profile.
+
+    Where two updates overlap, the later one may write back what the other has just changed.
+    """
+    required = context.dialect.requests.update_portal_link_requires
+    fields = [
+        field
+        for field in ("owner_id", "auth_type", "can_manage_endpoint", "endpoints")
+        if field not in required
+    ]
+    orders = [(fields, "updates at once"), (fields[::-1], "updates in another order")]
+    for order, name in orders[:1] if context.profile is Profile.QUICK else orders:
+        trial = context.trial(name)
+        endpoint = await create_endpoint(
+            context, trial, role="named endpoint", body=bodies.quiet_endpoint(), link=link
+        )
+        before = await _retrieve(trial, link, "before")
+        changes = {
+            field: updating_body(bodies, link, **{field: value})
+            for field in order
+            if (value := _other_value(bodies, before.data, field, endpoint.uid)) is not None
+        }
+        await asyncio.gather(
+            *(_update(trial, link, f"{field} at once", body) for field, body in changes.items())
+        )
+        await _retrieve(trial, link, "after")
+        for field, body in changes.items():
+            await _update(trial, link, f"{field} alone", body)
+            await _retrieve(trial, link, f"after {field} alone")
+        await _update(trial, link, "put back", updating_body(bodies, link, endpoints=[]))
+        yield trial.observe(ParallelUpdates, fields=tuple(changes))
+
+
+def _other_value(bodies: RequestBodies, link: Any, field: str, endpoint: str | None) -> Any:
+    """A value that a field of the portal link does not have; None if there is none."""
+    was = link.get(field) if isinstance(link, dict) else None
+    if field == "endpoints":
+        return None if endpoint is None else [endpoint]
+    if field == "can_manage_endpoint":
+        return was is not True
+    if field == "auth_type":
+        words = bodies.dialect.words.portal_auth_types
+        return next((word for word in words if word != was), None)
+    return bodies.word("owner")
+
+
 async def _update_among_others(
     context: ExperimentContext, bodies: RequestBodies, link: Link
 ) -> Evidence:
@@ -157,8 +212,8 @@ async def _update_among_others(
     return trial.observe(UpdateAmongPortalLinks, uid=link["uid"])
 
 
-async def _retrieve(trial: Trial, link: Link, role: str) -> None:
-    await trial.call("getPortalLink", role=role, path={"portalLinkID": link["uid"]})
+async def _retrieve(trial: Trial, link: Link, role: str) -> Exchange:
+    return await trial.call("getPortalLink", role=role, path={"portalLinkID": link["uid"]})
 
 
 async def _update(trial: Trial, link: Link, role: str, body: dict[str, Any]) -> None:

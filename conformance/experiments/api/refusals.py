@@ -282,12 +282,20 @@ def _numbers(requests: ValidRequests, lacking: Collection[str]) -> Iterator[Plan
         ("createEndpoint", "http_timeout"): (*least_timeouts, (rules.http_timeout_maximum, 1)),
         ("createEndpoint", "rate_limit"): ((rules.rate_limit_maximum, 1),),
         ("createEndpoint", "rate_limit_duration"): ((rules.rate_limit_duration_maximum, 1),),
-        ("expireEndpointSecret", "expiration"): ((0, -1), (rules.expiration_maximum, 1)),
+        ("expireEndpointSecret", "expiration"): (
+            (rules.expiration_minimum, -1),
+            (rules.expiration_maximum, 1),
+        ),
     }
+    if rules.expiration_minimum is None:
+        below_zero = requests.body_with("expireEndpointSecret", "expiration", -1)
+        yield PlannedRequest.to_show(Bound.NUMBER, "expireEndpointSecret", "expiration", below_zero)
     for (operation_id, name), bounds in edges.items():
         if name in lacking:
             continue
         for edge, step in bounds:
+            if edge is None:
+                continue
             at_the_edge = requests.body_with(operation_id, name, edge)
             beyond = {**at_the_edge, name: edge + step}
             yield PlannedRequest.to_show(Bound.NUMBER, operation_id, name, at_the_edge)

@@ -9,6 +9,7 @@ from hookproof.conformance.experiments.support.request_bodies import RequestBodi
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.observations.resources.secret_roll import RollAnswer
+from hookproof.spec.dialect.groups.requests import least_expiration, most
 
 # The overlap that the rolls ask for; nothing waits for its end.
 OVERLAP_S = 7200.0
@@ -19,15 +20,16 @@ async def roll_answers(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Roll with both fields given, a second time, without expiration, and without a secret."""
     bodies = RequestBodies.of(context)
     required = context.dialect.requests.expire_endpoint_secret_requires
-    longest = context.dialect.requests.expiration_maximum
+    rules = context.dialect.requests
+    least, longest = max(1, least_expiration(rules)), most(rules.expiration_maximum)
     unit = context.dialect.rolling.expiration_unit
-    expiration = min(max(1, round(OVERLAP_S / unit.in_seconds)), longest)
+    expiration = min(max(least, round(OVERLAP_S / unit.in_seconds)), longest)
     yield await _roll_and_fetch(
         context, bodies, "everything given", [{"secret": bodies.secret(), "expiration": expiration}]
     )
     twice = [
         {"secret": bodies.secret(), "expiration": amount}
-        for amount in (expiration, max(1, expiration // 2))
+        for amount in (expiration, max(least, expiration // 2))
     ]
     yield await _roll_and_fetch(context, bodies, "rolled twice", twice)
     if "expiration" not in required:

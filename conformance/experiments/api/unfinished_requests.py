@@ -21,6 +21,7 @@ from hookproof.conformance.observations.preparation import Preparation
 from hookproof.conformance.observations.requests.mistakes import HalfRequest, OverlongRequest
 from hookproof.conformance.target.client import Key
 from hookproof.conformance.target.raw_request import is_waiting, unfinished_request
+from hookproof.spec.dialect.groups.requests import most
 
 HALF = b'{"name":'
 HALFWAY = "stops halfway"
@@ -43,7 +44,7 @@ async def unfinished(context: ExperimentContext) -> AsyncIterator[Evidence]:
     trial = context.trial("resources to ask for")
     requests = await prepare_valid_requests(context, trial)
     yield trial.observe(Preparation)
-    limit = context.dialect.requests.size_limit
+    limit = most(context.dialect.requests.size_limit)
     sendings = [
         _send_unfinished(context, requests, operation_id, about)
         for operation_id in filter(requests.can_call, OPERATIONS_WITH_BODY)

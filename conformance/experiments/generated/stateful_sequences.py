@@ -1,8 +1,8 @@
 """Sequences: operations in orders that a state machine generates (sections 2 to 4).
 
 After each sequence everything in it is fetched once more. Nothing else changes the portal links
-meanwhile, so that they can be compared with a model of the resources. No broadcast reaches the
-endpoints.
+during a sequence, so that they can be compared with a model of the resources. No broadcast reaches
+the endpoints.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -56,10 +56,25 @@ async def sequences(context: ExperimentContext) -> AsyncIterator[Evidence]:
     async with aclosing(generated):
         planned = [steps async for steps in generated]
     restored = context.trial("portal links as they were")
-    async with context.portal_links, put_back_afterwards(context, restored, *links):
-        for number, steps in enumerate(planned, 1):
+    for number, steps in enumerate(planned, 1):
+        changed = _changed_by(steps, links)
+        # Between two sequences others can have the portal links.
+        async with context.portal_links, put_back_afterwards(context, restored, *changed):
             yield await run_sequence(context, links, steps, name=f"sequence {number}")
     yield restored.observe(Preparation)
+
+
+def _changed_by(
+    steps: Sequence[SequenceStep], links: Sequence[Mapping[str, Any]]
+) -> list[Mapping[str, Any]]:
+    """Those of the portal links that the steps update."""
+    updated = {step.subject for step in steps if step.operation_id == "updatePortalLink"}
+    return [link for number, link in enumerate(links) if _name_of_link(number) in updated]
+
+
+def _name_of_link(number: int) -> str:
+    """The name by which steps call the portal link of this number."""
+    return f"l{number}"
 
 
 async def run_sequence(
@@ -71,7 +86,7 @@ async def run_sequence(
 ) -> OperationSequence:
     """Run one sequence, without the steps about something that does not exist."""
     trial = context.trial(name)
-    names = {f"l{number}": link["uid"] for number, link in enumerate(links)}
+    names = {_name_of_link(number): link["uid"] for number, link in enumerate(links)}
     running = _RunningSequence(context, trial, names)
     for step in steps:
         await running.run_step(step)

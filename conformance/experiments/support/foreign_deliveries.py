@@ -1,6 +1,6 @@
 """Deliveries of other experiments' events: where a project is shared they reach every endpoint."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from hookproof.conformance.observations.destinations import OWN
@@ -11,17 +11,17 @@ OWN_TO_EVENT: Final = 5
 
 
 def without_foreign(
-    received: Sequence[ReceivedDelivery], marker_stem: str
+    received: Sequence[ReceivedDelivery], marker_stem: str, uids: Collection[str] = ()
 ) -> list[ReceivedDelivery]:
     """What was received, without deliveries of events of other experiments of the run.
 
-    The last of them at each token stays.
+    The last of them at each token stays, and so does what names one of the `uids` in a header.
     """
     own, run = marker_stem.encode(), marker_stem[: OWN_TO_EVENT - OWN].encode()
     foreign = [
         run in delivery.body
         and own not in delivery.body
-        and not any(marker_stem in value for _, value in delivery.headers)
+        and not any(marker_stem in value or value in uids for _, value in delivery.headers)
         for delivery in received
     ]
     last = {

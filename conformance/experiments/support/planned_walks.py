@@ -84,7 +84,8 @@ def _sizes(context: ExperimentContext, total: int) -> list[int]:
     """
     least = least_size(context, total)
     maximum = context.dialect.paging.maximum_per_page
-    most = maximum.value if maximum.decided else total + 1
+    largest = maximum.value if maximum.decided else None
+    most = total + 1 if largest is None else largest
     sizes: Iterable[int] = {1, 2, 3, total // 2, total - 1, total, total + 1}
     if total <= EVERY_SIZE[context.profile]:
         sizes = range(1, total + 2)

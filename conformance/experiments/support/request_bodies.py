@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.spec.dialect.groups.requests import least_expiration, most
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import Reach, SecretForm, TimestampForm
 
@@ -130,14 +131,14 @@ class RequestBodies:
             "content_type": lambda: "application/x-www-form-urlencoded",
             "description": lambda: f"Made to see what comes back: {self.word('note')}",
             "http_timeout": lambda: min(
-                max(11, requests.http_timeout_minimum), requests.http_timeout_maximum
+                max(11, requests.http_timeout_minimum), most(requests.http_timeout_maximum)
             ),
             "is_disabled": lambda: True,
             "mtls_client_cert": dict,
             "name": lambda: self.word("endpoint"),
             "owner_id": lambda: self.word("owner"),
-            "rate_limit": lambda: min(17, requests.rate_limit_maximum),
-            "rate_limit_duration": lambda: min(19, requests.rate_limit_duration_maximum),
+            "rate_limit": lambda: min(17, most(requests.rate_limit_maximum)),
+            "rate_limit_duration": lambda: min(19, most(requests.rate_limit_duration_maximum)),
             "secret": self.secret,
             "slack_webhook_url": lambda: f"https://chat.invalid/{self.word('channel')}",
             "support_email": lambda: f"{self.word('developers')}@support.invalid",
@@ -149,7 +150,7 @@ class RequestBodies:
         """An acceptable value for a field of expireEndpointSecret; KeyError for one that section
         4.3 does not name.
         """
-        values: FieldValues = {"expiration": lambda: 0, "secret": self.secret}
+        values: FieldValues = {"expiration": self.expiration, "secret": self.secret}
         return values[field]()
 
     def portal_link_value(self, field: str) -> Any:
@@ -202,6 +203,10 @@ class RequestBodies:
                 },
             },
         }
+
+    def expiration(self) -> int:
+        """The shortest expiration, in the dialect's unit."""
+        return max(0, least_expiration(self.dialect.requests))
 
     def secret(self) -> str:
         """A signing secret with the dialect's prefix and form, unlike any other."""

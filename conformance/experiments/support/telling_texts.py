@@ -12,6 +12,7 @@ from typing import Any, Final
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Exchange
+from hookproof.spec.dialect.groups.requests import most
 from hookproof.spec.dialect.vocabulary import SecretForm
 
 # Longer than the columns that most databases have for a text.
@@ -75,9 +76,9 @@ def endpoint_texts(bodies: RequestBodies) -> dict[str, Candidates]:
             f'{content_type}"A & b"',
         ),
         "secret": _secrets(bodies),
-        "http_timeout": (requests.http_timeout_maximum,),
-        "rate_limit": (requests.rate_limit_maximum,),
-        "rate_limit_duration": (requests.rate_limit_duration_maximum,),
+        "http_timeout": (most(requests.http_timeout_maximum),),
+        "rate_limit": (most(requests.rate_limit_maximum),),
+        "rate_limit_duration": (most(requests.rate_limit_duration_maximum),),
     }
 
 

@@ -19,7 +19,8 @@ OPERATIONS_WITH_BODY: Final = (
     "updatePortalLink",
     "createBroadcastEvent",
 )
-OPERATIONS_ON_PORTAL_LINK: Final = ("getPortalLink", "updatePortalLink")
+UPDATE: Final = "updatePortalLink"
+OPERATIONS_ON_PORTAL_LINK: Final = ("getPortalLink", UPDATE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +67,9 @@ class ValidRequests:
             case "createEndpoint":
                 return self.bodies.quiet_endpoint()
             case "expireEndpointSecret":
-                return self.bodies.roll(secret=self.bodies.secret(), expiration=0)
+                return self.bodies.roll(
+                    secret=self.bodies.secret(), expiration=self.bodies.expiration()
+                )
             case "updatePortalLink":
                 return self.bodies.portal_link()
             case "createBroadcastEvent":
@@ -83,10 +86,10 @@ class ValidRequests:
 async def hold_portal_links_for(
     context: ExperimentContext, operation_id: str
 ) -> AsyncIterator[None]:
-    """If the operation is about a portal link, keep other experiments from changing or walking
+    """If the operation changes a portal link, keep other experiments from changing or walking
     through them meanwhile.
     """
-    async with context.portal_links if operation_id in OPERATIONS_ON_PORTAL_LINK else nullcontext():
+    async with context.portal_links if operation_id == UPDATE else nullcontext():
         yield
 
 

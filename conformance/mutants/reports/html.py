@@ -16,6 +16,7 @@ from hookproof.conformance.mutants.campaign import CLEAN
 from hookproof.conformance.mutants.catalogue import ListedFault
 from hookproof.conformance.mutants.reports.text import render_summary
 from hookproof.conformance.mutants.results import Campaign, VariantOutcome
+from hookproof.pages.content_policy import policy_element
 from hookproof.spec.catalogue import load_catalogue
 
 STYLE: Final = Path(__file__).with_name("kill_matrix.css")
@@ -25,12 +26,14 @@ Cells = Mapping[tuple[str, str], Mapping[str, Sequence[str]]]
 
 
 def render_page(campaign: Campaign, checks: Sequence[Check]) -> str:
+    style = f"\n{STYLE.read_text(encoding='utf-8')}"
     return "".join(
         [
             "<!doctype html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n",
+            f"{policy_element(styles=[style])}\n",
             "<title>Hookproof: the kill matrix</title>\n",
             '<meta name=viewport content="width=device-width, initial-scale=1">\n',
-            f"<style>\n{STYLE.read_text(encoding='utf-8')}</style>\n</head>\n<body>\n",
+            f"<style>{style}</style>\n</head>\n<body>\n",
             *_head(campaign),
             *_variants(campaign),
             *_matrix(campaign, _columns(campaign, checks)),

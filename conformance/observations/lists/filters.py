@@ -1,4 +1,4 @@
-"""Filters that are asked for something near to the value of a portal link (section 4.4)."""
+"""Filters that are asked for something near to a value that is there (sections 4.4 and 4.7)."""
 
 from dataclasses import dataclass
 
@@ -8,9 +8,9 @@ from hookproof.conformance.observations.lists.parameters import ListRequest
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NearFilter(ListRequest):
-    """A portal link, the list filtered by the value of its `field`, and by one that is near to it.
+    """A resource, the list filtered by the value of its `field`, and by one that is near to it.
 
-    `near` says how the value in `query` differs: a part, a prefix, or another case.
+    `near` says how the value in `query` differs: a part, a prefix, another case, or a pattern.
     """
 
     field: str
@@ -18,7 +18,7 @@ class NearFilter(ListRequest):
 
     @property
     def retrieved(self) -> Exchange | None:
-        """The portal link itself."""
+        """The portal link itself, or the list of all sources."""
         return self.exchange("retrieve")
 
     @property

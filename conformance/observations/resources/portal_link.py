@@ -50,6 +50,23 @@ class PortalLinkUpdate(PortalLinkObservation, BeforeAndAfter):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ParallelUpdates(PortalLinkObservation, BeforeAndAfter):
+    """Updates of one field each that were sent at the same time, between two retrievals; then each
+    was sent again alone.
+    """
+
+    fields: tuple[str, ...]
+
+    def at_once(self, field: str) -> Exchange | None:
+        """The update of this field beside those of the others."""
+        return self.exchange(f"{field} at once")
+
+    def alone(self, field: str) -> tuple[Exchange | None, Exchange | None]:
+        """The same update of this field alone, and the portal link as retrieved after that."""
+        return self.exchange(f"{field} alone"), self.exchange(f"after {field} alone")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateAmongPortalLinks(PortalLinkObservation):
     """The update of the portal link `uid`, between two walks through the whole list."""
 

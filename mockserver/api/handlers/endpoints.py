@@ -14,7 +14,10 @@ from hookproof.mockserver.store.endpoints import (
     decode_secrets,
     encode_secrets,
 )
-from hookproof.spec.dialect.vocabulary import AppIdMeaning, CreationVisit
+from hookproof.spec.dialect.vocabulary import AppIdMeaning
+
+# The end of the year 9999, in Unix seconds: what timestamps can show.
+LATEST_S: Final = 253_402_300_799.0
 
 _INTEGERS: Final = ("http_timeout", "rate_limit", "rate_limit_duration")
 
@@ -40,9 +43,9 @@ class EndpointHandlers:
         now = service.now()
         endpoint = self._build_endpoint(call.project, call.body, now)
         seq = service.endpoints.add(endpoint)
-        visit = service.dialect.delivery.creation_visit.value
-        if visit is not CreationVisit.NONE:
-            service.dispatch.visit(call.body["url"], visit.value.upper())
+        methods = service.dialect.delivery.creation_visit.value.methods
+        if methods:
+            service.dispatch.visit(call.body["url"], *methods)
         row = EndpointRow(
             seq=seq,
             uid=endpoint.uid,
@@ -68,7 +71,8 @@ class EndpointHandlers:
         now = service.now()
         rolling = service.dialect.rolling
         window = int(call.body.get("expiration", rolling.default_expiration.value))
-        ends = now + window * rolling.expiration_unit.in_seconds
+        ends = min(now + window * rolling.expiration_unit.in_seconds, LATEST_S)
+        ends = max(ends, now)
         changed_at = service.timestamp(now)
         *older, current = decode_secrets(row.secrets)
         expiring = StoredSecret(

@@ -36,6 +36,11 @@ class _Endpoints(msgspec.Struct):
 _decode_endpoints: Final = msgspec.json.Decoder(_Endpoints).decode
 
 
+def _flagged(document: bytes) -> bytes:
+    """The stored record of an event, shown as a duplicate."""
+    return encode({**msgspec.json.decode(document), "is_duplicate_event": True})
+
+
 class EventHandlers:
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -80,10 +85,12 @@ class EventHandlers:
     def _duplicate(self, call: OperationCall, original: EventRow) -> OperationResult:
         """Answer with the event that the dialect chooses (section 2.8) and deliver nothing."""
         service = self._service
-        if self._idempotency.duplicate.value is Duplicate.FIRST_EVENT:
+        answer = self._idempotency.duplicate.value
+        if answer is not Duplicate.FLAGGED_EVENT:
             uids = _decode_endpoints(original.document).endpoints or []
+            flagged = answer is Duplicate.FLAGGED_FIRST_EVENT
             shown = self._render(
-                original.document,
+                _flagged(original.document) if flagged else original.document,
                 original.payload,
                 service.endpoints.find_listed(call.project, uids),
             )

@@ -4,6 +4,7 @@ Everything that depends on the time of the attempt is made for each attempt: cre
 and signature (sections 4.8, 5 and 6).
 """
 
+import asyncio
 from collections.abc import Callable
 from functools import lru_cache
 from http import HTTPStatus
@@ -24,6 +25,7 @@ from hookproof.mockserver.delivery.attempt.headers import (
     header_text,
     reserved_header_names,
 )
+from hookproof.mockserver.delivery.attempt.redirects import SentRequest, follow_redirects
 from hookproof.mockserver.delivery.attempt.signing import Signer, SigningError
 from hookproof.mockserver.delivery.http_client.connection import TlsError
 from hookproof.mockserver.delivery.http_client.egress import EgressRefused
@@ -37,6 +39,7 @@ from hookproof.mockserver.delivery.store_port import (
     PendingDelivery,
 )
 from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.vocabulary import RedirectOutcome
 
 METHOD: Final = "POST"
 USER_AGENT: Final = ("User-Agent", "hookproof")
@@ -94,6 +97,7 @@ class AttemptSender:
         self._clock = clock
         self._reserved = reserved_header_names(dialect)
         self._header_text = header_text(dialect)
+        self._follows_redirects = dialect.retry.redirect.value is RedirectOutcome.FOLLOWED
 
     async def send(
         self,
@@ -110,9 +114,20 @@ class AttemptSender:
             url = parse_url(endpoint.url, endpoint.client_certificate)
             body = self._body(delivery, endpoint)
             headers = self._headers(delivery, endpoint, credentials.headers, body)
+            deadline = asyncio.get_running_loop().time() + endpoint.http_timeout_s
             response = await self._transport.exchange(
                 METHOD, url, headers, body, timeout_s=endpoint.http_timeout_s, on_sent=on_sent
             )
+            if self._follows_redirects:
+                sent = SentRequest(
+                    url=endpoint.url,
+                    method=METHOD,
+                    headers=headers,
+                    credentials=credentials.headers,
+                    certificate=endpoint.client_certificate,
+                    body=body,
+                )
+                response = await follow_redirects(self._transport, sent, response, deadline)
         except TimeoutError:
             return AttemptResult(
                 failure=Failure.TIMEOUT,
@@ -159,10 +174,9 @@ class AttemptSender:
         self, delivery: PendingDelivery, endpoint: EndpointSettings, body: bytes
     ) -> Headers:
         names = self._dialect.delivery
-        headers = [
-            (CONTENT_TYPE, endpoint.content_type),
-            (names.event_id_header, delivery.event_uid),
-        ]
+        headers = [(CONTENT_TYPE, endpoint.content_type)]
+        if names.event_id_header is not None:
+            headers.append((names.event_id_header, delivery.event_uid))
         if names.attempt_header is not None:
             headers.append(
                 (names.attempt_header, str(names.first_attempt.value + delivery.attempts))

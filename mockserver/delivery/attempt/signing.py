@@ -138,7 +138,7 @@ def secret_key(secret: str, rules: Secrets) -> bytes:
     """Return the HMAC key of a secret; raises SigningError."""
     text = secret.removeprefix(rules.prefix)
     if rules.form is SecretForm.TEXT:
-        return text.encode("utf-8")
+        return (secret if rules.prefix_in_key else text).encode("utf-8")
     try:
         return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
     except (binascii.Error, ValueError):
@@ -148,7 +148,8 @@ def secret_key(secret: str, rules: Secrets) -> bytes:
 
 
 def _version(versions: Sequence[str], index: int) -> str:
-    return versions[min(index, len(versions) - 1)] if versions else ""
+    label = versions[min(index, len(versions) - 1)] if versions else ""
+    return label.replace("{n}", str(index + 1))
 
 
 def _percent_format(template: str, names: Sequence[str]) -> str:

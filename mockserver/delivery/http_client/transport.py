@@ -10,6 +10,7 @@ import ssl
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from ipaddress import ip_address
 from typing import ClassVar, Final
 from urllib.parse import quote, urlsplit
 
@@ -35,6 +36,11 @@ PATH_CHARACTERS: Final = "%/?:@!$&'()*+,;=-._~"
 PORTS: Final = {"https": 443, "http": 80}
 
 
+# A host that ends in a number, or that has a colon, is an address and no name (URL standard,
+# section 3.5), whatever else it looks like.
+ODD_ADDRESS: Final = re.compile(r":|(?:^|\.)(?:[0-9]+|0[xX][0-9a-fA-F]*)\.?$")
+
+
 class UrlError(Exception):
     """A URL that requests cannot be sent to."""
 
@@ -50,7 +56,24 @@ class ParsedUrl:
 
 @lru_cache(maxsize=16384)  # as many as one broadcast may reach
 def parse_url(url: str, certificate: ClientCertificate | None = None) -> ParsedUrl:
-    """Split a URL into its parts; raises UrlError."""
+    """Split a URL that a request is to be sent to into its parts.
+
+    Raises UrlError, also for what other software may read as another destination: user
+    information, which may look like a host, port 0, and numbers that stand for an address.
+    """
+    parsed = split_url(url, certificate)
+    authority = urlsplit(url).netloc
+    if "@" in authority:
+        raise UrlError("the URL has user information, which is not sent")
+    if parsed.key.port == 0:
+        raise UrlError("nothing can be reached at port 0")
+    if ODD_ADDRESS.search(parsed.key.host) and not _is_plain_address(authority, parsed.key.host):
+        raise UrlError(f"{parsed.key.host} is an address in an unusual form")
+    return parsed
+
+
+def split_url(url: str, certificate: ClientCertificate | None = None) -> ParsedUrl:
+    """Split any URL with a host into its parts; raises UrlError."""
     try:
         parts = urlsplit(url)
         port, host = parts.port, parts.hostname or ""
@@ -75,6 +98,15 @@ def parse_url(url: str, certificate: ClientCertificate | None = None) -> ParsedU
         authority=bracketed if key.port == default else f"{bracketed}:{key.port}",
         target=target,
     )
+
+
+def _is_plain_address(authority: str, host: str) -> bool:
+    """Whether a host is an address as RFC 3986, section 3.2.2, writes it, and as the URL has it."""
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return host in authority.lower() and "%" not in host
 
 
 class Transport:

@@ -8,7 +8,7 @@ from http import HTTPStatus
 from typing import Final
 
 from hookproof.mockserver.delivery.store_port import Clock
-from hookproof.spec.dialect.model import Retry
+from hookproof.spec.dialect.groups.deliveries import Retry
 from hookproof.spec.dialect.vocabulary import RedirectOutcome, RetryAfter, SuccessStatus
 
 SUCCESSFUL, REDIRECTION = 2, 3  # the classes of statuses, RFC 9110, section 15

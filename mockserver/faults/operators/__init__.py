@@ -12,7 +12,10 @@ What it violates follows from its place: from the sentences of the catalogue, an
 fields, each of which is in `laws.py` once. An operator that changes none of the values that a field
 can hold (`telling.py`), or does what the dialect does anyway, makes an *equivalent* and says why.
 
+Deliveries have places of their own (`delivery_places.py`), which name a part of what attempts send
+and an attempt, an answer, a limit, or a number of rolls; their laws are in `delivery_laws.py`.
+
 To add an operator, add it to the OPERATORS of a module in `kinds/`, and a place at which it shows
-to `tests/mockserver/faults/operators/test_operator_effects.py`. A new kind of place, such as an
-attempt of a delivery, is a member of PlaceKind, found in `places.py`.
+to `tests/mockserver/faults/operators/test_operator_effects.py`, or a test of its own that is named
+there. A new kind of place is a member of PlaceKind, found in `places.py` or `delivery_places.py`.
 """

@@ -5,6 +5,7 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, Final
 
+from hookproof.mockserver.faults.operators.delivery_places import places_of_deliveries
 from hookproof.mockserver.faults.operators.kinds import (
     filters,
     keys,
@@ -15,6 +16,15 @@ from hookproof.mockserver.faults.operators.kinds import (
     texts,
     values,
     writes,
+)
+from hookproof.mockserver.faults.operators.kinds.deliveries import (
+    answers,
+    duplicates,
+    limits,
+    reach,
+    secrets,
+    sent_parts,
+    trust,
 )
 from hookproof.mockserver.faults.operators.operator import (
     AT,
@@ -40,6 +50,13 @@ OPERATORS: Final[Mapping[str, Operator]] = MappingProxyType(
             *pages.OPERATORS,
             *keys.OPERATORS,
             *refusals.OPERATORS,
+            *sent_parts.OPERATORS,
+            *answers.OPERATORS,
+            *limits.OPERATORS,
+            *reach.OPERATORS,
+            *trust.OPERATORS,
+            *duplicates.OPERATORS,
+            *secrets.OPERATORS,
         )
     }
 )
@@ -51,7 +68,7 @@ class UnknownGeneratedFault(ValueError):
 
 def generated_faults(dialect: Dialect) -> Iterator[GeneratedFault]:
     """All that the operators make of the places of a service, the equivalent ones too."""
-    for place in places_of(contract_for(dialect), dialect):
+    for place in _all_places(dialect):
         for operator in OPERATORS.values():
             for parameters in operator.parameters:
                 item = _generated(operator, place, parameters, dialect)
@@ -66,7 +83,7 @@ def find_generated_fault(name: str, dialect: Dialect) -> GeneratedFault:
     operator = OPERATORS.get(word)
     if operator is None:
         raise UnknownGeneratedFault(f"there is no operator {word!r}{_near(word, OPERATORS)}")
-    places = {place.name: place for place in places_of(contract_for(dialect), dialect)}
+    places = {place.name: place for place in _all_places(dialect)}
     place = places.get(where)
     if place is None:
         raise UnknownGeneratedFault(f"there is no place {where!r}{_near(where, places)}")
@@ -96,6 +113,11 @@ def describe_generated(dialect: Dialect) -> dict[str, Any]:
         ],
         "faults": [item.describe() for item in generated_faults(dialect)],
     }
+
+
+def _all_places(dialect: Dialect) -> Iterator[Place]:
+    yield from places_of(contract_for(dialect), dialect)
+    yield from places_of_deliveries()
 
 
 def _generated(

@@ -169,7 +169,8 @@ _USED: Final = (
     ("updatePortalLink", "owner_id", "4.6-10 4.6-11"),
     ("updatePortalLink", "endpoints", "9-4"),
     ("createBroadcastEvent", "data", "2.8-4 2.8-11 4.8-19 6-3"),
-    ("createBroadcastEvent", "custom_headers", "2.8-5 2.8-15 6-4"),
+    # An altered text may be one that the dialect refuses (2.8-17).
+    ("createBroadcastEvent", "custom_headers", "2.8-5 2.8-15 2.8-17 6-4"),
     ("createBroadcastEvent", "idempotency_key", "4.8-8 4.8-9 4.8-10 4.8-11"),
     ("createBroadcastEvent", "event_type", "4.8-17"),
 )
@@ -361,5 +362,6 @@ def _unjudged(dialect: Dialect) -> set[str]:
     shows_source = dialect.representation.event_source.prefers(EventSource.LISTED)
     names_type = dialect.delivery.event_type_header is not None
     names_event = dialect.delivery.event_id_header is not None
-    unjudged = {"2.8-12": shows_source, "4.8-17": names_type, "4.8-16": names_event}
+    unjudged = {"2.8-12": shows_source, "4.8-17": names_type}
+    unjudged |= dict.fromkeys(("4.8-16", "1-20"), names_event)
     return {name for name, is_judged in unjudged.items() if not is_judged}

@@ -2,7 +2,8 @@
 
 A place is named by its operation, what is wrong there, and the path of a field or the name of a
 parameter, as in `createEndpoint.taken.authentication.oauth2.scope`. Elements of arrays have no step
-of their own: `endpoints_metadata.name` is the name of each endpoint.
+of their own: `endpoints_metadata.name` is the name of each endpoint. Places of deliveries, which no
+operation sends, have DELIVERY or TOKEN_REQUEST for their operation: `delivery.sent.body.second`.
 """
 
 from dataclasses import dataclass
@@ -12,6 +13,9 @@ from typing import Any, Final
 # The first steps of paths that do not begin in a resource (sections 2.1 and 2.2).
 ENVELOPE: Final = "envelope"
 PAGINATION: Final = "pagination"
+# What stands for the operation at places of deliveries, and of the requests for access tokens.
+DELIVERY: Final = "delivery"
+TOKEN_REQUEST: Final = "token_request"  # noqa: S105  a kind of request
 
 
 class PlaceKind(StrEnum):
@@ -25,6 +29,16 @@ class PlaceKind(StrEnum):
     LIST = "list"  # the pages of a list
     FILTER = "filter"  # one filter of a list
     ACCESS = "access"  # who may call the operation, and what the others are told
+    COMPARED = "compared"  # a field by which requests are told apart
+    SENT = "sent"  # one part of what attempts send, on some of them
+    ATTEMPT = "attempt"  # some attempts as a whole
+    ANSWERED = "answered"  # what follows an attempt that was answered so, or not at all
+    LIMITED = "limited"  # what a rate limit counts
+    REACHED = "reached"  # the endpoints that a broadcast reaches, all or some
+    CONNECTED = "connected"  # a certificate that proves nothing, in one respect
+    TOKEN = "token"  # noqa: S105  a member of oauth2 by which access tokens are told apart
+    LIFETIME = "lifetime"  # how long an access token is used
+    SIGNING = "signing"  # the secrets that sign, in one format and after so many rolls
 
 
 class ValueKind(StrEnum):
@@ -94,6 +108,8 @@ class Place:
     @property
     def words(self) -> str:
         """The place as part of a sentence."""
+        if self.operation in (DELIVERY, TOKEN_REQUEST):
+            return f"{self.operation}, {' '.join((self.kind, *self.path))}".replace("_", " ")
         if not self.path:
             return f"{self.kind} of {self.operation}"
         return f"{'.'.join(self.path)} as {self.kind} by {self.operation}"

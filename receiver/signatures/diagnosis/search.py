@@ -58,7 +58,7 @@ def diagnose(
     secret_rules: Secrets,
     secrets: Sequence[str],
     headers: Headers,
-    event_id_header: str,
+    event_id_header: str | None,
     body: bytes,
     now: float,
     *,

@@ -47,7 +47,9 @@ class HeaderReadings:
     strict: SignedMessage | None
 
 
-def read_loosely(scheme: SignatureScheme, headers: Headers, event_id_header: str) -> HeaderReadings:
+def read_loosely(
+    scheme: SignatureScheme, headers: Headers, event_id_header: str | None
+) -> HeaderReadings:
     """Read the headers of a delivery in every way that might be meant; never raises."""
     try:
         strict = read_headers(scheme, headers, event_id_header)
@@ -59,7 +61,8 @@ def read_loosely(scheme: SignatureScheme, headers: Headers, event_id_header: str
         texts=tuple(texts),
         times=_times(scheme, headers, strict),
         identifier=next(
-            (value for name, value in headers if name.lower() == event_id_header.lower()), None
+            (value for name, value in headers if name.lower() == (event_id_header or "").lower()),
+            None,
         ),
         strict=strict,
     )

@@ -6,6 +6,7 @@ import subprocess
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 from jsonschema import Draft202012Validator
 
@@ -85,6 +86,16 @@ def test_no_colour_and_no_key_is_written_to_a_pipe(tmp_path: Path) -> None:
     assert not [path for path in reports if b"secret-ke" in path.read_bytes()]
 
 
+def test_a_quiet_run_shows_its_findings_and_the_verdict_alone(tmp_path: Path) -> None:
+    with stand_in(empty_page) as url:
+        done = check(tmp_path, url, *KEY, *ONE, "--quiet")
+    heading, *findings, rest, empty, verdict = done.out.splitlines()
+    assert (done.code, done.err, heading, empty) == (1, "", f"{len(findings)} findings:", "")
+    assert all(finding.startswith("  5-4      listPortalLinks ") for finding in findings)
+    assert "hookproof-report/report.html" in rest
+    assert verdict.startswith("DOES NOT CONFORM  ")
+
+
 def test_an_unreachable_target_has_an_exit_code_of_its_own(tmp_path: Path) -> None:
     with closed_port() as url:
         line = error_line(check(tmp_path, url, *KEY, *ONE), 4)
@@ -128,6 +139,7 @@ def test_a_port_in_use_is_reported_with_its_address(tmp_path: Path) -> None:
         (("--seed", "-1"), "--seed"),
         (("--baseline", "gone.yaml"), "gone.yaml"),
         (("--repeat", "0"), "--repeat"),
+        (("--quiet", "--verbose"), "--quiet and --verbose contradict each other"),
         (("--write-baseline",), "--write-baseline"),
         (("--receiver-bind", "nowhere"), "nowhere"),
         (("--ca-dir", "gone"), "hookproof ca"),
@@ -244,7 +256,8 @@ def wait_for_an_exchange(run_file: Path) -> None:
         time.sleep(0.02)  # between two looks at the file
 
 
-def test_an_interrupted_run_keeps_what_it_has(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupted_run_keeps_what_it_has(tmp_path: Path, number: signal.Signals) -> None:
     # The long waits of the deep profile are still going on when the first verdict is written.
     process = subprocess.Popen(
         with_sigint(command_line("check", "--profile", "deep")),
@@ -258,13 +271,16 @@ def test_an_interrupted_run_keeps_what_it_has(tmp_path: Path) -> None:
     )
     run_file = tmp_path / "hookproof-report" / "run.jsonl"
     wait_for_an_exchange(run_file)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does it
+    children = psutil.Process(process.pid).children(recursive=True)
+    os.killpg(process.pid, number)  # as a terminal does it
     out, err = process.communicate(timeout=120)
     interrupted = command_result(process.returncode, out, err)
     assert (interrupted.code, interrupted.err) == (3, "")
     assert "The run ended before all was tried: it was interrupted." in interrupted.out
     assert read_run(run_file).footer.cut == "it was interrupted"
     assert read_run(run_file).footer.exchanges > 0
+    assert psutil.wait_procs(children, timeout=60)[1] == []
+    assert not (run_file.parent / ".working").exists()
 
 
 def verdicts_with_findings(folder: Path, out: str) -> list[tuple[str, str, list[tuple[str, str]]]]:

@@ -330,6 +330,16 @@ def test_fields_that_a_text_names_have_no_value_where_no_answer_shows_one() -> N
     ]
 
 
+@pytest.mark.parametrize(
+    "text", ["The token is read under the name that is given.", "A scheme is in the header."]
+)
+def test_words_that_mean_no_field_name_none(text: str) -> None:
+    answer = exchange(operation_id="createBroadcastEvent", data={"uid": "e1"})
+    assert fields_without_value(text, "createBroadcastEvent", [answer]) == []
+    endpoint = exchange(data={"uid": "e1"})
+    assert fields_without_value(text, "createEndpoint", [endpoint]) == []
+
+
 def test_a_field_that_another_operation_showed_is_named_all_the_same() -> None:
     created = exchange(data={"uid": "e1"})
     fetched = exchange("fetch", "getEndpoint", data={"uid": "e1", "secrets": [{"value": "s"}]})

@@ -54,6 +54,27 @@ def test_a_marker_in_a_header_makes_a_delivery_of_the_event() -> None:
     assert observation.attempts(where, what, REFERENCE) == (marked,)
 
 
+def test_a_delivery_with_the_body_of_another_event_is_recognised_by_two_headers() -> None:
+    where, own, other = destination(), event(), event("other")
+    body = json.dumps({"marker": other.marker}).encode()
+
+    def read(headers: list[tuple[str, str]]) -> list[bool]:
+        arrived = sent(own, where, body=body, headers=headers)
+        observation = observed(DeliveryObservation, where, arrived, events=[own, other])
+        return [
+            arrived in of_event
+            for what in (own, other)
+            for of_event in (
+                observation.attempts(where, what, REFERENCE),
+                observation.named_only(where, what, REFERENCE),
+            )
+        ]
+
+    assert read([("X-Marker", own.marker)]) == [True, False, False, False]
+    assert read([]) == [False, True, True, False]
+    assert read([("X-Marker", other.marker)]) == [False, True, True, False]
+
+
 def test_an_attempt_ends_with_its_answer_or_when_it_is_given_up() -> None:
     attempt = sent(event(), destination())
     assert ended(ending(attempt, completed=1)) == attempt.arrived_monotonic + 1

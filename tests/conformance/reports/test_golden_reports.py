@@ -25,11 +25,12 @@ from hookproof.conformance.reports.formats import FORMATS
 from hookproof.conformance.reports.html import html_text
 from hookproof.conformance.reports.junit import junit_text
 from hookproof.conformance.reports.markdown import markdown_text
-from hookproof.conformance.reports.printable_text import body_shown, printable, printable_lines
+from hookproof.conformance.reports.printable_text import body_shown
 from hookproof.conformance.reports.sarif import sarif
 from hookproof.conformance.reports.timeline import timeline
 from hookproof.conformance.results.defects import defects
 from hookproof.conformance.results.run_file import Run
+from hookproof.process.terminal_text import printable, printable_lines
 from tests.conformance.canned_evidence import NOW, delivery, exchange
 from tests.conformance.canned_run import failed, finding, finished_run, passed
 from tests.conformance.golden_run import HOSTILE, golden_run

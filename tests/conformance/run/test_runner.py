@@ -12,7 +12,7 @@ from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.model.evidence import Evidence, NotObserved, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import Gather, Sharing
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
-from hookproof.conformance.run.runner import BUSY_AT_ONCE
+from hookproof.conformance.run.runner import BUSY_AT_ONCE, UNCONFIRMED
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.receiver.http.authority import Authority
 from tests.conformance.canned_evidence import CannedObservation, intake
@@ -223,6 +223,24 @@ def test_what_accuses_beside_others_is_gathered_again_without_them() -> None:
     (observed,) = gathered["accused"].observations
     assert isinstance(observed, CannedObservation)
     assert len(arrived) == 3
+
+
+def test_what_was_to_be_gathered_again_is_no_evidence_when_the_run_ends_before() -> None:
+    async def accused(context: ExperimentContext) -> AsyncIterator[Evidence]:
+        trial = context.trial("call")
+        await trial.call("listSources", role="list")
+        yield trial.not_observed(CannedObservation, "others were in the way")
+
+    async def last(context: ExperimentContext) -> AsyncIterator[Evidence]:
+        yield context.trial("first").observe(CannedObservation)
+        await asyncio.Event().wait()
+
+    sharing = {"accused": Sharing.CONFIRMED, "last": Sharing.ALONE}
+    gathered, arrived, _ = results(accused, lists, last, sharing=sharing, total_s=4)
+    assert gathered["accused"].ending is Ending.CUT
+    assert gathered["accused"].observations == ()
+    assert gathered["accused"].reason.endswith(UNCONFIRMED)
+    assert "accused" not in {evidence.experiment for evidence in arrived}
 
 
 def test_broadcasts_wait_for_those_that_go_first() -> None:

@@ -1,13 +1,14 @@
 """A target is refused before the run for what all its answers have in common, and for no less."""
 
 import asyncio
+import time
 from collections.abc import Callable
 
 import pytest
 
 from hookproof.conformance.target.circuit_breaker import Breaker
 from hookproof.conformance.target.client import ApiClient
-from hookproof.conformance.target.definition import Project, Target
+from hookproof.conformance.target.definition import Budgets, Project, Target
 from hookproof.conformance.target.preflight import check_access
 from hookproof.process.exit_codes import CommandError
 from tests.conformance.canned_evidence import context
@@ -18,21 +19,37 @@ PROJECTS = tuple(Project(id=f"p{number}", api_key=f"key-p{number}") for number i
 
 def refusal(answer: Callable[[bytes], bytes | None]) -> str | None:
     """Why a target that answers so is refused, if it is."""
+    try:
+        answer_time_s(answer)
+    except CommandError as error:
+        return str(error)
+    return None
 
-    async def check(url: str) -> None:
+
+def answer_time_s(answer: Callable[[bytes], bytes | None]) -> float:
+    """How long a target that answers so is found to take; raises CommandError if it is refused."""
+
+    async def check(url: str) -> float:
         used = context()
         target = Target(base_url=url, projects=PROJECTS, dialect=used.dialect)
         async with ApiClient(
             url, used.contract, used.dialect, timeout_s=5, breaker=Breaker()
         ) as api:
-            await check_access(target, api)
+            return await check_access(target, api)
 
     with stand_in(answer) as url:
-        try:
-            asyncio.run(check(url))
-        except CommandError as error:
-            return str(error)
-    return None
+        return asyncio.run(check(url))
+
+
+def test_a_run_has_more_time_where_the_target_answers_slowly_and_none_was_given() -> None:
+    def slow(head: bytes) -> bytes:
+        time.sleep(0.3)  # how long this target takes
+        return empty_page(head)
+
+    answer_s = answer_time_s(slow)
+    assert answer_s >= 0.3
+    assert Budgets().of_the_run(answer_s) >= Budgets().of_the_run() + 300
+    assert Budgets(total_s=7).of_the_run(answer_s) == 7
 
 
 def but(part: bytes, answer: bytes | None) -> Callable[[bytes], bytes | None]:

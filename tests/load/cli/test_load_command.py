@@ -257,10 +257,13 @@ def test_a_target_on_another_machine_that_may_be_loaded_is_called(tmp_path: Path
     assert hookproof_load(tmp_path, *FAR, "--i-may-load", "load.invalid").returncode == 4
 
 
-def test_an_interrupted_run_still_drains_and_reports_and_fails(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupted_run_still_drains_and_reports_and_fails(
+    tmp_path: Path, number: signal.Signals
+) -> None:
     with loading("smoke", "--duration", "600", out=tmp_path) as command:
         line_with(command, r"accepted [1-9].*backlog")
-        command.send_signal(signal.SIGINT)
+        command.send_signal(number)
         code, shown, errors = wait_for_end(command)
     assert code == 1, errors
     assert "FAIL  interrupted before the end" in shown

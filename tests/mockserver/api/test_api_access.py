@@ -4,6 +4,7 @@ from typing import Any
 
 from hookproof.spec.dialect.vocabulary import KeyScope
 from tests.mockserver.running_server import Server, every_dialect, run_against_server
+from tests.spec.dialect_variants import variant
 
 
 def valid_requests(server: Server) -> list[tuple[str, dict[str, Any]]]:
@@ -138,3 +139,21 @@ def test_the_contract_and_its_page_are_served_without_a_key(dialect_name: str) -
             assert response.text
 
     run_against_server(dialect_name, scenario)
+
+
+def test_a_key_may_open_its_own_project_under_every_path() -> None:
+    async def scenario(server: Server) -> None:
+        source = await server.create_source("one", name="a source", type="http")
+        own = await server.create_endpoint()
+        for project in ("one", "two", "three"):
+            listed = await server.call("listSources", project=project, key="key-one")
+            assert [item["uid"] for item in listed.data["content"]] == [source["uid"]]
+            fetched = await server.call("getEndpoint", target=own["uid"], project=project)
+            assert fetched.data["project_id"] == "one"
+        other = await server.call("getEndpoint", target=own["uid"], key="key-two")
+        assert server.is_refusal(other, server.dialect.errors.unknown_resource.value)
+        wrong = await server.call("listSources", project="two", key="key-three")
+        assert server.is_refusal(wrong, server.dialect.authentication.wrong_key_status.value)
+
+    answers = {"authentication.key_scope": "key_decides"}
+    run_against_server("reference", scenario, change=lambda _: variant(answers))

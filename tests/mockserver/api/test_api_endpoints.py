@@ -264,6 +264,9 @@ def test_plain_http_and_missing_fields_are_refused(dialect_name: str) -> None:
 def test_numbers_beyond_the_dialects_bounds_are_refused(dialect_name: str) -> None:
     async def scenario(server: Server) -> None:
         rules = server.dialect.requests
+        assert rules.http_timeout_maximum is not None
+        assert rules.rate_limit_maximum is not None
+        assert rules.rate_limit_duration_maximum is not None
         out_of_bounds = (
             {"http_timeout": rules.http_timeout_maximum + 1},
             {"http_timeout": rules.http_timeout_minimum - 1},
@@ -287,8 +290,14 @@ def test_an_unknown_endpoint_and_one_of_another_project_look_alike(dialect_name:
         foreign = await server.call(
             "getEndpoint", target=created["uid"], project="two", key="key-two"
         )
-        assert server.is_refusal(unknown, server.dialect.errors.unknown_resource.value)
+        errors = server.dialect.errors
+        assert server.is_refusal(unknown, errors.unknown_resource.value)
         assert foreign.text == unknown.text
+        prefix = server.dialect.signatures.secret.prefix
+        body = {"expiration": 1, "secret": f"{prefix}abcdefgh"}
+        rolled = await server.call("expireEndpointSecret", target="unknown", body=body)
+        status = errors.status("unknown_resource", "expireEndpointSecret")
+        assert server.is_refusal(rolled, status.value)
 
     run_against_server(dialect_name, scenario)
 

@@ -99,7 +99,8 @@ def test_a_wrong_request_gets_the_reason_and_stores_nothing(
     path: str, content: bytes, expected: str
 ) -> None:
     async def scenario(server: Server) -> None:
-        status, body = await control(server, "POST", path, data=content)
+        headers = {"Content-Type": "application/json"}
+        status, body = await control(server, "POST", path, data=content, headers=headers)
         assert 400 <= status < 500
         assert expected in body["problem"]
         for operation_id in ("listPortalLinks", "listSources"):

@@ -13,7 +13,7 @@ from tests.mockserver.delivery.endpoints import (
     serving,
 )
 from tests.mockserver.delivery.engines import engine
-from tests.mockserver.delivery.memory_store import MemoryStore
+from tests.mockserver.delivery.memory_store import MemoryStore, settings
 
 Scenario = Callable[[MemoryStore, EndpointServer], Awaitable[None]]
 
@@ -39,3 +39,19 @@ def run_scenario(
             await scenario(memory, endpoint)
 
     asyncio.run(run())
+
+
+def run_with_endpoint(
+    authority: LoopbackAuthority,
+    scenario: Scenario,
+    responder: Responder = always_ok,
+    answers: Dialect | None = None,
+    **options: Any,
+) -> None:
+    """Run a scenario whose store knows the endpoint as `e`, at /e."""
+
+    async def with_endpoint(store: MemoryStore, endpoint: EndpointServer) -> None:
+        store.endpoints["e"] = settings("e", f"{endpoint.url}/e")
+        await scenario(store, endpoint)
+
+    run_scenario(authority, with_endpoint, responder, answers, **options)

@@ -5,40 +5,20 @@ import hashlib
 import hmac
 import time
 from collections.abc import Sequence
-from typing import Any
 
 import pytest
 
 from hookproof.mockserver.delivery.store_port import DeliveryState, Failure, SigningSecret
-from hookproof.spec.dialect.model import Dialect
 from tests.mockserver.delivery.endpoints import (
     EndpointRequest,
     EndpointServer,
     LoopbackAuthority,
-    Responder,
-    always_ok,
     answering,
     reply,
 )
 from tests.mockserver.delivery.engines import PROMPT, dialect
 from tests.mockserver.delivery.memory_store import SECRET, MemoryStore, settings
-from tests.mockserver.delivery.scenario import Scenario, run_scenario
-
-
-def run_with_endpoint(
-    authority: LoopbackAuthority,
-    scenario: Scenario,
-    responder: Responder = always_ok,
-    answers: Dialect | None = None,
-    **options: Any,
-) -> None:
-    """Run a scenario whose store knows the endpoint as `e`, at /e."""
-
-    async def with_endpoint(store: MemoryStore, endpoint: EndpointServer) -> None:
-        store.endpoints["e"] = settings("e", f"{endpoint.url}/e")
-        await scenario(store, endpoint)
-
-    run_scenario(authority, with_endpoint, responder, answers, **options)
+from tests.mockserver.delivery.scenario import run_with_endpoint
 
 
 def test_the_body_arrives_byte_for_byte_and_is_what_was_signed(
@@ -135,6 +115,17 @@ def test_each_attempt_has_the_event_s_id_its_own_number_and_its_own_time(
     run_with_endpoint(
         authority, scenario, answering(reply(500), reply(500), reply(200)), answers, clock=clock
     )
+
+
+def test_no_header_names_the_event_where_the_dialect_has_none(
+    authority: LoopbackAuthority,
+) -> None:
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
+        store.accept("e", event_uid="the-event")
+        await store.until_final()
+        assert "the-event" not in [value for _, value in endpoint.arrived[0].headers]
+
+    run_with_endpoint(authority, scenario, answers=dialect(delivery={"event_id_header": None}))
 
 
 def test_an_event_type_that_no_header_can_carry_arrives_encoded(

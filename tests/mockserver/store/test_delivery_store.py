@@ -108,9 +108,14 @@ def test_settings_are_parsed_once_for_as_long_as_the_endpoint_stays_as_it_is(
     run_with_store(tmp_path, scenario)
 
 
-def test_a_rate_limit_of_zero_limits_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "zero", [{"rate_limit": 0}, {"rate_limit": 5, "rate_limit_duration": 0}], ids=str
+)
+def test_a_rate_limit_or_a_duration_of_zero_limits_nothing(
+    zero: dict[str, int], tmp_path: Path
+) -> None:
     async def scenario(database: Database, deliveries: Deliveries) -> None:
-        add_endpoint(database, URL, rate_limit=0)
+        add_endpoint(database, URL, **zero)
         assert settings(deliveries).rate_limit is None
 
     run_with_store(tmp_path, scenario)

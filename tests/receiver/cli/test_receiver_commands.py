@@ -21,6 +21,7 @@ from tests.receiver.receiver_process import (
     read_to_end,
     receiver,
     run,
+    start,
 )
 from tests.source_tree import ROOT
 
@@ -76,6 +77,42 @@ def test_the_authority_is_made_once_and_kept(tmp_path: Path) -> None:
     assert sorted(content) == ["ca.key", "ca.pem"]
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == content
     assert stat.S_IMODE((folder / "ca.key").stat().st_mode) == 0o600
+    for made in (first, second):
+        assert "127.0.0.0/8" in made.stderr
+        assert f"whoever can read {folder / 'ca.key'}" in made.stderr
+
+
+def test_an_authority_is_for_the_names_that_it_was_made_for(tmp_path: Path) -> None:
+    made = run("ca", str(tmp_path), "--name", "hooks.example.org", "--name", "10.0.0.0/8")
+    assert made.returncode == 0
+    assert "hooks.example.org, 10.0.0.0/8" in made.stderr
+    public = ("receive", "--ca-dir", str(tmp_path), "--public-url")
+    refused = run(*public, "https://other.example.org:8443")
+    assert refused.returncode == 64
+    assert "not for other.example.org" in refused.stderr
+    with receiver(*public[1:], "https://hooks.example.org:8443") as running:
+        assert running.url == "https://hooks.example.org:8443"
+
+
+def test_a_temporary_authority_is_gone_however_the_receiver_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        with receiver() as running:
+            assert list(tmp_path.rglob("ca.key"))
+            running.process.send_signal(number)
+            assert running.process.wait(60) == 0
+        assert list(tmp_path.iterdir()) == []
+    killed = start()
+    assert killed.stdout is not None
+    assert killed.stdout.readline()
+    killed.kill()
+    killed.communicate()
+    assert list(tmp_path.rglob("ca.key")), "nobody was there to remove it"
+    with receiver() as running:
+        assert len(list(tmp_path.rglob("ca.key"))) == 1
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_two_receivers_of_one_authority_are_trusted_through_one_certificate(tmp_path: Path) -> None:

@@ -8,9 +8,16 @@ import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import psutil
 import pytest
 
-from hookproof.receiver.client.child_process import ChildFailed, child, children, send_signal
+from hookproof.receiver.client.child_process import (
+    ChildCommand,
+    ChildFailed,
+    child,
+    children,
+    send_signal,
+)
 
 PARENT = """
 import asyncio, os, signal
@@ -125,12 +132,29 @@ READY_TOGETHER = (
 
 
 async def run_both(*commands: list[str], seen: list[int]) -> None:
-    async with children(
-        commands, deadline_s=90, program=["/bin/sh", "-c", READY_TOGETHER]
-    ) as ready:
+    started = [ChildCommand(arguments=command) for command in commands]
+    program = ["/bin/sh", "-c", READY_TOGETHER]
+    async with children(started, deadline_s=90, program=program) as ready:
         seen.extend(int(child_ready["pid"]) for child_ready in ready)
         for pid in seen:
             os.kill(pid, 0)
+
+
+def test_what_is_given_in_the_environment_is_not_among_the_arguments() -> None:
+    script = """echo "{\\"pid\\": $$, \\"key\\": \\"$THE_KEY\\"}"; cat > /dev/null"""
+
+    async def seen() -> tuple[str, list[str]]:
+        async with child(
+            ["shell"],
+            deadline_s=90,
+            environment={"THE_KEY": "a-key"},
+            program=["/bin/sh", "-c", script],
+        ) as ready:
+            return ready["key"], psutil.Process(ready["pid"]).cmdline()
+
+    key, arguments = asyncio.run(seen())
+    assert key == "a-key"
+    assert not any("a-key" in argument for argument in arguments)
 
 
 def test_children_start_beside_each_other_and_end_with_the_block(tmp_path: Path) -> None:

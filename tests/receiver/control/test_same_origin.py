@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from hookproof.receiver.control.same_origin import is_own_name
+from hookproof.control.same_origin import is_own_name
 from tests.receiver.receiver_process import ReceiverProcess, receiver
 
 
@@ -29,6 +29,7 @@ FOREIGN_PAGES = [
     {"Host": "evil.example"},
     {"Host": "127.0.0.1.evil.example"},
     {"Host": "[zz"},
+    {"Host": "intranet"},
 ]
 
 
@@ -78,18 +79,28 @@ def test_a_name_that_the_user_allows_is_the_receivers_own(running: ReceiverProce
         "127.0.0.1:8444",
         "[::1]:8444",
         "localhost:8444",
-        "receiver:8444",
         "app.localhost",
         "10.1.2.3",
+        "",
         "own.example",
     ],
 )
-def test_addresses_and_plain_names_are_the_receivers_own(host: str) -> None:
+def test_addresses_and_local_names_are_the_receivers_own(host: str) -> None:
     assert is_own_name(host, frozenset({"own.example"}))
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "localhost.evil.example", "own.example.evil", "[::1", "a.b:x"]
+    "host",
+    [
+        "evil.example",
+        "localhost.evil.example",
+        "own.example.evil",
+        "[::1",
+        "a.b:x",
+        "receiver:8444",
+        "evillocalhost",
+        ":8444",
+    ],
 )
 def test_names_that_an_attacker_can_point_here_are_not(host: str) -> None:
     assert not is_own_name(host, frozenset({"own.example"}))

@@ -157,6 +157,27 @@ def test_a_limit_leaves_the_later_ones_out_and_says_so() -> None:
     assert (bodies(result), result.more) == ([b"3", b"4"], True)
 
 
+@pytest.mark.parametrize("in_memory", [1, 9])
+def test_a_page_ends_with_the_delivery_that_fills_it(in_memory: int) -> None:
+    async def work(inbox: Inbox) -> list[tuple[int, bool]]:
+        fill(inbox, "t", *[b"x" * 2 * 2**20 for _ in range(5)])
+        pages, after, more = [], 0, True
+        while more:
+            page = await inbox.wait("t", after=after, count=0, timeout_s=0, most_bytes=5 * 2**20)
+            after, more = page.deliveries[-1].sequence, page.more
+            pages.append((len(page.deliveries), more))
+        return pages
+
+    seen: list[list[tuple[int, bool]]] = []
+
+    async def collect(inbox: Inbox) -> QueryResult:
+        seen.append(await work(inbox))
+        return await query_all(inbox, "t")
+
+    with_inbox(collect, deliveries=in_memory, memory=10**9, disk=10**9)
+    assert seen == [[(3, True), (2, False)]]
+
+
 @pytest.mark.parametrize(
     ("method", "header", "expected"),
     [

@@ -302,18 +302,18 @@ def test_a_script_file_configures_tokens_from_the_start(tmp_path: Path) -> None:
     [
         (
             "tokens: {a: {replies: [{status: 42}]}}",
-            ":1: tokens.a.replies[0].status: Expected `int` >= 200",
+            ":1: tokens.a.replies[0].status: expected a whole number of at least 200",
         ),
         (
             "tokens:\n  a:\n    replies:\n      - status: 200\n        stauts: 1",
-            ":4: tokens.a.replies[0]: Object",
+            ":5: tokens.a.replies[0].stauts: unknown key; did you mean status?",
         ),
-        ("tokens: {a: {replies: []}}", "length >= 1"),
-        ("tokens: {a b: {}}", "a token is made of letters"),
-        ("token: {}", "write one key, tokens"),
-        ("tokens: [1]", "write one key, tokens"),
-        ("", "write one key, tokens"),
-        ("tokens: {a: {secrets: {secrets: [x], dialect: nobody's}}}", "is not a dialect"),
+        ("tokens: {a: {replies: []}}", "expected a list that is not empty; found an empty list"),
+        ("tokens: {a b: {}}", "expected a token, made of letters"),
+        ("token: {}", "token: unknown key; did you mean tokens?"),
+        ("tokens: [1]", ":1: tokens: expected a mapping; found a list"),
+        ("", ":1: expected one key, tokens, with the name of each token below it"),
+        ("tokens: {a: {secrets: {secrets: [x], dialect: refrence}}}", "did you mean reference?"),
         (
             "tokens: {a: {secrets: {secrets: [x], dialect: standard-webhooks}}}",
             "secret 0 does not begin with",
@@ -335,6 +335,22 @@ def test_a_script_file_that_is_wrong_is_refused_with_a_line_for_each_problem(
     assert completed.returncode == 64
     assert message in completed.stderr
     assert all(f"{file}:" in line for line in completed.stderr.splitlines())
+
+
+def test_all_problems_of_a_script_file_are_reported_at_once(tmp_path: Path) -> None:
+    file = tmp_path / "script.yaml"
+    file.write_text(
+        "tokens:\n  a:\n    replies:\n      - {status: 42}\n      - {delay_s: soon, hnag: true}\n"
+        "  b c: {}\n"
+    )
+    reported = run("receive", "--script", str(file)).stderr.removeprefix("hookproof: ")
+    places = [line.removeprefix(f"{file}:").split(": ")[:2] for line in reported.splitlines()]
+    assert places == [
+        ["4", "tokens.a.replies[0].status"],
+        ["5", "tokens.a.replies[1].delay_s"],
+        ["5", "tokens.a.replies[1].hnag"],
+        ["6", "tokens.b c"],
+    ]
 
 
 def test_a_script_file_that_is_not_there_is_reported_in_one_line(tmp_path: Path) -> None:

@@ -28,6 +28,9 @@ from tests.spec.dialect_variants import ANSWERED
 
 CORPUS = build_corpus()
 
+# Its templates are those of the reference dialect, under another name of the header.
+SIGNS_AS_ANOTHER = {"convoy"}
+
 
 def reason_of(vector: Vector) -> Reason | None:
     rules = dialect(vector.dialect).signatures.secret
@@ -55,9 +58,10 @@ def test_our_verifier_gets_every_vector_right() -> None:
 def test_there_are_well_over_eighty_vectors_with_names_of_their_own() -> None:
     counts = Counter((vector.dialect, vector.reason is None) for vector in CORPUS)
     assert len({vector.name for vector in CORPUS}) == len(CORPUS)
-    assert {dialect for dialect, _ in counts} == set(ANSWERED)
+    dialects = set(ANSWERED) - SIGNS_AS_ANOTHER
+    assert {dialect for dialect, _ in counts} == dialects
     assert all(
-        counts[dialect, False] >= 50 and counts[dialect, True] >= 25 for dialect in ANSWERED
+        counts[dialect, False] >= 50 and counts[dialect, True] >= 25 for dialect in dialects
     ), counts
 
 

@@ -224,6 +224,7 @@ def test_values_have_the_form_that_the_dialect_gives_them(
             {"error": {"code": "E404", "more": 1}},
             {"error": "E404"},
         ),
+        ({"code": "E_{any}"}, {"code": "E_NOT_FOUND"}, {"code": "NOT_FOUND"}),
         ({"text": "({status}) {message}."}, {"text": "(422) no."}, {"text": "(422) no"}),
         ({"help": None}, {"help": None}, {"help": "none"}),
         ({"count": 0}, {"count": 0}, {"count": False}),

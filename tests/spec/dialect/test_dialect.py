@@ -32,6 +32,7 @@ NO_OTHER_ANSWER = {
     ),
     "words.auth_api_key": "the document shows this value (section 2.5)",
     "words.oauth2_shared_secret": "the document shows this value (section 2.5)",
+    "signatures.secret.prefix_in_key": "its secrets are base64, which no prefix can be part of",
 }
 
 # Sections 2.5 to 2.8 and 3: values that appear.
@@ -56,8 +57,14 @@ def allowed(answer: object) -> object:
 # ---- The shipped dialects
 
 
-def test_four_dialects_are_shipped() -> None:
-    assert shipped_dialects() == ("contrary", "reference", "standard-webhooks", "undecided")
+def test_five_dialects_are_shipped() -> None:
+    assert shipped_dialects() == (
+        "contrary",
+        "convoy",
+        "reference",
+        "standard-webhooks",
+        "undecided",
+    )
 
 
 @pytest.mark.parametrize("name", shipped_dialects())

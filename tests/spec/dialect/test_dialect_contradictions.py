@@ -158,6 +158,53 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
         ),
     ),
     (
+        {"delivery.event_id_header": None, "signatures.simple.signed": "{id}.{body}"},
+        (
+            "signatures.simple.signed: {id} is signed but not sent; put it into value or name a"
+            " delivery.event_id_header"
+        ),
+    ),
+    *(
+        (
+            {"signatures.advanced.versions": versions},
+            (
+                "signatures.advanced.versions: expected {n} once and in the last label alone;"
+                f" found {versions[0]}"
+            ),
+        )
+        for versions in (["v{n}", "v2"], ["v{n}{n}"], ["v{number}"])
+    ),
+    (
+        {"signatures.secret.prefix_in_key": True, "signatures.secret.form": "base64"},
+        "signatures.secret.prefix_in_key: expected false, since a prefix is no base64",
+    ),
+    (
+        {"errors.by_operation": {"getEndpont": {"unknown_resource": 404}}},
+        ("errors.by_operation.getEndpont: there is no such operation; did you mean getEndpoint?"),
+    ),
+    (
+        {"errors.by_operation": {"getEndpoint": {"unknown_path": 404}}},
+        (
+            "errors.by_operation.getEndpoint.unknown_path: no operation has such a refusal; did you"
+            " mean unknown_project?"
+        ),
+    ),
+    (
+        {"errors.bodies": {"method_not_alowed": None}},
+        (
+            "errors.bodies.method_not_alowed: there is no such refusal; did you mean"
+            " method_not_allowed?"
+        ),
+    ),
+    (
+        {"errors.bodies": {"unknown_path": "none"}},
+        "errors.bodies.unknown_path: expected an object, or null for no body",
+    ),
+    (
+        {"errors.bodies": {"unknown_path": {"text": "{mesage}"}}},
+        ("errors.bodies.unknown_path.text: unknown placeholder {mesage}; did you mean message?"),
+    ),
+    (
         {"signatures.simple.header": "Hook", "signatures.simple.timestamp_header": "HOOK"},
         (
             "signatures.simple.timestamp_header: expected another value than that of"

@@ -121,7 +121,7 @@ def test_a_problem_of_the_extended_file_is_reported_with_that_files_line(tmp_pat
         (
             "refrence",
             (
-                "refrence: no such dialect; expected one of: contrary, reference,"
+                "refrence: no such dialect; expected one of: contrary, convoy, reference,"
                 " standard-webhooks, undecided, or the path"
             ),
         ),

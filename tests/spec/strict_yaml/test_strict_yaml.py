@@ -346,6 +346,13 @@ def test_an_expectation_is_put_in_words(
     assert read_problems(tmp_path, "2", schema) == [f"1: expected {expected}; found 2"]
 
 
+def test_a_key_that_is_not_accepted_is_reported_at_its_own_line(tmp_path: Path) -> None:
+    schema = {"propertyNames": {"enum": ["red", "green"]}}
+    assert read_problems(tmp_path, "red: 1\ngren: 2\n", schema) == [
+        '2: gren: expected one of: red, green; found "gren"; did you mean green?'
+    ]
+
+
 def test_a_long_value_is_shown_in_part(tmp_path: Path) -> None:
     (problem,) = read_problems(tmp_path, f"name: Bo\nmood: {'x' * 500}\n", PERSON)
     assert len(problem) < 150

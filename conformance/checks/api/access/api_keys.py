@@ -28,6 +28,19 @@ WITHOUT_KEY: Final = {
     "createBroadcastEvent": "5-8",
 }
 
+# The operations whose path names a resource.
+ON_A_RESOURCE: Final = (
+    "getEndpoint",
+    "expireEndpointSecret",
+    "getPortalLink",
+    "updatePortalLink",
+)
+SCOPES: Final = {
+    KeyScope.ACCOUNT: "a key opens one account",
+    KeyScope.PROJECT: "a key opens one project",
+    KeyScope.KEY_DECIDES: "a key opens its own project under every path",
+}
+
 # Requests that lack the header, and what they have instead of it.
 WITHOUT_HEADER: Final = {
     KeyKind.NONE: "an Authorization header",
@@ -121,18 +134,28 @@ def a_refused_key_has_the_dialects_status(
 def the_key_of_another_project_opens_what_the_dialect_says(
     request: CallWithKey, context: CheckContext
 ) -> Iterator[Judgement]:
-    """Either all projects of an account, or its own alone."""
+    """All projects of an account, its own alone, or its own whatever project the path names.
+
+    A key that decides finds nothing of the project in the path.
+    """
     rules, tried = context.dialect.authentication, request.call
     if tried is None or not was_answered(tried) or (refused(tried) and not request.key_matters):
         return
     if request.kind is KeyKind.FOREIGN and rules.key_scope.decided:
         refusal = refused(tried) and rules.foreign_key_status.allows(tried.status)
-        outcomes = {KeyScope.ACCOUNT: was_accepted(tried), KeyScope.PROJECT: refusal}
+        unknown = context.dialect.errors.status("unknown_resource", request.operation_id)
+        outcomes = {
+            KeyScope.ACCOUNT: was_accepted(tried),
+            KeyScope.PROJECT: refusal,
+            KeyScope.KEY_DECIDES: refused(tried) and unknown.allows(tried.status)
+            if request.operation_id in ON_A_RESOURCE
+            else was_accepted(tried),
+        }
         yield judged(
             any(outcomes[scope] for scope in rules.key_scope.allowed),
             "5-12",
             "The key of another project is not treated as the dialect says",
-            expected=f"a key opens one {rules.key_scope.value}",
+            expected=" or ".join(SCOPES[scope] for scope in rules.key_scope.allowed),
             actual=tried.status,
             exchanges=[tried],
         )

@@ -5,10 +5,11 @@ from typing import Final
 
 from hookproof.conformance.checks.api.access.resource_change import has_changed
 from hookproof.conformance.checks.api.resources.portal_link import is_member, members, named
+from hookproof.conformance.checks.support.key_scope import is_for_another_project
 from hookproof.conformance.checks.support.refusal import refusal_with
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
 from hookproof.conformance.observations.answer import (
     Kind,
     items,
@@ -23,6 +24,7 @@ from hookproof.conformance.observations.requests.isolation import (
     OneOwnerInTwoProjects,
 )
 from hookproof.conformance.observations.requests.keys import CallWithKey, KeyKind
+from hookproof.spec.dialect.vocabulary import KeyScope
 
 ACROSS: Final = {
     "getEndpoint": "1-4",
@@ -35,9 +37,14 @@ LISTS: Final = {"listPortalLinks": "1-8", "listSources": "1-9"}
 
 @check("1-3")
 def a_resource_carries_the_project_of_its_path(
-    exchange: Exchange, _context: CheckContext
+    exchange: Exchange, context: CheckContext
 ) -> Iterator[Judgement]:
-    """As project_id; parts of a resource need not repeat it."""
+    """As project_id; parts of a resource need not repeat it.
+
+    Where the dialect lets the key decide, the path says nothing of what another key gets.
+    """
+    if is_for_another_project(exchange, context):
+        return
     for resource in resources(exchange):
         if not resource.nested and resource.kind is not Kind.SECRET:
             actual = resource.fields.get("project_id", "absent")
@@ -132,9 +139,13 @@ def an_unknown_project_is_refused(
     request: CallWithKey, context: CheckContext
 ) -> Iterator[Judgement]:
     """With a key that opens another one."""
-    tried, status = request.call, context.dialect.errors.unknown_project
+    tried = request.call
     if request.kind is not KeyKind.UNKNOWN_PROJECT or tried is None:
         return
+    if KeyScope.KEY_DECIDES in context.dialect.authentication.key_scope.allowed:
+        yield not_applicable("4-1", "The dialect says that a key decides, whatever the path says.")
+        return
+    status = context.dialect.errors.status("unknown_project", tried.operation_id)
     if request.key_matters or not refused(tried):
         yield from refusal_with(
             tried,

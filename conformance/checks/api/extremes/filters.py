@@ -1,4 +1,4 @@
-"""Sections 2.2 and 4.4: what a filter must not find, and pages without anything."""
+"""Sections 2.2, 4.4 and 4.7: what a filter must not find, and pages without anything."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -10,7 +10,12 @@ from hookproof.conformance.observations.answer import LISTS, items, pagination, 
 from hookproof.conformance.observations.lists.filters import NearFilter
 from hookproof.spec.dialect.model import Dialect
 
-ONLY_MATCHES: Final = {"owner_id": "4.4-9", "name": "4.4-11"}
+ONLY_MATCHES: Final = {
+    "owner_id": "4.4-9",
+    "name": "4.4-11",
+    "provider": "4.7-9",
+    "type": "4.7-11",
+}
 
 
 @check(*ONLY_MATCHES.values())
@@ -22,11 +27,11 @@ def a_filter_does_not_find_what_is_only_near(
     if tried is None or control is None or retrieved is None or not _is_list(tried):
         return
     context.require_same_rules("filters", _filters)
-    uid = shown(retrieved).get("uid")
-    if uid is None or uid not in _uids(control):
+    near = _only_near(observed, retrieved)
+    if near.isdisjoint(_uids(control)):
         return
     yield judged(
-        uid not in _uids(tried),
+        near.isdisjoint(_uids(tried)),
         ONLY_MATCHES[observed.field],
         f"A filter lets through a resource that does not match: {observed.near} of its"
         f" {observed.field} was asked for",
@@ -63,8 +68,18 @@ def _is_list(exchange: Exchange) -> bool:
     return isinstance(shown(exchange).get("content"), list)
 
 
-def _uids(page: Exchange) -> list[Any]:
-    return [item.get("uid") for item in items(page)]
+def _only_near(observed: NearFilter, retrieved: Exchange) -> set[str]:
+    """The uids of what was retrieved, one by one or in a list, and has not the value asked for."""
+    return {
+        resource["uid"]
+        for resource in items(retrieved) or [shown(retrieved)]
+        if isinstance(resource.get("uid"), str)
+        and resource.get(observed.field) not in observed.query.values()
+    }
+
+
+def _uids(page: Exchange) -> list[str]:
+    return [uid for item in items(page) if isinstance(uid := item.get("uid"), str)]
 
 
 def _values(page: Exchange, field: str) -> list[Any]:

@@ -4,13 +4,15 @@ The document names no bounds. A server that reads numbers as doubles is as good 
 integers: all numbers tried are the same for both.
 """
 
+import math
 from collections.abc import Iterator
 from typing import Any, Final
 
+from hookproof.conformance.checks.api.lists.parameters import NO_LARGEST_PAGE
 from hookproof.conformance.checks.support.bounds import bounds
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
 from hookproof.conformance.observations.answer import (
     has_value,
     items,
@@ -96,15 +98,22 @@ def a_number_far_beyond_the_bounds_is_refused(
 def no_per_page_makes_a_page_larger_than_the_maximum(
     request: ExtremePageSize, context: CheckContext
 ) -> Iterator[Judgement]:
-    """Refused in whatever way, or answered with a page of a size that the dialect has."""
+    """Refused in whatever way, or answered with a page of a size that the dialect has.
+
+    Where no size is the largest, none can be above it either.
+    """
     tried, control = request.tried, request.control
     maximum = context.dialect.paging.maximum_per_page
     if tried is None or not maximum.decided:
         return
+    sizes = [size for size in maximum.allowed if size is not None]
+    if len(sizes) < len(maximum.allowed):
+        yield not_applicable("8-20", NO_LARGEST_PAGE)
+        return
     if refused(tried) and control is not None and was_accepted(control):
         size, fits = None, True
     elif shown(tried):
-        size, most = pagination(tried).get("per_page"), max(maximum.allowed)
+        size, most = pagination(tried).get("per_page"), max(sizes)
         fits = _is_size_up_to(most, size) and len(items(tried)) <= most
     else:
         return
@@ -113,7 +122,7 @@ def no_per_page_makes_a_page_larger_than_the_maximum(
         "8-20",
         f"A perPage of {request.query.get('perPage')} makes a page larger than the dialect's"
         " maximum",
-        expected=f"a refusal, or a page of at most {' or '.join(map(str, maximum.allowed))}",
+        expected=f"a refusal, or a page of at most {' or '.join(map(str, sizes))}",
         actual=f"{len(items(tried))} resources, per_page {size}",
         exchanges=[tried, control],
     )
@@ -129,9 +138,10 @@ def _may_stand_for_zero(actual: Any, field: str, dialect: Dialect) -> bool:
     return not has_value(actual) or (field in defaults and defaults[field].allows(actual))
 
 
-def _largest(observed: NumberTried, dialect: Dialect) -> int:
-    largest: int = getattr(dialect.requests, LARGEST[observed.field])
-    return largest
+def _largest(observed: NumberTried, dialect: Dialect) -> float:
+    """The bound of a field; infinite where there is none."""
+    largest: int | None = getattr(dialect.requests, LARGEST[observed.field])
+    return math.inf if largest is None else largest
 
 
 def _is_clamped(actual: Any, observed: NumberTried, dialect: Dialect) -> bool:
@@ -143,9 +153,9 @@ def _is_clamped(actual: Any, observed: NumberTried, dialect: Dialect) -> bool:
 
 
 def _is_refused_as_a_number(tried: Exchange, dialect: Dialect) -> bool:
-    errors = dialect.errors
-    return refused(tried) and (
-        errors.invalid_value.allows(tried.status) or errors.malformed_body.allows(tried.status)
+    return refused(tried) and any(
+        dialect.errors.status(refusal, tried.operation_id).allows(tried.status)
+        for refusal in ("invalid_value", "malformed_body")
     )
 
 

@@ -5,15 +5,19 @@ from typing import Final
 
 from hookproof.conformance.checks.support.refusal import is_refused_as_invalid
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
 from hookproof.conformance.observations.answer import pagination, was_accepted, was_answered
 from hookproof.conformance.observations.lists.parameters import (
     DefaultPageSize,
+    ExtremePageSize,
     PageSizeAboveMaximum,
     UnreadableParameter,
 )
+from hookproof.spec.dialect.answer import Answer
+from hookproof.spec.dialect.model import Paging
 from hookproof.spec.dialect.vocabulary import AboveMaximum, BadParameter
 
+NO_LARGEST_PAGE: Final = "The dialect has no largest page."
 UNREADABLE: Final = {"listPortalLinks": "4.4-16", "listSources": "4.7-15"}
 
 
@@ -39,10 +43,15 @@ def without_per_page_the_size_is_the_default(
 
 @check("8-13")
 def per_page_above_the_maximum_is_cut_or_refused(
-    request: PageSizeAboveMaximum, context: CheckContext
+    request: PageSizeAboveMaximum | ExtremePageSize, context: CheckContext
 ) -> Iterator[Judgement]:
-    """As the dialect says."""
+    """As the dialect says; none can be above where no size is the largest."""
     tried, paging = request.tried, context.dialect.paging
+    if None in paging.maximum_per_page.allowed:
+        yield not_applicable("8-13", NO_LARGEST_PAGE)
+        return
+    if isinstance(request, ExtremePageSize):
+        return
     if tried is None or not was_answered(tried) or not paging.above_maximum.decided:
         return
     context.require_same_rules(
@@ -70,7 +79,7 @@ def an_unreadable_parameter_is_refused_or_taken_as_absent(
     request: UnreadableParameter, context: CheckContext
 ) -> Iterator[Judgement]:
     """As the dialect says."""
-    tried, rule = request.tried, context.dialect.paging.bad_parameter
+    tried, rule = request.tried, rule_for(request, context.dialect.paging)
     if tried is None or not was_answered(tried) or not rule.decided:
         return
     outcomes = {
@@ -86,3 +95,9 @@ def an_unreadable_parameter_is_refused_or_taken_as_absent(
         actual=tried.status,
         exchanges=[tried],
     )
+
+
+def rule_for(request: UnreadableParameter, paging: Paging) -> Answer[BadParameter]:
+    """What the dialect says of the parameter; a cursor may have a rule of its own."""
+    has_cursor = any(name.endswith("cursor") for name in request.query)
+    return paging.bad_cursor if has_cursor and paging.bad_cursor.decided else paging.bad_parameter

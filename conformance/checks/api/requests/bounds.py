@@ -8,7 +8,7 @@ from hookproof.conformance.checks.support.refusal import is_refused_as_invalid, 
 from hookproof.conformance.checks.support.success import success_of
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
 from hookproof.conformance.observations.answer import sent, was_accepted, was_answered
 from hookproof.conformance.observations.requests.mistakes import (
     Bound,
@@ -50,6 +50,8 @@ def what_lies_within_the_bounds_is_taken(
 ) -> Iterator[Judgement]:
     """Numbers at the edge and a body as large as allowed."""
     tried = request.tried
+    if context.dialect.requests.size_limit is None:
+        yield not_applicable("8-15", "The dialect has no size limit.")
     if tried is not None:
         context.require_same_rules("requests at the edge of what is allowed", bounds)
         what = f"{request.bound} {request.field}".rstrip()

@@ -43,7 +43,7 @@ def required_fields_are_enough_and_none_may_be_left_out(
             LEFT_OUT[operation_id],
             f"{operation_id} does not refuse a body without its {request.field} as the dialect"
             " says",
-            context.dialect.errors.invalid_value,
+            context.dialect.errors.status("invalid_value", operation_id),
         )
         return
     yield from success_of(

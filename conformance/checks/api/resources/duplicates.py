@@ -25,6 +25,9 @@ from hookproof.spec.dialect.vocabulary import Duplicate
 # Broadcasts without a key are judged by 2.8-8 besides.
 OF_DIFFERENCE: Final = {EventDifference.KEY: "4.8-10", EventDifference.PROJECT: "4.8-12"}
 
+# Answers to a duplicate that show the uid of the first event.
+SHOWING_THE_FIRST: Final = frozenset({Duplicate.FIRST_EVENT, Duplicate.FLAGGED_FIRST_EVENT})
+
 
 @check("2.8-8")
 def an_event_without_a_key_is_no_duplicate(
@@ -118,9 +121,13 @@ def _in_turn(broadcasts: RepeatedKey, context: CheckContext) -> Iterator[Judgeme
     event = _event_in(again)
     flagged = event.get("is_duplicate_event") is True
     same_event = event.get("uid") == shown_uid(first) is not None
-    if Duplicate.FIRST_EVENT in rules.duplicate.allowed and shown_uid(first) is None:
+    if shown_uid(first) is None and not SHOWING_THE_FIRST.isdisjoint(rules.duplicate.allowed):
         return
-    allowed = {Duplicate.FLAGGED_EVENT: flagged, Duplicate.FIRST_EVENT: same_event}
+    allowed = {
+        Duplicate.FLAGGED_EVENT: flagged,
+        Duplicate.FIRST_EVENT: same_event,
+        Duplicate.FLAGGED_FIRST_EVENT: flagged and same_event,
+    }
     statuses = " or ".join(map(str, rules.duplicate_status.allowed))
     yield judged(
         any(allowed[form] for form in rules.duplicate.allowed)
@@ -147,9 +154,13 @@ def _at_once(broadcasts: DuplicatesAtOnce, context: CheckContext) -> Iterator[Ju
         return
     originals = sum(event.get("is_duplicate_event") is False for event in events)
     uids = {shown_uid(exchange) for exchange in broadcasts.exchanges}
-    if Duplicate.FIRST_EVENT in duplicate.allowed and None in uids:
+    if None in uids and not SHOWING_THE_FIRST.isdisjoint(duplicate.allowed):
         return
-    allowed = {Duplicate.FLAGGED_EVENT: originals == 1, Duplicate.FIRST_EVENT: len(uids) == 1}
+    allowed = {
+        Duplicate.FLAGGED_EVENT: originals == 1,
+        Duplicate.FIRST_EVENT: len(uids) == 1,
+        Duplicate.FLAGGED_FIRST_EVENT: originals == 1 and len(uids) == 1,
+    }
     yield judged(
         any(allowed[form] for form in duplicate.allowed),
         "4.8-8",

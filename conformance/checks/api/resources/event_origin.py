@@ -6,6 +6,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from hookproof.conformance.checks.support.agreement import agreement
 from hookproof.conformance.checks.support.json_equality import exact, same
+from hookproof.conformance.checks.support.key_scope import is_for_another_project
 from hookproof.conformance.checks.support.refusal import is_refused_as_invalid
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
@@ -154,6 +155,8 @@ def app_id_of_an_event_names_what_the_dialect_says(
 ) -> Iterator[Judgement]:
     rule = context.dialect.representation.event_application
     if exchange.operation_id != BROADCAST or not shown(exchange) or not rule.decided:
+        return
+    if is_for_another_project(exchange, context):
         return
     path = path_parameters(exchange, context.contract.operations[BROADCAST].path)
     actual = shown(exchange).get("app_id")

@@ -137,7 +137,8 @@ def a_secret_of_another_form_is_taken_or_refused(
     creation: SecretOfAnotherForm, context: CheckContext
 ) -> Iterator[Judgement]:
     """As the dialect says, where it has a form that not every text has."""
-    rules, status = context.dialect.signatures.secret, context.dialect.errors.invalid_value
+    rules = context.dialect.signatures.secret
+    status = context.dialect.errors.status("invalid_value", "createEndpoint")
     accepts_any = not rules.prefix and rules.form is SecretForm.TEXT
     context.require_same_signatures()
     for created in filter(was_answered, creation.created[:1]):

@@ -7,8 +7,8 @@ from typing import Final
 from hookproof.conformance.checks.support.bounds import bounds
 from hookproof.conformance.checks.support.refusal import refusal_with
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.model.judgement import Judgement, Subject, judged
+from hookproof.conformance.model.evidence import NOT_JSON, Exchange
+from hookproof.conformance.model.judgement import Judgement, Subject, judged, not_applicable
 from hookproof.conformance.observations.answer import (
     NOT_NOW,
     SERVER_ERRORS,
@@ -25,7 +25,7 @@ from hookproof.conformance.observations.requests.mistakes import (
     OverlongRequest,
     UnknownIdentifier,
 )
-from hookproof.spec.dialect.answer import Answer
+from hookproof.spec.contract.refusals import ErrorForm
 
 UNKNOWN: Final = {
     "getEndpoint": "4.2-7",
@@ -45,6 +45,8 @@ STATUS_OF: Final = {
 }
 # The mistakes that are beyond a bound of the dialect.
 BEYOND_BOUNDS: Final = frozenset({Mistake.TOO_LARGE, Mistake.BEYOND})
+
+NO_SIZE_LIMIT: Final = "The dialect has no size limit."
 
 # What stack traces of common languages look like.
 TRACES: Final = re.compile(
@@ -95,8 +97,8 @@ def a_refusal_shows_nothing_of_the_services_code(
 def a_refusal_has_the_dialects_error_body(
     exchange: Exchange, context: CheckContext
 ) -> Iterator[Judgement]:
-    """And the dialect's content type; parameters such as a charset may follow it. The answer to a
-    duplicate has a form of its own.
+    """And the dialect's content type; parameters such as a charset may follow it. Refusals that
+    have no body by the dialect declare none. The answer to a duplicate has a form of its own.
     """
     if (
         not refused(exchange)
@@ -106,17 +108,31 @@ def a_refusal_has_the_dialects_error_body(
         return
     wanted = context.dialect.errors.content_type
     content_type = exchange.response_header("Content-Type") or "absent"
-    declared = content_type.partition(";")[0].strip().lower()
-    problems = context.contract.error_problems(exchange.json)
+    forms = context.contract.errors.of(exchange.status)
+    problems = [problem for form in forms for problem in _form_problems(exchange, form, context)]
     body = exchange.response_body[:200].decode("latin-1")
     yield judged(
-        declared == wanted.lower() and not problems,
+        any(not _form_problems(exchange, form, context) for form in forms),
         "7-1",
         "A refusal has another content type or error body than the dialect's",
-        expected=f"{wanted}: {context.dialect.errors.body}",
-        actual=f"{declared}: {'; '.join(map(str, problems)) or body}",
+        expected=" or ".join(
+            f"{wanted}: {form.template}" if form.validator else "no body" for form in forms
+        ),
+        actual=f"{content_type}: {'; '.join(dict.fromkeys(problems)) or body}",
         exchanges=[exchange],
     )
+
+
+def _form_problems(exchange: Exchange, form: ErrorForm, context: CheckContext) -> tuple[str, ...]:
+    """Why a refusal does not have this form; a body that is expected has the content type."""
+    if form.validator is None:
+        return ("there is a body",) if exchange.response_body else ()
+    if exchange.json is NOT_JSON:
+        return ("not JSON",)
+    problems = [str(problem) for problem in context.contract.form_problems(form, exchange.json)]
+    wanted = context.dialect.errors.content_type.lower()
+    declared = (exchange.response_header("Content-Type") or "").partition(";")[0].strip().lower()
+    return (*problems, *([] if declared == wanted else ["another content type"]))
 
 
 @check(*(requirement for requirement, _ in STATUS_OF.values()))
@@ -124,11 +140,13 @@ def a_mistake_is_refused_with_the_dialects_status(
     request: MistakenRequest, context: CheckContext
 ) -> Iterator[Judgement]:
     tried = request.tried
+    if context.dialect.requests.size_limit is None:
+        yield not_applicable("8-14", NO_SIZE_LIMIT)
     if tried is not None and is_within_the_api(tried):
         if request.mistake in BEYOND_BOUNDS:
             context.require_same_rules("requests beyond what is allowed", bounds)
         requirement, name = STATUS_OF[request.mistake]
-        status: Answer[int] = getattr(context.dialect.errors, name)
+        status = context.dialect.errors.status(name, tried.operation_id)
         what = f"{request.mistake} {request.field}".rstrip()
         message = f"A request is not refused as the dialect says: {what}"
         yield from refusal_with(tried, requirement, message, status)
@@ -142,7 +160,7 @@ def what_does_not_exist_is_refused(
     tried, operation_id = request.tried, request.operation_id
     if tried is not None and operation_id is not None:
         message = f"{operation_id} of what does not exist is not refused as the dialect says"
-        status = context.dialect.errors.unknown_resource
+        status = context.dialect.errors.status("unknown_resource", operation_id)
         yield from refusal_with(tried, UNKNOWN[operation_id], message, status)
 
 
@@ -152,6 +170,8 @@ def an_unfinished_request_is_ended(
 ) -> Iterator[Judgement]:
     """A half request is ended after some time, an overlong one before it was sent to its end."""
     tried = request.tried
+    if context.dialect.requests.size_limit is None:
+        yield not_applicable("8-18", NO_SIZE_LIMIT)
     if tried is None:
         return
     if isinstance(request, OverlongRequest):
@@ -167,5 +187,6 @@ def an_unfinished_request_is_ended(
             subject=Subject.REQUEST,
         )
     elif tried.status is not None:
+        status = context.dialect.errors.status("slow_request", tried.operation_id)
         message = "A request that stops before its end is not ended with the dialect's status"
-        yield from refusal_with(tried, "7-7", message, context.dialect.errors.slow_request)
+        yield from refusal_with(tried, "7-7", message, status)

@@ -21,7 +21,7 @@ from hookproof.conformance.model.judgement import (
     violated,
 )
 from hookproof.conformance.observations.answer import sent
-from hookproof.conformance.observations.deliveries import Arrivals
+from hookproof.conformance.observations.deliveries import Arrivals, DeliveryObservation
 from hookproof.conformance.observations.delivery.arrival.broadcasts import (
     FORM,
     AnsweredBroadcasts,
@@ -29,13 +29,14 @@ from hookproof.conformance.observations.delivery.arrival.broadcasts import (
     PayloadBroadcasts,
     SigningFormats,
 )
+from hookproof.conformance.observations.delivery.attempts.later_attempts import LaterAttempts
 from hookproof.conformance.observations.destinations import CONTENT_TYPE
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import FormEncoding
 
 
-def arrivals(broadcasts: AnsweredBroadcasts, dialect: Dialect) -> Arrivals:
+def arrivals(broadcasts: DeliveryObservation, dialect: Dialect) -> Arrivals:
     """Each destination with each event that must arrive there, and what did."""
     for destination in broadcasts.destinations:
         for event in broadcasts.events:
@@ -108,7 +109,7 @@ def a_broadcast_arrives_once_where_it_is_answered_with_success(
 
 @check("6-3", "6-12")
 def the_body_is_the_data_that_was_sent(
-    broadcasts: PayloadBroadcasts | SigningFormats, context: CheckContext
+    broadcasts: PayloadBroadcasts | SigningFormats | LaterAttempts, context: CheckContext
 ) -> Iterator[Judgement]:
     """The body is JSON of the same value, or where the dialect says so a form with the same
     members.
@@ -141,7 +142,7 @@ def is_same_data(
 
 @check("4.8-19")
 def numbers_keep_their_digits_until_they_arrive(
-    broadcasts: PayloadBroadcasts | SigningFormats, context: CheckContext
+    broadcasts: PayloadBroadcasts | SigningFormats | LaterAttempts, context: CheckContext
 ) -> Iterator[Judgement]:
     """Where a body is the data that was sent, so are the numbers that a double cannot hold."""
     for _, event, arrived in arrivals(broadcasts, context.dialect):
@@ -163,7 +164,7 @@ def numbers_keep_their_digits_until_they_arrive(
 
 @check("2.3-6", "2.3-7")
 def deliveries_are_declared_with_the_content_type_of_the_endpoint(
-    broadcasts: PayloadBroadcasts, context: CheckContext
+    broadcasts: PayloadBroadcasts | LaterAttempts, context: CheckContext
 ) -> Iterator[Judgement]:
     """The media type is the endpoint's; parameters such as a charset may follow it."""
     for destination, _, arrived in arrivals(broadcasts, context.dialect):
@@ -185,7 +186,7 @@ def deliveries_are_declared_with_the_content_type_of_the_endpoint(
 
 @check("6-4")
 def a_delivery_carries_the_custom_headers_of_its_event(
-    broadcasts: PayloadBroadcasts, context: CheckContext
+    broadcasts: PayloadBroadcasts | LaterAttempts, context: CheckContext
 ) -> Iterator[Judgement]:
     """Each of them is there once, with its value."""
     for _, event, arrived in arrivals(broadcasts, context.dialect):
@@ -204,7 +205,7 @@ def a_delivery_carries_the_custom_headers_of_its_event(
 
 @check("6-5")
 def a_delivery_carries_no_custom_header_of_another_event(
-    broadcasts: PayloadBroadcasts, context: CheckContext
+    broadcasts: PayloadBroadcasts | LaterAttempts, context: CheckContext
 ) -> Iterator[Judgement]:
     """No value of a custom header appears in a delivery of another event."""
     owners = {
@@ -236,16 +237,18 @@ def a_delivery_carries_no_custom_header_of_another_event(
 
 @check("4.8-16", "4.8-17")
 def a_delivery_names_its_event(
-    broadcasts: PayloadBroadcasts, context: CheckContext
+    broadcasts: PayloadBroadcasts | LaterAttempts, context: CheckContext
 ) -> Iterator[Judgement]:
     """The dialect's headers hold the uid and the event_type of the event."""
     rules = context.dialect.delivery
+    if rules.event_id_header is None:
+        yield not_applicable("4.8-16", "The dialect has no header for the event's identifier.")
     if rules.event_type_header is None:
         yield not_applicable("4.8-17", "The dialect has no header for the event_type.")
     for _, event, arrived in arrivals(broadcasts, context.dialect):
         broadcast = broadcasts.exchange(event.name)
         headers: dict[str, tuple[str, object]] = {}
-        if event.uid is not None:
+        if rules.event_id_header is not None and event.uid is not None:
             headers["4.8-16"] = (rules.event_id_header, event.uid)
         if rules.event_type_header is not None and broadcast is not None and sent(broadcast):
             event_type = sent(broadcast).get("event_type")

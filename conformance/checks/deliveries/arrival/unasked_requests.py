@@ -5,16 +5,12 @@ from typing import Final
 
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.observations.deliveries import Attempts
 from hookproof.conformance.observations.delivery.arrival.fan_out import FanOut
 from hookproof.conformance.observations.delivery.arrival.resource_changes import ResourceChanges
 from hookproof.conformance.observations.destinations import of_this_run
+from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import CreationVisit
-
-VISITING_METHODS: Final = {
-    CreationVisit.NONE: (),
-    CreationVisit.HEAD: ("HEAD",),
-    CreationVisit.GET: ("GET",),
-}
 
 DELIVERY_METHODS: Final = ("POST", "PUT", "PATCH")
 
@@ -27,11 +23,14 @@ def a_new_url_is_tried_as_the_dialect_says(
     visit = context.dialect.delivery.creation_visit
     if not visit.decided:
         return
-    allowed = [method for kind in visit.allowed for method in VISITING_METHODS[kind]]
+    allowed = [method for kind in visit.allowed for method in kind.methods]
     for destination in fan_out.destinations:
         arrived = fan_out.arrived_at(destination.token)
         wrong = [
-            request for request in arrived if request.method not in (*DELIVERY_METHODS, *allowed)
+            request
+            for request in arrived
+            if CreationVisit.ANY not in visit.allowed
+            and request.method not in (*DELIVERY_METHODS, *allowed)
         ]
         if arrived:
             yield judged(
@@ -56,7 +55,7 @@ def the_service_sends_webhooks_of_its_own_as_the_dialect_says(
     own = [
         delivery
         for destination in changes.destinations
-        for delivery in changes.arrived_at(destination.token)
+        for delivery in after_the_visit(changes.arrived_at(destination.token), context.dialect)
         if delivery.method in DELIVERY_METHODS
         and not of_this_run(delivery, changes.events)
         and not any(
@@ -76,3 +75,16 @@ def the_service_sends_webhooks_of_its_own_as_the_dialect_says(
             exchanges=changes.exchanges,
             deliveries=own or sentinels,
         )
+
+
+def after_the_visit(arrived: Attempts, dialect: Dialect) -> Attempts:
+    """The requests at an endpoint without the first one that is a visit by the dialect, where
+    visits have the method of deliveries.
+    """
+    visits = dialect.delivery.creation_visit.allowed
+    methods = {method for visit in visits for method in visit.methods}
+    if CreationVisit.ANY in visits:
+        methods |= set(DELIVERY_METHODS)
+    if arrived and arrived[0].method in methods.intersection(DELIVERY_METHODS):
+        return arrived[1:]
+    return arrived

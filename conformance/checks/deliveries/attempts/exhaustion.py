@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from hookproof.conformance.checks.deliveries.attempts.later_attempts import attempted_to_the_last
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import NotExaminedError
 from hookproof.conformance.model.judgement import Judgement, judged
@@ -15,6 +16,7 @@ from hookproof.conformance.observations.delivery.attempts.exhaustion import (
     FailedDeliveries,
     MailNotifications,
 )
+from hookproof.conformance.observations.delivery.attempts.later_attempts import LaterAttempts
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import EventCount, Notify
 
@@ -26,9 +28,12 @@ NO_MAIL_AT_ALL: Final = (
 
 @check("1-12", "1-13")
 def a_failing_delivery_is_attempted_as_often_as_the_dialect_says(
-    exhausted: ExhaustedDeliveries, context: CheckContext
+    exhausted: ExhaustedDeliveries | LaterAttempts, context: CheckContext
 ) -> Iterator[Judgement]:
     """An endpoint that always fails got so many attempts, not fewer and not more."""
+    if isinstance(exhausted, LaterAttempts):
+        yield from attempted_to_the_last(exhausted, context)
+        return
     wanted = context.dialect.retry.attempts
     if not wanted.decided:
         return

@@ -7,19 +7,14 @@ from typing import Final
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import NotExaminedError
 from hookproof.conformance.model.judgement import Judgement, judged
-from hookproof.conformance.model.tolerances import (
-    RATE_S,
-    late_machine,
-    require_punctual,
-    widened,
-)
+from hookproof.conformance.model.tolerances import RATE_S, late_machine, require_punctual, widened
 from hookproof.conformance.observations.answer import shown
 from hookproof.conformance.observations.deliveries import STILL_ARRIVING
 from hookproof.conformance.observations.delivery.attempts.rate_limit import RateLimitBurst
 from hookproof.conformance.observations.destinations import Destination, shown_events
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import Excess, ZeroLimit
+from hookproof.spec.dialect.vocabulary import Excess
 
 in_order_of_arrival = attrgetter("arrived_monotonic")
 
@@ -199,35 +194,6 @@ def deliveries_above_the_limit_wait_or_are_dropped(
             exchanges=[burst.exchange(destination.name)],
             deliveries=burst.arrived_at(destination.token),
         )
-
-
-@check("8-5")
-def a_limit_of_0_limits_nothing(
-    burst: RateLimitBurst, context: CheckContext
-) -> Iterator[Judgement]:
-    """Where 0 means no limit in the dialect, everything arrives.
-
-    What is missing is judged where the endpoint without a limit got everything, the sentinel too:
-    then the service was alive to the end and lost nothing elsewhere.
-    """
-    if context.dialect.delivery.zero_rate_limit.allowed != (ZeroLimit.UNLIMITED,):
-        return
-    pending = burst.pending_events(context.dialect, burst.unlimited)
-    sentinels = burst.sentinels(context.dialect)
-    others = unlimited_arrivals(burst, context.dialect)
-    for destination in burst.zero_limited:
-        arrived = first_arrivals(burst, destination, context.dialect)
-        missing = [event for event in burst.burst if event.name not in arrived]
-        if not missing or (others and sentinels and not pending.intersection(missing)):
-            yield judged(
-                not missing,
-                "8-5",
-                "An endpoint with a rate_limit of 0 did not get every event",
-                expected=f"{len(burst.burst)} events",
-                actual=f"{len(arrived)} events",
-                exchanges=[burst.exchange(destination.name)],
-                deliveries=[*burst.arrived_at(destination.token), *others, *sentinels],
-            )
 
 
 @check("8-6")

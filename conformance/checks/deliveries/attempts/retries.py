@@ -5,17 +5,27 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
+from hookproof.conformance.checks.deliveries.attempts.statuses import (
+    further_after_failure,
+    no_redirect_followed,
+    none_after_success,
+)
+from hookproof.conformance.checks.support.further_attempts import require_next_attempt_due
 from hookproof.conformance.checks.support.json_equality import exact, same_to_the_digit
 from hookproof.conformance.model.check_registry import CheckContext, check
+from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
 from hookproof.conformance.model.retry_schedule import may_be_due, wait_before
 from hookproof.conformance.model.tolerances import EARLY_S, LATE_S, require_punctual, widened
 from hookproof.conformance.observations.deliveries import Attempts
+from hookproof.conformance.observations.delivery.attempts.later_attempts import LaterAttempts
 from hookproof.conformance.observations.delivery.attempts.retries import (
     AttemptedDelivery,
     RetriedDeliveries,
 )
+from hookproof.conformance.observations.delivery.attempts.statuses import AnsweredStatuses
 from hookproof.conformance.observations.destinations import ended
+from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import RedirectOutcome, RetryAfter
 
 NUMBER: Final = re.compile("0|[1-9][0-9]{0,8}")
@@ -23,26 +33,37 @@ NUMBER: Final = re.compile("0|[1-9][0-9]{0,8}")
 
 @check("1-16")
 def a_failed_attempt_is_followed_by_another(
-    retried: RetriedDeliveries, context: CheckContext
+    retried: RetriedDeliveries | AnsweredStatuses, context: CheckContext
 ) -> Iterator[Judgement]:
     """After an answer that is not a success in the dialect there is a further attempt."""
+    if isinstance(retried, AnsweredStatuses):
+        yield from further_after_failure("1-16", retried, context)
+        return
     for attempted in retried.attempted_where_failing_by(context.dialect):
-        yield followed("1-16", attempted)
+        if len(attempted.attempts) > 1 or not attempted.named_only:
+            yield followed("1-16", retried, attempted, context.dialect)
 
 
 @check("1-17")
 def an_attempt_without_answer_is_followed_by_another(
-    retried: RetriedDeliveries, context: CheckContext
+    retried: RetriedDeliveries | AnsweredStatuses, context: CheckContext
 ) -> Iterator[Judgement]:
+    if isinstance(retried, AnsweredStatuses):
+        yield from further_after_failure("1-17", retried, context)
+        return
     for attempted in retried.attempted_without_answer(context.dialect):
-        yield followed("1-17", attempted)
+        if len(attempted.attempts) > 1 or not attempted.named_only:
+            yield followed("1-17", retried, attempted, context.dialect)
 
 
 @check("1-15")
 def a_delivery_that_succeeded_is_not_attempted_again(
-    retried: RetriedDeliveries, context: CheckContext
+    retried: RetriedDeliveries | AnsweredStatuses, context: CheckContext
 ) -> Iterator[Judgement]:
     """The first answer that the dialect counts as success is the last, if it came in time."""
+    if isinstance(retried, AnsweredStatuses):
+        yield from none_after_success("1-15", retried, context)
+        return
     for attempted, expected in retried.attempted_until_success(context.dialect):
         attempts = attempted.attempts
         statuses = [attempt.status for attempt in attempts]
@@ -88,16 +109,28 @@ def the_waits_between_attempts_lie_within_the_schedule(
 
 @check("1-18")
 def a_redirect_counts_as_the_dialect_says(
-    retried: RetriedDeliveries, context: CheckContext
+    retried: RetriedDeliveries | AnsweredStatuses, context: CheckContext
 ) -> Iterator[Judgement]:
-    """An attempt that was answered with a redirect is followed by another if that is a failure."""
+    """An attempt that was answered with a redirect is followed by another if that is a failure, and
+    by a request elsewhere if redirects are followed.
+    """
+    if isinstance(retried, AnsweredStatuses):
+        yield from further_after_failure("1-18", retried, context)
+        yield from none_after_success("1-18", retried, context)
+        return
     outcome = context.dialect.retry.redirect
     for attempted in retried.attempted_with_redirect(context.dialect):
         attempts = attempted.attempts
+        if len(attempts) == 1 and attempted.named_only:
+            continue
         actual = RedirectOutcome.FAILURE if len(attempts) > 1 else RedirectOutcome.SUCCESS
+        if retried.redirected:
+            actual = RedirectOutcome.FOLLOWED
         kept = outcome.allows(actual)
         if not kept:
             require_punctual(retried.late_s)
+            if len(attempts) == 1:
+                require_next_attempt_due(retried, attempts, context.dialect)
         yield judged(
             kept,
             "1-18",
@@ -105,15 +138,21 @@ def a_redirect_counts_as_the_dialect_says(
             expected=" or ".join(outcome.allowed),
             actual=actual,
             exchanges=[attempted.created],
-            deliveries=attempts,
+            deliveries=[*attempts, *retried.redirected],
         )
 
 
 @check("6-17")
 def a_redirect_is_not_followed(
-    retried: RetriedDeliveries, context: CheckContext
+    retried: RetriedDeliveries | AnsweredStatuses, context: CheckContext
 ) -> Iterator[Judgement]:
     """Nothing arrived where the endpoint's answer pointed."""
+    if RedirectOutcome.FOLLOWED in context.dialect.retry.redirect.allowed:
+        yield not_applicable("6-17", "The dialect says that redirects are followed.")
+        return
+    if isinstance(retried, AnsweredStatuses):
+        yield from no_redirect_followed(retried, context)
+        return
     for attempted in retried.attempted_with_redirect(context.dialect):
         yield judged(
             not retried.redirected,
@@ -144,6 +183,8 @@ def retry_after_is_treated_as_the_dialect_says(
         else:
             bound_s = wait_before(retry, 2).longest_s
             kept = waited is not None and waited <= bound_s + late_s
+            if waited is None:
+                require_next_attempt_due(retried, attempted.attempts, context.dialect)
         if not kept:
             require_punctual(retried.late_s)
         yield judged(
@@ -163,11 +204,15 @@ def all_attempts_are_the_same_delivery(
 ) -> Iterator[Judgement]:
     """They carry one event identifier, where any of them carries one, and one body."""
     header = context.dialect.delivery.event_id_header
+    if header is None:
+        yield not_applicable("1-20", "The dialect has no header for the event's identifier.")
     for attempted in retried.all_attempted(context.dialect):
         first, *further = attempted.attempts
         for attempt in further:
             exchanges, deliveries = [attempted.created], [first, attempt]
-            identifiers = (first.header(header), attempt.header(header))
+            identifiers = tuple(
+                None if header is None else each.header(header) for each in (first, attempt)
+            )
             if any(identifier is not None for identifier in identifiers):
                 yield judged(
                     identifiers[0] == identifiers[1],
@@ -191,7 +236,7 @@ def all_attempts_are_the_same_delivery(
 
 @check("1-22")
 def attempts_are_numbered_one_by_one(
-    retried: RetriedDeliveries, context: CheckContext
+    retried: RetriedDeliveries | LaterAttempts, context: CheckContext
 ) -> Iterator[Judgement]:
     """They count on from the dialect's first number; a number is left out only if its attempt may
     have got lost.
@@ -203,9 +248,11 @@ def attempts_are_numbered_one_by_one(
         yield not_applicable("1-22", "The dialect does not number the attempts.")
         return
     early_s = widened(EARLY_S, retried.late_s)
-    for attempted in retried.all_attempted(context.dialect):
-        attempts, last = attempted.attempts, 0
-        for attempt, waited_s in zip(attempts, waits_before(retried, attempts), strict=True):
+    for destination, event, attempts in retried.arrived_events(
+        retried.destinations, retried.events, context.dialect
+    ):
+        broadcast, last = retried.exchange(event.name), 0
+        for attempt, waited_s in zip(attempts, waits_before(broadcast, attempts), strict=True):
             number_sent = attempt.header(rules.attempt_header)
             number = number_in(number_sent) - rules.first_attempt.value + 1
             right = number == last + 1 or may_be_due(
@@ -220,16 +267,15 @@ def attempts_are_numbered_one_by_one(
                 "Attempts of one delivery are not numbered one by one",
                 expected=str(rules.first_attempt.value + last - 1),
                 actual=number_sent,
-                exchanges=[attempted.created],
+                exchanges=[retried.exchange(destination.name)],
                 deliveries=[attempts[0], attempt],
             )
 
 
-def waits_before(retried: RetriedDeliveries, attempts: Attempts) -> Iterator[float]:
+def waits_before(broadcast: Exchange | None, attempts: Attempts) -> Iterator[float]:
     """The seconds before each arrival, since the event was sent or the attempt that arrived before
     it ended.
     """
-    broadcast = retried.broadcast
     yield attempts[0].arrived_at - broadcast.sent_at if broadcast is not None else 0.0
     for earlier, later in pairwise(attempts):
         yield later.arrived_monotonic - (ended(earlier) or earlier.arrived_monotonic)
@@ -240,9 +286,13 @@ def number_in(header: str | None) -> int:
     return int(header) if header is not None and NUMBER.fullmatch(header) else -1
 
 
-def followed(requirement: str, attempted: AttemptedDelivery) -> Judgement:
+def followed(
+    requirement: str, retried: RetriedDeliveries, attempted: AttemptedDelivery, dialect: Dialect
+) -> Judgement:
     """Whether a failed first attempt was followed by another."""
     attempts = attempted.attempts
+    if len(attempts) == 1:
+        require_next_attempt_due(retried, attempts, dialect)
     return judged(
         len(attempts) > 1,
         requirement,

@@ -6,6 +6,7 @@ from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.model.tolerances import LATE_S, require_punctual, widened
 from hookproof.conformance.observations.deliveries import Attempts, DeliveryObservation
+from hookproof.conformance.observations.delivery.attempts.later_attempts import LaterSilence
 from hookproof.conformance.observations.delivery.attempts.timeouts import (
     ENDLESS,
     PROMPT,
@@ -24,11 +25,15 @@ DEFAULT, UNLIMITED = ZeroTimeout.DEFAULT, ZeroTimeout.UNLIMITED
 
 @check("8-7", "8-9", "8-19")
 def an_endpoint_that_does_not_answer_is_given_up_in_time(
-    observed: EndpointTimeout, context: CheckContext
+    observed: EndpointTimeout | LaterSilence, context: CheckContext
 ) -> Iterator[Judgement]:
     """The service stops waiting for silence and for an answer without end when the time is over, be
-    it the given one or the default.
+    it the given one or the default, also in further attempts and after a roll.
     """
+    if isinstance(observed, LaterSilence):
+        for destination, attempts in observed.silent(context.dialect):
+            yield stopped_waiting("8-7", observed, observed.timeout_s, destination.name, attempts)
+        return
     for destination, attempts in observed.silent(context.dialect):
         requirement = "8-7" if "http_timeout" in destination.settings else "8-9"
         yield stopped_waiting(requirement, observed, observed.timeout_s, destination.name, attempts)

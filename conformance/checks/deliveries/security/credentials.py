@@ -2,12 +2,17 @@
 
 from collections.abc import Iterator
 
+from hookproof.conformance.checks.deliveries.attempts.later_attempts import (
+    certificate_of_the_first,
+    credentials_of_the_first,
+)
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged, not_applicable, violated
 from hookproof.conformance.observations.delivery.arrival.broadcasts import (
     PayloadBroadcasts,
     SigningFormats,
 )
+from hookproof.conformance.observations.delivery.attempts.later_attempts import LaterAttempts
 from hookproof.conformance.observations.delivery.security.credentials import (
     ApiKeyDeliveries,
     AuthorizedDeliveries,
@@ -19,25 +24,34 @@ from hookproof.conformance.observations.delivery.security.credentials import (
 
 @check("2.5-9")
 def a_delivery_carries_the_header_of_its_api_key(
-    observed: ApiKeyDeliveries, context: CheckContext
+    observed: ApiKeyDeliveries | LaterAttempts, context: CheckContext
 ) -> Iterator[Judgement]:
     """The header that api_key names has the value that it gives."""
+    if isinstance(observed, LaterAttempts):
+        yield from credentials_of_the_first("2.5-9", observed, context)
+        return
     yield from carries_fixed_credentials("2.5-9", "api_key", observed, context)
 
 
 @check("2.5-10")
 def a_delivery_carries_its_basic_credentials(
-    observed: BasicAuthDeliveries, context: CheckContext
+    observed: BasicAuthDeliveries | LaterAttempts, context: CheckContext
 ) -> Iterator[Judgement]:
     """User name and password are written as RFC 7617 says."""
+    if isinstance(observed, LaterAttempts):
+        yield from credentials_of_the_first("2.5-10", observed, context)
+        return
     yield from carries_fixed_credentials("2.5-10", "basic_auth", observed, context)
 
 
 @check("2.3-17")
 def a_delivery_presents_the_certificate_of_its_endpoint(
-    observed: ClientCertificateDeliveries, context: CheckContext
+    observed: ClientCertificateDeliveries | LaterAttempts, context: CheckContext
 ) -> Iterator[Judgement]:
     """The connection showed the certificate of mtls_client_cert."""
+    if isinstance(observed, LaterAttempts):
+        yield from certificate_of_the_first(observed, context)
+        return
     if not observed.anything_arrived:
         return
     arrived = observed.delivered(context.dialect)

@@ -20,7 +20,8 @@ def a_reserved_header_is_ignored_or_refused_as_the_dialect_says(
     """The broadcast was refused with the dialect's status, or the delivery shows the service's own
     value.
     """
-    rule, refusal = context.dialect.delivery.reserved_headers, context.dialect.errors.invalid_value
+    rule = context.dialect.delivery.reserved_headers
+    refusal = context.dialect.errors.status("invalid_value", "createBroadcastEvent")
     context.require_same_rules("broadcasts with headers that the service sets", reserved_headers)
     for header, broadcast, proof in hostile.decided(hostile.reserved, context.dialect):
         outcome = OnInput.IGNORED if broadcast.succeeded else OnInput.REFUSED

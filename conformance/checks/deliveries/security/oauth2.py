@@ -3,10 +3,15 @@
 from collections.abc import Iterator
 from typing import Final
 
+from hookproof.conformance.checks.deliveries.attempts.later_attempts import (
+    ages_of_tokens,
+    tokens_of_further_deliveries,
+)
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import NotExaminedError
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.model.tolerances import require_punctual
+from hookproof.conformance.observations.delivery.attempts.later_attempts import LaterTokens
 from hookproof.conformance.observations.delivery.security.oauth2 import (
     DECOY,
     AssertionGrant,
@@ -29,11 +34,14 @@ ENOUGH_DELIVERIES: Final = 6
 
 @check("2.5-3", "2.5-6")
 def a_delivery_carries_a_token_that_was_issued(
-    observed: SharedSecretGrant | AssertionGrant, context: CheckContext
+    observed: SharedSecretGrant | AssertionGrant | LaterTokens, context: CheckContext
 ) -> Iterator[Judgement]:
     """A header holds an access token of the token server, read under the name that field_mapping
     gives.
     """
+    if isinstance(observed, LaterTokens):
+        yield from tokens_of_further_deliveries(observed, context)
+        return
     if not observed.anything_arrived:
         return
     arrived = observed.delivered(context.dialect)
@@ -145,9 +153,12 @@ def the_scheme_before_a_token_is_the_one_of_the_dialect(
 
 @check("2.5-7", "2.5-17")
 def a_token_is_not_used_beyond_its_lifetime(
-    observed: ShortLivedToken, context: CheckContext
+    observed: ShortLivedToken | LaterTokens, context: CheckContext
 ) -> Iterator[Judgement]:
     """An event that was broadcast after the end of the first token carries another one."""
+    if isinstance(observed, LaterTokens):
+        yield from ages_of_tokens(observed, context)
+        return
     for delivery in observed.delivered_after_end(context.dialect):
         places = observed.tokens_in(delivery)
         if 0 in places:  # a lifetime that began late ends late
@@ -171,6 +182,7 @@ def a_valid_token_is_used_again(
     """Two deliveries carry the same token. A service may have several caches, one in each of its
     processes, so that not every delivery has to.
     """
+    yield from is_kept_over_a_pause(observed)
     by_token = observed.deliveries_by_token()
     together = next((carried for carried in by_token.values() if len(carried) > 1), ())
     if not together and len(by_token) < ENOUGH_DELIVERIES:
@@ -188,6 +200,35 @@ def a_valid_token_is_used_again(
         exchanges=observed.exchanges_of_event,
         deliveries=together[:2] or [carried[0] for carried in by_token.values()],
     )
+
+
+def is_kept_over_a_pause(observed: RepeatedDeliveries) -> Iterator[Judgement]:
+    """Whether a service that used one token for all deliveries before a pause keeps it.
+
+    One with several caches has fetched more than one before, and shows nothing here.
+    """
+    if observed.pause is None:
+        return
+    paused_at, resumed_at = observed.pause
+    carried = [
+        (place, delivery)
+        for place, deliveries in observed.deliveries_by_token().items()
+        for delivery in deliveries
+    ]
+    before = [(place, delivery) for place, delivery in carried if delivery.arrived_at <= paused_at]
+    after = [(place, delivery) for place, delivery in carried if delivery.arrived_at >= resumed_at]
+    used = {place for place, _ in before}
+    if len(used) == 1 and len(before) > 1 and after:
+        kept = [delivery for place, delivery in after if place in used]
+        yield judged(
+            bool(kept),
+            "2.5-18",
+            "A token is fetched anew although the one before is still valid",
+            expected="the token of the deliveries before",
+            actual="another one in each delivery after a pause",
+            exchanges=observed.exchanges_of_event,
+            deliveries=[before[0][1], (kept or [after[0][1]])[0]],
+        )
 
 
 @check("2.5-25", "2.5-26")

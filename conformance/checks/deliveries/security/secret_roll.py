@@ -1,12 +1,13 @@
 """Which secrets sign while an old one expires (section 4.3)."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, Subject, judged
 from hookproof.conformance.observations.delivery.security.secret_roll import (
     RollsUnderTraffic,
+    SecretsOfDelivery,
     SignedDelivery,
 )
 from hookproof.spec.dialect.vocabulary import SigningSecrets
@@ -18,8 +19,9 @@ def both_secrets_sign_until_the_old_one_expires(
 ) -> Iterator[Judgement]:
     """Deliveries in the window carry a signature by the old secret and one by the new one."""
     for signed in rolls.deliveries_with_both_secrets(context, advanced=True):
-        yield signs("4.3-2", "old", signed.roll.old_secret, signed, rolls)
-        yield signs("4.3-3", "new", signed.roll.new_secret, signed, rolls)
+        yield signs("4.3-2", "old secret", signed.roll.old_secret, signed, rolls)
+        yield signs("4.3-3", "new secret", signed.roll.new_secret, signed, rolls)
+    yield from newest_of_several("4.3-3", rolls, context)
 
 
 @check("4.3-4", "4.3-5")
@@ -28,27 +30,73 @@ def only_the_new_secret_signs_when_the_old_one_has_expired(
 ) -> Iterator[Judgement]:
     """Events that were sent after the window are signed by the new secret alone."""
     for signed in rolls.deliveries_after_expiry(context):
-        yield signs("4.3-4", "old", signed.roll.old_secret, signed, rolls, wanted=False)
-        yield signs("4.3-5", "new", signed.roll.new_secret, signed, rolls)
+        yield signs("4.3-4", "old secret", signed.roll.old_secret, signed, rolls, wanted=False)
+        yield signs("4.3-5", "new secret", signed.roll.new_secret, signed, rolls)
+    yield from newest_of_several("4.3-5", rolls, context)
+    for secrets in rolls.deliveries_between_rolls(context, advanced=True):
+        if secrets.newest_alone:
+            yield from expired_ones("4.3-4", secrets, rolls)
 
 
 @check("4.3-6")
 def each_of_two_replaced_secrets_has_its_own_time(
     rolls: RollsUnderTraffic, context: CheckContext
 ) -> Iterator[Judgement]:
-    """After two rolls each old secret signs until its own window is over, whatever the other's."""
-    for signed in rolls.signed_deliveries(context, rolls=2, advanced=True):
-        windows = rolls.windows_of(signed.destination, context)
-        last = windows[-1]
-        if last is None or last.precedes_roll(rolls, signed.event):
+    """After two rolls and more each old secret signs until its own window is over, whatever the
+    others'.
+    """
+    for secrets in rolls.deliveries_between_rolls(context, advanced=True):
+        if secrets.rolls > 1:
+            for number, secret in secrets.valid.items():
+                which = f"secret that roll {number} replaced"
+                yield signs("4.3-6", which, secret, secrets.signed, rolls)
+            if secrets.valid:  # when all may have expired, 4.3-4 says what signs
+                yield from expired_ones("4.3-6", secrets, rolls)
+
+
+def expired_ones(
+    requirement: str, secrets: SecretsOfDelivery, rolls: RollsUnderTraffic
+) -> Iterator[Judgement]:
+    """Whether none of the secrets that have expired signs."""
+    for number, secret in secrets.expired.items():
+        which = f"secret that roll {number} replaced"
+        yield signs(requirement, which, secret, secrets.signed, rolls, wanted=False)
+
+
+def newest_of_several(
+    requirement: str, rolls: RollsUnderTraffic, context: CheckContext
+) -> Iterator[Judgement]:
+    """Whether the newest secret signs however often there was a roll: while an old one is valid
+    (4.3-3), or when all have expired (4.3-5).
+    """
+    for secrets in rolls.deliveries_between_rolls(context, advanced=True):
+        if secrets.newest is None or not (secrets.valid or secrets.newest_alone):
             continue
-        for ordinal, roll, window in zip(
-            ("first", "second"), signed.destination.rolls, windows, strict=True
-        ):
-            if window and window.is_valid(rolls, signed.event, signed.delivery):
-                yield signs("4.3-6", ordinal, roll.old_secret, signed, rolls)
-            elif window and window.is_expired(rolls, signed.event):
-                yield signs("4.3-6", ordinal, roll.old_secret, signed, rolls, wanted=False)
+        if requirement == ("4.3-3" if secrets.valid else "4.3-5"):
+            which = f"secret of roll {secrets.rolls}"
+            yield signs(requirement, which, secrets.newest, secrets.signed, rolls)
+
+
+def named_one_of_several(rolls: RollsUnderTraffic, context: CheckContext) -> Iterator[Judgement]:
+    """Whether the dialect chooses between the secrets (4.3-7), however many are valid."""
+    kind = context.dialect.signatures.simple.secrets
+    for secrets in rolls.deliveries_between_rolls(context, advanced=False):
+        if not (secrets.all_known and secrets.valid and secrets.newest):
+            continue
+        signed, known = secrets.signed, secrets.signed.destination.secrets
+        wanted = in_order(kind, (*secrets.valid.values(), secrets.newest))
+        signers = [secret for secret in known if signed.is_signed_by(secret)]
+        yield judged(
+            set(signers) == set(wanted),
+            "4.3-7",
+            "In the time of several secrets the simple format is not signed by the one that the"
+            " dialect names",
+            expected=f"signed by secret {numbers_of(wanted, known)} of {len(known)}",
+            actual=f"signed by secret {numbers_of(signers, known) or 'none'}",
+            exchanges=proof(rolls, signed),
+            deliveries=[signed.delivery],
+            subject=Subject.SIGNATURE,
+        )
 
 
 @check("4.3-7")
@@ -71,6 +119,7 @@ def the_simple_format_is_signed_by_the_secret_that_the_dialect_names(
             deliveries=[signed.delivery],
             subject=Subject.SIGNATURE,
         )
+    yield from named_one_of_several(rolls, context)
 
 
 @check("4.3-16")
@@ -86,9 +135,9 @@ def an_old_secret_stops_signing_when_it_said(
             roll, window = signed.roll, rolls.shown_window_of(signed, context)
             signing = roll.old_secret in in_order(kind, (roll.old_secret, roll.new_secret))
             if window and signing and window.is_valid(rolls, signed.event, signed.delivery):
-                yield signs("4.3-16", "old", roll.old_secret, signed, rolls)
+                yield signs("4.3-16", "old secret", roll.old_secret, signed, rolls)
             elif window and window.is_expired(rolls, signed.event):
-                yield signs("4.3-16", "old", roll.old_secret, signed, rolls, wanted=False)
+                yield signs("4.3-16", "old secret", roll.old_secret, signed, rolls, wanted=False)
 
 
 @check("6-10")
@@ -140,7 +189,7 @@ def signs(
     return judged(
         signed.is_signed_by(secret) is wanted,
         requirement,
-        f"A delivery carries {'no' if wanted else 'a'} signature by the {which} secret",
+        f"A delivery carries {'no' if wanted else 'a'} signature by the {which}",
         expected="a signature by it, since it is still valid"
         if wanted
         else "none by it, since it has expired",
@@ -164,3 +213,8 @@ def in_words(secrets: Iterable[str], signed: SignedDelivery) -> str:
         **dict.fromkeys(signed.destination.secrets[1:], "the new secret"),
     }
     return " and ".join(sorted(names[secret] for secret in secrets)) or "none of its secrets"
+
+
+def numbers_of(secrets: Iterable[str], known: Sequence[str]) -> str:
+    """The numbers of these secrets among all that the endpoint ever had, the oldest being 1."""
+    return " and ".join(str(known.index(secret) + 1) for secret in secrets)

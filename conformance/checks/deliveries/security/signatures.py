@@ -19,6 +19,7 @@ from hookproof.conformance.observations.deliveries import (
 )
 from hookproof.conformance.observations.delivery.arrival.broadcasts import SigningFormats
 from hookproof.conformance.observations.delivery.arrival.fan_out import FanOut
+from hookproof.conformance.observations.delivery.attempts.later_attempts import LaterAttempts
 from hookproof.conformance.observations.delivery.attempts.retries import RetriedDeliveries
 from hookproof.conformance.observations.delivery.security.secret_roll import RollsUnderTraffic
 from hookproof.conformance.observations.destinations import Destination
@@ -144,12 +145,19 @@ def one_living_secret_makes_one_advanced_signature(
 
 @check("6-11")
 def the_time_that_is_signed_is_that_of_the_attempt(
-    signed: SigningFormats | RetriedDeliveries, context: CheckContext
+    signed: SigningFormats | RetriedDeliveries | LaterAttempts, context: CheckContext
 ) -> Iterator[Judgement]:
-    """It lies within the tolerance of the arrival, and is later for each further attempt."""
+    """It lies within the tolerance of the arrival, and is later for each further attempt, and for
+    the next event at the same endpoint.
+    """
     schemes = context.dialect.signatures
     if not any("{timestamp}" in scheme.signed for scheme in (schemes.simple, schemes.advanced)):
         yield not_applicable("6-11", "The dialect signs no time.")
+    if isinstance(signed, LaterAttempts):
+        for destination in signed.destinations:
+            arrived = signed.in_order(destination, context.dialect) if destination.secret else ()
+            yield from signed_times(signed, destination, arrived, context)
+        return
     for destination, _, attempts in signed.signed_attempts(context.dialect):
         yield from signed_times(signed, destination, attempts, context)
 

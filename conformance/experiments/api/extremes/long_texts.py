@@ -18,6 +18,7 @@ from hookproof.conformance.observations.answer import shown_uid
 from hookproof.conformance.observations.preparation import Preparation
 from hookproof.conformance.observations.requests.extremes import LongTextTried
 from hookproof.conformance.target.client import encoded
+from hookproof.spec.dialect.groups.requests import most
 
 ENDPOINT_FIELDS: Final = ("name", "description", "owner_id")
 PORTAL_LINK_FIELDS: Final = ("name", "owner_id")
@@ -62,7 +63,7 @@ def _lengths(context: ExperimentContext, rest: Mapping[str, Any]) -> tuple[int, 
 
     The longest one fills the limit, where that is below a megabyte.
     """
-    room = context.dialect.requests.size_limit - len(encoded(rest))
+    room = most(context.dialect.requests.size_limit) - len(encoded(rest))
     longest = min(LONGEST, room)
     if longest < LONG:
         return ()

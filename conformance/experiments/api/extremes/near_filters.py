@@ -1,4 +1,5 @@
-"""Filters of portal links, asked for a part, a prefix and another case of a value (section 4.4).
+"""Filters of portal links, asked for a part, a prefix and another case of a value, and for patterns
+that match it; those of sources too (sections 4.4 and 4.7).
 
 Only what the dialect's way of comparing does not match is asked for.
 """
@@ -15,14 +16,17 @@ from hookproof.conformance.experiments.support.existing_resources import (
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
-from hookproof.conformance.observations.answer import shown
+from hookproof.conformance.observations.answer import items, shown
 from hookproof.conformance.observations.lists.filters import NearFilter
 from hookproof.conformance.observations.preparation import Preparation
 
 FIELDS: Final = ("owner_id", "name")
 
-# How many characters are left out at an end.
+# How many characters are left out at an end, or stay before a wildcard.
 CUT: Final = 3
+
+# What stands for any text, or for any character, in some languages of queries.
+WILDCARDS: Final = ("%", "_", "*", "?", ".")
 
 
 @experiment("near_filters", observes=(NearFilter, Preparation), busy=True, sharing=Sharing.QUIET)
@@ -45,6 +49,8 @@ async def near_filters(context: ExperimentContext) -> AsyncIterator[Evidence]:
                 async for observation in _ask_for_near_values(context, link["uid"], field):
                     yield observation
         yield preparation.observe(Preparation)
+    async for observation in _ask_for_patterns_of_sources(context):
+        yield observation
 
 
 async def _ask_for_near_values(
@@ -72,6 +78,34 @@ async def _ask_for_near_values(
         )
 
 
+async def _ask_for_patterns_of_sources(context: ExperimentContext) -> AsyncIterator[Evidence]:
+    """Ask for patterns that match the provider and the type of the first source that has them."""
+    sources = context.trial("sources to be filtered")
+    listed = await sources.call("listSources", role="retrieve")
+    for field in ("provider", "type"):
+        source = next((item for item in items(listed) if item.get(field)), None)
+        value = source[field] if source else None
+        if not isinstance(value, str) or len(value) <= CUT:
+            continue
+        control = await sources.call("listSources", role="control", query={field: value})
+        for near, wanted in _patterns(value).items():
+            asked = context.trial(f"{near} for the {field} of sources")
+            asked.exchanges.extend((listed, control))
+            query = {field: wanted}
+            await asked.call("listSources", role="tried", query=query)
+            yield asked.observe(
+                NearFilter, operation_id="listSources", query=query, field=field, near=near
+            )
+
+
+def _patterns(value: str) -> Mapping[str, str]:
+    """Patterns that match a value in some language of queries, and are not equal to it."""
+    patterns = {sign: f"{value[:CUT]}{sign}{value[CUT + 1 :]}" for sign in WILDCARDS}
+    return {
+        f"a pattern with {sign}": pattern for sign, pattern in patterns.items() if pattern != value
+    }
+
+
 def _near_values(context: ExperimentContext, field: str, value: str) -> Iterator[tuple[str, str]]:
     """The values near to this one that it does not match, whatever the dialect allows."""
     paging = context.dialect.paging
@@ -80,6 +114,7 @@ def _near_values(context: ExperimentContext, field: str, value: str) -> Iterator
         "a part": value[CUT:-CUT],
         "a prefix": value[:-CUT],
         "another case": value.swapcase(),
+        **_patterns(value),
     }
     for near, wanted in candidates.items():
         if (

@@ -81,7 +81,7 @@ async def _roll_secrets(
         yield preparation.not_observed(NumberTried, created.reason)
         return
     path = {"endpointID": created.uid}
-    body = bodies.roll(secret=bodies.secret(), expiration=1)
+    body = bodies.roll(secret=bodies.secret(), expiration=max(1, bodies.expiration()))
     control = await preparation.call("expireEndpointSecret", role="control", path=path, body=body)
     yield preparation.observe(Preparation)
     for number in NUMBERS:

@@ -13,6 +13,7 @@ from hookproof.conformance.experiments.support.telling_texts import visible_text
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.observations.delivery.arrival.broadcasts import FORM, PayloadBroadcasts
+from hookproof.spec.dialect.groups.requests import most
 
 
 @experiment("broadcast", observes=(PayloadBroadcasts,), sharing=Sharing.CONFIRMED)
@@ -30,7 +31,7 @@ async def every_payload(scenario: Scenario) -> PayloadBroadcasts:
     One that is refused takes none of the others with it.
     """
     plain = await scenario.destination("plain")
-    limit = scenario.dialect.requests.size_limit
+    limit = most(scenario.dialect.requests.size_limit)
     for name in payloads("", size_limit=limit):
         marker = scenario.new_marker()
         await scenario.try_broadcast(

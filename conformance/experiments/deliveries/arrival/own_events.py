@@ -5,6 +5,7 @@
 from collections.abc import AsyncIterator
 
 from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.conformance.experiments.deliveries.security.expirations import expiration_lasting
 from hookproof.conformance.experiments.scenario import Scenario
 from hookproof.conformance.experiments.scenario_run import run_scenarios
 from hookproof.conformance.model.evidence import Evidence
@@ -24,7 +25,7 @@ async def changes(scenario: Scenario) -> ResourceChanges:
     """A listening endpoint, a second one that is created and rolled, and a sentinel to both."""
     listening = await scenario.destination("listening")
     changing = await scenario.destination("changing")
-    await scenario.roll("roll", changing, 0)
+    await scenario.roll("roll", changing, expiration_lasting(scenario, 0))
     sentinel = await scenario.broadcast(SENTINEL)
     await scenario.await_arrival(listening, sentinel)
     await scenario.await_silence()

@@ -10,12 +10,14 @@ second batch, and those with a higher limit from then on.
 """
 
 import asyncio
+import contextlib
 import math
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.conformance.experiments.deliveries.security.expirations import expiration_lasting
 from hookproof.conformance.experiments.scenario import Scenario
 from hookproof.conformance.experiments.scenario_run import run_scenarios
 from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
@@ -26,6 +28,7 @@ from hookproof.conformance.observations.delivery.attempts.rate_limit import (
     FAILING,
     LATER,
     LIMIT_OF_ONE,
+    ROLLED,
     UNLIMITED,
     WITHOUT_DURATION,
     ZERO_LIMIT,
@@ -34,6 +37,7 @@ from hookproof.conformance.observations.delivery.attempts.rate_limit import (
 from hookproof.conformance.observations.destinations import Destination
 from hookproof.conformance.observations.sentinel import SENTINEL
 from hookproof.receiver.replies.script import Reply
+from hookproof.spec.dialect.groups.requests import most
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import Excess, TimeUnit, ZeroLimit
 
@@ -56,10 +60,13 @@ class BroadcastBatch:
     events: tuple[str, ...]
 
 
+BURSTING: Final = BroadcastBatch(
+    at=0.74, events=tuple(f"burst {number}" for number in range(BURST))
+)
 BATCHES: Final = (
     BroadcastBatch(at=0, events=(FIRST,)),
     BroadcastBatch(at=0.37, events=("second",)),
-    BroadcastBatch(at=0.74, events=tuple(f"burst {number}" for number in range(BURST))),
+    BURSTING,
 )
 
 # What is above the limit meets the next edge by itself where it waits. Where it is dropped,
@@ -87,7 +94,10 @@ async def burst(scenario: Scenario) -> RateLimitBurst:
     limited, unlimited = await create_destinations(scenario, duration)
     window_s = duration * scenario.dialect.delivery.rate_limit_unit.in_seconds
     for batch in due_batches(scenario.dialect):
-        await broadcast_batch(scenario, batch, window_s)
+        await await_due(scenario, batch, window_s)
+        if batch is BURSTING:
+            await change_endpoints(scenario)
+        await asyncio.gather(*(scenario.broadcast(name) for name in batch.events))
     # What others send from now on is behind the burst, and counts like the rest of it.
     scenario.context.let_others_broadcast()
     await scenario.await_arrival(unlimited, *scenario.events)
@@ -103,13 +113,25 @@ def due_batches(dialect: Dialect) -> tuple[BroadcastBatch, ...]:
     return (*BATCHES, AFTER_DROPS) if dialect.delivery.excess.allows(Excess.DROPPED) else BATCHES
 
 
-async def broadcast_batch(scenario: Scenario, batch: BroadcastBatch, window_s: float) -> None:
-    """Broadcast the events of a batch when it is time for them."""
+async def await_due(scenario: Scenario, batch: BroadcastBatch, window_s: float) -> None:
+    """Wait until it is time for the events of a batch."""
     if scenario.events:
         first = next(sent for sent in scenario.trial.exchanges if sent.role == FIRST)
         due = first.sent_at + batch.at * window_s
         await asyncio.sleep(due - scenario.context.clock())  # paces the load
-    await asyncio.gather(*(scenario.broadcast(name) for name in batch.events))
+
+
+async def change_endpoints(scenario: Scenario) -> None:
+    """Roll an endpoint with a limit and create another endpoint: no count begins again for that."""
+    for destination in scenario.destinations:
+        if destination.name == ROLLED and destination.uid is not None:
+            with contextlib.suppress(PreconditionFailed):
+                await scenario.roll(
+                    "roll in the same window", destination, expiration_lasting(scenario, 0)
+                )
+    await scenario.trial.call(
+        "createEndpoint", role="created in the same window", body=scenario.bodies.quiet_endpoint()
+    )
 
 
 async def create_destinations(
@@ -124,6 +146,7 @@ async def create_destinations(
         *(scenario.destination(name, **limit) for name in ANSWERING),
         scenario.destination(UNLIMITED),
         scenario.try_destination(FAILING, replies=[Reply(status=500)], **limit),
+        scenario.try_destination(ROLLED, **limit),
         scenario.try_destination(LIMIT_OF_ONE, rate_limit=1, rate_limit_duration=duration),
         scenario.try_destination(WITHOUT_DURATION, rate_limit=LIMIT),
     ]
@@ -160,7 +183,7 @@ def rate_duration(scenario: Scenario) -> int:
     unit: TimeUnit = scenario.dialect.delivery.rate_limit_unit
     duration = min(
         math.ceil(DURATION_S / unit.in_seconds),
-        scenario.dialect.requests.rate_limit_duration_maximum,
+        most(scenario.dialect.requests.rate_limit_duration_maximum),
     )
     if duration * unit.in_seconds > PATIENCE_S[scenario.context.profile]:
         raise PreconditionFailed(

@@ -9,10 +9,12 @@ from typing import Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.deliveries.attempts.retry_waiting import MARGIN_S, waits
+from hookproof.conformance.experiments.deliveries.attempts.statuses import every_status
 from hookproof.conformance.experiments.scenario import Scenario
-from hookproof.conformance.experiments.scenario_run import run_scenarios
+from hookproof.conformance.experiments.scenario_run import ScenarioFunction, run_scenarios
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
+from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.tolerances import LATE_S
 from hookproof.conformance.observations.delivery.attempts.retries import (
     ACCEPTS_WITHOUT_CONTENT,
@@ -26,6 +28,7 @@ from hookproof.conformance.observations.delivery.attempts.retries import (
     REFUSES_ONCE,
     RetriedDeliveries,
 )
+from hookproof.conformance.observations.delivery.attempts.statuses import AnsweredStatuses
 from hookproof.conformance.observations.destinations import Destination, Event
 from hookproof.receiver.replies.script import Reply
 
@@ -44,11 +47,18 @@ ATTEMPTS: Final = {FAILS_ONCE: 2, REFUSES_ONCE: 2, FAILS_TWICE: 3, NO_ANSWER_ONC
 SHORT_TIMEOUT_S: Final = 1
 
 
-@experiment("retries", observes=(RetriedDeliveries,), sharing=Sharing.CONFIRMED)
+@experiment("retries", observes=(RetriedDeliveries, AnsweredStatuses), sharing=Sharing.CONFIRMED)
 async def retries(context: ExperimentContext) -> AsyncIterator[Evidence]:
-    """Broadcast to endpoints that fail, redirect, ask for patience, or do not answer at first."""
-    async for observation in run_scenarios(context, {"failures": failures}):
-        yield observation
+    """Broadcast to endpoints that fail, redirect, ask for patience, or do not answer at first.
+
+    The events for every status would delay the further attempts of which the times are judged.
+    """
+    scenarios: list[dict[str, ScenarioFunction]] = [{"failures": failures}]
+    if context.profile >= Profile.STANDARD:
+        scenarios.append({"every status": every_status})
+    for one_after_the_other in scenarios:
+        async for observation in run_scenarios(context, one_after_the_other):
+            yield observation
 
 
 async def failures(scenario: Scenario) -> RetriedDeliveries:

@@ -16,6 +16,7 @@ from hookproof.conformance.experiments.deliveries.security.token_server import (
 )
 from hookproof.conformance.experiments.scenario import Scenario
 from hookproof.conformance.model.evidence import PreconditionFailed
+from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.observations.delivery.security.credentials import (
     AUTHORIZED,
     EVENT,
@@ -50,6 +51,8 @@ TOKEN_TYPE: Final = "Conformance"  # noqa: S105 - it is no token
 # fills them by and by.
 WAVES: Final = (2, 3)
 ISSUED_IN_WAVES: Final = 40
+# Longer than any service renews a token before its end.
+REUSED_LIFE_S: Final = 600.0
 ISSUED_TO_SEVERAL: Final = 12
 
 Granted = TypeVar("Granted", bound=OAuth2Deliveries)
@@ -89,14 +92,29 @@ async def partly_mapped(scenario: Scenario) -> PartlyMappedToken:
 
 
 async def repeated(scenario: Scenario) -> RepeatedDeliveries:
-    """Several events within the life of the first token, the first of them alone."""
-    server = await new_token_server(scenario, count=ISSUED_IN_WAVES)
+    """Several events within the life of the first token, the first of them alone, and the last ones
+    after a hundredth of it.
+    """
+    server = await new_token_server(
+        scenario, count=ISSUED_IN_WAVES, first_life_s=REUSED_LIFE_S, later_life_s=REUSED_LIFE_S
+    )
     destination = await authorized_destination(scenario, server)
     await scenario.await_arrival(destination, await scenario.broadcast(EVENT))
+    pause = None
     for size in WAVES:
-        events = await asyncio.gather(*(scenario.broadcast(AGAIN) for _ in range(size)))
-        await scenario.await_arrival(destination, *events)
-    return await observe_tokens(scenario, RepeatedDeliveries, server)
+        await broadcast_again(scenario, destination, size)
+    if scenario.context.profile >= Profile.STANDARD:
+        paused_at = scenario.context.clock()
+        await asyncio.sleep(REUSED_LIFE_S / 100 + 1)  # the token's own time
+        pause = (paused_at, scenario.context.clock())
+        await broadcast_again(scenario, destination, WAVES[-1])
+    return await observe_tokens(scenario, RepeatedDeliveries, server, pause=pause)
+
+
+async def broadcast_again(scenario: Scenario, destination: Destination, count: int) -> None:
+    """Broadcast so many events at once and wait for them."""
+    events = await asyncio.gather(*(scenario.broadcast(AGAIN) for _ in range(count)))
+    await scenario.await_arrival(destination, *events)
 
 
 async def shared_url(scenario: Scenario) -> SharedTokenUrl:

@@ -6,13 +6,20 @@ deliveries are validly signed at all.
 """
 
 import asyncio
-import math
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from typing import Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.conformance.experiments.deliveries.security.expirations import (
+    LONG_S,
+    broadcast_everywhere,
+    expiration_lasting,
+    length_s,
+    waitable_expiration,
+)
+from hookproof.conformance.experiments.deliveries.security.several_rolls import several_rolls
 from hookproof.conformance.experiments.scenario import Scenario
-from hookproof.conformance.experiments.scenario_run import run_scenarios
+from hookproof.conformance.experiments.scenario_run import ScenarioFunction, run_scenarios
 from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.model.profile import Profile
@@ -25,11 +32,6 @@ from hookproof.receiver.inbox.delivery import ReceivedDelivery
 # anything had arrived.
 WINDOWS_S: Final = (3.0, 9.0, 18.0)
 
-# A window that is still open when the run is over.
-LONG_S: Final = 600.0
-
-# The longest window that is waited out, by profile.
-PATIENCE_S: Final = {Profile.QUICK: 20.0, Profile.STANDARD: 20.0, Profile.DEEP: 90.0}
 
 # How long to wait between two broadcasts of a window that is watched.
 STEP_S: Final = 0.4
@@ -38,13 +40,15 @@ STEP_S: Final = 0.4
 @experiment("roll", observes=(RollsUnderTraffic,), sharing=Sharing.CONFIRMED)
 async def roll(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Roll secrets in both formats, with windows of several lengths."""
-    scenarios = {
+    scenarios: dict[str, ScenarioFunction] = {
         "overlap": overlap,
         "expiry": expiry,
         "two rolls": two_rolls,
         "at once": at_once,
         "simple format": simple_format,
     }
+    if context.profile >= Profile.STANDARD:
+        scenarios["several rolls"] = several_rolls
     async for observation in run_scenarios(context, scenarios):
         yield observation
 
@@ -86,8 +90,10 @@ async def roll_and_watch(scenario: Scenario, *, advanced: bool) -> RollsUnderTra
 
 
 async def two_rolls(scenario: Scenario) -> RollsUnderTraffic:
-    """A long window, then a short one: the first secret outlives the second."""
-    expiration = waitable_expiration(scenario, WINDOWS_S[0])
+    """A long window, then a short one, or none where the unit is too long: the first secret
+    outlives the second.
+    """
+    expiration = waitable_expiration(scenario, WINDOWS_S[0], none_if_too_long=True)
     rolling = await scenario.destination("rolling", advanced_signatures=True)
     await broadcast_everywhere(scenario, [rolling], "before")
     rolling = await scenario.roll("first roll", rolling, expiration_lasting(scenario, LONG_S))
@@ -97,18 +103,19 @@ async def two_rolls(scenario: Scenario) -> RollsUnderTraffic:
 
 
 async def at_once(scenario: Scenario) -> RollsUnderTraffic:
-    """No window at all, in both formats."""
+    """No window at all, or the shortest that there is, in both formats."""
+    shortest = waitable_expiration(scenario, 0)
     destinations = [
         await scenario.destination("advanced", advanced_signatures=True),
         await scenario.destination("simple", advanced_signatures=False),
     ]
     await broadcast_everywhere(scenario, destinations, "before")
     rolled = [
-        await scenario.roll(f"roll {destination.name}", destination, 0)
+        await scenario.roll(f"roll {destination.name}", destination, shortest)
         for destination in destinations
     ]
     # The target's own time: by then the old secrets have certainly expired.
-    await asyncio.sleep(EXPIRY_S + STEP_S)
+    await asyncio.sleep(length_s(scenario, shortest) + EXPIRY_S + STEP_S)
     await broadcast_everywhere(scenario, rolled, "after")
     return await scenario.observe(RollsUnderTraffic)
 
@@ -136,37 +143,3 @@ async def broadcast_until_over(
             " something does"
         )
     return arrived
-
-
-async def broadcast_everywhere(
-    scenario: Scenario, destinations: Sequence[Destination], name: str
-) -> None:
-    """Broadcast an event and wait for it at all these destinations."""
-    event = await scenario.broadcast(name)
-    await scenario.await_everywhere(destinations, event)
-
-
-def length_s(scenario: Scenario, expiration: int) -> float:
-    """How long an expiration lasts in the dialect's unit, in seconds."""
-    return expiration * scenario.dialect.rolling.expiration_unit.in_seconds
-
-
-def expiration_lasting(scenario: Scenario, seconds: float) -> int:
-    """The smallest expiration that lasts as long, within the dialect's bounds."""
-    wanted = math.ceil(seconds / scenario.dialect.rolling.expiration_unit.in_seconds)
-    return min(wanted, scenario.dialect.requests.expiration_maximum)
-
-
-def waitable_expiration(scenario: Scenario, seconds: float) -> int:
-    """The smallest expiration that lasts as long, within the dialect's bounds.
-
-    Raises PreconditionFailed if the dialect's unit is too long to be waited for.
-    """
-    expiration = expiration_lasting(scenario, seconds)
-    if length_s(scenario, expiration) > PATIENCE_S[scenario.context.profile]:
-        unit = scenario.dialect.rolling.expiration_unit
-        raise PreconditionFailed(
-            f"the dialect counts expiration in {unit}, and {expiration} of them are too long to be"
-            " waited for; try the deep profile or a shorter unit"
-        )
-    return expiration

@@ -3,7 +3,7 @@
 """
 
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.scenario import Scenario
@@ -15,6 +15,8 @@ from hookproof.conformance.observations.delivery.arrival.broadcasts import (
     SigningFormats,
 )
 
+SPACED: Final = '{{ "marker": "{marker}",\n  "values": [ 1, 2 ] }}'
+
 
 @experiment("signing", observes=(SigningFormats,), sharing=Sharing.CONFIRMED)
 async def signing(context: ExperimentContext) -> AsyncIterator[Evidence]:
@@ -24,7 +26,9 @@ async def signing(context: ExperimentContext) -> AsyncIterator[Evidence]:
 
 
 async def formats(scenario: Scenario) -> SigningFormats:
-    """Each endpoint gets each of three events, one of them with text outside ASCII."""
+    """Each endpoint gets each of four events, one of them with text outside ASCII, and one with
+    white space between its values.
+    """
     settings: dict[str, dict[str, Any]] = {
         "simple": {"advanced_signatures": False},
         "advanced": {"advanced_signatures": True},
@@ -37,9 +41,11 @@ async def formats(scenario: Scenario) -> SigningFormats:
     for name, chosen in settings.items():
         if tried := await scenario.try_destination(name, **chosen):
             destinations.append(tried)
+    spaced = scenario.new_marker()
     events = [
         await scenario.broadcast("short"),
         await scenario.broadcast("unicode", data={"text": "Grüße 😀"}),
+        await scenario.broadcast("spaced", marker=spaced, raw_data=SPACED.format(marker=spaced)),
         await scenario.broadcast("long", data={"text": "0123456789" * 1000}),
     ]
     await scenario.await_everywhere(destinations, *events)

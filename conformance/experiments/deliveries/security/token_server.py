@@ -5,7 +5,7 @@ Answers hold a decoy under every name that `field_mapping` does not give.
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -68,6 +68,7 @@ async def new_token_server(
     mapping: Mapping[str, str] | None = None,
     expiry: ExpiryUnit | None = None,
     first_life_s: float = LONG_LIFE_S,
+    later_life_s: float = LONG_LIFE_S,
     token_type: str = BEARER,
     count: int = 4,
 ) -> ScriptedTokenServer:
@@ -77,7 +78,10 @@ async def new_token_server(
     server = await scenario.context.receiver.new_token()
     issued = tuple(scenario.bodies.word("issued") for _ in range(count))
     long_life = expiry.at_least(LONG_LIFE_S)
-    lifetimes = [expiry.at_least(first_life_s), *[long_life] * (count - 1)]
+    lifetimes = [
+        expiry.at_least(first_life_s),
+        *[expiry.at_least(later_life_s)] * (count - 1),
+    ]
     fields = {**STANDARD_FIELDS, **(mapping or {})}
     wrong = {"access_token": DECOY, "expires_in": long_life, "token_type": DECOY}
     decoys = {name: value for name, value in wrong.items() if name not in fields.values()}
@@ -107,15 +111,21 @@ async def new_token_server(
 
 
 async def authorized_destination(
-    scenario: Scenario, server: ScriptedTokenServer, **further: Any
+    scenario: Scenario,
+    server: ScriptedTokenServer,
+    *,
+    replies: Sequence[Reply] = (),
+    **further: Any,
 ) -> Destination:
-    """A new endpoint whose access tokens come from this server.
+    """A new endpoint whose access tokens come from this server, and that replies so.
 
     `further` members of oauth2 replace the usual ones; None leaves one out.
     """
     members = {**server.members, **further}
     return await scenario.destination(
-        AUTHORIZED, authentication=oauth2_towards(scenario, server.url, **members)
+        AUTHORIZED,
+        replies=replies,
+        authentication=oauth2_towards(scenario, server.url, **members),
     )
 
 

@@ -1,11 +1,9 @@
 """Broadcasts to endpoints that all answer with success at once (sections 1, 2.3, 4.8 and 6)."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.observations.answer import sent
 from hookproof.conformance.observations.deliveries import SignedDeliveries
 from hookproof.conformance.observations.destinations import Destination, Event
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
@@ -50,11 +48,6 @@ class AnsweredBroadcasts(SignedDeliveries):
     def leaks_key(self, delivery: ReceivedDelivery) -> bool:
         """Whether a header or the body of this delivery contains the API key."""
         return KeyLeak(token=delivery.token, sequence=delivery.sequence) in self.key_leaks
-
-    def custom_headers(self, event: Event) -> Mapping[str, str]:
-        broadcast = self.exchange(event.name)
-        headers: Any = sent(broadcast).get("custom_headers") if broadcast else None
-        return headers if isinstance(headers, dict) else {}
 
     def _key_of(self, event: Event, dialect: Dialect) -> str:
         before, _, after = dialect.authentication.key_format.partition("{key}")

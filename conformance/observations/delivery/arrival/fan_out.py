@@ -23,7 +23,12 @@ HANGING: Final = "hanging"
 GONE: Final = "gone"
 
 DISABLED: Final = "disabled"
-WITHOUT_OWNER: Final = "without owner"
+WITHOUT_OWNER: Final = (
+    "without owner",
+    "also without owner",
+    "without owner either",
+    "last without owner",
+)
 
 EVENT_HERE: Final = "event here"
 EVENT_THERE: Final = "event there"

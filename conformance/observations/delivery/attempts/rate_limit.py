@@ -12,6 +12,8 @@ from hookproof.conformance.observations.sentinel import SENTINEL, DeliveriesBefo
 ANSWERING: Final = ("limited", "limited as well")
 FAILING: Final = "limited and failing"
 
+# A destination with this limit that is rolled before the burst.
+ROLLED: Final = "limited and rolled"
 # A destination with a limit of one request in the same time.
 LIMIT_OF_ONE: Final = "limit of 1"
 
@@ -48,7 +50,7 @@ class RateLimitBurst(SignedDeliveries, DeliveriesBeforeSentinel):
     @property
     def limited(self) -> tuple[Destination, ...]:
         """The destinations with a limit, whatever they answer."""
-        return self.destinations_named(*ANSWERING, FAILING, LIMIT_OF_ONE)
+        return self.destinations_named(*ANSWERING, FAILING, ROLLED, LIMIT_OF_ONE)
 
     def limit_of(self, destination: Destination) -> int:
         """The limit of one of them."""
@@ -66,6 +68,10 @@ class RateLimitBurst(SignedDeliveries, DeliveriesBeforeSentinel):
     @property
     def zero_limited(self) -> tuple[Destination, ...]:
         return self.destinations_named(ZERO_LIMIT)
+
+    @property
+    def limited_without_duration(self) -> tuple[Destination, ...]:
+        return self.destinations_named(WITHOUT_DURATION)
 
     @property
     def created_without_duration(self) -> Exchange | None:

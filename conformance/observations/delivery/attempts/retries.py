@@ -27,11 +27,15 @@ FAILING_FIRST: Final = (FAILS_ONCE, FAILS_TWICE, REFUSES_ONCE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptedDelivery:
-    """The attempts at the event at one destination, at least one, and what created it."""
+    """The attempts at the event at one destination, at least one, and what created it.
+
+    What is `named_only` carries the uid of the event and the content of another.
+    """
 
     destination: Destination
     created: Exchange | None
     attempts: Attempts
+    named_only: Attempts = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,13 +93,14 @@ class RetriedDeliveries(SignedDeliveries):
                 yield attempted, attempt
 
     def _attempted(self, names: Iterable[str], dialect: Dialect) -> Iterator[AttemptedDelivery]:
-        for destination, _, attempts in self.arrived_events(
+        for destination, event, attempts in self.arrived_events(
             self.destinations_named(*names), self.events_named(EVENT), dialect
         ):
             yield AttemptedDelivery(
                 destination=destination,
                 created=self.exchange(destination.name),
                 attempts=attempts,
+                named_only=self.named_only(destination, event, dialect),
             )
 
 

@@ -156,7 +156,10 @@ class RepeatedDeliveries(OAuth2Deliveries):
     """Several events while the first access token is valid.
 
     The last of the issued tokens is issued again and again, so that it proves nothing.
+    `pause` is the time in which no event was broadcast, in Unix seconds; None if there was none.
     """
+
+    pause: tuple[float, float] | None = None
 
     def deliveries_by_token(self) -> Mapping[int, Attempts]:
         """The deliveries to the endpoint by the places of their tokens, one for each body."""

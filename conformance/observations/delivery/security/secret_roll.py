@@ -1,6 +1,6 @@
 """Secrets that are rolled while broadcasts go on (section 4.3)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from hookproof.conformance.model.check_registry import CheckContext
@@ -34,8 +34,36 @@ class SignedDelivery:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SecretsOfDelivery:
+    """A delivery to an endpoint that is rolled several times, and its secrets when it was signed.
+
+    `rolls` is how many rolls were over before its event was sent. `valid` and `expired` are the
+    replaced secrets that certainly were the one or the other, by the number of their roll;
+    `newest` is None where a further roll may have been carried out before it was signed.
+    """
+
+    signed: SignedDelivery
+    rolls: int
+    valid: Mapping[int, str]
+    expired: Mapping[int, str]
+    newest: str | None
+
+    @property
+    def all_known(self) -> bool:
+        """Whether it is certain of each of the secrets whether it may sign."""
+        return self.newest is not None and len(self.valid) + len(self.expired) == self.rolls
+
+    @property
+    def newest_alone(self) -> bool:
+        """Whether certainly all that were replaced have expired."""
+        return self.all_known and not self.valid
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RollsUnderTraffic(DeliveryObservation):
-    """Endpoints whose secrets were rolled, once or twice, and events before, between and after."""
+    """Endpoints whose secrets were rolled, once or more often, and events before, between and
+    after.
+    """
 
     def signed_deliveries(
         self, context: CheckContext, *, rolls: int, advanced: bool
@@ -52,6 +80,45 @@ class RollsUnderTraffic(DeliveryObservation):
                         delivery=delivery,
                         signature=self.signature(delivery, context),
                     )
+
+    def deliveries_between_rolls(
+        self, context: CheckContext, *, advanced: bool
+    ) -> Iterator[SecretsOfDelivery]:
+        """Each delivery after the first roll of an endpoint that is rolled more than once."""
+        most = max((len(destination.rolls) for destination in self.destinations), default=0)
+        for rolls in range(2, most + 1):
+            for signed in self.signed_deliveries(context, rolls=rolls, advanced=advanced):
+                secrets = self._secrets_of(signed, context)
+                if secrets.rolls:
+                    yield secrets
+
+    def _secrets_of(self, signed: SignedDelivery, context: CheckContext) -> SecretsOfDelivery:
+        over = [
+            (roll, window)
+            for roll, window in zip(
+                signed.destination.rolls, self.windows_of(signed.destination, context), strict=True
+            )
+            if window is not None and not window.precedes_roll(self, signed.event)
+        ]
+        later = map(self.exchange, (roll.role for roll in signed.destination.rolls[len(over) :]))
+        is_certain = all(
+            roll is not None and roll.sent_at > signed.delivery.arrived_at for roll in later
+        )
+        return SecretsOfDelivery(
+            signed=signed,
+            rolls=len(over),
+            valid={
+                number: roll.old_secret
+                for number, (roll, window) in enumerate(over, start=1)
+                if window.is_valid(self, signed.event, signed.delivery)
+            },
+            expired={
+                number: roll.old_secret
+                for number, (roll, window) in enumerate(over, start=1)
+                if window.is_expired(self, signed.event)
+            },
+            newest=over[-1][0].new_secret if over and is_certain else None,
+        )
 
     def deliveries_with_both_secrets(
         self, context: CheckContext, *, advanced: bool

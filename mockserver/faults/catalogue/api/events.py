@@ -250,7 +250,7 @@ class DuplicateDelivered(EventHandlers):
 
 @fault("4.8-8", seen="check-then-act: a key that is looked up in a cache", shows_in=KEYS)
 class DuplicateAnsweredOtherwise(EventHandlers):
-    """A duplicate shows the first event where the dialect flags it, and the reverse."""
+    """A duplicate shows the first event where the dialect has another one, and the reverse."""
 
     def __init__(self, service: Service) -> None:
         right = service.dialect.idempotency.duplicate.value

@@ -18,8 +18,9 @@ from hookproof.mockserver.faults.support.altered_responses import (
 )
 from hookproof.mockserver.faults.support.misread_dialect import misread_group
 from hookproof.mockserver.store.keyset_paging import Listing, Span
-from hookproof.spec.dialect.model import Paging
-from hookproof.spec.dialect.vocabulary import AboveMaximum, BadParameter, SortKey
+from hookproof.spec.dialect.groups.requests import most
+from hookproof.spec.dialect.model import Dialect, Paging
+from hookproof.spec.dialect.vocabulary import AboveMaximum, BadParameter, CursorForm, SortKey
 
 SHOWN: Final = ("paging",)
 
@@ -303,6 +304,22 @@ class BadParametersMistaken(MisreadPaging):
         )
 
 
+def has_a_rule_for_opaque_cursors(dialect: Dialect) -> bool:
+    rules = dialect.paging
+    return rules.bad_cursor.decided and rules.cursor_form.value is CursorForm.OPAQUE
+
+
+@fault("4.4-16", "4.7-15", shows_in=SHOWN, where=has_a_rule_for_opaque_cursors)
+class BadCursorsMistaken(MisreadPaging):
+    """An unusable cursor is ignored where the dialect refuses it, and the reverse."""
+
+    def misread(self, rules: Paging) -> Paging:
+        refuses = rules.bad_cursor.value is BadParameter.REFUSE
+        return misread_group(
+            rules, "bad_cursor", BadParameter.DEFAULT if refuses else BadParameter.REFUSE
+        )
+
+
 @fault("8-12", shows_in=SHOWN)
 class OtherDefaultSize(MisreadPaging):
     """Without perPage a page has half of its default size."""
@@ -322,12 +339,17 @@ class AboveMaximumMistaken(MisreadPaging):
         )
 
 
-@fault("8-13", seen="a limit that is off by one", shows_in=SHOWN)
+@fault(
+    "8-13",
+    seen="a limit that is off by one",
+    shows_in=SHOWN,
+    where=lambda dialect: dialect.paging.maximum_per_page.value is not None,
+)
 class MaximumOffByOne(MisreadPaging):
     """A perPage of one above the maximum is accepted."""
 
     def misread(self, rules: Paging) -> Paging:
-        return misread_group(rules, "maximum_per_page", rules.maximum_per_page.value + 1)
+        return misread_group(rules, "maximum_per_page", most(rules.maximum_per_page.value) + 1)
 
 
 @fault(

@@ -18,6 +18,7 @@ from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.altered_validation import AlteredValidation, Schema
 from hookproof.mockserver.store.endpoints import EndpointRow, EndpointTable
 from hookproof.spec.contract.service_contract import SchemaProblem
+from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import OnInput
 
 REFUSALS: Final = ("refusals",)
@@ -259,6 +260,33 @@ class JsonApiErrors(ErrorResponses):
         )
 
 
+def has_a_refusal_without_body(dialect: Dialect) -> bool:
+    return None in dialect.errors.bodies.values()
+
+
+@fault("7-1", shows_in=HOSTILE, where=has_a_refusal_without_body)
+class BodyForEveryRefusal(ErrorResponses):
+    """A refusal that should have no body has the one that others have."""
+
+    def response(self, error: ApiError) -> ApiResponse:
+        has_none = self.errors.bodies.get(error.refusal, "") is None
+        return super().response(replace(error, refusal="") if has_none else error)
+
+
+def rolls_have_a_status_for_what_is_unknown(dialect: Dialect) -> bool:
+    return "unknown_resource" in dialect.errors.by_operation.get("expireEndpointSecret", {})
+
+
+@fault("4.3-20", shows_in=REFUSALS, where=rolls_have_a_status_for_what_is_unknown)
+class OneStatusForTheUnknown(ErrorResponses):
+    """An unknown endpoint is refused alike by every operation, although a roll should differ."""
+
+    def of_operation(self, error: ApiError, operation_id: str) -> ApiError:
+        if error.refusal == "unknown_resource":
+            return error
+        return super().of_operation(error, operation_id)
+
+
 @fault("7-8", "4.2-7", "4.3-20", seen="a null that nobody expected", shows_in=REFUSALS)
 class UnknownEndpointBreaks(EndpointTable):
     """Looking for an unknown endpoint ends in a server error."""
@@ -287,6 +315,20 @@ class TraceShown(ErrorResponses):
             super().unknown_resource(what),
             message='Traceback (most recent call last): File "/srv/app/store.py", line 12, in find',
         )
+
+
+@fault(
+    "8-16",
+    shows_in=REFUSALS,
+    where=lambda dialect: dialect.requests.expiration_minimum is None,
+)
+class NoExpirationBelowZero(EndpointHandlers):
+    """An expiration below zero is refused, although nothing bounds it."""
+
+    def expire_secret(self, call: OperationCall) -> OperationResult:
+        if call.body.get("expiration", 0) < 0:
+            raise self._service.errors.invalid("/expiration: is below zero")
+        return super().expire_secret(call)
 
 
 @fault("4.2-1", seen="a row that is too long for its buffer", shows_in=["round_trip"])

@@ -136,7 +136,13 @@ class CustomHeadersPileUp(AlteredHeaders):
         return (*headers, *(pair for pair in earlier.items() if pair[0].lower() not in names))
 
 
-@fault("4.8-16", "1-20", seen="a new delivery id per attempt", shows_in=["broadcast", "retries"])
+@fault(
+    "4.8-16",
+    "1-20",
+    seen="a new delivery id per attempt",
+    shows_in=["broadcast", "retries"],
+    where=lambda dialect: dialect.delivery.event_id_header is not None,
+)
 class EventIdOfTheAttempt(AttemptSender):
     """Each attempt of a delivery has an event identifier of its own."""
 

@@ -132,7 +132,11 @@ class FailureStopsTheRest(AttemptSender):
         return result
 
 
-@fault("4.1-16", shows_in=FAN_OUT)
+@fault(
+    "4.1-16",
+    shows_in=FAN_OUT,
+    where=lambda dialect: "GET" not in dialect.delivery.creation_visit.value.methods,
+)
 class VisitedOtherwise(EndpointHandlers):
     """The URL of a new endpoint is requested with GET, whatever the dialect says."""
 

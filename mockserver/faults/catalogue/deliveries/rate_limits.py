@@ -195,7 +195,22 @@ class ZeroLimitRefused(EndpointHandlers):
         return super().create(call)
 
 
-@fault("8-6", shows_in=RATE)
+def a_duration_is_needed(dialect: Dialect) -> bool:
+    return dialect.delivery.default_rate_limit_duration.value > 0
+
+
+@fault("8-6", shows_in=RATE, where=lambda dialect: not a_duration_is_needed(dialect))
+class LimitedWithoutDuration(AlteredSettings):
+    """A rate_limit without rate_limit_duration counts over a minute, and should not count."""
+
+    def alter_settings(self, endpoint: EndpointSettings) -> EndpointSettings:
+        rate_limit = requested_setting(self._database, endpoint, "rate_limit")
+        if not rate_limit or endpoint.rate_limit is not None:
+            return endpoint
+        return msgspec.structs.replace(endpoint, rate_limit=rate_limit, rate_window_s=60.0)
+
+
+@fault("8-6", shows_in=RATE, where=a_duration_is_needed)
 class OtherDefaultDuration(EndpointHandlers):
     """Without rate_limit_duration a limit counts over twice the dialect's default time."""
 

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from hookproof.mockserver.delivery.attempt.sender import AttemptResult
+from hookproof.mockserver.delivery.attempt.sender import AttemptResult, AttemptSender
 from hookproof.mockserver.delivery.http_client.http1 import Response
 from hookproof.mockserver.delivery.http_client.transport import ParsedUrl, Transport, parse_url
 from hookproof.mockserver.delivery.scheduling.outcomes import Outcomes
@@ -10,7 +10,8 @@ from hookproof.mockserver.delivery.scheduling.retry import RetryRules
 from hookproof.mockserver.delivery.store_port import DeliveryState
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.misread_dialect import misread_group
-from hookproof.spec.dialect.model import Retry
+from hookproof.spec.dialect.groups.deliveries import Retry
+from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import RedirectOutcome, RetryAfter
 
 RETRIES: Final = ("retries",)
@@ -102,7 +103,20 @@ class SilenceIsFinal(Outcomes):
         return super()._verdict(number, result, now)
 
 
-@fault("1-18", shows_in=RETRIES)
+def redirects_are_followed(dialect: Dialect) -> bool:
+    return dialect.retry.redirect.value is RedirectOutcome.FOLLOWED
+
+
+@fault("1-18", shows_in=RETRIES, where=redirects_are_followed)
+class RedirectNotFollowed(AttemptSender):
+    """A redirect is not followed, although the dialect says so."""
+
+    def __init__(self, *collaborators: Any, **further: Any) -> None:
+        super().__init__(*collaborators, **further)
+        self._follows_redirects = False
+
+
+@fault("1-18", shows_in=RETRIES, where=lambda dialect: not redirects_are_followed(dialect))
 class RedirectMistaken(MisreadRetry):
     """A redirect counts as a success where the dialect says failure, and the reverse."""
 
@@ -126,16 +140,26 @@ class RetryAfterIgnored(MisreadRetry):
         return misread_group(retry, "retry_after", RetryAfter.IGNORED)
 
 
-@fault("1-18", "6-17", "2.5-14", seen="redirects followed", shows_in=[*RETRIES, "credentials"])
+@fault(
+    "1-18",
+    "6-17",
+    "2.5-14",
+    seen="redirects followed",
+    shows_in=[*RETRIES, "credentials"],
+    where=lambda dialect: not redirects_are_followed(dialect),
+)
 class RedirectsFollowed(Transport):
     """A redirect from an endpoint or a token URL is followed."""
 
     async def exchange(self, method: str, url: ParsedUrl, *further: Any, **more: Any) -> Response:
         response = await super().exchange(method, url, *further, **more)
-        location = response.header("Location")
-        if location is None:
+        if not self.follows(response):
             return response
-        return await super().exchange(method, parse_url(location), *further, **more)
+        location = parse_url(response.header("Location") or "")
+        return await super().exchange(method, location, *further, **more)
+
+    def follows(self, response: Response) -> bool:
+        return response.header("Location") is not None
 
 
 @fault("3-7", "6-14", shows_in=EXHAUSTION)

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import ClassVar, Final
 
 import msgspec
@@ -97,6 +98,43 @@ class StaleTimeOnRetries(Signer):
         self, delivery: PendingDelivery, endpoint: EndpointSettings, now: float, body: bytes
     ) -> Headers:
         return super().headers(delivery, endpoint, self._first.setdefault(delivery.id, now), body)
+
+
+@fault(
+    *EVERY_SIGNATURE,
+    seen="a prefix that is cut off everywhere",
+    shows_in=SIGNED,
+    where=lambda dialect: dialect.signatures.secret.prefix_in_key,
+)
+class PrefixNotInTheKey(Signer):
+    """The prefix of a secret is left out of the key that it is part of."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        signatures = dialect.signatures
+        secret = replace(signatures.secret, prefix_in_key=False)
+        super().__init__(replace(dialect, signatures=replace(signatures, secret=secret)))
+
+
+def labels_count(dialect: Dialect) -> bool:
+    return any("{n}" in label for label in dialect.signatures.advanced.versions)
+
+
+@fault(
+    "4.3-3",
+    "4.3-6",
+    "6-10",
+    seen="one label for all signatures",
+    shows_in=["roll"],
+    where=labels_count,
+)
+class LabelsDoNotCount(Signer):
+    """Every signature has the label of the first one, where labels count."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        signatures = dialect.signatures
+        labels = tuple(label.replace("{n}", "1") for label in signatures.advanced.versions)
+        advanced = replace(signatures.advanced, versions=labels)
+        super().__init__(replace(dialect, signatures=replace(signatures, advanced=advanced)))
 
 
 @fault("6-9", seen="a body that was read to its end", shows_in=["retries"])

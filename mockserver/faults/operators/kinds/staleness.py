@@ -1,6 +1,8 @@
 """Operators on what is left as it was: cached answers, and fields that an update leaves out."""
 
+import asyncio
 import time
+from contextvars import ContextVar
 from functools import partial
 from typing import Any, Final
 
@@ -8,8 +10,11 @@ import msgspec
 
 from hookproof.mockserver.api.handlers.portal_links import PortalLinkHandlers
 from hookproof.mockserver.api.request_pipeline import RequestPipeline
+from hookproof.mockserver.api.routes import Route
 from hookproof.mockserver.api.service import OperationCall, OperationResult
-from hookproof.mockserver.faults.operators.laws import in_order
+from hookproof.mockserver.faults.operators.altered_fields import ABSENT
+from hookproof.mockserver.faults.operators.field_operators import never_seen
+from hookproof.mockserver.faults.operators.laws import in_order, violated_by_field
 from hookproof.mockserver.faults.operators.operator import (
     Alteration,
     Parameters,
@@ -41,6 +46,11 @@ _STALE_BESIDE: Final = {
     GET_ENDPOINT: {"2.3-20"},
     GET_PORTAL_LINK: {"2.6-2", "2.6-4", "2.6-6", "2.6-10"},
 }
+_UPDATED: Final = (
+    "SELECT owner_id, listed, document FROM portal_links WHERE project = ? AND uid = ?"
+)
+# How long an update takes, so that two of them overlap.
+_UPDATE_S: Final = 0.05
 _WRITERS: Final = {GET_ENDPOINT: ROLL, GET_PORTAL_LINK: UPDATE_PORTAL_LINK}
 
 
@@ -104,6 +114,54 @@ def _is_updated_field(place: Place) -> bool:
     )
 
 
+def _lost_update(place: Place, _parameters: Parameters, dialect: Dialect) -> Alteration | None:
+    if place.operation != UPDATE_PORTAL_LINK or place.kind is not PlaceKind.TAKEN:
+        return None
+    (name,) = place.path
+    reason = never_seen(place, dialect)
+    if name == "name":
+        reason = "every update has a name"
+    elif _clears(dialect):
+        reason = "the dialect clears a field that an update leaves out"
+    violates = {*violated_by_field(place, lambda _: ABSENT, dialect), "4.6-15"}
+    if not dialect.requests.update_left_out.decided:
+        violates.discard("4.6-15")
+    return Alteration(
+        part=partial(_overlapping_updates, name),
+        violates=() if reason else in_order(violates),
+        equivalent=reason,
+    )
+
+
+def _overlapping_updates(name: str) -> type:
+    """Updates take a while, and write back the field as it was when they began."""
+    before: ContextVar[Any] = ContextVar("before")
+
+    class OverlappingUpdates(RequestPipeline):
+        async def _carry_out(self, request: Any, route: Route, query: str) -> OperationResult:
+            if route.operation.operation_id == UPDATE_PORTAL_LINK:
+                row = self._database.read(_UPDATED, route.values).fetchone()
+                before.set(None if row is None else _updated_fields(*row))
+                await asyncio.sleep(_UPDATE_S)
+            return await super()._carry_out(request, route, query)
+
+        def _perform(self, call: OperationCall) -> OperationResult:
+            if call.operation.operation_id == UPDATE_PORTAL_LINK and before.get():
+                body = {name: before.get()[name], **call.body}
+                call = msgspec.structs.replace(call, body=body)
+            return super()._perform(call)
+
+    return OverlappingUpdates
+
+
+def _updated_fields(owner_id: str | None, listed: bytes | None, document: bytes) -> dict[str, Any]:
+    return {
+        **msgspec.json.decode(document),
+        "owner_id": owner_id,
+        "endpoints": msgspec.json.decode(listed) if listed else [],
+    }
+
+
 def _clears(dialect: Dialect) -> bool:
     left_out = dialect.requests.update_left_out
     return left_out.decided and left_out.value is LeftOut.CLEARED
@@ -141,5 +199,11 @@ OPERATORS: Final = (
         "A field that an update leaves out is kept",
         "fields of updates, taken",
         _left_out_kept,
+    ),
+    _operator(
+        "update_lost",
+        "Of two updates at the same time the later one writes back what it had read before",
+        "fields of updates, taken",
+        _lost_update,
     ),
 )

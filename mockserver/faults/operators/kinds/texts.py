@@ -15,7 +15,8 @@ from hookproof.mockserver.faults.operators.field_operators import (
 from hookproof.mockserver.faults.operators.laws import in_order
 from hookproof.mockserver.faults.operators.operator import Alteration, Operator, Parameters
 from hookproof.mockserver.faults.operators.place import Content, Place, PlaceKind, ValueKind
-from hookproof.spec.dialect.model import REQUIRES, Dialect
+from hookproof.spec.dialect.groups.requests import REQUIRES
+from hookproof.spec.dialect.model import Dialect
 
 GROUP: Final = "texts"
 _LENGTHS: Final = ("64", "128", "255", "256", "1000")

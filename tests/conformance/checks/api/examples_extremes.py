@@ -152,6 +152,21 @@ def near(
     )
 
 
+def near_source(field: str, *tried: dict[str, Any]) -> NearFilter:
+    """The list of all sources, the list filtered by a value, and what a pattern found."""
+    source = {"uid": UID, "provider": "github", "type": "http"}
+    return observation(
+        NearFilter,
+        page("listSources", [source, {"uid": "another", field: "another"}], "retrieve"),
+        page("listSources", [source], "control"),
+        page("listSources", [{**source, **each} for each in tried], "tried"),
+        operation_id="listSources",
+        query={field: "g%b"},
+        field=field,
+        near="a pattern with %",
+    )
+
+
 PLAIN, SENTINEL = destination(), event("sentinel")
 SENTINEL_ARRIVED = sent(SENTINEL, PLAIN)
 REFUSED_ARRIVED = sent(event("refused"), PLAIN, body=b'{"marker":"refused-1"}')
@@ -321,6 +336,18 @@ EXAMPLES = (
         requirement="4.4-11",
         kept=near(field="name", parameter="q"),
         broken=near(link(), field="name", parameter="q"),
+    ),
+    Example(
+        check=a_filter_does_not_find_what_is_only_near,
+        requirement="4.7-9",
+        kept=near_source("provider", {"uid": "third", "provider": "g%b"}),
+        broken=near_source("provider", {}),
+    ),
+    Example(
+        check=a_filter_does_not_find_what_is_only_near,
+        requirement="4.7-11",
+        kept=near_source("type"),
+        broken=near_source("type", {}),
     ),
     Example(
         check=a_page_without_resources_reports_no_next_one,

@@ -5,6 +5,9 @@ from typing import Any
 from hookproof.conformance.checks.api.requests.deprecated_fields import (
     portal_endpoints_are_taken_and_mean_what_the_dialect_says,
 )
+from hookproof.conformance.checks.api.resources.left_out_fields import (
+    a_field_that_is_left_out_is_kept_or_cleared,
+)
 from hookproof.conformance.checks.api.resources.portal_link import (
     UPDATED,
     a_portal_link_agrees_with_itself,
@@ -20,6 +23,7 @@ from hookproof.conformance.checks.api.resources.portal_link import (
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.resources.portal_link import (
     ListedPortalLinks,
+    ParallelUpdates,
     PortalLinkOfOwner,
     PortalLinkUpdate,
     UpdateAmongPortalLinks,
@@ -49,6 +53,20 @@ VALUES = {
 def updated(field: str, update: Exchange, after: Exchange) -> PortalLinkUpdate:
     """The update of a field and the retrieval after it."""
     return observation(PortalLinkUpdate, update, after, field=field)
+
+
+def parallel(*, owner_in_the_end: str) -> ParallelUpdates:
+    """An update of the owner beside one of another field, and then alone."""
+    call = "updatePortalLink"
+    return observation(
+        ParallelUpdates,
+        retrieved("before", owner_id="owner-1"),
+        retrieved("owner_id at once", call, {"owner_id": "owner-2"}, owner_id="owner-2"),
+        retrieved("after", owner_id=owner_in_the_end),
+        retrieved("owner_id alone", call, {"owner_id": "owner-2"}, owner_id="owner-2"),
+        retrieved("after owner_id alone", owner_id="owner-2"),
+        fields=("owner_id", "auth_type"),
+    )
 
 
 def listed(*links: dict[str, Any]) -> ListedPortalLinks:
@@ -114,6 +132,12 @@ GOOD = {
 }
 
 EXAMPLES = (
+    Example(
+        check=a_field_that_is_left_out_is_kept_or_cleared,
+        requirement="4.6-15",
+        kept=parallel(owner_in_the_end="owner-2"),
+        broken=parallel(owner_in_the_end="owner-1"),
+    ),
     Example(
         check=listed_resources_have_a_uid_of_their_own,
         requirement="2.6-1",

@@ -6,21 +6,52 @@ from typing import Any
 
 import pytest
 
+from hookproof.conformance.checks.api.access.api_keys import (
+    the_key_of_another_project_opens_what_the_dialect_says,
+)
+from hookproof.conformance.checks.api.access.project_isolation import (
+    a_resource_carries_the_project_of_its_path,
+    an_unknown_project_is_refused,
+)
+from hookproof.conformance.checks.api.extremes.numbers import (
+    no_per_page_makes_a_page_larger_than_the_maximum,
+)
+from hookproof.conformance.checks.api.lists.parameters import (
+    an_unreadable_parameter_is_refused_or_taken_as_absent,
+    per_page_above_the_maximum_is_cut_or_refused,
+)
 from hookproof.conformance.checks.api.resources.duplicates import (
     a_duplicate_is_answered_as_the_dialect_says,
+)
+from hookproof.conformance.checks.api.resources.event_origin import (
+    app_id_of_an_event_names_what_the_dialect_says,
 )
 from hookproof.conformance.checks.api.resources.left_out_fields import (
     a_field_that_is_left_out_is_kept_or_cleared,
 )
-from hookproof.conformance.checks.api.responses.errors import a_refusal_has_the_dialects_error_body
+from hookproof.conformance.checks.api.responses.errors import (
+    a_mistake_is_refused_with_the_dialects_status,
+    a_refusal_has_the_dialects_error_body,
+    what_does_not_exist_is_refused,
+)
 from hookproof.conformance.checks.api.responses.success import a_valid_request_succeeds
 from hookproof.conformance.model.check_registry import CheckContext
+from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.lists.parameters import ExtremePageSize, UnreadableParameter
+from hookproof.conformance.observations.requests.keys import CallWithKey, KeyKind
+from hookproof.conformance.observations.requests.mistakes import (
+    Mistake,
+    MistakenRequest,
+    UnknownIdentifier,
+)
 from hookproof.conformance.observations.resources.broadcast_answer import RepeatedKey
+from hookproof.conformance.observations.resources.portal_link import ParallelUpdates
 from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
+from hookproof.conformance.target.client import Key
 from hookproof.spec.contract.service_contract import contract_for
-from tests.conformance.canned_evidence import exchange, observation
-from tests.conformance.checks.api.example import event
+from tests.conformance.canned_evidence import context_with, exchange, observation
+from tests.conformance.checks.api.example import event, retrieved
 from tests.conformance.checks.api.examples_events import FIRST, KEYED, again
 from tests.conformance.checks.api.examples_extremes import updated
 from tests.spec.dialect_variants import variant
@@ -56,6 +87,49 @@ def test_the_answer_to_a_refused_duplicate_has_no_error_body() -> None:
     assert judged_under(CONFLICT, check, unkeyed) == [Verdict.FAIL]
 
 
+BODIES: dict[str, Any] = {
+    "errors.bodies": {"method_not_allowed": None, "unknown_resource": {"what": "{message}"}}
+}
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "verdict"),
+    [
+        (405, b"", Verdict.PASS),
+        (405, {"status": False, "message": "no"}, Verdict.FAIL),
+        (404, {"what": "no endpoint"}, Verdict.PASS),
+        (404, {"status": False, "message": "no path"}, Verdict.PASS),  # of an unknown path
+        (404, {"why": "no endpoint"}, Verdict.FAIL),
+        (400, {"what": "no endpoint"}, Verdict.FAIL),
+        (400, b"", Verdict.FAIL),
+        (400, {"status": False, "message": "no"}, Verdict.PASS),
+    ],
+)
+def test_single_refusals_may_have_another_body_or_none(
+    status: int, body: object, verdict: Verdict
+) -> None:
+    evidence = exchange("tried", "getEndpoint", status=status, body=body)
+    assert judged_under(BODIES, a_refusal_has_the_dialects_error_body, evidence) == [verdict]
+
+
+@pytest.mark.parametrize(
+    ("operation_id", "status", "verdict"),
+    [
+        ("expireEndpointSecret", 400, Verdict.PASS),
+        ("expireEndpointSecret", 404, Verdict.FAIL),
+        ("getEndpoint", 404, Verdict.PASS),
+        ("getEndpoint", 400, Verdict.FAIL),
+    ],
+)
+def test_an_operation_may_have_a_status_of_its_own(
+    operation_id: str, status: int, verdict: Verdict
+) -> None:
+    answers = {"errors.by_operation": {"expireEndpointSecret": {"unknown_resource": 400}}}
+    tried = exchange("tried", operation_id, status=status, body={})
+    evidence = observation(UnknownIdentifier, tried, operation_id=operation_id)
+    assert judged_under(answers, what_does_not_exist_is_refused, evidence) == [verdict]
+
+
 @pytest.mark.parametrize(("status", "verdicts"), [(409, []), (400, [Verdict.FAIL])])
 def test_a_broadcast_with_a_key_may_be_refused_as_a_duplicate(
     status: int, verdicts: list[Verdict]
@@ -87,3 +161,140 @@ def test_what_is_cleared_may_show_the_default_that_it_had(
     )
     assert [each for each in found if each is Verdict.FAIL] == verdict
     assert Verdict.PASS in found
+
+
+def test_a_dialect_without_limits_is_not_asked_about_them() -> None:
+    unlimited: dict[str, Any] = {"requests.size_limit": None, "paging.maximum_per_page": None}
+    body = {"status": False, "message": "no"}
+    mistake = observation(
+        MistakenRequest,
+        exchange("tried", "createEndpoint", status=400, body=body),
+        mistake=Mistake.NOT_JSON,
+        operation_id="createEndpoint",
+    )
+    judgements = a_mistake_is_refused_with_the_dialects_status(mistake, context_with(unlimited))
+    actual = {judgement.requirement: judgement.verdict for judgement in judgements}
+    assert actual == {"8-14": Verdict.NOT_APPLICABLE, "7-2": Verdict.PASS}
+    page = observation(
+        ExtremePageSize,
+        exchange("tried", "listSources", data={"content": [], "pagination": {"per_page": 9999}}),
+        operation_id="listSources",
+        query={"perPage": "9999"},
+    )
+    for check in (
+        no_per_page_makes_a_page_larger_than_the_maximum,
+        per_page_above_the_maximum_is_cut_or_refused,
+    ):
+        assert judged_under(unlimited, check, page) == [Verdict.NOT_APPLICABLE]
+
+
+DECIDES: dict[str, Any] = {"authentication.key_scope": "key_decides"}
+
+
+@pytest.mark.parametrize(
+    ("operation_id", "status", "verdict"),
+    [
+        ("listSources", 200, Verdict.PASS),
+        ("listSources", 401, Verdict.FAIL),
+        ("getEndpoint", 404, Verdict.PASS),
+        ("getEndpoint", 401, Verdict.FAIL),
+        ("getEndpoint", 200, Verdict.FAIL),
+    ],
+)
+def test_a_key_that_decides_finds_its_own_project_and_nothing_of_another(
+    operation_id: str, status: int, verdict: Verdict
+) -> None:
+    body = {"message": "", "status": status == 200, "data": {}}
+    evidence = observation(
+        CallWithKey,
+        exchange("authorized", operation_id, data={}),
+        exchange("refused", operation_id, status=status, body=body, key=Key.FOREIGN),
+        kind=KeyKind.FOREIGN,
+        operation_id=operation_id,
+    )
+    check = the_key_of_another_project_opens_what_the_dialect_says
+    assert judged_under(DECIDES, check, evidence) == [verdict]
+
+
+def test_where_a_key_decides_the_path_may_name_any_project() -> None:
+    shown = {"uid": "e1", "project_id": "p2", "app_id": "p2"}
+    event = exchange("refused", "createBroadcastEvent", data=shown, key=Key.FOREIGN)
+    for check in (
+        a_resource_carries_the_project_of_its_path,
+        app_id_of_an_event_names_what_the_dialect_says,
+    ):
+        assert judged_under(DECIDES, check, event) == []
+        assert judged_under(DECIDES, check, replace(event, key=Key.OWN)) == [Verdict.FAIL]
+        assert judged_under({}, check, event) == [Verdict.FAIL]
+    unknown = observation(
+        CallWithKey,
+        exchange("authorized", "listSources", data={}),
+        exchange("refused", "listSources", data={}, key=Key.FOREIGN),
+        kind=KeyKind.UNKNOWN_PROJECT,
+        operation_id="listSources",
+    )
+    assert judged_under(DECIDES, an_unknown_project_is_refused, unknown) == [Verdict.NOT_APPLICABLE]
+    assert judged_under({}, an_unknown_project_is_refused, unknown) == [Verdict.FAIL]
+
+
+@pytest.mark.parametrize(
+    ("uid", "flag", "verdict"),
+    [
+        ("first", True, Verdict.PASS),
+        ("first", False, Verdict.FAIL),
+        ("another", True, Verdict.FAIL),
+    ],
+)
+def test_a_duplicate_may_show_the_first_event_flagged(
+    uid: str, flag: bool, verdict: Verdict
+) -> None:
+    first = exchange("first", "createBroadcastEvent", request=KEYED, data={"uid": "first"})
+    shown = {"uid": uid, "is_duplicate_event": flag}
+    again = exchange("again", "createBroadcastEvent", request=KEYED, data=shown)
+    answers = {"idempotency.duplicate": "flagged_first_event"}
+    check = a_duplicate_is_answered_as_the_dialect_says
+    assert judged_under(answers, check, observation(RepeatedKey, first, again)) == [verdict]
+
+
+@pytest.mark.parametrize(
+    ("parameter", "status", "verdict"),
+    [
+        ("next_page_cursor", 400, Verdict.PASS),
+        ("next_page_cursor", 200, Verdict.FAIL),
+        ("sort", 200, Verdict.PASS),
+        ("sort", 400, Verdict.FAIL),
+    ],
+)
+def test_a_cursor_may_be_refused_where_other_parameters_fall_back(
+    parameter: str, status: int, verdict: Verdict
+) -> None:
+    answers = {"paging.bad_parameter": "default", "paging.bad_cursor": "refuse"}
+    tried = exchange("tried", "listSources", status=status, data={})
+    if status != 200:
+        tried = replace(tried, response_body=b'{"status":false,"message":"no"}')
+    evidence = observation(
+        UnreadableParameter, tried, operation_id="listSources", query={parameter: "?"}
+    )
+    check = an_unreadable_parameter_is_refused_or_taken_as_absent
+    assert judged_under(answers, check, evidence) == [verdict]
+
+
+@pytest.mark.parametrize(("alone", "verdicts"), [("owner-2", [Verdict.FAIL]), ("owner-1", [])])
+def test_what_is_not_even_stored_alone_is_no_lost_update(
+    alone: str, verdicts: list[Verdict]
+) -> None:
+    def call(role: str, owner: str) -> Exchange:
+        return retrieved(role, "updatePortalLink", {"owner_id": "owner-2"}, owner_id=owner)
+
+    evidence = observation(
+        ParallelUpdates,
+        retrieved("before", owner_id="owner-1"),
+        call("owner_id at once", "owner-2"),
+        retrieved("after", owner_id="owner-1"),
+        call("owner_id alone", "owner-2"),
+        retrieved("after owner_id alone", owner_id=alone),
+        fields=("owner_id",),
+    )
+    assert judged_under({}, a_field_that_is_left_out_is_kept_or_cleared, evidence) == verdicts
+    cleared = {"requests.update_left_out": "cleared"}
+    assert judged_under(cleared, a_field_that_is_left_out_is_kept_or_cleared, evidence) == []

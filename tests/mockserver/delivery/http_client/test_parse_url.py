@@ -2,7 +2,7 @@
 
 import pytest
 
-from hookproof.mockserver.delivery.http_client.transport import UrlError, parse_url
+from hookproof.mockserver.delivery.http_client.transport import UrlError, parse_url, split_url
 
 
 @pytest.mark.parametrize(
@@ -13,7 +13,9 @@ from hookproof.mockserver.delivery.http_client.transport import UrlError, parse_
         ("https://a.local:443/", 443, "a.local"),
         ("https://a.local:/", 443, "a.local"),
         ("https://a.local:8443/", 8443, "a.local:8443"),
-        ("https://a.local:0/", 0, "a.local:0"),
+        ("https://127.0.0.1:8443/", 8443, "127.0.0.1:8443"),
+        ("https://[::1]/", 443, "[::1]"),
+        ("https://1.local/", 443, "1.local"),
         ("https://[::1]:80/", 80, "[::1]:80"),
     ],
 )
@@ -41,3 +43,38 @@ def test_the_target_is_the_encoded_path_and_query(url: str, target: str) -> None
 def test_a_url_that_requests_cannot_be_sent_to_raises(url: str) -> None:
     with pytest.raises(UrlError):
         parse_url(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://user@a.local/",
+        "https://user:password@a.local/",
+        "https://@a.local/",
+        "https://127.0.0.1:443@a.local/",
+        "https://127.0.0.1\\@a.local/",
+        "https://a.local:0/",
+        "https://2130706433/",
+        "https://0x7f000001/",
+        "https://0x7F.1/",
+        "https://127.1/",
+        "https://0177.0.0.1/",
+        "https://127.0.0.01/",
+        "https://127.0.0.1./",
+        "https://a.local.1/",
+        "https://\uff11\uff12\uff17.0.0.1/",
+        "https://127\u30020\u30020\u30021/",
+        "https://[fe80::1%25lo]/",
+        "https://[::1%25lo]/",
+    ],
+)
+def test_what_may_be_read_as_another_destination_is_refused(url: str) -> None:
+    split_url(url)
+    with pytest.raises(UrlError, match=r"user information|port 0|unusual form"):
+        parse_url(url)
+
+
+def test_the_message_does_not_repeat_a_password() -> None:
+    with pytest.raises(UrlError) as refused:
+        parse_url("https://user:hunter-2@a.local/")
+    assert "hunter-2" not in str(refused.value)

@@ -4,6 +4,7 @@ import json
 import random
 import subprocess
 from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 
 from hookproof.mockserver.collaborators import Collaborators
 from hookproof.mockserver.faults.live import BadOrder
+from hookproof.mockserver.faults.operators.delivery_laws import DELIVERY_ROWS
+from hookproof.mockserver.faults.operators.delivery_places import places_of_deliveries
 from hookproof.mockserver.faults.operators.generation import (
     OPERATORS,
     UnknownGeneratedFault,
@@ -19,7 +22,7 @@ from hookproof.mockserver.faults.operators.generation import (
 )
 from hookproof.mockserver.faults.operators.laws import ROWS
 from hookproof.mockserver.faults.operators.operator import GeneratedFault
-from hookproof.mockserver.faults.operators.place import PlaceKind
+from hookproof.mockserver.faults.operators.place import DELIVERY, PlaceKind
 from hookproof.mockserver.faults.operators.places import places_of
 from hookproof.mockserver.faults.registry import with_faults
 from hookproof.mockserver.faults.selection import parse_fault_options
@@ -105,6 +108,14 @@ def test_shown_places_go_into_every_nested_resource() -> None:
         ("filter_ignored@listPortalLinks.filter.q", ("4.4-11", "4.4-13")),
         ("key_in_cookie@getPortalLink.access", ("5-5",)),
         ("left_out_cleared@updatePortalLink.taken.auth_type", ("4.6-15",)),
+        ("update_lost@updatePortalLink.taken.owner_id", ("4.6-6", "4.6-10", "4.6-11", "4.6-15")),
+        ("part_changed@delivery.sent.event_id.last", ("1-20", "4.8-16")),
+        ("part_stale@delivery.sent.custom_headers.rolled", ("6-4", "6-5")),
+        ("part_stale@delivery.sent.signature.second", ("6-11",)),
+        ("final_answer@delivery.answered.302", ("1-12", "1-16", "1-18", "1-19")),
+        ("final_answer@delivery.answered.tls", ("1-12", "1-17")),
+        ("certificate_trusted@token_request.connected.expired", ("6-27",)),
+        ("certificate_trusted@delivery.connected.expired", ("6-21",)),
     ],
 )
 def test_what_a_fault_violates_follows_from_its_place(name: str, violates: tuple[str, ...]) -> None:
@@ -124,6 +135,31 @@ def test_the_laws_name_operations_and_requirements_that_exist() -> None:
     for operations, _patterns, names in (row for rows in ROWS for row in rows):
         assert set(operations.split()) <= set(OPERATION_IDS)
         assert set(names.split()) <= set(requirements)
+
+
+def test_each_law_of_deliveries_is_about_a_place_and_requirements_that_exist() -> None:
+    requirements = load_catalogue().requirements
+    places = [place.name.removeprefix(f"{DELIVERY}.") for place in places_of_deliveries()]
+    for _words, pattern, names in DELIVERY_ROWS:
+        assert set(names.split()) <= set(requirements)
+        assert any(fnmatchcase(place, pattern) for place in places), pattern
+
+
+@pytest.mark.parametrize("name", ["reference", "contrary", "standard-webhooks"])
+def test_every_fault_of_a_delivery_violates_something_or_says_why_not(name: str) -> None:
+    """Only tokens may differ in what no sentence speaks of."""
+    dialect = load_dialect(name)
+    made = [
+        (place, operator, operator.defect(place, parameters, dialect))
+        for place in places_of_deliveries()
+        for operator in OPERATORS.values()
+        for parameters in operator.parameters
+    ]
+    found = [(place, operator, defect) for place, operator, defect in made if defect is not None]
+    assert {operator.group for _, operator, _ in found} == {"deliveries", "secrets"}
+    assert {
+        place.kind for place, _, defect in found if not defect.violates and not defect.equivalent
+    } == {PlaceKind.TOKEN}
 
 
 def test_a_fault_that_violates_nothing_is_none() -> None:

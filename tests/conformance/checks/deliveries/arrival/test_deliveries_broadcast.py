@@ -217,6 +217,12 @@ def test_a_delivery_with_another_id_fails() -> None:
     assert verdicts(a_delivery_names_its_event, broadcasts)["4.8-16"] is FAIL
 
 
+def test_no_event_is_named_where_the_dialect_has_no_header_for_it() -> None:
+    broadcasts = observed(PayloadBroadcasts, PLAIN, sent(event(), PLAIN))
+    silent = {"delivery.event_id_header": None}
+    assert verdicts(a_delivery_names_its_event, broadcasts, silent)["4.8-16"] is NOT_APPLICABLE
+
+
 def test_the_event_type_is_judged_where_the_dialect_has_a_header_for_it() -> None:
     named = [("Hook-Event", "uid-event"), ("Hook-Event-Type", "order.paid")]
     good, bad = (

@@ -1,4 +1,8 @@
+"""Requests that no broadcast asks for: visits of new URLs, and webhooks of the service itself."""
+
 from dataclasses import replace
+
+import pytest
 
 from hookproof.conformance.checks.deliveries.arrival.unasked_requests import (
     a_new_url_is_tried_as_the_dialect_says,
@@ -38,6 +42,36 @@ def test_a_visit_to_a_new_url_is_judged_by_the_dialect() -> None:
     ):
         assert verdicts(check, evidence) == {"4.1-16": under_reference}
         assert verdicts(check, evidence, "contrary") == {"4.1-16": under_contrary}
+
+
+@pytest.mark.parametrize(
+    ("visit", "of_head", "of_get", "of_options"),
+    [("head_get_post", PASS, PASS, FAIL), ("post", FAIL, FAIL, FAIL), ("any", PASS, PASS, PASS)],
+)
+def test_a_dialect_may_name_several_methods(
+    visit: str, of_head: Verdict, of_get: Verdict, of_options: Verdict
+) -> None:
+    answers = {"delivery.creation_visit": visit}
+    verdict_of = {"HEAD": of_head, "GET": of_get, "OPTIONS": of_options}
+    for method, verdict in verdict_of.items():
+        visited = observed(
+            OneProjectFanOut, HEALTHY, delivery(HEALTHY.token, method=method, body=b"")
+        )
+        actual = verdicts(a_new_url_is_tried_as_the_dialect_says, visited, answers)
+        assert actual == {"4.1-16": verdict}, method
+
+
+def test_a_visit_with_the_method_of_deliveries_is_no_webhook_of_the_service() -> None:
+    check = the_service_sends_webhooks_of_its_own_as_the_dialect_says
+    visit = delivery(HEALTHY.token, body=b"")
+    arrived = [visit, sent(SENTINEL, HEALTHY)]
+    visited = observed(ResourceChanges, HEALTHY, *arrived, events=[SENTINEL])
+    twice = observed(ResourceChanges, HEALTHY, visit, *arrived, events=[SENTINEL])
+    for answer in ("head_get_post", "any"):
+        answers = {"delivery.creation_visit": answer}
+        assert verdicts(check, visited, answers) == {"6-16": PASS}
+        assert verdicts(check, twice, answers) == {"6-16": FAIL}
+    assert verdicts(check, visited) == {"6-16": FAIL}
 
 
 def test_webhooks_about_the_services_own_resources_are_judged_by_the_dialect() -> None:

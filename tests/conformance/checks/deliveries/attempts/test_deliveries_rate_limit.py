@@ -3,8 +3,11 @@ from dataclasses import replace
 
 import pytest
 
-from hookproof.conformance.checks.deliveries.attempts.rate_limit import (
+from hookproof.conformance.checks.deliveries.attempts.no_rate_limit import (
     a_limit_of_0_limits_nothing,
+    a_limit_without_duration_limits_nothing_where_the_default_is_0,
+)
+from hookproof.conformance.checks.deliveries.attempts.rate_limit import (
     a_limit_without_duration_counts_over_the_default_time,
     an_endpoint_gets_no_more_than_its_limit,
     deliveries_above_the_limit_wait_or_are_dropped,
@@ -34,16 +37,19 @@ LIMITED, AS_WELL, UNLIMITED = (
     destination("without limit"),
 )
 ZERO = destination("limit of 0", rate_limit=0)
+NO_DURATION = destination("limited without duration", rate_limit=5)
 EVENTS = [event(f"burst {number}") for number in range(12)]
 SLIDING = [0, 1.2, 1.2, 1.2, 1.2, 2.0, 3.2, 3.2, 3.2, 3.2, 4.0, 5.2]
 FIXED = [0, 1.2, 1.2, 1.2, 1.2, 2.0, 2.0, 2.0, 2.0, 2.0, 4.0, 4.0]
 AT_ONCE = [0, *[1.2] * 11]
 BUCKET = [0, 1.2, 1.2, 1.2, 1.2, 1.6, 2.0, 2.4, 2.8, 3.2, 3.6, 4.0]
 
+DESTINATIONS = (LIMITED, AS_WELL, UNLIMITED, ZERO, NO_DURATION)
+
 
 def burst(**arrivals: Iterable[float]) -> RateLimitBurst:
     """What arrived when at each endpoint, by its name with underscores for spaces."""
-    named = {where.name.replace(" ", "_"): where for where in (LIMITED, AS_WELL, UNLIMITED, ZERO)}
+    named = {where.name.replace(" ", "_"): where for where in DESTINATIONS}
     arrived = [
         sent(what, named[name], at=NOW + at)
         for name, times in arrivals.items()
@@ -301,6 +307,17 @@ def test_a_limit_of_0_limits_nothing_where_the_dialect_says_so() -> None:
     assert verdicts(check, with_sentinel(nothing)) == {"8-5": FAIL}
     assert verdicts(check, burst(limit_of_0=[])) == {}
     assert verdicts(check, burst(limit_of_0=[]), "contrary") == {}
+
+
+def test_a_limit_without_duration_limits_nothing_where_the_default_is_0() -> None:
+    check = a_limit_without_duration_limits_nothing_where_the_default_is_0
+    none = {"delivery.default_rate_limit_duration": 0}
+    everything = burst(limited_without_duration=AT_ONCE, without_limit=AT_ONCE)
+    assert verdicts(check, with_sentinel(everything), none) == {"8-6": PASS}
+    some = burst(limited_without_duration=AT_ONCE[:6], without_limit=AT_ONCE)
+    assert verdicts(check, with_sentinel(some), none) == {"8-6": FAIL}
+    assert verdicts(check, some, none) == {}
+    assert verdicts(check, with_sentinel(some)) == {}
 
 
 def test_what_a_limit_holds_back_does_not_excuse_what_a_limit_of_0_loses() -> None:

@@ -14,6 +14,7 @@ from hookproof.conformance.checks.deliveries.attempts.retries import (
     retry_after_is_treated_as_the_dialect_says,
     the_waits_between_attempts_lie_within_the_schedule,
 )
+from hookproof.conformance.model.check_registry import Judge
 from hookproof.conformance.model.evidence import NotExaminedError
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.delivery.attempts.retries import RetriedDeliveries
@@ -30,6 +31,10 @@ from tests.conformance.canned_deliveries import (
 from tests.conformance.canned_evidence import NOW, context, delivery, verdicts
 
 PASS, FAIL = Verdict.PASS, Verdict.FAIL
+NOT_APPLICABLE = Verdict.NOT_APPLICABLE
+
+# Ignores a Retry-After, and tries again after half a second.
+IGNORING_RETRY_AFTER = "contrary"
 
 
 def attempts(name: str, *waits: float) -> list[ReceivedDelivery]:
@@ -52,6 +57,26 @@ def test_a_failed_attempt_that_is_followed_by_another_passes() -> None:
     check = a_failed_attempt_is_followed_by_another
     assert verdicts(check, retried("fails once", 1.1)) == {"1-16": PASS}
     assert verdicts(check, retried("fails once")) == {"1-16": FAIL}
+
+
+@pytest.mark.parametrize(
+    ("check", "name"),
+    [
+        (a_failed_attempt_is_followed_by_another, "fails once"),
+        (an_attempt_without_answer_is_followed_by_another, "does not answer once"),
+        (a_redirect_counts_as_the_dialect_says, "redirects once"),
+        (retry_after_is_treated_as_the_dialect_says, "asks for patience"),
+    ],
+)
+def test_no_further_attempt_is_missed_of_a_service_that_is_behind(check: Judge, name: str) -> None:
+    only = retried(name)
+    (attempt,) = only.deliveries
+    behind = replace(only, ended_at=NOW + 8, backlog_s={attempt.token: 6.7})
+    ignoring = "reference" if "patience" not in name else IGNORING_RETRY_AFTER
+    with pytest.raises(NotExaminedError, match="still arriving"):
+        verdicts(check, behind, ignoring)
+    waited_for = replace(behind, ended_at=NOW + 20)
+    assert FAIL in verdicts(check, waited_for, ignoring).values()
 
 
 def test_an_answer_without_content_is_judged_by_the_dialect() -> None:
@@ -115,6 +140,18 @@ def test_a_redirect_that_is_followed_fails() -> None:
     }
 
 
+def test_a_redirect_is_followed_where_the_dialect_says_so() -> None:
+    arrived = [*attempts("redirects once"), delivery("aside", method="GET")]
+    followed = retried("redirects once", arrived=arrived)
+    answers = {"retry.redirect": "followed"}
+    check = a_redirect_counts_as_the_dialect_says
+    assert verdicts(check, followed, answers) == {"1-18": PASS}
+    assert verdicts(check, retried("redirects once"), answers) == {"1-18": FAIL}
+    assert verdicts(check, retried("redirects once", 1.1), answers) == {"1-18": FAIL}
+    assert verdicts(check, followed, "contrary") == {"1-18": FAIL}
+    assert verdicts(a_redirect_is_not_followed, followed, answers) == {"6-17": NOT_APPLICABLE}
+
+
 def test_retry_after_is_judged_by_the_dialect() -> None:
     check = retry_after_is_treated_as_the_dialect_says
     soon, late = (retried("asks for patience", wait) for wait in (1.1, 6.1))
@@ -157,6 +194,11 @@ def test_attempts_without_any_identifier_show_nothing_of_it() -> None:
     ]
     check = all_attempts_are_the_same_delivery
     assert verdicts(check, retried("fails once", arrived=unnamed)) == {"1-21": PASS}
+    silent = {"delivery.event_id_header": None}
+    assert verdicts(check, retried("fails once", arrived=unnamed), silent) == {
+        "1-20": NOT_APPLICABLE,
+        "1-21": PASS,
+    }
     mixed = [arrived[0], unnamed[1]]
     assert verdicts(check, retried("fails once", arrived=mixed)) == {"1-20": FAIL, "1-21": PASS}
 

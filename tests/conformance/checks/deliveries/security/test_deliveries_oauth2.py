@@ -28,7 +28,7 @@ from hookproof.conformance.observations.delivery.security.oauth2 import (
 )
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from tests.conformance.canned_deliveries import event, observed, sent
-from tests.conformance.canned_evidence import delivery, verdicts
+from tests.conformance.canned_evidence import NOW, delivery, verdicts
 from tests.conformance.checks.deliveries.security.canned_oauth2 import (
     GIVEN,
     MAPPING,
@@ -172,12 +172,20 @@ def test_no_scheme_is_judged_where_no_token_is_shown() -> None:
         verdicts(check, typed)
 
 
-def repeatedly(*tokens: str) -> Observation:
-    """Deliveries of as many events, each with one of the tokens that were issued."""
+def repeatedly(*tokens: str, before: int | None = None) -> Observation:
+    """Deliveries of as many events, each with one of the tokens that were issued; a pause follows
+    so many of them.
+    """
     where = authorized()
     events = [event(f"again-{place}") for place in range(len(tokens))]
     arrived = [
-        sent(what, where, headers=[("Authorization", f"Bearer {token}")], attempt=place)
+        sent(
+            what,
+            where,
+            at=NOW + place,
+            headers=[("Authorization", f"Bearer {token}")],
+            attempt=place,
+        )
         for place, (what, token) in enumerate(zip(events, tokens, strict=True), start=1)
     ]
     issued = tuple(f"issued-{letter}" for letter in "abcdefgh")
@@ -189,6 +197,7 @@ def repeatedly(*tokens: str) -> Observation:
             events=events,
             issued=issued,
             token_server="token server",
+            pause=None if before is None else (NOW + before, NOW + before + 0.5),
         )
     )
 
@@ -205,6 +214,16 @@ def test_a_token_for_every_delivery_fails() -> None:
     assert verdicts(check, repeatedly(*(f"issued-{letter}" for letter in "abcdef"))) == {
         "2.5-18": FAIL
     }
+
+
+def test_a_token_that_is_valid_is_kept_over_a_pause() -> None:
+    check = a_valid_token_is_used_again
+    a, b, c = "issued-a", "issued-b", "issued-c"
+    assert verdicts(check, repeatedly(a, a, a, b, before=2)) == {"2.5-18": PASS}
+    assert verdicts(check, repeatedly(a, a, b, b, before=2)) == {"2.5-18": FAIL}
+    several_caches = repeatedly(a, b, a, c, before=3)
+    assert verdicts(check, several_caches) == {"2.5-18": PASS}
+    assert verdicts(check, repeatedly(a, a, before=2)) == {"2.5-18": PASS}
 
 
 @pytest.mark.parametrize("letters", ["", "abcde", "abcdehh"])

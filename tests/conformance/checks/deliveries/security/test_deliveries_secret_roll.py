@@ -118,6 +118,57 @@ def test_an_old_secret_with_the_time_of_the_other_fails() -> None:
     assert verdicts(check, two_rolls(AFTER, NEWEST)) == {"4.3-6": FAIL}
 
 
+def test_after_each_of_several_rolls_the_newest_secret_has_to_sign() -> None:
+    check = both_secrets_sign_until_the_old_one_expires
+    assert verdicts(check, two_rolls(DURING, OLD, NEW, NEWEST)) == {"4.3-3": PASS}
+    assert verdicts(check, two_rolls(DURING, OLD, NEW)) == {"4.3-3": FAIL}
+    assert verdicts(check, two_rolls(AFTER, OLD)) == {"4.3-3": FAIL}
+
+
+def test_when_all_of_several_secrets_have_expired_the_newest_still_has_to_sign() -> None:
+    check, long_after = only_the_new_secret_signs_when_the_old_one_has_expired, 200.0
+    assert verdicts(check, two_rolls(long_after, NEWEST)) == {"4.3-4": PASS, "4.3-5": PASS}
+    assert verdicts(check, two_rolls(long_after, OLD)) == {"4.3-4": FAIL, "4.3-5": FAIL}
+    by_time = each_of_two_replaced_secrets_has_its_own_time
+    assert verdicts(by_time, two_rolls(long_after, OLD)) == {}
+    missing = two_rolls(long_after, OLD)
+    assert verdicts(both_secrets_sign_until_the_old_one_expires, missing) == {}
+
+
+def between_rolls(*signers: str, arrived_at: float = NOW + 1.1) -> RollsUnderTraffic:
+    """An event that was sent a second after the first roll; the second one comes 8 s later."""
+    first = Roll(role="first roll", old_secret=OLD, new_secret=NEW, expiration=100)
+    second = Roll(role="second roll", old_secret=NEW, new_secret=NEWEST, expiration=10)
+    where = replace(ADVANCED, rolls=(first, second))
+    calls = [answered(first), answered(second, at=NOW + 9), broadcast(event(), sent_at=NOW + 1)]
+    arrived = sent(event(), where, at=arrived_at, signers=signers)
+    return observed(RollsUnderTraffic, where, arrived, exchanges=calls)
+
+
+def test_between_two_rolls_the_secret_of_the_first_is_the_newest() -> None:
+    check = both_secrets_sign_until_the_old_one_expires
+    assert verdicts(check, between_rolls(OLD, NEW)) == {"4.3-3": PASS}
+    assert verdicts(check, between_rolls(OLD)) == {"4.3-3": FAIL}
+    # It may have been signed after the second roll, which decides between the secrets then.
+    assert verdicts(check, between_rolls(OLD, arrived_at=NOW + 9.5)) == {}
+    assert verdicts(each_of_two_replaced_secrets_has_its_own_time, between_rolls(NEW)) == {}
+
+
+def two_simple_rolls(after_s: float, signer: str) -> RollsUnderTraffic:
+    rolls = two_rolls(after_s).destinations[0].rolls
+    return rolled(replace(SIMPLE, rolls=rolls), after_s, signer)
+
+
+def test_the_simple_format_is_signed_by_the_newest_of_several() -> None:
+    check = the_simple_format_is_signed_by_the_secret_that_the_dialect_names
+    assert verdicts(check, two_simple_rolls(DURING, NEWEST)) == {"4.3-7": PASS}
+    assert verdicts(check, two_simple_rolls(AFTER, NEWEST)) == {"4.3-7": PASS}
+    for signer in (OLD, NEW, "secret of another"):
+        assert verdicts(check, two_simple_rolls(DURING, signer)) == {"4.3-7": FAIL}
+    # Around an end nobody knows which secrets are valid.
+    assert verdicts(check, two_simple_rolls(10.0, NEW)) == {}
+
+
 def test_the_simple_format_is_signed_by_the_newest_under_the_reference_dialect() -> None:
     check = the_simple_format_is_signed_by_the_secret_that_the_dialect_names
     assert verdicts(check, rolled(SIMPLE, DURING, NEW)) == {"4.3-7": PASS}

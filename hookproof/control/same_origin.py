@@ -1,4 +1,4 @@
-"""Protects the control listener from other pages in the user's browser.
+"""Protects a control listener from other pages in the user's browser.
 
 A foreign page that runs in the developer's browser can reach this machine. It is recognised by its
 origin, by the browser's fetch metadata, or, if it made its own name resolve to this machine (DNS
@@ -9,19 +9,27 @@ import socket
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from ipaddress import ip_address
+from typing import Final
 from urllib.parse import urlsplit
 
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
 NextHandler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+# Writes a refusal in the listener's own form.
+WriteRefusal = Callable[[HTTPStatus, str], web.Response]
+
+# The option that allows a further host name.
+NAME_OPTION: Final = "--control-name"
+# The name of this machine to itself, and what ends with it (RFC 6761, section 6.3).
+LOCAL_NAME: Final = "localhost"
 
 
 class ForeignPage(Exception):
-    """The request comes from another page than the receiver's own; the message says why."""
+    """The request comes from another page than the listener's own; the message says why."""
 
 
-def guard(names: frozenset[str]) -> Middleware:
+def guard(names: frozenset[str], refusal: WriteRefusal) -> Middleware:
     """A middleware that refuses requests of other pages.
 
     `names` are the host names by which the listener may be reached.
@@ -32,37 +40,40 @@ def guard(names: frozenset[str]) -> Middleware:
         try:
             check_origin(request, names)
         except ForeignPage as foreign_page:
-            return web.json_response({"error": str(foreign_page)}, status=HTTPStatus.FORBIDDEN)
+            return refusal(HTTPStatus.FORBIDDEN, str(foreign_page))
         return await handler(request)
 
     return check_then_handle
 
 
 def check_origin(request: web.BaseRequest, names: frozenset[str]) -> None:
-    """Raise ForeignPage unless the request comes from the receiver's own page or from no page."""
+    """Raise ForeignPage unless the request comes from the listener's own page or from no page."""
     host = request.headers.get("Host", "")
     if not is_own_name(host, names):
         raise ForeignPage(
-            f"{host!r} is not known as a name of this receiver; "
-            "use its address, or start it with --control-name"
+            f"{host!r} is not known as a name of this listener; "
+            f"use its address, or start it with {NAME_OPTION}"
         )
     origin = request.headers.get("Origin")
     if origin is not None and origin.lower().partition("://")[2] != host.lower():
         raise ForeignPage(
-            f"the control API is not for other pages, and this one comes from {origin!r}"
+            f"the control listener is not for other pages, and this one comes from {origin!r}"
         )
     if request.headers.get("Sec-Fetch-Site") in {"cross-site", "same-site"} and not _is_visit(
         request
     ):
-        raise ForeignPage("the control API is not for other pages")
+        raise ForeignPage("the control listener is not for other pages")
 
 
 def is_own_name(host: str, names: frozenset[str]) -> bool:
-    """Whether a Host header is an address, a name without a dot, or one of `names`.
+    """Whether a Host header is empty, an address, a local name, or one of `names`.
 
-    A name that an attacker can make resolve to this machine has a dot, so a name without one is as
-    safe as an address. A browser always sends the header, so requests without it are allowed.
+    A name without a dot is no safer than others: a network's search list completes it, and whoever
+    answers for that network's names decides where it leads. A browser always sends the header, so
+    requests without it are allowed.
     """
+    if not host:
+        return True
     try:
         name = (urlsplit(f"//{host}").hostname or "").rstrip(".")
     except ValueError:
@@ -70,7 +81,7 @@ def is_own_name(host: str, names: frozenset[str]) -> bool:
     try:
         ip_address(name)
     except ValueError:
-        return "." not in name or name.endswith(".localhost") or name in names
+        return name == LOCAL_NAME or name.endswith(f".{LOCAL_NAME}") or name in names
     return True
 
 

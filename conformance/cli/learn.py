@@ -1,0 +1,82 @@
+"""The command `hookproof learn`: find out the dialect of a target."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from hookproof.conformance.learning.learner import learn_target
+from hookproof.conformance.learning.report import lines
+from hookproof.conformance.learning.written_files import DIALECT, TARGET, write_files
+from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.target.command_options import flags_of, target_options
+from hookproof.conformance.target.definition import Target
+from hookproof.conformance.target.file import target_from
+from hookproof.process.exit_codes import CommandError, ExitCode
+from hookproof.receiver.client.child_process import ChildFailed
+from hookproof.target.settings import UNDECIDED_DIALECT, Flags
+
+
+@click.command()
+@target_options
+@click.option(
+    "--extends",
+    help="Name or file of the dialect whose answers are kept where nothing else is seen."
+    "  [default: undecided]",
+)
+@click.option(
+    "--profile",
+    type=click.Choice([profile.key for profile in Profile]),
+    default=Profile.STANDARD.key,
+    show_default=True,
+    help="quick: the API and signatures; standard: deliveries and retries too; deep: what waits.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("hookproof"),
+    show_default=True,
+    help="Folder for dialect.yaml, target.yaml and learned.html.",
+)
+@click.pass_context
+def learn(context: click.Context, /, **options: Any) -> None:
+    """Find out the dialect of a target, from its URL, a key and a project.
+
+    What is seen is written into dialect.yaml, each answer with what showed it; what the document
+    states is never learned otherwise, so that `hookproof check` judges it. It creates endpoints and
+    broadcasts events. Exit codes: 0 learned; 4 target unreachable; 64 usage.
+    """
+    flags = flags_of(options)
+    if flags.url is None and flags.file is None:
+        raise click.UsageError("give the target's URL, or --target", context)
+    if flags.dialect is not None:
+        raise click.UsageError("give --extends in place of --dialect", context)
+    extends = options["extends"] or UNDECIDED_DIALECT
+    try:
+        target = learnable_target(flags, extends)
+        learned = learn_target(target, extends, Profile[options["profile"].upper()], _note)
+        paths = write_files(learned, target, options["out"], target_file=flags.file)
+    except (CommandError, ChildFailed) as error:
+        click.echo(f"hookproof learn: {error}", err=True)
+        context.exit(error.exit_code or ExitCode.INTERNAL_ERROR)
+    for line in lines(learned):
+        click.echo(line)
+    click.echo(f"Written: {', '.join(map(str, paths))}")
+    click.echo(_next_step(options["out"], flags.file))
+
+
+def _note(what: str) -> None:
+    click.echo(f"hookproof learn: {what}", err=True)
+
+
+def learnable_target(flags: Flags, extends: str) -> Target:
+    """The target with the dialect that is extended; raises CommandError."""
+    return target_from(replace(flags, dialect=extends), os.environ)
+
+
+def _next_step(out: Path, target_file: Path | None) -> str:
+    if target_file is not None:
+        return f"Next: hookproof check --target {target_file} --dialect {out / DIALECT}"
+    return f"Next: hookproof check --target {out / TARGET}"

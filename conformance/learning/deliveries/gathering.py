@@ -1,0 +1,256 @@
+"""Gathers deliveries to learn from: endpoints that differ in one thing, and events for all of them.
+
+In order: how soon a new endpoint receives; one endpoint for each question; a burst of events; a
+roll of secrets; two events later. Endpoints that always fail are created one by one between the
+events, so that they differ in how many they get.
+"""
+
+import asyncio
+import math
+import time
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final
+
+from hookproof.conformance.learning.deliveries.listener import (
+    DeliverySession,
+    Listener,
+    SentEvent,
+)
+from hookproof.conformance.learning.deliveries.words import WordListeners
+from hookproof.conformance.learning.probes.endpoints import generated_secret
+from hookproof.conformance.learning.probes.rolls import roll
+from hookproof.conformance.model.evidence import PreconditionFailed
+from hookproof.receiver.replies.script import Reply
+from hookproof.spec.dialect.groups.requests import most
+from hookproof.spec.dialect.vocabulary import TimeUnit
+
+OK: Final = Reply()
+SIMPLE: Final = "simple signatures"
+ADVANCED: Final = "advanced signatures"
+NO_OWNER: Final = "no owner"
+DISABLED: Final = "disabled"
+FORM: Final = "form content type"
+REDIRECTED: Final = "answered with a redirect"
+PATIENT: Final = "answered with Retry-After"
+OTHER_SUCCESS: Final = "answered with another 2xx"
+ZERO_TIMEOUT: Final = "http_timeout 0"
+SHORT_WINDOW: Final = "rate_limit_duration 2"
+LONG_WINDOW: Final = "rate_limit_duration 1500"
+FAILING: Final = "always failing"
+
+RETRY_AFTER_S: Final = 4
+SHORT: Final = 2
+LONG: Final = 1500
+VISIT_WITHIN_S: Final = 0.7
+VISIBLE_WITHIN_S: Final = 3.0
+# How long the old secrets stay valid, at least.
+ROLL_WINDOW_S: Final = 120.0
+# Between the burst and the later events; longer than the short window and Retry-After.
+LATER_S: Final = 5.0
+# How slow the endpoint with http_timeout 0 is.
+SLOW_S: Final = 2.0
+BURST: Final = 3
+EVENTS: Final = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatheredDeliveries:
+    """`visible_s` is how long a new endpoint waited for its first event, None if it got none.
+
+    `secrets` has for each of the two formats the secret before the roll, and that after it;
+    `rolled_after` is how many events were sent before the roll, `ended_at` the monotonic time at
+    which all was read.
+    """
+
+    delivery: DeliverySession
+    visible_s: float | None
+    visits: tuple[str, ...]
+    secrets: dict[str, tuple[str, ...]]
+    rolled_after: int
+    ended_at: float
+
+    @property
+    def listeners(self) -> dict[str, Listener]:
+        return self.delivery.listeners
+
+    @property
+    def events(self) -> list[SentEvent]:
+        return self.delivery.events
+
+
+async def gather_deliveries(
+    delivery: DeliverySession, *, quick: bool, most_s: float
+) -> GatheredDeliveries:
+    """Gather; raises PreconditionFailed if nothing can be delivered. `most_s` is how long retries
+    are waited for; where it is `quick`, only signatures are looked at.
+    """
+    visible_s, visits = await _first_delivery(delivery)
+    if visible_s is None:
+        raise PreconditionFailed(
+            f"no event arrived at a new endpoint within {VISIBLE_WITHIN_S:g} s; examine that with"
+            " `hookproof doctor`"
+        )
+    secrets = {name: await _signed_listener(delivery, name) for name in (SIMPLE, ADVANCED)}
+    words = WordListeners(delivery)
+    try_words = words.are_needed and not quick
+    if not quick:
+        await _listen_for_questions(delivery)
+    if try_words:
+        await words.listen()
+    delivery.events.clear()
+    await asyncio.sleep(math.ceil(10 * visible_s) / 10)
+    for number in range(BURST):
+        await _broadcast_beside_failing(delivery, number, visible_s, quick=quick)
+    await _all_signed(delivery)
+    rolled_after = len(delivery.events)
+    if try_words:
+        await words.listen_for_assertions()
+    secrets = {name: await _rolled(delivery, name, given) for name, given in secrets.items()}
+    await _broadcast_beside_failing(delivery, BURST, visible_s, quick=quick)
+    await _all_signed(delivery)
+    if not quick:
+        await asyncio.sleep(LATER_S)
+        for number in range(BURST + 1, EVENTS):
+            await _broadcast_beside_failing(delivery, number, visible_s, quick=quick)
+        if try_words:
+            await words.read()
+        await wait_for_retries(delivery, most_s)
+    await delivery.read_all()
+    return GatheredDeliveries(
+        delivery=delivery,
+        visible_s=visible_s,
+        visits=visits,
+        secrets=secrets,
+        rolled_after=rolled_after,
+        ended_at=time.monotonic(),
+    )
+
+
+async def _first_delivery(delivery: DeliverySession) -> tuple[float | None, tuple[str, ...]]:
+    """How long a new endpoint waits for its first event, and the requests that came before it."""
+    listener = await delivery.listen("the first endpoint")
+    if listener is None:
+        raise PreconditionFailed("no active endpoint can be created")
+    clock = asyncio.get_running_loop().time
+    began = clock()
+    sent: list[tuple[float, SentEvent | None]] = []
+    while clock() - began < VISIBLE_WITHIN_S:
+        sent.append((clock() - began, await delivery.broadcast()))
+        await delivery.wait(listener, len(listener.arrived) + 1, VISIT_WITHIN_S / 7)
+        if any(event and listener.of(event) for _, event in sent):
+            break
+    await delivery.wait(listener, len(listener.arrived) + 1, VISIT_WITHIN_S)
+    after = next((at for at, event in sent if event and listener.of(event)), None)
+    visits = tuple(
+        each.method
+        for each in listener.arrived
+        if not any(event and event.marker.encode() in each.body for _, event in sent)
+    )
+    return after, visits
+
+
+async def _signed_listener(delivery: DeliverySession, name: str) -> tuple[str, ...]:
+    """Create an endpoint with a secret that is known: given to it, or else shown by it."""
+    given, advanced = delivery.session.bodies.secret(), name == ADVANCED
+    if await delivery.listen(name, secret=given, advanced_signatures=advanced) is not None:
+        return (given,)
+    listener = await delivery.listen(name, advanced_signatures=advanced)
+    shown = None if listener is None else generated_secret(listener.created)
+    return () if shown is None else (shown,)
+
+
+async def _listen_for_questions(delivery: DeliverySession) -> None:
+    """One endpoint for each question; the target may refuse some."""
+    redirect = Reply(status=302, headers=(("Location", "https://elsewhere.invalid/"),))
+    patient = Reply(status=503, retry_after_s=RETRY_AFTER_S)
+    questions: dict[str, tuple[tuple[Reply, ...], dict[str, Any]]] = {
+        NO_OWNER: ((OK,), {"owner_id": None}),
+        DISABLED: ((OK,), {"is_disabled": True}),
+        FORM: ((OK,), {"content_type": "application/x-www-form-urlencoded"}),
+        REDIRECTED: ((redirect,), {}),
+        PATIENT: ((patient,), {}),
+        OTHER_SUCCESS: ((Reply(status=204),), {}),
+        ZERO_TIMEOUT: ((Reply(delay_s=SLOW_S),), {"http_timeout": 0}),
+        SHORT_WINDOW: ((OK,), {"rate_limit": 1, "rate_limit_duration": SHORT}),
+        LONG_WINDOW: ((OK,), {"rate_limit": 1, "rate_limit_duration": LONG}),
+    }
+    if "owner_id" in delivery.session.endpoint_fields:
+        del questions[NO_OWNER]
+    if delivery.session.answers.value("delivery.zero_http_timeout") is not None:
+        del questions[ZERO_TIMEOUT]
+    for about, (replies, fields) in questions.items():
+        await delivery.listen(about, replies, **fields)
+
+
+async def _broadcast_beside_failing(
+    delivery: DeliverySession, number: int, visible_s: float, *, quick: bool
+) -> None:
+    """Send an event, to one more endpoint that always fails than the event before."""
+    if not quick:
+        await delivery.listen(f"{FAILING} {number}", [Reply(status=500)])
+        await asyncio.sleep(visible_s * 1.2)
+    await delivery.broadcast()
+
+
+async def _all_signed(delivery: DeliverySession) -> None:
+    """Wait until both signed endpoints have got every event."""
+    within_s = delivery.session.target.budgets.delivery_s
+    for name in (SIMPLE, ADVANCED):
+        listener = delivery.listeners.get(name)
+        if listener is not None:
+            await delivery.wait(listener, len(delivery.events), within_s)
+
+
+async def _rolled(delivery: DeliverySession, name: str, given: tuple[str, ...]) -> tuple[str, ...]:
+    """The secrets that are valid after a roll with a long window."""
+    session, listener = delivery.session, delivery.listeners.get(name)
+    if listener is None:
+        return given
+    unit = TimeUnit(session.answers.value("rolling.expiration_unit"))
+    largest = most(session.answers.value("requests.expiration_maximum"))
+    window = min(math.ceil(ROLL_WINDOW_S / unit.in_seconds), largest)
+    new = session.bodies.secret()
+    answer = await roll(
+        session, listener.uid, f"{name}, for deliveries", expiration=window, secret=new
+    )
+    return (*given, new) if answer.succeeded else given
+
+
+async def wait_for_retries(delivery: DeliverySession, most_s: float) -> None:
+    """Wait until the failing endpoints are quiet for longer than any wait so far."""
+    clock = asyncio.get_running_loop().time
+    ends = clock() + most_s
+    failing = [each for name, each in delivery.listeners.items() if name.startswith(FAILING)]
+    while clock() < ends:
+        await delivery.read_all()
+        latest = latest_arrival(failing, delivery.events)
+        quiet_s = clock() - latest
+        if latest and quiet_s > longest_expected_s(failing, delivery.events):
+            return
+        await asyncio.sleep(0.2)
+
+
+def latest_arrival(failing: list[Listener], events: list[SentEvent]) -> float:
+    """When the last attempt for one of these events came, on the monotonic clock; 0 if none did."""
+    return max(
+        (
+            each.arrived_monotonic
+            for listener in failing
+            for event in events
+            for each in listener.of(event)
+        ),
+        default=0.0,
+    )
+
+
+def longest_expected_s(failing: list[Listener], events: list[SentEvent]) -> float:
+    """How long the next wait of an endpoint may be, as the waits so far have grown."""
+    longest, growth = 0.0, 1.0
+    for listener in failing:
+        for event in events:
+            times = [each.arrived_monotonic for each in listener.of(event)]
+            waits = [later - earlier for earlier, later in pairwise(times)]
+            longest = max([longest, *waits])
+            growth = max([growth, *(after / before for before, after in pairwise(waits[-3:]))])
+    return max(1.1 * growth * longest + 0.5, 2.0)

@@ -1,0 +1,118 @@
+"""Learns from deliveries to the receiver, and from what else needs it."""
+
+import time
+from dataclasses import replace
+from typing import Final
+
+from hookproof.conformance.experiments.support.client_certificate import written_pair
+from hookproof.conformance.learning.deliveries.gathering import (
+    FAILING,
+    GatheredDeliveries,
+    gather_deliveries,
+    wait_for_retries,
+)
+from hookproof.conformance.learning.deliveries.listener import DeliverySession
+from hookproof.conformance.learning.deliveries.readings import read_deliveries
+from hookproof.conformance.learning.deliveries.retry_readings import read_retries, read_tallies
+from hookproof.conformance.learning.session import BROADCAST, CREATE, GET, ProbeSession
+from hookproof.conformance.model.evidence import PreconditionFailed
+from hookproof.conformance.observations.answer import refused, shown
+from hookproof.conformance.target.environment import NO_CA
+from hookproof.receiver.client.control_api import ReceiverClient
+from hookproof.spec.dialect.answer import Answer
+from hookproof.spec.dialect.vocabulary import CertificateEncoding
+from hookproof.target.hooks.provision import HookFailed
+
+# What deliveries alone show.
+GROUPS: Final = ("delivery.", "retry.", "signatures.simple.", "signatures.advanced.")
+# How long retries are waited for once all else is learned.
+LATE_S: Final = 10.0
+
+
+async def learn_from_deliveries(
+    session: ProbeSession, receiver: ReceiverClient, *, quick: bool, most_s: float
+) -> GatheredDeliveries | None:
+    """Learn what deliveries show, and return them; notes why not if there are none."""
+    if session.target.receiver.ca is None:
+        note_no_deliveries(session, NO_CA)
+        return None
+    delivery = DeliverySession(session=session, receiver=receiver)
+    try:
+        gathered = await gather_deliveries(delivery, quick=quick, most_s=most_s)
+    except (PreconditionFailed, HookFailed) as failed:
+        note_no_deliveries(session, str(failed))
+        return None
+    read_deliveries(session.answers, gathered, quick=quick)
+    if session.answers.is_seen("retry.attempts"):
+        await _read_failing_endpoints(session, gathered, others_sent=False)
+    await _probe_reserved_header(session)
+    await _probe_certificate(session, receiver)
+    return gathered
+
+
+async def read_late_retries(session: ProbeSession, gathered: GatheredDeliveries) -> None:
+    """Look again at endpoints that fail, once others have sent events in the project.
+
+    A schedule whose waits are long has ended by then.
+    """
+    if session.answers.is_seen("retry.attempts"):
+        return
+    await wait_for_retries(gathered.delivery, LATE_S)
+    read_retries(session.answers, replace(gathered, ended_at=time.monotonic()))
+    await _read_failing_endpoints(session, gathered, others_sent=True)
+
+
+def note_no_deliveries(session: ProbeSession, reason: str) -> None:
+    """Note why nothing could be learned from deliveries."""
+    for field in session.answers.fields:
+        if field.startswith(GROUPS) and not session.answers.is_seen(field):
+            session.answers.miss(field, reason)
+
+
+async def _read_failing_endpoints(
+    session: ProbeSession, gathered: GatheredDeliveries, *, others_sent: bool
+) -> None:
+    fetched = {}
+    for name, listener in gathered.listeners.items():
+        if name.startswith(FAILING):
+            answer = await session.call(GET, name, path={"endpointID": listener.uid})
+            if answer.succeeded:
+                fetched[name] = shown(answer)
+    read_tallies(session.answers, gathered, fetched, others_sent=others_sent)
+
+
+async def _probe_reserved_header(session: ProbeSession) -> None:
+    """A custom header with the name of one that the service sets itself."""
+    answers = session.answers
+    header = answers.value("signatures.simple.header")
+    if not answers.is_seen("signatures.simple.header"):
+        return
+    body = session.bodies.broadcast(custom_headers={header: "of the sender"})
+    answer = await session.call(BROADCAST, f"with {header} as a custom header", body=body)
+    if answer.succeeded or refused(answer):
+        meaning = "refused" if refused(answer) else "ignored"
+        answers.see("delivery.reserved_headers", meaning, shown_by=answer)
+
+
+async def _probe_certificate(session: ProbeSession, receiver: ReceiverClient) -> None:
+    """The ways of writing a client certificate that are accepted."""
+    field, accepted = "requests.client_certificate", []
+    issued = await receiver.client_certificate(session.word("client"))
+    for encoding in CertificateEncoding:
+        dialect = session.bodies.dialect
+        requests = replace(dialect.requests, client_certificate=Answer((encoding,)))
+        pair = written_pair(issued, replace(dialect, requests=requests))
+        answer = await session.call(
+            CREATE,
+            f"with a client certificate as {encoding}",
+            body=session.endpoint(mtls_client_cert=pair),
+        )
+        if answer.succeeded:
+            accepted.append(encoding.value)
+            proof = answer
+    if len(accepted) == 1:
+        session.answers.see(field, *accepted, shown_by=proof)
+    else:
+        session.answers.miss(
+            field, f"of the known ways to write it, {len(accepted)} are accepted; one would show it"
+        )

@@ -1,0 +1,105 @@
+"""Endpoints of the probes whose deliveries arrive at the receiver, and the events sent to them."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from hookproof.conformance.learning.session import BROADCAST, CREATE, ProbeSession
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.observations.answer import shown, shown_uid
+from hookproof.receiver.client.control_api import ReceiverClient
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.receiver.replies.script import Reply
+
+MARKER: Final = "learned"
+
+
+@dataclass(slots=True)
+class Listener:
+    """An endpoint at a token of the receiver; `created` is the answer to its creation."""
+
+    about: str
+    token: str
+    created: Exchange
+    arrived: tuple[ReceivedDelivery, ...] = ()
+
+    @property
+    def uid(self) -> str:
+        return shown_uid(self.created) or ""
+
+    def of(self, event: "SentEvent") -> tuple[ReceivedDelivery, ...]:
+        """What arrived of an event, in order."""
+        return tuple(each for each in self.arrived if event.marker.encode() in each.body)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentEvent:
+    """An event that was broadcast; `marker` is a word in its data."""
+
+    marker: str
+    event_type: str
+    answer: Exchange
+
+    @property
+    def uid(self) -> str:
+        return shown_uid(self.answer) or ""
+
+
+@dataclass(slots=True)
+class DeliverySession:
+    """What the probes of deliveries created and sent."""
+
+    session: ProbeSession
+    receiver: ReceiverClient
+    listeners: dict[str, Listener] = field(default_factory=dict)
+    events: list[SentEvent] = field(default_factory=list)
+
+    async def listen(
+        self, about: str, replies: Sequence[Reply] = (), **fields: Any
+    ) -> Listener | None:
+        """Create an endpoint with an owner; None if the target refuses it."""
+        session, token = self.session, await self.receiver.new_token()
+        if replies:
+            await self.receiver.script(token.token, replies)
+        body = {
+            **session.endpoint(),
+            "owner_id": session.word("owner"),
+            "is_disabled": False,
+            "url": token.url,
+            **fields,
+        }
+        created = await session.call(
+            CREATE,
+            f"{about}, for deliveries",
+            body={name: value for name, value in body.items() if value is not None},
+        )
+        if not created.succeeded:
+            return None
+        await session.target.provision.after_endpoint_created(session.project, shown(created))
+        listener = Listener(about=about, token=token.token, created=created)
+        self.listeners[about] = listener
+        return listener
+
+    async def broadcast(self, **fields: Any) -> SentEvent | None:
+        """Send an event; None if it is refused."""
+        bodies = self.session.bodies
+        marker = bodies.word(MARKER)
+        body = bodies.broadcast(data={"marker": marker, "amount": 12.5}, **fields)
+        answer = await self.session.call(BROADCAST, "an event for the receiver", body=body)
+        if not answer.succeeded:
+            return None
+        event = SentEvent(marker=marker, event_type=body["event_type"], answer=answer)
+        self.events.append(event)
+        return event
+
+    async def wait(self, listener: Listener, count: int, timeout_s: float) -> int:
+        """Wait until so many requests have arrived; returns how many did."""
+        listener.arrived = await self.receiver.deliveries(
+            listener.token, count=count, timeout_s=timeout_s
+        )
+        return len(listener.arrived)
+
+    async def read_all(self) -> None:
+        """Read what has arrived by now."""
+        await asyncio.gather(*(self.wait(listener, 0, 0.0) for listener in self.listeners.values()))

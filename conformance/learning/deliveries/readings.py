@@ -1,0 +1,310 @@
+"""What deliveries show: one function for each group of a dialect's fields."""
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final
+
+from hookproof.conformance.learning.deliveries.gathering import (
+    ADVANCED,
+    DISABLED,
+    FORM,
+    LATER_S,
+    LONG,
+    LONG_WINDOW,
+    NO_OWNER,
+    OTHER_SUCCESS,
+    PATIENT,
+    REDIRECTED,
+    RETRY_AFTER_S,
+    SHORT,
+    SHORT_WINDOW,
+    SIMPLE,
+    SLOW_S,
+    ZERO_TIMEOUT,
+    GatheredDeliveries,
+)
+from hookproof.conformance.learning.deliveries.listener import Listener
+from hookproof.conformance.learning.deliveries.retry_readings import read_retries
+from hookproof.conformance.learning.learned_answers import LearnedAnswers
+from hookproof.conformance.learning.signatures.reading import DeliveryWithSecrets, read_format
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.spec.dialect.vocabulary import CreationVisit, TimeUnit
+
+# The share of a window that two deliveries are apart at least, where its limit holds.
+HELD: Final = 0.9
+# A delivery that waited for its limit comes later than this, in seconds.
+LATE_S: Final = 0.6
+VISITS: Final = frozenset(visit.value for visit in CreationVisit)
+
+
+def read_deliveries(answers: LearnedAnswers, gathered: GatheredDeliveries, *, quick: bool) -> None:
+    """Learn from all deliveries; where it was `quick`, from their headers alone."""
+    _read_visibility(answers, gathered)
+    _read_signatures(answers, gathered)
+    _read_headers(answers, gathered)
+    if not quick:
+        read_retries(answers, gathered)
+        _read_reach(answers, gathered)
+        _read_outcomes(answers, gathered)
+        _read_rate_limit(answers, gathered)
+
+
+def _read_visibility(answers: LearnedAnswers, gathered: GatheredDeliveries) -> None:
+    listener = gathered.listeners["the first endpoint"]
+    place = f"{len(listener.arrived)} requests at {listener.token}"
+    seconds = gathered.visible_s or 0.0
+    # Rounded up, since it is how long to wait.
+    rounded = 0.0 if seconds < 0.1 else round(seconds + 0.15, 1)  # noqa: PLR2004 one broadcast
+    answers.see("delivery.visible_within_s", rounded, shown_by=place)
+    visits = {method.lower() for method in gathered.visits}
+    field = "delivery.creation_visit"
+    if not visits:
+        answers.see(field, CreationVisit.NONE.value, shown_by=place)
+    elif len(visits) == 1 and visits <= VISITS:
+        answers.see(field, visits.pop(), shown_by=place)
+    else:
+        answers.miss(field, f"a new endpoint was visited by {', '.join(sorted(visits))}")
+
+
+def _read_signatures(answers: LearnedAnswers, gathered: GatheredDeliveries) -> None:
+    for name, about in (("simple", SIMPLE), ("advanced", ADVANCED)):
+        listener = gathered.listeners.get(about)
+        secrets = gathered.secrets[about]
+        if listener is None or not secrets:
+            answers.miss(f"signatures.{name}.header", "no endpoint shows its secret, or takes one")
+            continue
+        signed = [
+            DeliveryWithSecrets(
+                delivery=delivery,
+                event_id=event.uid,
+                secrets=secrets[:1] if number < gathered.rolled_after else secrets,
+            )
+            for number, event in enumerate(gathered.events)
+            for delivery in listener.of(event)[:1]
+        ]
+        # The first before the roll, and the first after it.
+        chosen = [*signed[:1], *signed[gathered.rolled_after :][:1]]
+        read_format(answers, name, chosen)
+    advanced = "signatures.advanced.separator"
+    if answers.is_seen(advanced) and not answers.is_seen("signatures.simple.separator"):
+        answers.see(
+            "signatures.simple.separator",
+            answers.value(advanced),
+            shown_by="as in the advanced format, since one signature has none",
+        )
+
+
+def _read_headers(answers: LearnedAnswers, gathered: GatheredDeliveries) -> None:
+    """The headers that hold the event's identifier and type, and the number of the attempt."""
+    pairs = [
+        (event, delivery)
+        for listener in gathered.listeners.values()
+        for event in gathered.events
+        for delivery in listener.of(event)
+    ]
+    if not pairs:
+        return
+    ids: Counter[str] = Counter()
+    types: Counter[str] = Counter()
+    for event, delivery in pairs:
+        ids.update(name for name, value in delivery.headers if value == event.uid)
+        types.update(name for name, value in delivery.headers if value == event.event_type)
+    place = _place(pairs[0][1])
+    for field, counted in (
+        ("delivery.event_id_header", ids),
+        ("delivery.event_type_header", types),
+    ):
+        name, count = next(iter(counted.most_common(1)), (None, len(pairs)))
+        if name is not None or field == "delivery.event_type_header":
+            answers.see(field, name, shown_by=place, count=count)
+        else:
+            answers.miss(field, "no header of the deliveries holds the event's uid")
+    _read_attempt_header(answers, gathered)
+
+
+def _read_attempt_header(answers: LearnedAnswers, gathered: GatheredDeliveries) -> None:
+    """The header whose number grows by one with each attempt for an event."""
+    series = [
+        attempts
+        for listener in gathered.listeners.values()
+        for event in gathered.events
+        if len(attempts := listener.of(event)) > 1
+    ]
+    field = "delivery.attempt_header"
+    if not series:
+        answers.miss(field, "no delivery was attempted twice")
+        answers.miss("delivery.first_attempt", "no delivery was attempted twice")
+        return
+    counting: Counter[tuple[str, int]] = Counter()
+    for attempts in series:
+        for name, value in attempts[0].headers:
+            numbers = [each.header(name) or "" for each in attempts]
+            if value.isdigit() and numbers == [str(int(value) + n) for n in range(len(numbers))]:
+                counting[name, int(value)] += 1
+    if not counting:
+        answers.see(field, None, shown_by=_place(series[0][-1]), count=len(series))
+        return
+    (name, first), count = counting.most_common(1)[0]
+    answers.see(field, name, shown_by=_place(series[0][-1]), count=count)
+    answers.see("delivery.first_attempt", first, shown_by=_place(series[0][0]), count=count)
+
+
+def _read_reach(answers: LearnedAnswers, gathered: GatheredDeliveries) -> None:
+    listeners, events = gathered.listeners, len(gathered.events)
+    without_owner = listeners.get(NO_OWNER)
+    if without_owner is None:
+        answers.miss("delivery.reach", "no endpoint without an owner can be created")
+    else:
+        reached = _first_of_each(gathered, without_owner)
+        answers.see(
+            "delivery.reach",
+            "active_endpoints" if reached else "owned_endpoints",
+            shown_by=f"{len(reached)} deliveries at {without_owner.token}",
+            count=events,
+        )
+    disabled = listeners.get(DISABLED)
+    if disabled is not None:
+        posts = _first_of_each(gathered, disabled)
+        answers.see(
+            "delivery.disabled_receives",
+            bool(posts),
+            shown_by=f"{len(posts)} deliveries at {disabled.token}",
+            count=events,
+        )
+    form = listeners.get(FORM)
+    bodies = [each for each in form.arrived if each.body] if form is not None else []
+    if bodies:
+        is_json = bodies[0].body.lstrip().startswith(b"{")
+        answers.see(
+            "delivery.form_body",
+            "json" if is_json else "form",
+            shown_by=_place(bodies[0]),
+            count=len(bodies),
+        )
+
+
+def _read_outcomes(answers: LearnedAnswers, gathered: GatheredDeliveries) -> None:
+    """What counts as delivered, and what moves the next attempt."""
+    for field, about, repeated, once in (
+        ("retry.redirect", REDIRECTED, "failure", "success"),
+        ("retry.success", OTHER_SUCCESS, "only_200", "any_2xx"),
+    ):
+        attempts = _first_attempts(gathered, gathered.listeners.get(about))
+        if attempts:
+            answers.see(
+                field, repeated if len(attempts) > 1 else once, shown_by=_place(attempts[-1])
+            )
+    _read_retry_after(answers, gathered)
+    slow = _first_attempts(gathered, gathered.listeners.get(ZERO_TIMEOUT))
+    if slow:
+        ended = slow[0].closed_monotonic
+        gave_up = ended is not None and ended - slow[0].arrived_monotonic < SLOW_S
+        meanings = ("immediate",) if gave_up else ("default", "unlimited")
+        answers.see("delivery.zero_http_timeout", *meanings, shown_by=_place(slow[0]))
+
+
+def _read_retry_after(answers: LearnedAnswers, gathered: GatheredDeliveries) -> None:
+    """A wait as long as asked for shows that it is honoured, if others are shorter."""
+    attempts = _first_attempts(gathered, gathered.listeners.get(PATIENT))
+    usual_s = answers.value("retry.initial_s")
+    field = "retry.retry_after"
+    if len(attempts) < 2 or usual_s is None:  # noqa: PLR2004 a wait is between two
+        answers.miss(field, "a delivery that was asked to wait was not attempted again in time")
+        return
+    wait_s = attempts[1].arrived_monotonic - attempts[0].arrived_monotonic
+    if usual_s * 2 > RETRY_AFTER_S:
+        answers.miss(field, f"the usual wait of {usual_s:g} s is too long to tell")
+    elif wait_s >= RETRY_AFTER_S - 0.5:
+        answers.see(field, "honoured", shown_by=_place(attempts[1]))
+    elif wait_s < RETRY_AFTER_S / 2 + usual_s:
+        answers.see(field, "ignored", shown_by=_place(attempts[1]))
+
+
+def _read_rate_limit(answers: LearnedAnswers, gathered: GatheredDeliveries) -> None:
+    """The unit of rate_limit_duration, from how far deliveries are apart."""
+    field, short = "delivery.rate_limit_unit", gathered.listeners.get(SHORT_WINDOW)
+    first = _first_of_each(gathered, short)
+    if short is None or not first:
+        answers.miss(field, "an endpoint with a rate limit gets no delivery, or is refused")
+        return
+    gaps = _gaps(first)
+    long = gathered.listeners.get(LONG_WINDOW)
+    long_gaps = _gaps(_first_of_each(gathered, long))
+    place = f"{len(first)} deliveries at {short.token}"
+    if any(gap < SHORT * HELD for gap in gaps):
+        unit = TimeUnit.MILLISECONDS
+        apart = SHORT * unit.in_seconds if long is None else LONG * unit.in_seconds
+        if long is None or any(gap < apart * HELD for gap in long_gaps):
+            answers.miss(field, "no limit of a rate is seen to hold; `hookproof check` judges that")
+            return
+        held = _first_of_each(gathered, long)
+        place = f"{len(held)} deliveries at {long.token}"
+    elif gaps and any(gap < SHORT * HELD for gap in _sent_apart(gathered)):
+        unit, held = TimeUnit.SECONDS, first
+    else:
+        answers.miss(
+            field,
+            f"of {len(gathered.events)} events {len(first)} were delivered within"
+            f" {LATER_S:g} s, which shows no unit",
+        )
+        return
+    answers.see(field, unit.value, shown_by=place, count=len(first))
+    _read_excess(answers, gathered, short if unit is TimeUnit.SECONDS else long)
+
+
+def _read_excess(
+    answers: LearnedAnswers, gathered: GatheredDeliveries, limited: Listener | None
+) -> None:
+    """Whether events above the limit came late, or were left out while a later one came."""
+    if limited is None:
+        return
+    came = [limited.of(event) for event in gathered.events]
+    last = max((number for number, attempts in enumerate(came) if attempts), default=0)
+    left_out = sum(not attempts for attempts in came[:last])
+    late = sum(
+        attempts[0].arrived_at - event.answer.sent_at > LATE_S
+        for event, attempts in zip(gathered.events, came, strict=True)
+        if attempts
+    )
+    place = f"{sum(map(bool, came))} of {len(came)} events at {limited.token}"
+    if left_out and not late:
+        answers.see("delivery.excess", "dropped", shown_by=place, count=left_out)
+    elif late and not left_out:
+        answers.see("delivery.excess", "waits", shown_by=place, count=late)
+    else:
+        answers.miss("delivery.excess", f"{left_out} events were left out and {late} were late")
+
+
+def _sent_apart(gathered: GatheredDeliveries) -> list[float]:
+    """How far apart events were sent, in seconds."""
+    times = [event.answer.sent_at for event in gathered.events]
+    return [later - earlier for earlier, later in pairwise(times)]
+
+
+def _first_of_each(
+    gathered: GatheredDeliveries, listener: Listener | None
+) -> list[ReceivedDelivery]:
+    """The first attempt for each event, in order of arrival."""
+    if listener is None:
+        return []
+    first = [attempts[0] for event in gathered.events if (attempts := listener.of(event))]
+    return sorted(first, key=lambda each: each.arrived_monotonic)
+
+
+def _first_attempts(
+    gathered: GatheredDeliveries, listener: Listener | None
+) -> Sequence[ReceivedDelivery]:
+    """All attempts for the first event that reached the endpoint."""
+    if listener is None:
+        return ()
+    return next((listener.of(event) for event in gathered.events if listener.of(event)), ())
+
+
+def _gaps(deliveries: Sequence[ReceivedDelivery]) -> list[float]:
+    times = [each.arrived_monotonic for each in deliveries]
+    return [later - earlier for earlier, later in pairwise(times)]
+
+
+def _place(delivery: ReceivedDelivery) -> str:
+    return f"delivery {delivery.sequence} at {delivery.token}"

@@ -1,0 +1,61 @@
+"""Runs experiments of `check` under the dialect learned so far, for what is not seen yet."""
+
+import secrets
+from collections.abc import Mapping
+
+from hookproof.conformance.learning.learned_answers import LearnedAnswers
+from hookproof.conformance.learning.regrading import requirements_of, unseen_fields
+from hookproof.conformance.model.check_registry import all_checks
+from hookproof.conformance.model.experiment_registry import (
+    Experiment,
+    all_experiments,
+    experiments_of,
+)
+from hookproof.conformance.model.gathered_evidence import Gathered
+from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.results.redaction import Mask
+from hookproof.conformance.run.intake import Intake
+from hookproof.conformance.run.plan import RunPlan
+from hookproof.conformance.run.runner import Runner
+from hookproof.conformance.target.definition import Target
+from hookproof.spec.contract.service_contract import contract_for
+
+
+def experiments_for(answers: LearnedAnswers, profile: Profile) -> tuple[Experiment, ...]:
+    """The experiments of a profile whose evidence may show a field that no probe asked for.
+
+    What every exchange shows has been seen by the probes, and what a probe asked for in vain no
+    experiment shows.
+    """
+    asked = [field for field in unseen_fields(answers) if not answers.has_reason(field)]
+    wanted = {name for field in asked for name in requirements_of(field)}
+    experiments = all_experiments()
+    names = {
+        name
+        for check in all_checks()
+        if not check.is_oracle and wanted.intersection(check.requirements)
+        for name in experiments_of(check, experiments)
+    }
+    return tuple(each for each in experiments if each.name in names and each.profile <= profile)
+
+
+def gather_evidence(
+    target: Target, answers: LearnedAnswers, profile: Profile
+) -> Mapping[str, Gathered]:
+    """The evidence of these experiments; raises CommandError if they cannot begin."""
+    dialect, experiments = answers.dialect, experiments_for(answers, profile)
+    plan = RunPlan(
+        subject=target,
+        experiments=experiments,
+        every_experiment=[each.name for each in all_experiments()],
+        dialect=dialect,
+        contract=contract_for(dialect),
+        profile=profile,
+        seed=0,
+        nonce=secrets.token_hex(3),
+    )
+    with Runner(plan) as runner:
+        environment = runner.open()
+        mask = Mask(environment.target.projects, dialect)
+        runner.begin(Intake(mask, dialect))
+        return {each.name: runner.gathered(each.name) for each in experiments}

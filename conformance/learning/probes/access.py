@@ -1,0 +1,102 @@
+"""How a key is presented, what it opens, and how requests without a right one are refused
+(section 5).
+"""
+
+from dataclasses import replace
+
+from hookproof.conformance.learning.candidates import candidates
+from hookproof.conformance.learning.session import LINKS, SOURCES, ProbeSession
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.observations.answer import refused
+from hookproof.conformance.target.client import Key
+from hookproof.conformance.target.definition import Project
+from hookproof.conformance.target.preflight import is_list_answer, setup_problem
+from hookproof.process.exit_codes import CommandError
+
+KEY_FORMAT = "authentication.key_format"
+
+
+async def find_key_format(session: ProbeSession) -> None:
+    """Learn how the Authorization header carries the key.
+
+    Raises CommandError if the target cannot be reached, or accepts the key in no form.
+    """
+    forms = candidates(KEY_FORMAT, session.answers.extended)
+    asked: list[Exchange] = []
+    for form in forms:
+        await session.use_key_format(form)
+        for operation_id in (SOURCES, LINKS):
+            answer = await session.call(operation_id, f"with the key as {form!r}")
+            asked.append(answer)
+            if is_list_answer(answer):
+                session.answers.see(KEY_FORMAT, form, shown_by=answer)
+                return
+            if answer.status is None:
+                break
+    raise _why_none(session, asked, forms)
+
+
+def _why_none(session: ProbeSession, asked: list[Exchange], forms: tuple[str, ...]) -> CommandError:
+    odd = [answer for answer in asked if not refused(answer)]
+    if odd:
+        problem = setup_problem(session.target, session.project, [*odd[:2], odd[-1]])
+        if problem is not None:
+            return problem
+    statuses = ", ".join(sorted({str(answer.status or answer.problem) for answer in asked}))
+    return CommandError(
+        f"the target accepts the key of project {session.project.id!r} in none of the"
+        f" {len(forms)} forms that were tried (answered {statuses}); check the URL, the key and the"
+        " project, or name the form of the header: put authentication.key_format into a dialect"
+        " file that extends undecided, and give --extends FILE"
+    )
+
+
+async def probe_keys(session: ProbeSession) -> None:
+    """Learn the statuses of requests without a key, with a wrong one, and for no project."""
+    for field, key, role in (
+        ("authentication.missing_key_status", Key.NONE, "without a key"),
+        ("authentication.wrong_key_status", Key.WRONG, "with a key that was never issued"),
+    ):
+        answer = await session.call(SOURCES, role, key=key)
+        see_status(session, field, answer)
+    nowhere = Project(id=session.word("nowhere"), api_key=session.project.api_key)
+    answer = await session.call(SOURCES, "in a project that does not exist", project=nowhere)
+    see_status(session, "errors.unknown_project", answer)
+
+
+async def probe_key_scope(session: ProbeSession) -> None:
+    """Learn whether a key opens other projects than its own; takes two projects."""
+    others = session.target.projects[1:]
+    if not others:
+        for field in ("authentication.key_scope", "authentication.foreign_key_status"):
+            session.answers.miss(
+                field, "a second project would show it: repeat --project and --api-key"
+            )
+        return
+    if not session.answers.is_seen("authentication.wrong_key_status"):
+        reason = "a key that was never issued is not refused either; `hookproof check` judges that"
+        for field in ("authentication.key_scope", "authentication.foreign_key_status"):
+            session.answers.miss(field, reason)
+        return
+    foreign = replace(others[0], api_key=session.project.api_key)
+    answer = await session.call(SOURCES, "with the key of another project", project=foreign)
+    if is_list_answer(answer):
+        session.answers.see("authentication.key_scope", "account", shown_by=answer)
+        session.answers.miss(
+            "authentication.foreign_key_status", "the key of one project opens the other"
+        )
+    elif refused(answer):
+        session.answers.see("authentication.key_scope", "project", shown_by=answer)
+        see_status(session, "authentication.foreign_key_status", answer)
+
+
+def see_status(session: ProbeSession, field: str, answer: Exchange) -> None:
+    """Learn a status if the request was refused, as it should be."""
+    if refused(answer):
+        session.answers.see(field, answer.status, shown_by=answer)
+    else:
+        session.answers.miss(
+            field,
+            f"the request was answered {answer.status or answer.problem} and not refused"
+            f" ({answer.role}); `hookproof check` judges that",
+        )

@@ -1,0 +1,120 @@
+"""Broadcasts: what they need, what events show, duplicates (sections 2.8 and 4.8).
+
+They are sent before any active endpoint is created, so that they reach those alone that were there
+before.
+"""
+
+from typing import Any, Final
+
+from hookproof.conformance.learning.probes.access import see_status
+from hookproof.conformance.learning.session import BROADCAST, SOURCES, ProbeSession
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.observations.answer import (
+    has_value,
+    items,
+    refused,
+    shown,
+    shown_uid,
+)
+
+REQUIRES: Final = "requests.create_broadcast_event_requires"
+# Beyond ASCII, and beyond what one byte of Latin-1 can be.
+TEXTS: Final = (("ascii", "\u00e9"), ("latin_1", "\u914d"))
+
+
+async def probe_broadcasts(session: ProbeSession) -> None:
+    """Learn what a broadcast needs and what its event shows."""
+    whole = await session.call(
+        BROADCAST, "with every field", query={"learned": "yes"}, body=_body(session)
+    )
+    if not whole.succeeded:
+        session.answers.miss(REQUIRES, "every broadcast was refused; a success would show it")
+        return
+    _read_event(session, whole)
+    await _probe_required(session)
+    await _probe_duplicate(session)
+    await _probe_header_text(session)
+
+
+def _body(session: ProbeSession, **fields: Any) -> dict[str, Any]:
+    bodies = session.bodies
+    names = ("acknowledged_at", "custom_headers", "data", "event_type", "idempotency_key")
+    return {**{name: bodies.event_value(name) for name in names}, **fields}
+
+
+async def _probe_required(session: ProbeSession) -> None:
+    required, body = [], _body(session)
+    for name in body:
+        body = _body(session)
+        del body[name]
+        answer = await session.call(BROADCAST, f"without {name}", body=body)
+        if refused(answer):
+            required.append(name)
+            see_status(session, "errors.invalid_value", answer)
+    session.answers.see(REQUIRES, required, shown_by=answer, count=len(body) + 1)
+
+
+def _read_event(session: ProbeSession, whole: Exchange) -> None:
+    answers, event, sent = session.answers, shown(whole), whole.request_json
+    answers.see("success.created", whole.status, shown_by=whole)
+    if not {"uid", "status", "event_type"}.intersection(event):
+        for field in answers.fields:
+            if field.startswith("representation.event_"):
+                answers.miss(field, "the answer to a broadcast shows no event")
+        return
+    status = event.get("status")
+    if isinstance(status, str) and status:
+        answers.see("words.event_created", status, shown_by=whole)
+    shows = {
+        "event_raw": ("payload", has_value(event.get("raw"))),
+        "event_headers": ("sent", has_value(event.get("headers"))),
+        "event_acknowledged_at": (
+            "sent",
+            has_value(event.get("acknowledged_at")) and "acknowledged_at" in sent,
+        ),
+        "event_source": ("listed", has_value(event.get("source_id"))),
+        "event_application": ("project", has_value(event.get("app_id"))),
+        "event_query": ("request", has_value(event.get("url_query_params"))),
+    }
+    if not any(items(each) for each in session.exchanges if each.operation_id == SOURCES):
+        del shows["event_source"]
+        answers.miss("representation.event_source", "the project has no source to be named")
+    for field, (word, has_it) in shows.items():
+        answers.see(f"representation.{field}", word if has_it else "none", shown_by=whole)
+
+
+async def _probe_duplicate(session: ProbeSession) -> None:
+    answers = session.answers
+    body = _body(session)
+    first = await session.call(BROADCAST, "the first with its key", body=body)
+    again = await session.call(BROADCAST, "the same again", body=body)
+    if not first.succeeded or again.status is None:
+        return
+    answers.see("idempotency.duplicate_status", again.status, shown_by=again)
+    if not again.succeeded:
+        answers.miss(
+            "idempotency.duplicate", "a duplicate is not answered with success, so with no event"
+        )
+    elif shown_uid(again) is not None:
+        is_first = shown_uid(again) == shown_uid(first)
+        answers.see(
+            "idempotency.duplicate", "first_event" if is_first else "flagged_event", shown_by=again
+        )
+
+
+async def _probe_header_text(session: ProbeSession) -> None:
+    """Which characters the value of a custom header can have."""
+    field = "requests.header_text"
+    for form, character in TEXTS:
+        headers = {f"X-{session.word('Header')}": f"a{character}b"}
+        answer = await session.call(
+            BROADCAST,
+            f"with {character!a} in a header",
+            body=_body(session, custom_headers=headers),
+        )
+        if refused(answer):
+            session.answers.see(field, form, shown_by=answer)
+            return
+        if not answer.succeeded:
+            return
+    session.answers.see(field, "any", shown_by=answer)

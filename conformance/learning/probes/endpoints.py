@@ -1,0 +1,161 @@
+"""What creating an endpoint needs and answers (sections 2.3, 2.4, 4.1 and 4.2)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from hookproof.conformance.learning.probes.access import see_status
+from hookproof.conformance.learning.session import CREATE, GET, ProbeSession
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.observations.answer import refused, shown, shown_uid
+
+# The fields that services need most often; the others are only tried where these are not enough.
+CORE: Final = ("name", "url", "owner_id")
+# What is not tried to find what is required: it has conditions of its own.
+INTRICATE: Final = frozenset({"authentication", "mtls_client_cert", "secret", "is_disabled"})
+REQUIRES: Final = "requests.create_endpoint_requires"
+UNSEEN: Final = "every creation of an endpoint was refused; a success of one would show it"
+
+
+async def probe_creation(session: ProbeSession) -> Exchange | None:
+    """Find what the creation of an endpoint needs; returns one that succeeded."""
+    schema = session.contract.operations[CREATE].body_schema or {}
+    untried = INTRICATE.union(session.answers.extended.requests.service_assigned)
+    every = [name for name in schema.get("properties", {}) if name not in untried]
+    for fields in (CORE, every):
+        session.endpoint_fields = tuple(fields)
+        created = await session.call(CREATE, f"with {', '.join(fields)}", body=session.endpoint())
+        if created.succeeded:
+            required = await _required(session, fields)
+            session.endpoint_fields = required
+            session.answers.see(REQUIRES, list(required), shown_by=created, count=len(fields))
+            _read_creation(session, created)
+            return created
+    session.answers.miss(REQUIRES, UNSEEN)
+    session.endpoint_fields = ()
+    return None
+
+
+async def _required(session: ProbeSession, fields: Sequence[str]) -> tuple[str, ...]:
+    """The fields without each of which a creation is refused."""
+    body = session.endpoint()
+    without = {name: value for name, value in body.items() if name == "is_disabled"}
+    least = await session.call(CREATE, "with nothing but url", body=without | {"url": body["url"]})
+    tried = fields if refused(least) else ("url",)
+    required = []
+    for name in tried:
+        left = {field: value for field, value in session.endpoint().items() if field != name}
+        answer = await session.call(CREATE, f"without {name}", body=left)
+        if refused(answer):
+            required.append(name)
+            see_status(session, "errors.invalid_value", answer)
+    return tuple(required)
+
+
+def _read_creation(session: ProbeSession, created: Exchange) -> None:
+    """The status of the answer, and the defaults that it shows."""
+    answers, resource = session.answers, shown(created)
+    answers.see("success.created", created.status, shown_by=created)
+    status = resource.get("status")
+    if isinstance(status, str) and status:
+        answers.see("words.endpoint_disabled", status, shown_by=created)
+    sent = created.request_json
+    for field, member in (
+        ("delivery.default_timeout_s", "http_timeout"),
+        ("delivery.default_rate_limit_duration", "rate_limit_duration"),
+    ):
+        value = resource.get(member)
+        if isinstance(value, int) and value > 0 and member not in sent:
+            answers.see(field, value, shown_by=created)
+
+
+async def probe_endpoint(session: ProbeSession, created: Exchange) -> None:
+    """Fetch an endpoint, and one that does not exist."""
+    uid = shown_uid(created)
+    if uid is None:
+        return
+    fetched = await session.call(GET, "the endpoint", path={"endpointID": uid})
+    if fetched.succeeded:
+        session.answers.see("success.get_endpoint", fetched.status, shown_by=fetched)
+        _read_secret_display(session, created, fetched)
+    unknown = uid[:-1] + ("1" if uid.endswith("0") else "0")
+    answer = await session.call(
+        GET, "an endpoint that does not exist", path={"endpointID": unknown}
+    )
+    see_status(session, "errors.unknown_resource", answer)
+
+
+def _read_secret_display(session: ProbeSession, created: Exchange, fetched: Exchange) -> None:
+    clear, later = generated_secret(created), generated_secret(fetched)
+    field = "representation.secrets_shown"
+    if clear is None:
+        session.answers.miss(field, "the answer to a creation shows no secret")
+    else:
+        display = "always" if later == clear else "when_set"
+        session.answers.see(field, display, shown_by=fetched)
+
+
+async def probe_active_endpoint(session: ProbeSession) -> None:
+    """The word for an endpoint that is not disabled, and what appID and zeros mean."""
+    answers, owner = session.answers, session.word("app")
+    body = session.endpoint(appID=owner, is_disabled=False)
+    if "owner_id" in body:
+        body["owner_id"] = ""
+    active = await session.call(CREATE, "active, with appID", body=body)
+    if not active.succeeded:
+        active = await session.call(
+            CREATE, "an active endpoint", body=session.endpoint(is_disabled=False)
+        )
+        answers.miss("requests.app_id", "an endpoint with appID in place of owner_id is refused")
+    elif shown(active).get("owner_id") == owner:
+        answers.see("requests.app_id", "owner_alias", shown_by=active)
+    elif shown(active):
+        answers.see("requests.app_id", "ignored", shown_by=active)
+    status = shown(active).get("status")
+    if isinstance(status, str) and status:
+        answers.see("words.endpoint_active", status, shown_by=active)
+
+
+async def probe_zeros(session: ProbeSession) -> None:
+    """Learn whether a limit and a time-out of 0 are accepted; both endpoints are disabled."""
+    limit = await session.call(CREATE, "with rate_limit 0", body=session.endpoint(rate_limit=0))
+    if limit.succeeded or refused(limit):
+        meaning = "refused" if refused(limit) else "unlimited"
+        session.answers.see("delivery.zero_rate_limit", meaning, shown_by=limit)
+    timeout = await session.call(
+        CREATE, "with http_timeout 0", body=session.endpoint(http_timeout=0)
+    )
+    field = "requests.http_timeout_minimum"
+    if timeout.succeeded:
+        session.answers.see(field, 0, shown_by=timeout)
+    elif refused(timeout):
+        session.answers.see("delivery.zero_http_timeout", "refused", shown_by=timeout)
+        least = await _least_timeout(session)
+        session.answers.see(field, least, shown_by=timeout)
+
+
+async def _least_timeout(session: ProbeSession) -> int:
+    """The smallest http_timeout that is accepted, by doubling and then by halves."""
+    smallest, refused_one = 1, 0
+    while refused(await _with_timeout(session, smallest)) and smallest < (1 << 12):
+        refused_one, smallest = smallest, smallest * 2
+    while smallest - refused_one > 1:
+        middle = (smallest + refused_one) // 2
+        if refused(await _with_timeout(session, middle)):
+            refused_one = middle
+        else:
+            smallest = middle
+    return smallest
+
+
+async def _with_timeout(session: ProbeSession, seconds: int) -> Exchange:
+    return await session.call(
+        CREATE, f"with http_timeout {seconds}", body=session.endpoint(http_timeout=seconds)
+    )
+
+
+def generated_secret(exchange: Exchange) -> str | None:
+    """The value of the last secret that an endpoint shows, None if it shows none."""
+    held = shown(exchange).get("secrets")
+    last: Mapping[str, Any] = held[-1] if isinstance(held, list) and held else {}
+    value = last.get("value") if isinstance(last, dict) else None
+    return value if isinstance(value, str) and value else None

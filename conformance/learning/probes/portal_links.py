@@ -1,0 +1,153 @@
+"""Portal links: what an update needs and does (sections 2.6, 4.5, 4.6 and 9).
+
+One portal link is changed, and put back as it was.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from hookproof.conformance.learning.candidates import candidates
+from hookproof.conformance.learning.probes.access import see_status
+from hookproof.conformance.learning.probes.lists import EMPTY
+from hookproof.conformance.learning.session import LINK, UPDATE, ProbeSession
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.observations.answer import has_value, refused, shown, shown_uid
+
+FIELDS: Final = (
+    "requests.update_portal_link_requires",
+    "requests.update_left_out",
+    "requests.portal_endpoints",
+    "words.portal_auth_types",
+    "success.accepted",
+)
+# The fields of an update, as a portal link shows them.
+UPDATED: Final = ("name", "owner_id", "can_manage_endpoint", "auth_type")
+
+
+async def probe_portal_link(
+    session: ProbeSession, links: Sequence[Mapping[str, Any]], created: Exchange | None
+) -> None:
+    """Learn from updates of one portal link what they need and do."""
+    link = next((each for each in links if has_value(each.get("owner_id"))), None)
+    if link is None or not isinstance(link.get("uid"), str):
+        for field in FIELDS:
+            session.answers.miss(field, EMPTY)
+        return
+    link_probe = _LinkProbe(session, link)
+    try:
+        await link_probe.required()
+        await link_probe.words()
+        await link_probe.left_out()
+        uid = shown_uid(created)
+        if uid is not None:
+            await link_probe.listed_endpoints(uid)
+    finally:
+        await link_probe.put_back()
+
+
+class _LinkProbe:
+    """The updates of one portal link."""
+
+    def __init__(self, session: ProbeSession, link: Mapping[str, Any]) -> None:
+        self._session = session
+        self._link = link
+        self._path = {"portalLinkID": str(link["uid"])}
+
+    async def _update(self, role: str, **fields: Any) -> Exchange:
+        return await self._session.call(UPDATE, role, path=self._path, body=fields)
+
+    def _body(self, **fields: Any) -> dict[str, Any]:
+        """The portal link as it is, with these changes."""
+        own = {name: self._link[name] for name in UPDATED if has_value(self._link.get(name))}
+        return {**own, **fields}
+
+    async def required(self) -> None:
+        answers = self._session.answers
+        whole = await self._update("as it is", **self._body())
+        if not whole.succeeded:
+            answers.miss(FIELDS[0], "the update of a portal link with its own values is refused")
+            return
+        answers.see("success.accepted", whole.status, shown_by=whole)
+        required = []
+        for name in self._body():
+            body = self._body()
+            del body[name]
+            answer = await self._update(f"without {name}", **body)
+            if refused(answer):
+                required.append(name)
+                see_status(self._session, "errors.invalid_value", answer)
+        answers.see(FIELDS[0], required, shown_by=whole, count=len(self._body()))
+        retrieved = await self._session.call(LINK, "a portal link", path=self._path)
+        if retrieved.succeeded:
+            answers.see("success.ok", retrieved.status, shown_by=retrieved)
+
+    async def words(self) -> None:
+        """Which words auth_type can be: those that an update stores, if it refuses others."""
+        answers, field = self._session.answers, "words.portal_auth_types"
+        unknown = await self._update(
+            "with an auth_type that nobody knows",
+            **self._body(auth_type=self._session.word("word")),
+        )
+        if not unknown.succeeded and not refused(unknown):
+            return
+        own = self._link.get("auth_type")
+        known = [own] if isinstance(own, str) and own else []
+        if refused(unknown):
+            answers.see("words.other_words", "refused", shown_by=unknown)
+            for word in candidates(field, answers.extended):
+                answer = await self._update(f"with auth_type {word}", **self._body(auth_type=word))
+                if answer.succeeded and word not in known:
+                    known.append(word)
+        else:
+            answers.see("words.other_words", "ignored", shown_by=unknown)
+        if known:
+            answers.see(field, known, shown_by=unknown, count=len(known))
+
+    async def left_out(self) -> None:
+        """Whether an update keeps the fields that it leaves out."""
+        answers, field = self._session.answers, "requests.update_left_out"
+        needed = answers.value(FIELDS[0]) or []
+        optional = [name for name in ("owner_id", "can_manage_endpoint") if name not in needed]
+        if not optional:
+            answers.miss(field, "an update needs every field that could be left out")
+            return
+        full = self._body(owner_id=self._link["owner_id"], can_manage_endpoint=True)
+        await self._update("with every field", **full)
+        partial = {name: value for name, value in full.items() if name not in optional}
+        answer = await self._update(f"without {' and '.join(optional)}", **partial)
+        retrieved = await self._session.call(LINK, "after that update", path=self._path)
+        kept = [shown(retrieved).get(name) == full[name] for name in optional]
+        if answer.succeeded and retrieved.succeeded and len(set(kept)) == 1:
+            answers.see(field, "kept" if kept[0] else "cleared", shown_by=retrieved)
+
+    async def listed_endpoints(self, uid: str) -> None:
+        """Whether the deprecated list adds an endpoint of another owner (section 9)."""
+        owner = self._session.word("owner")
+        answer = await self._update(
+            "with an endpoint", **self._body(owner_id=owner, endpoints=[uid])
+        )
+        records = shown(answer).get("endpoints_metadata")
+        listed = shown(answer).get("endpoints")
+        if not answer.succeeded:
+            return
+        uids = [one.get("uid") for one in records or () if isinstance(one, dict)]
+        added = uid in uids or uid in (listed if isinstance(listed, list) else [])
+        self._session.answers.see(
+            "requests.portal_endpoints", "added" if added else "ignored", shown_by=answer
+        )
+
+    async def put_back(self) -> None:
+        listed = self._link.get("endpoints")
+        meaning = self._session.answers.value("requests.portal_endpoints")
+        own = self._body()
+        if meaning is not None:
+            inherited = self._link.get("endpoints_metadata") or ()
+            of_owner = {
+                one.get("uid")
+                for one in inherited
+                if isinstance(one, dict) and one.get("owner_id") == self._link.get("owner_id")
+            }
+            own["endpoints"] = [
+                uid for uid in (listed if isinstance(listed, list) else []) if uid not in of_owner
+            ]
+        await self._update("put back as it was", **own)

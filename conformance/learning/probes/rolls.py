@@ -1,0 +1,122 @@
+"""Rolling a secret: what it needs, its unit of time, its bounds (section 4.3).
+
+All rolls are of the secrets of one disabled endpoint.
+"""
+
+from typing import Any, Final
+
+from hookproof.conformance.learning.probes.access import see_status
+from hookproof.conformance.learning.session import ROLL, ProbeSession
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.observations.answer import refused, shown, shown_uid
+from hookproof.conformance.observations.timestamp import unix_seconds
+from hookproof.spec.dialect.vocabulary import TimestampForm, TimeUnit
+
+# Few services have a smaller maximum, in whichever unit.
+WINDOW: Final = 600
+# By how much a time that was shown may differ from ours, as a share of the window.
+SHARE: Final = 0.2
+SLACK_S: Final = 5.0
+
+
+async def probe_rolls(session: ProbeSession, created: Exchange) -> None:
+    """Learn what a roll needs and what its window means."""
+    uid = shown_uid(created)
+    if uid is None:
+        return
+    await _probe_required(session, uid)
+    await _probe_unit(session, uid)
+    await _probe_default(session, uid)
+
+
+async def roll(session: ProbeSession, uid: str, role: str, **fields: Any) -> Exchange:
+    """Roll the secret of an endpoint."""
+    return await session.call(ROLL, role, path={"endpointID": uid}, body=fields)
+
+
+async def _probe_required(session: ProbeSession, uid: str) -> None:
+    field = "requests.expire_endpoint_secret_requires"
+    least = 0
+    whole = await roll(session, uid, "with expiration and secret", **_whole_body(session, least))
+    if refused(whole):
+        least = 1
+        whole = await roll(session, uid, "with an expiration of 1", **_whole_body(session, least))
+        if whole.succeeded:
+            session.answers.see("requests.expiration_minimum", least, shown_by=whole)
+    if whole.succeeded:
+        session.answers.see("success.ok", whole.status, shown_by=whole)
+    required = []
+    for left_out, kept in (("expiration", "secret"), ("secret", "expiration")):
+        value = session.bodies.secret() if kept == "secret" else least
+        answer = await roll(session, uid, f"without {left_out}", **{kept: value})
+        if refused(answer):
+            required.append(left_out)
+            see_status(session, "errors.invalid_value", answer)
+    if whole.succeeded:
+        session.answers.see(field, required, shown_by=whole, count=2)
+    else:
+        session.answers.miss(field, "every roll was refused; a success of one would show it")
+
+
+async def _probe_unit(session: ProbeSession, uid: str) -> None:
+    """The old secret expires when its window is over: how long that is shows the unit."""
+    field = "rolling.expiration_unit"
+    answer = await roll(
+        session, uid, f"with an expiration of {WINDOW}", **_whole_body(session, WINDOW)
+    )
+    window_s = shown_window_s(answer)
+    if window_s is None:
+        session.answers.miss(field, "a roll shows no expires_at of the old secret")
+        return
+    fitting = [unit.value for unit in TimeUnit if _is_about(window_s, WINDOW * unit.in_seconds)]
+    if fitting:
+        session.answers.see(field, *fitting, shown_by=answer)
+    else:
+        session.answers.miss(
+            field, f"an expiration of {WINDOW} led to an expires_at {window_s:.0f} s later"
+        )
+
+
+def _whole_body(session: ProbeSession, window: int) -> dict[str, Any]:
+    return {"expiration": window, "secret": session.bodies.secret()}
+
+
+def _is_about(actual_s: float, expected_s: float) -> bool:
+    return abs(actual_s - expected_s) <= max(SHARE * expected_s, min(SLACK_S, expected_s))
+
+
+def shown_window_s(answer: Exchange) -> float | None:
+    """How long after a roll the old secret expires, by what the answer shows.
+
+    The new secret was created when the old one was rolled.
+    """
+    held = shown(answer).get("secrets")
+    parts = [part for part in held if isinstance(part, dict)] if isinstance(held, list) else []
+    ends = [read_time(part.get("expires_at")) for part in parts[:-1]]
+    known = [end for end in ends if end is not None]
+    began = read_time(parts[-1].get("created_at")) if parts else None
+    if not known:
+        return None
+    return known[-1] - (answer.sent_at if began is None else began)
+
+
+def read_time(value: object) -> float | None:
+    """A timestamp of any of the known forms in Unix seconds, None for anything else."""
+    is_number = isinstance(value, str) and value.isdigit()
+    form = TimestampForm.UNIX_MILLISECONDS if is_number else TimestampForm.RFC3339
+    return unix_seconds(value, form)
+
+
+async def _probe_default(session: ProbeSession, uid: str) -> None:
+    field = "rolling.default_expiration"
+    required = session.answers.value("requests.expire_endpoint_secret_requires") or []
+    if "expiration" in required:
+        session.answers.miss(field, "a roll without expiration is refused")
+        return
+    answer = await roll(session, uid, "without expiration", secret=session.bodies.secret())
+    window_s = shown_window_s(answer)
+    if not answer.succeeded or window_s is None:
+        session.answers.miss(field, "a roll without expiration shows no expires_at")
+        return
+    unit = TimeUnit(session.answers.value("rolling.expiration_unit"))
+    session.answers.see(field, max(0, round(window_s / unit.in_seconds)), shown_by=answer)

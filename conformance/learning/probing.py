@@ -1,0 +1,65 @@
+"""All probes in their order: from how the key is presented to what an endpoint's bounds are.
+
+Each learns from requests of its own. What it leaves behind are disabled endpoints, one active one,
+and some events.
+"""
+
+from hookproof.conformance.learning.probes.access import (
+    find_key_format,
+    probe_key_scope,
+    probe_keys,
+)
+from hookproof.conformance.learning.probes.authentication import probe_authentication
+from hookproof.conformance.learning.probes.bounds import probe_number_bounds, probe_size_limit
+from hookproof.conformance.learning.probes.broadcasts import probe_broadcasts
+from hookproof.conformance.learning.probes.endpoints import (
+    probe_active_endpoint,
+    probe_creation,
+    probe_endpoint,
+    probe_zeros,
+)
+from hookproof.conformance.learning.probes.lists import probe_filters, probe_lists
+from hookproof.conformance.learning.probes.portal_links import probe_portal_link
+from hookproof.conformance.learning.probes.refusals import (
+    probe_refusals,
+    probe_unlisted_fields,
+    read_error_body,
+)
+from hookproof.conformance.learning.probes.representation import (
+    probe_other_secret,
+    probe_secrets,
+    read_forms,
+)
+from hookproof.conformance.learning.probes.rolls import probe_rolls
+from hookproof.conformance.learning.session import ProbeSession
+
+
+async def probe_api(session: ProbeSession) -> None:
+    """Learn from the eight operations alone; raises CommandError if nothing can be learned.
+
+    Later probes send what earlier ones have learned to be accepted.
+    """
+    await find_key_format(session)
+    await probe_keys(session)
+    await probe_key_scope(session)
+    links = await probe_lists(session)
+    await probe_filters(session, links)
+    created = await probe_creation(session)
+    await probe_refusals(session)
+    if created is not None:
+        await probe_endpoint(session, created)
+        await probe_secrets(session)
+        read_forms(session)
+        await probe_other_secret(session)
+        await probe_rolls(session, created)
+        await probe_unlisted_fields(session, created)
+        await probe_zeros(session)
+        await probe_number_bounds(session, created)
+    await probe_portal_link(session, links, created)
+    await probe_broadcasts(session)
+    if created is not None:
+        await probe_authentication(session)
+        await probe_size_limit(session)
+        await probe_active_endpoint(session)
+    read_forms(session)
+    read_error_body(session)

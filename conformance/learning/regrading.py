@@ -1,0 +1,269 @@
+"""Tries answers by judging stored evidence again: what convicts in `check` decides here too.
+
+A field's candidates are judged by the checks of the requirements that depend on its question. An
+answer is kept if none of them convicts it and some pass by it; where every answer is kept, the
+evidence does not show which is right.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from typing import Any, Final, get_args, get_origin, get_type_hints
+
+from hookproof.conformance.grading.check_result import proof_in_words
+from hookproof.conformance.learning.learned_answers import LearnedAnswers
+from hookproof.conformance.model.check_registry import Check, CheckContext, all_checks
+from hookproof.conformance.model.evidence import (
+    NotExaminedError,
+    NotObserved,
+    Observation,
+)
+from hookproof.conformance.model.gathered_evidence import Gathered
+from hookproof.conformance.model.judgement import Judgement
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.answer import refused
+from hookproof.spec.catalogue import Level, load_catalogue
+from hookproof.spec.contract.service_contract import contract_for
+from hookproof.spec.dialect.answer import Answer, Undecided
+from hookproof.spec.dialect.model import Dialect
+
+# So many observations and exchanges of a kind say what more of them would say.
+MOST_JUDGED: Final = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fit:
+    """How one candidate was judged; `proof` is one pass in words."""
+
+    value: Any
+    failures: int
+    passes: int
+    proof: str
+
+
+def learn_by_regrading(
+    answers: LearnedAnswers, evidence: Mapping[str, Gathered], examined_by: Dialect
+) -> None:
+    """Learn the fields that were not seen, as far as this evidence shows them; and correct those
+    that it convicts, if it shows another answer.
+    """
+    every = [each for gathered in evidence.values() for each in gathered.observations]
+    observations = [each for each in every if isinstance(each, Observation)]
+    for field in unseen_fields(answers):
+        fits = _fits(answers, field, observations, examined_by)
+        if fits and not answers.has_reason(field):
+            answers.miss(field, _why_not(fits))
+        keep_fitting(answers, field, fits)
+    for field in convicted_fields(answers, observations, examined_by):
+        keep_fitting(answers, field, _fits(answers, field, observations, examined_by))
+    _note_reasons(answers, [each for each in every if isinstance(each, NotObserved)])
+
+
+def convicted_fields(
+    answers: LearnedAnswers, observations: Sequence[Observation], examined_by: Dialect
+) -> list[str]:
+    """The fields that were seen, and on which an open requirement depends that is violated."""
+    dialect = answers.dialect
+    context = CheckContext(dialect=dialect, contract=contract_for(dialect), examined_by=examined_by)
+    catalogue = load_catalogue()
+    is_open = frozenset(
+        one.id for one in catalogue.requirements.values() if one.level is Level.OPEN
+    )
+    violated = {
+        judgement.requirement
+        for _, judgement in _judgements(is_open, observations, context)
+        if judgement.verdict is Verdict.FAIL
+    }
+    return [
+        field
+        for field in answers.fields
+        if answers.is_seen(field) and answers.may_stay_open(field)
+        if violated & _known(answers, field)
+    ]
+
+
+def _note_reasons(answers: LearnedAnswers, missing: Sequence[NotObserved]) -> None:
+    """Why an experiment could not show a field, where nothing better is known."""
+    for field in unseen_fields(answers):
+        kinds = {
+            kind.__name__ for check in checks_of(requirements_of(field)) for kind in check.evidence
+        }
+        reason = next((each.reason for each in missing if each.observation in kinds), None)
+        if reason and not answers.has_reason(field):
+            answers.miss(field, reason)
+
+
+def _fits(
+    answers: LearnedAnswers,
+    field: str,
+    observations: Sequence[Observation],
+    examined_by: Dialect,
+) -> list[Fit]:
+    """How each candidate of a field is judged; none without evidence."""
+    judged = _judged(answers, field, observations)
+    values = candidate_values(field, observations) if judged else ()
+    return [
+        fit
+        for value in values
+        if (fit := judge(answers, field, value, judged, examined_by)) is not None
+    ]
+
+
+def unseen_fields(answers: LearnedAnswers) -> list[str]:
+    """The fields that may stay open and were not seen."""
+    return [
+        field
+        for field in answers.fields
+        if answers.may_stay_open(field) and not answers.is_seen(field)
+    ]
+
+
+def _known(answers: LearnedAnswers, field: str) -> frozenset[str]:
+    """The requirements that depend on a field, and on no other that is a guess."""
+    return frozenset(
+        name for name in requirements_of(field) if not rests_on_guess(answers, field, name)
+    )
+
+
+def _judged(
+    answers: LearnedAnswers, field: str, observations: Sequence[Observation]
+) -> list[Observation]:
+    """The observations that a check judges which depends on a field."""
+    checks = checks_of(_known(answers, field))
+    return [each for each in observations if any(check.judges(type(each)) for check in checks)]
+
+
+def keep_fitting(answers: LearnedAnswers, field: str, fits: Sequence[Fit]) -> None:
+    """Learn the values of a field that nothing convicts, if something convicts the others."""
+    kept = [fit for fit in fits if not fit.failures and fit.passes]
+    if not kept or len(kept) == len(fits) > 1:
+        return
+    if any(fit.failures for fit in fits) or len(fits) == 1:
+        answers.see(
+            field, *(fit.value for fit in kept), shown_by=kept[0].proof, count=kept[0].passes
+        )
+
+
+def _why_not(fits: Sequence[Fit]) -> str:
+    if all(fit.failures for fit in fits):
+        return f"what was seen agrees with none of {', '.join(str(fit.value) for fit in fits)}"
+    return "no experiment that was run tells one answer from another"
+
+
+def judge(
+    answers: LearnedAnswers,
+    field: str,
+    value: Any,
+    observations: Sequence[Observation],
+    examined_by: Dialect,
+) -> Fit | None:
+    """How a value of a field fares; None if it contradicts other answers."""
+    dialect = answers.with_answer(field, value)
+    if dialect is None:
+        return None
+    context = CheckContext(dialect=dialect, contract=contract_for(dialect), examined_by=examined_by)
+    failures = passes = 0
+    proof = ""
+    for observation, judgement in _judgements(_known(answers, field), observations, context):
+        if judgement.verdict is Verdict.FAIL:
+            failures += 1
+        elif judgement.verdict is Verdict.PASS:
+            passes += 1
+            proof = proof or proof_in_words(judgement, observation)
+    return Fit(value=value, failures=failures, passes=passes, proof=proof)
+
+
+def _judgements(
+    requirements: frozenset[str], observations: Sequence[Observation], context: CheckContext
+) -> Iterator[tuple[Observation, Judgement]]:
+    for check in checks_of(requirements):
+        judged = [each for each in observations if check.judges(type(each))][:MOST_JUDGED]
+        for observation in judged:
+            for judgement in _of_one(check, observation, context):
+                if judgement.requirement in requirements:
+                    yield observation, judgement
+
+
+def _of_one(check: Check, observation: Observation, context: CheckContext) -> list[Judgement]:
+    """The judgements of a check, as far as it gets."""
+    judgements: list[Judgement] = []
+    with suppress(Undecided, NotExaminedError):
+        judgements.extend(check.judgements(observation, context))
+    return judgements
+
+
+def rests_on_guess(answers: LearnedAnswers, field: str, requirement: str) -> bool:
+    """Whether a requirement depends on another field whose answer is not known, but must be one.
+
+    A wrong guess there would convict the right answer here.
+    """
+    catalogue = load_catalogue()
+    return any(
+        answers.is_guessed(other)
+        for gap in catalogue.requirements[requirement].gaps
+        for other in catalogue.gaps[gap].dialect
+        if other != field
+    )
+
+
+@cache
+def requirements_of(field: str) -> frozenset[str]:
+    """The open requirements that depend on the question that a field answers."""
+    catalogue = load_catalogue()
+    gaps = {gap.id for gap in catalogue.gaps.values() if field in gap.dialect}
+    return frozenset(
+        one.id
+        for one in catalogue.requirements.values()
+        if one.level is Level.OPEN and gaps.intersection(one.gaps) and one.untestable is None
+    )
+
+
+@cache
+def checks_of(requirements: frozenset[str]) -> tuple[Check, ...]:
+    return tuple(check for check in all_checks() if requirements.intersection(check.requirements))
+
+
+def candidate_values(field: str, observations: Sequence[Observation]) -> Sequence[Any]:
+    """The values to try for a field: every word of its list, or what was seen of its kind."""
+    kind = _kind(field)
+    if isinstance(kind, type) and issubclass(kind, StrEnum):
+        return [member.value for member in kind]
+    if kind is bool:
+        return [False, True]
+    propose = PROPOSED.get(field)
+    if propose is None and kind is int and field.startswith(("errors.", "authentication.")):
+        propose = _refusal_statuses
+    return list(dict.fromkeys(propose(observations))) if propose else []
+
+
+def _kind(field: str) -> Any:
+    """The type of the values of a field."""
+    kind: Any = Dialect
+    for name in field.split("."):
+        kind = get_type_hints(kind, include_extras=False)[name]
+    return get_args(kind)[0] if get_origin(kind) is Answer else kind
+
+
+def _refusal_statuses(observations: Sequence[Observation]) -> Iterator[int]:
+    for observation in observations:
+        for exchange in observation.exchanges:
+            if refused(exchange) and exchange.status is not None:
+                yield exchange.status
+
+
+def _success_statuses(observations: Sequence[Observation]) -> Iterator[int]:
+    return (
+        exchange.status
+        for observation in observations
+        for exchange in observation.exchanges
+        if exchange.succeeded and exchange.status is not None
+    )
+
+
+# What is tried for a field whose answers are numbers: what the evidence shows of its kind.
+PROPOSED: Final[Mapping[str, Callable[[Sequence[Observation]], Iterator[Any]]]] = {
+    f"success.{name}": _success_statuses
+    for name in ("created", "accepted", "ok", "get_endpoint", "list_portal_links")
+}

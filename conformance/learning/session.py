@@ -1,0 +1,141 @@
+"""What the probes of a target share: its API, what was learned so far, and what they created."""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import Any, Final
+
+from hookproof.conformance.experiments.support.request_bodies import RequestBodies
+from hookproof.conformance.learning.learned_answers import LearnedAnswers
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.target.circuit_breaker import Breaker
+from hookproof.conformance.target.client import ApiClient, Key, encoded
+from hookproof.conformance.target.definition import Project, Target
+from hookproof.spec.contract.service_contract import Contract, contract_for
+from hookproof.spec.dialect.model import Dialect
+
+CREATE: Final = "createEndpoint"
+GET: Final = "getEndpoint"
+ROLL: Final = "expireEndpointSecret"
+LINKS: Final = "listPortalLinks"
+LINK: Final = "getPortalLink"
+UPDATE: Final = "updatePortalLink"
+SOURCES: Final = "listSources"
+BROADCAST: Final = "createBroadcastEvent"
+
+
+@dataclass(slots=True)
+class ProbeSession:
+    """The calls of the probes; `exchanges` holds all of them, in order.
+
+    `endpoint_fields` are the fields without which no endpoint is created.
+    """
+
+    target: Target
+    answers: LearnedAnswers
+    nonce: str = field(default_factory=lambda: secrets.token_hex(3))
+    exchanges: list[Exchange] = field(default_factory=list)
+    endpoint_fields: tuple[str, ...] = ()
+    random: Random = field(default_factory=Random)
+    _client: ApiClient | None = None
+    _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
+    _words: int = 0
+
+    @property
+    def project(self) -> Project:
+        return self.target.projects[0]
+
+    @property
+    def contract(self) -> Contract:
+        return contract_for(self.answers.extended)
+
+    @property
+    def bodies(self) -> RequestBodies:
+        """Bodies that the target accepts, as far as its rules are learned."""
+        return RequestBodies(dialect=self.answers.dialect, random=self.random, word=self.word)
+
+    def word(self, stem: str) -> str:
+        """A word that no other call returns."""
+        self._words += 1
+        return f"{stem}-{self.nonce}{self._words:03x}{self.random.getrandbits(24):06x}"
+
+    async def use_key_format(self, key_format: str) -> None:
+        """Send keys in this form from now on."""
+        await self._stack.aclose()
+        dialect = with_key_format(self.answers.extended, key_format)
+        self._client = await self._stack.enter_async_context(
+            ApiClient(
+                self.target.base_url,
+                self.contract,
+                dialect,
+                timeout_s=self.target.budgets.request_s,
+                breaker=Breaker(),
+            )
+        )
+
+    async def close(self) -> None:
+        await self._stack.aclose()
+
+    @property
+    def api(self) -> ApiClient:
+        assert self._client is not None, "no form of the key is known yet"
+        return self._client
+
+    async def call(
+        self,
+        operation_id: str,
+        role: str,
+        *,
+        body: object = None,
+        raw_body: bytes | None = None,
+        path: Mapping[str, str] | None = None,
+        query: Mapping[str, str] | Sequence[tuple[str, str]] = (),
+        headers: Sequence[tuple[str, str]] = (),
+        key: Key = Key.OWN,
+        project: Project | None = None,
+    ) -> Exchange:
+        """Call an operation and note the exchange; never raises for what the target does."""
+        exchange = await self.api.call(
+            operation_id,
+            role=role,
+            project=project or self.project,
+            path=path,
+            query=query,
+            body=body,
+            raw_body=raw_body,
+            headers=headers,
+            key=key,
+        )
+        return self._noted(exchange)
+
+    async def send(self, role: str, method: str, target: str, content: object = None) -> Exchange:
+        """Send a request that is none of the eight operations."""
+        raw = None if content is None else encoded(content)
+        exchange = await self.api.send(
+            operation_id=None,
+            role=role,
+            project=self.project,
+            method=method,
+            target=target,
+            content=raw,
+            headers=self.api.headers(self.project, Key.OWN, raw is not None),
+            key=Key.OWN,
+        )
+        return self._noted(exchange)
+
+    def _noted(self, exchange: Exchange) -> Exchange:
+        self.exchanges.append(exchange)
+        return exchange
+
+    def endpoint(self, **fields: Any) -> dict[str, Any]:
+        """A body for a disabled endpoint, with every field that is needed to create one."""
+        bodies = self.bodies
+        needed = {name: bodies.endpoint_value(name) for name in self.endpoint_fields}
+        return {**needed, "url": bodies.url(), "is_disabled": True, **fields}
+
+
+def with_key_format(dialect: Dialect, key_format: str) -> Dialect:
+    """The dialect with keys in this form."""
+    return replace(dialect, authentication=replace(dialect.authentication, key_format=key_format))

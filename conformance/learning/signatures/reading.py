@@ -1,0 +1,210 @@
+"""Learns the signature formats from deliveries to endpoints whose secrets are known."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from hookproof.conformance.learning.learned_answers import LearnedAnswers
+from hookproof.conformance.learning.signatures.layout import HeaderLayout, layout_of
+from hookproof.conformance.learning.signatures.search import (
+    FoundSignature,
+    find_signature,
+    secret_rules,
+)
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.spec.dialect.vocabulary import SigningSecrets, TimeUnit
+
+OTHER_THAN_TIME: Final = frozenset({"content-length"})
+# How far the time of a delivery may be from that of its arrival.
+LATE_S: Final = 120.0
+UNEXPLAINED: Final = (
+    "no way of signing that was tried explains a signature of the deliveries; `hookproof check`"
+    " judges whether there is one"
+)
+PARTS: Final = (
+    "header",
+    "timestamp_header",
+    "hash",
+    "encoding",
+    "signed",
+    "value",
+    "item",
+    "separator",
+    "versions",
+    "timestamp_unit",
+    "secrets",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryWithSecrets:
+    """A delivery, its event, and the secrets of its endpoint that were valid, the oldest first."""
+
+    delivery: ReceivedDelivery
+    event_id: str
+    secrets: tuple[str, ...]
+
+
+def read_format(
+    answers: LearnedAnswers, name: str, deliveries: Sequence[DeliveryWithSecrets]
+) -> bool:
+    """Learn one format, `simple` or `advanced`, from deliveries before and after a roll; returns
+    whether a signature was explained.
+    """
+    found = [(each, _signatures(answers, each)) for each in deliveries]
+    explained = [(each, signatures) for each, signatures in found if signatures]
+    if not explained:
+        for part in PARTS:
+            answers.miss(f"signatures.{name}.{part}", UNEXPLAINED)
+        return False
+    first, (signature, *_) = explained[0]
+    place, count = _in_words(first.delivery), len(explained)
+
+    def see(part: str, value: object) -> None:
+        answers.see(f"signatures.{name}.{part}", value, shown_by=place, count=count)
+
+    see("header", signature.text.header)
+    see("hash", signature.text.hash.value)
+    see("encoding", signature.text.encoding.value)
+    see("signed", signature.signed)
+    if {each.rules.prefix for _, (each, *_) in explained} == {signature.rules.prefix}:
+        answers.see("signatures.secret.prefix", signature.rules.prefix, shown_by=place, count=count)
+        rules = {"form": signature.rules.form.value, "prefix_in_key": signature.rules.prefix_in_key}
+        for part, value in rules.items():
+            answers.see(f"signatures.secret.{part}", value, shown_by=place, count=count)
+    _read_time(answers, name, first.delivery, signature, place)
+    _read_layout(answers, name, explained, place)
+    _read_order(answers, name, explained)
+    return True
+
+
+def _signatures(answers: LearnedAnswers, signed: DeliveryWithSecrets) -> list[FoundSignature]:
+    """A signature of each secret that made one, in the order of the header."""
+    prefix = answers.value("signatures.secret.prefix") or ""
+    size = answers.value("signatures.secret.generated_bytes")
+    found = []
+    for secret in signed.secrets:
+        rules = list(secret_rules(prefix, size, secret))
+        signature = find_signature(signed.delivery, secret, rules, signed.event_id)
+        if signature is not None:
+            found.append(signature)
+    return sorted(found, key=lambda each: each.text.start)
+
+
+def _read_time(
+    answers: LearnedAnswers,
+    name: str,
+    delivery: ReceivedDelivery,
+    signature: FoundSignature,
+    place: str,
+) -> None:
+    """The header that carries the time, and its unit; a time that is sent may not be signed."""
+    alone = [
+        (header, value)
+        for header, value in delivery.headers
+        if header != signature.text.header and header.lower() not in OTHER_THAN_TIME
+        if value.isdigit() and _unit_of(value, delivery.arrived_at) is not None
+        if not signature.timestamp or value == signature.timestamp
+    ]
+    header = alone[0][0] if alone else None
+    answers.see(f"signatures.{name}.timestamp_header", header, shown_by=place)
+    value = _header_value(delivery, signature)
+    times = [signature.timestamp, *(value for _, value in alone)]
+    times += [part for part in _numbers(value) if _unit_of(part, delivery.arrived_at)]
+    unit = next((_unit_of(time, delivery.arrived_at) for time in times if time), None)
+    field = f"signatures.{name}.timestamp_unit"
+    if unit is None:
+        answers.miss(field, "no time is sent with the deliveries of this format")
+    else:
+        answers.see(field, unit.value, shown_by=place)
+
+
+def _numbers(value: str) -> list[str]:
+    return "".join(letter if letter.isdigit() else " " for letter in value).split()
+
+
+def _unit_of(text: str, arrived_at: float) -> TimeUnit | None:
+    """The unit in which a number is the time of the delivery."""
+    return next(
+        (
+            unit
+            for unit in TimeUnit
+            if text.isdigit() and abs(int(text) * unit.in_seconds - arrived_at) <= _late_s(unit)
+        ),
+        None,
+    )
+
+
+def _late_s(unit: TimeUnit) -> float:
+    return max(LATE_S, 2 * unit.in_seconds)
+
+
+def _read_layout(
+    answers: LearnedAnswers,
+    name: str,
+    explained: Sequence[tuple[DeliveryWithSecrets, list[FoundSignature]]],
+    place: str,
+) -> None:
+    """The templates of the header, from the delivery with the most signatures."""
+    signed, signatures = max(explained, key=lambda pair: len(pair[1]))
+    delivery = signed.delivery
+    value = _header_value(delivery, signatures[0])
+    sent = [part for part in _numbers(value) if _unit_of(part, delivery.arrived_at)]
+    layout: HeaderLayout = layout_of(
+        value,
+        [(each.text.start, each.text.end) for each in signatures],
+        timestamp=signatures[0].timestamp or next(iter(sent), ""),
+        event_id=signed.event_id,
+    )
+
+    def see(part: str, value: object) -> None:
+        answers.see(f"signatures.{name}.{part}", value, shown_by=place)
+
+    see("value", layout.value)
+    see("item", layout.item)
+    see("versions", list(layout.versions))
+    if layout.separator is None:
+        answers.miss(
+            f"signatures.{name}.separator", "no delivery has two signatures of this format"
+        )
+    else:
+        see("separator", layout.separator)
+
+
+def _read_order(
+    answers: LearnedAnswers,
+    name: str,
+    explained: Sequence[tuple[DeliveryWithSecrets, list[FoundSignature]]],
+) -> None:
+    """Which of two secrets signed, and in which order."""
+    field = f"signatures.{name}.secrets"
+    for signed, signatures in explained:
+        if len(signed.secrets) < 2:  # noqa: PLR2004 a roll makes it two
+            continue
+        order = tuple(_signer(signed, each) for each in signatures)
+        meaning = {
+            (0,): SigningSecrets.OLDEST,
+            (1,): SigningSecrets.NEWEST,
+            (0, 1): SigningSecrets.ALL_OLDEST_FIRST,
+            (1, 0): SigningSecrets.ALL_NEWEST_FIRST,
+        }[order]
+        answers.see(field, meaning.value, shown_by=_in_words(signed.delivery))
+        return
+    answers.miss(field, "no delivery came while two secrets were valid")
+
+
+def _signer(signed: DeliveryWithSecrets, signature: FoundSignature) -> int:
+    """The index of the secret that made a signature."""
+    for index, secret in enumerate(signed.secrets):
+        found = find_signature(signed.delivery, secret, [signature.rules], signed.event_id)
+        if found is not None and found.text == signature.text:
+            return index
+    raise AssertionError("a signature was found that none of the secrets made")
+
+
+def _header_value(delivery: ReceivedDelivery, signature: FoundSignature) -> str:
+    return delivery.header(signature.text.header) or ""
+
+
+def _in_words(delivery: ReceivedDelivery) -> str:
+    return f"delivery {delivery.sequence} at {delivery.token}"

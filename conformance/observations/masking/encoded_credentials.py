@@ -1,0 +1,202 @@
+"""Finds credentials that are already known wherever they stand, in any encoding.
+
+Servers show what they store in more ways than one: the payload of an event as an array of bytes, a
+header as base64, a body as JSON within JSON. A text is searched for all encodings of all known
+credentials at once: of each encoding the first few windows are known, and every fourth window of
+the text is looked up, so that an encoding cannot lie between two of them.
+"""
+
+import base64
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+from urllib.parse import quote, quote_plus
+
+# In bytes. Every STEPth window of a text is looked up, so a pattern of SHORTEST bytes is never
+# missed.
+WINDOW: Final = 8
+STEP: Final = 4
+SHORTEST: Final = WINDOW + STEP - 1
+
+# A credential is looked for everywhere if it is so long and has so many different characters that
+# nothing else can be equal to it by chance, such as a time or a text of zeros.
+LONG: Final = 12
+VARIED: Final = 8
+
+# How many times JSON may be within JSON.
+DEPTH: Final = 4
+
+# What is spelled alike in JSON and in a URL (RFC 8259, section 7; RFC 3986, section 2.3).
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_.~-]*")
+_ESCAPE: Final = re.compile(r"%[0-9A-F]{2}")
+# An array of numbers below a thousand, at least a few of them.
+_NUMBERS: Final = re.compile(rb"\[\s*\d{1,3}(?:\s*,\s*\d{1,3}){7,}\s*\]")
+_SEPARATOR: Final = re.compile(rb"\d(\s*,\s*)\d")
+_BYTE_VALUES: Final = 256
+# Bits: of a byte, of a character of base64 (RFC 4648, section 4).
+_BYTE: Final = 8
+_SEXTET: Final = 6
+
+
+def is_unmistakable(text: str) -> bool:
+    """Whether whatever equals this credential is this credential."""
+    return len(text) >= LONG and len(set(text)) >= VARIED
+
+
+def spellings(text: str) -> Iterator[str]:
+    """The ways in which a text may be spelled: as it is, in JSON, in JSON within JSON, in a URL."""
+    yield text
+    if not _PLAIN.fullmatch(text):
+        yield from dict.fromkeys((*_in_json(text), *_in_urls(text)))
+
+
+def encodings(text: str) -> Iterator[str]:
+    """Hexadecimal digits of a text, and what it adds to any base64 that contains it."""
+    for spelled in dict.fromkeys((text, *_in_json(text, depth=2))):
+        content = _bytes(spelled)
+        yield content.hex()
+        yield content.hex().upper()
+        for offset in range(3):
+            inner = _inner_base64(content, offset)
+            yield inner
+            if "+" in inner or "/" in inner:
+                yield inner.replace("+", "-").replace("/", "_")
+
+
+class EncodedCredentials:
+    """The credentials that are looked for, each with the name that takes its place."""
+
+    def __init__(self) -> None:
+        self._names: dict[bytes, bytes] = {}
+        self._windows: dict[bytes, list[tuple[bytes, int]]] = {}
+        self._known: set[str] = set()
+
+    def add(self, named: Iterable[tuple[str, str]]) -> None:
+        """Look for these credentials, if they are unmistakable, from now on."""
+        for text, name in named:
+            if text not in self._known and is_unmistakable(text):
+                self._known.add(text)
+                for pattern in (*spellings(text), *encodings(text)):
+                    self._add(_bytes(pattern), name.encode())
+
+    def content(self, content: bytes) -> bytes:
+        """A body with names in place of all credentials; an array of bytes remains one."""
+        if not self._windows:
+            return content
+        if b"[" in content:
+            content = _NUMBERS.sub(self._numbers, content)
+        return self._replaced(content)
+
+    def text(self, text: str) -> str:
+        if len(text) < SHORTEST:  # no pattern is so short, and most texts are
+            return text
+        content = _bytes(text)
+        replaced = self.content(content)
+        return text if replaced == content else replaced.decode("utf-8", "surrogatepass")
+
+    def value(self, value: Any) -> Any:
+        """A JSON value with names in place of all credentials."""
+        if isinstance(value, dict):
+            return {self.text(name): self.value(item) for name, item in value.items()}
+        if isinstance(value, list | tuple):
+            known = byte_array(value)
+            return (
+                [self.value(item) for item in value]
+                if known is None
+                else list(self._replaced(known))
+            )
+        return self.text(value) if isinstance(value, str) else value
+
+    def _add(self, pattern: bytes, name: bytes) -> None:
+        if len(pattern) < SHORTEST or pattern in self._names:
+            return
+        self._names[pattern] = name
+        for offset in range(STEP):
+            window = pattern[offset : offset + WINDOW]
+            self._windows.setdefault(window, []).append((pattern, offset))
+
+    def _replaced(self, content: bytes) -> bytes:
+        windows = self._windows
+        hits = [
+            at
+            for at in range(0, len(content) - WINDOW + 1, STEP)
+            if content[at : at + WINDOW] in windows
+        ]
+        if not hits:
+            return content
+        pieces, end = [], 0
+        for start, pattern in self._found(content, hits):
+            if start >= end:
+                pieces += [content[end:start], self._names[pattern]]
+                end = start + len(pattern)
+        return b"".join([*pieces, content[end:]])
+
+    def _found(self, content: bytes, hits: Iterable[int]) -> list[tuple[int, bytes]]:
+        """Where patterns are, from left to right; of several at one place the longest first."""
+        found = {
+            (at - offset, pattern)
+            for at in hits
+            for pattern, offset in self._windows[content[at : at + WINDOW]]
+            if at >= offset and content.startswith(pattern, at - offset)
+        }
+        return sorted(found, key=lambda place: (place[0], -len(place[1])))
+
+    def _numbers(self, match: re.Match[bytes]) -> bytes:
+        known = byte_array(json.loads(match[0])) if _is_json(match[0]) else None
+        replaced = None if known is None else self._replaced(known)
+        return match[0] if replaced in {known, None} else array_like(match[0], replaced or b"")
+
+
+def byte_array(value: Iterable[Any]) -> bytes | None:
+    """The bytes that a list of numbers stands for, None if there is none or it is not one."""
+    numbers = list(value)
+    whole = all(isinstance(number, int) and not isinstance(number, bool) for number in numbers)
+    if not numbers or not whole or not all(0 <= number < _BYTE_VALUES for number in numbers):
+        return None
+    return bytes(numbers)
+
+
+def array_like(written: bytes, content: bytes) -> bytes:
+    """A JSON array of these bytes, laid out as the array that it replaces."""
+    separator = _SEPARATOR.search(written)
+    between = separator[1] if separator else b", "
+    return b"[" + between.join(str(byte).encode() for byte in content) + b"]"
+
+
+def _is_json(numbers: bytes) -> bool:
+    """Whether no number begins with a zero that JSON forbids."""
+    return re.search(rb"(?<!\d)0\d", numbers) is None
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _in_json(text: str, depth: int = DEPTH) -> Iterator[str]:
+    """A text within JSON, within JSON within JSON, and so on, as several libraries escape it."""
+    for ascii_only in (True, False):
+        once = json.dumps(text, ensure_ascii=ascii_only)[1:-1]
+        for library in (once, once.replace("/", "\\/"), _without_signs_of_html(once)):
+            spelled = library
+            for _ in range(depth):
+                yield spelled
+                spelled = json.dumps(spelled, ensure_ascii=ascii_only)[1:-1]
+
+
+def _without_signs_of_html(text: str) -> str:
+    return "".join(f"\\u{ord(sign):04x}" if sign in "<>&" else sign for sign in text)
+
+
+def _in_urls(text: str) -> Iterator[str]:
+    content = _bytes(text)
+    for spelled in (quote(content, safe=""), quote(content), quote_plus(content)):
+        yield spelled
+        yield _ESCAPE.sub(lambda escape: escape[0].lower(), spelled)
+
+
+def _inner_base64(content: bytes, offset: int) -> str:
+    """The characters of base64 that depend on the content alone if `offset` bytes precede it."""
+    whole = base64.b64encode(bytes(offset) + content).decode("ascii")
+    first = -(-_BYTE * offset // _SEXTET)
+    return whole[first : _BYTE * (offset + len(content)) // _SEXTET]

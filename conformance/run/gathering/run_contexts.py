@@ -1,0 +1,54 @@
+"""The contexts of the experiments of one run: what they share, and what is their own."""
+
+import asyncio
+import random
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from hookproof.conformance.experiments.backlog import Backlog
+from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.conformance.experiments.support.seeding import Seeding
+from hookproof.conformance.run.plan import RunPlan
+from hookproof.conformance.target.client import ApiClient
+from hookproof.conformance.target.definition import Project
+from hookproof.conformance.target.environment import Environment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunContexts:
+    """What the experiments of a run share; `locks` are by project id."""
+
+    plan: RunPlan
+    environment: Environment
+    seeding: Seeding
+    backlog: Backlog
+    locks: Mapping[str, asyncio.Lock]
+    loop: asyncio.AbstractEventLoop
+
+    def of(
+        self, name: str, api: ApiClient, projects: tuple[Project, ...], attempt: str = ""
+    ) -> ExperimentContext:
+        """The context of an experiment; another `attempt` at it draws other random values."""
+        plan, target = self.plan, self.environment.target
+        return ExperimentContext(
+            experiment=name,
+            nonce=plan.nonce,
+            api=api,
+            receiver=self.environment.receiver,
+            projects=projects,
+            dialect=plan.dialect,
+            contract=plan.contract,
+            profile=plan.profile,
+            budgets=target.budgets,
+            random=random.Random(f"{plan.seed}:{name}{attempt}"),
+            clock=time.time,
+            loop=self.loop,
+            portal_links=self.locks[projects[0].id],
+            provision=target.provision,
+            fixtures=target.fixtures,
+            capabilities=target.capabilities,
+            egress_probes=target.egress_probes,
+            seeding=self.seeding,
+            backlog=self.backlog,
+        )

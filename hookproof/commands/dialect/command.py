@@ -1,0 +1,139 @@
+"""The command `hookproof dialect`: what dialects ask, what they answer, and how they differ."""
+
+import json
+
+import click
+
+from hookproof.commands.dialect.comparison import (
+    difference_json,
+    difference_lines,
+    differing_fields,
+)
+from hookproof.commands.dialect.listing import (
+    UnknownSelector,
+    field_json,
+    field_lines,
+    select_fields,
+)
+from hookproof.commands.dialect.text import dialect_text
+from hookproof.process.exit_codes import CommandError, ExitCode
+from hookproof.spec.completion import complete_dialect, complete_field
+from hookproof.spec.dialect.answer import Answer
+from hookproof.spec.dialect.answers import answers_of
+from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.reader import load_dialect
+from hookproof.spec.dialect.writer import written_dialect
+from hookproof.spec.strict_yaml.file_problem import FileProblems
+
+NAME_OR_FILE = "NAME|FILE"
+
+
+@click.group()
+def dialect() -> None:
+    """Show, compare and check dialects, which answer what the document leaves open.
+
+    A dialect is named, as in `reference`, or given as a file, as in `ours.yaml`.
+    """
+
+
+@dialect.command()
+@click.argument("name", metavar=NAME_OR_FILE, shell_complete=complete_dialect)
+@click.option("--json", "as_json", is_flag=True, help="Write JSON.")
+def show(*, name: str, as_json: bool) -> None:
+    """Show every answer of a dialect, inherited ones too, as the text of a dialect file."""
+    loaded = _load(name)
+    if as_json:
+        click.echo(json.dumps(written_dialect(loaded), indent=1))
+    else:
+        click.echo(dialect_text(loaded), nl=False)
+
+
+@dialect.command()
+@click.argument("selectors", nargs=-1, metavar="[SELECTOR]...", shell_complete=complete_field)
+@click.option("--json", "as_json", is_flag=True, help="Write JSON.")
+def fields(*, selectors: tuple[str, ...], as_json: bool) -> None:
+    """List the fields of a dialect: the question, the possible answers, the default.
+
+    A SELECTOR is a field, a group or a section of the document, such as retry.attempts, retry,
+    'delivery.*_header' or 4.3; without one all fields are listed. The default is the answer of the
+    dialect undecided, which a dialect of one's own extends.
+    """
+    try:
+        groups = select_fields(selectors)
+    except UnknownSelector as problem:
+        raise CommandError(
+            f"{problem} (`hookproof dialect fields` without a selector lists them all)"
+        ) from None
+    if as_json:
+        listed = [field_json(field, group) for group in groups for field in group.fields]
+        click.echo(json.dumps(listed, indent=1))
+    else:
+        click.echo("\n".join(field_lines(groups)))
+
+
+@dialect.command()
+@click.argument("first", metavar="A", shell_complete=complete_dialect)
+@click.argument("second", metavar="B", shell_complete=complete_dialect)
+@click.option("--json", "as_json", is_flag=True, help="Write JSON.")
+@click.pass_context
+def diff(context: click.Context, /, *, first: str, second: str, as_json: bool) -> None:
+    """Show what the dialects A and B answer differently; each is a name or a file.
+
+    Exit codes: 0 they answer all the same; 1 they differ; 64 one of them cannot be read.
+    """
+    differences = list(differing_fields(_load(first), _load(second)))
+    if as_json:
+        click.echo(json.dumps([difference_json(each) for each in differences], indent=1))
+    else:
+        for difference in differences:
+            click.echo("\n".join(difference_lines(difference, first, second)))
+        click.echo(_counted(len(differences)))
+    context.exit(ExitCode.FAILED if differences else ExitCode.OK)
+
+
+@dialect.command()
+@click.argument(
+    "names",
+    nargs=-1,
+    required=True,
+    metavar=f"{NAME_OR_FILE}...",
+    shell_complete=complete_dialect,
+)
+@click.pass_context
+def check(context: click.Context, /, *, names: tuple[str, ...]) -> None:
+    """Check dialect files, and report all mistakes with their lines.
+
+    Exit codes: 0 all of them can be used; 64 one cannot.
+    """
+    code = ExitCode.OK
+    for name in names:
+        try:
+            click.echo(f"{name}: {_described(load_dialect(name))}")
+        except FileProblems as problems:
+            click.echo(str(problems), err=True)
+            code = ExitCode.USAGE
+    context.exit(code)
+
+
+def _load(name: str) -> Dialect:
+    try:
+        return load_dialect(name)
+    except FileProblems as problems:
+        raise CommandError(str(problems)) from None
+
+
+def _described(loaded: Dialect) -> str:
+    """What a dialect that can be used answers, in a line."""
+    answers = [answer for _, answer in answers_of(loaded) if isinstance(answer, Answer)]
+    undecided = sum(not answer.decided for answer in answers)
+    several = sum(len(answer.allowed) > 1 for answer in answers)
+    return (
+        f"the dialect {loaded.name} can be used; of {len(answers)} answers that may stay open,"
+        f" {undecided} are undecided and {several} allow several values"
+    )
+
+
+def _counted(differences: int) -> str:
+    if not differences:
+        return "Both give the same answers."
+    return "1 answer differs." if differences == 1 else f"{differences} answers differ."

@@ -1,0 +1,68 @@
+"""Runs a control listener that clients cannot hold open with half a request.
+
+A connection without a complete request head is closed after a while, however slowly it sends one.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+from aiohttp import web
+
+# Longer than the clients of control listeners keep an idle connection.
+IDLE_S: Final = 60.0
+# How often connections are looked at, as a part of the time that they have.
+_LOOKS: Final = 10
+
+
+class ControlRunner(web.AppRunner):
+    """As its base class; closes connections that had no request for `idle_s` seconds."""
+
+    def __init__(self, app: web.Application, *, idle_s: float = IDLE_S, **options: Any) -> None:
+        app.middlewares.insert(0, self._note_request)
+        super().__init__(app, access_log=None, **options)
+        self._idle_s = idle_s
+        # Since when there is no request; of open connections, and of some that have just closed.
+        self._idle_since: dict[object, float] = {}
+        self._answering: Counter[object] = Counter()
+        self._sweeper: asyncio.Task[None] | None = None
+
+    async def setup(self) -> None:
+        await super().setup()
+        self._sweeper = asyncio.get_running_loop().create_task(self._sweep())
+
+    async def cleanup(self) -> None:
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+        await super().cleanup()
+
+    @web.middleware
+    async def _note_request(
+        self,
+        request: web.Request,
+        handler: Callable[[web.Request], Awaitable[web.StreamResponse]],
+    ) -> web.StreamResponse:
+        connection = request.protocol
+        self._answering[connection] += 1
+        try:
+            return await handler(request)
+        finally:
+            self._answering[connection] -= 1
+            self._idle_since[connection] = asyncio.get_running_loop().time()
+
+    async def _sweep(self) -> None:
+        while True:
+            await asyncio.sleep(self._idle_s / _LOOKS)  # the pace of the looks
+            self._answering = +self._answering  # without those that have been answered
+            now = asyncio.get_running_loop().time()
+            server = self.server
+            assert isinstance(server, web.Server)
+            self._idle_since = {
+                connection: self._idle_since.get(connection, now)
+                for connection in server.connections
+            }
+            for connection in server.connections:
+                late = self._idle_since[connection] < now - self._idle_s
+                if late and connection not in self._answering:
+                    connection.force_close()

@@ -1,0 +1,1 @@
+"""What the HTML reports have in common; nothing here imports anything of the project."""

@@ -1,0 +1,94 @@
+"""The fields of a dialect about requests (sections 2.9, 4.9, 8 and 9)."""
+
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from hookproof.spec.dialect.answer import NOT_ASKED, Answer
+from hookproof.spec.dialect.constraints import AMOUNT, COUNT
+from hookproof.spec.dialect.vocabulary import (
+    AppIdMeaning,
+    CertificateEncoding,
+    HeaderText,
+    LeftOut,
+    OnInput,
+    PartialMapping,
+    PortalEndpointsMeaning,
+)
+
+# What a service without a bound accepts at least: what a signed integer of 32 bits holds.
+UNBOUNDED: Final = 2**31 - 1
+
+# The field of RequestRules that names the required fields of an operation's body.
+REQUIRES: Final = {
+    "createEndpoint": "create_endpoint_requires",
+    "expireEndpointSecret": "expire_endpoint_secret_requires",
+    "updatePortalLink": "update_portal_link_requires",
+    "createBroadcastEvent": "create_broadcast_event_requires",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestRules:
+    """Sections 2.9, 4.9, 8 and 9: what a request must and may contain."""
+
+    create_endpoint_requires: Annotated[tuple[str, ...], "required fields of createEndpoint"]
+    expire_endpoint_secret_requires: Annotated[
+        tuple[str, ...], "required fields of expireEndpointSecret"
+    ]
+    update_portal_link_requires: Annotated[tuple[str, ...], "required fields of updatePortalLink"]
+    create_broadcast_event_requires: Annotated[
+        tuple[str, ...], "required fields of createBroadcastEvent"
+    ]
+    service_assigned: Annotated[tuple[str, ...], "response fields that only the service sets"]
+    service_assigned_input: Annotated[
+        Answer[OnInput], "what happens to a service-assigned field in a request"
+    ]
+    unknown_fields: Annotated[
+        Answer[OnInput], "what happens to a field that the document does not name"
+    ]
+    size_limit: Annotated[int | None, "largest request body, in bytes; null: no limit", COUNT]
+    http_timeout_minimum: Annotated[int, "smallest http_timeout, in seconds", AMOUNT]
+    http_timeout_maximum: Annotated[
+        int | None, "largest http_timeout, in seconds; null: none", COUNT
+    ]
+    rate_limit_maximum: Annotated[int | None, "largest rate_limit; null: none", COUNT]
+    rate_limit_duration_maximum: Annotated[
+        int | None, "largest rate_limit_duration, in its unit; null: none", COUNT
+    ]
+    expiration_maximum: Annotated[
+        int | None, "largest expiration of an old secret, in its unit; null: none", COUNT
+    ]
+    expiration_minimum: Annotated[
+        int | None, "smallest expiration of an old secret, in its unit; null: none", AMOUNT
+    ] = 0
+    app_id: Annotated[Answer[AppIdMeaning], "what the deprecated appID does"]
+    portal_endpoints: Annotated[
+        Answer[PortalEndpointsMeaning], "what the deprecated portal field endpoints does"
+    ]
+    header_text: Annotated[Answer[HeaderText], "texts that the value of a custom header can be"] = (
+        NOT_ASKED
+    )
+    client_certificate: Annotated[
+        Answer[CertificateEncoding], "how certificate and key of mtls_client_cert are written"
+    ] = NOT_ASKED
+    partial_field_mapping: Annotated[
+        Answer[PartialMapping], "what becomes of a field_mapping that leaves out a member"
+    ] = NOT_ASKED
+    update_left_out: Annotated[
+        Answer[LeftOut], "what an update does to a field of a portal link that it leaves out"
+    ] = NOT_ASKED
+
+    def required_by(self, operation_id: str) -> tuple[str, ...]:
+        """The required fields of an operation's body; raises KeyError if it has none."""
+        required: tuple[str, ...] = getattr(self, REQUIRES[operation_id])
+        return required
+
+
+def most(bound: int | None) -> int:
+    """The largest number that is certainly accepted by a bound, or where there is none."""
+    return UNBOUNDED if bound is None else bound
+
+
+def least_expiration(rules: RequestRules) -> int:
+    """The smallest expiration that is certainly accepted, below zero where nothing bounds it."""
+    return -UNBOUNDED if rules.expiration_minimum is None else rules.expiration_minimum

@@ -1,0 +1,127 @@
+from dataclasses import replace
+
+import pytest
+
+from hookproof.conformance.checks.deliveries.attempts.retries import (
+    a_delivery_that_succeeded_is_not_attempted_again,
+    a_failed_attempt_is_followed_by_another,
+    a_redirect_counts_as_the_dialect_says,
+    a_redirect_is_not_followed,
+    an_attempt_without_answer_is_followed_by_another,
+)
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.delivery.attempts.statuses import AnsweredStatuses
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from tests.conformance.canned_deliveries import destination, ending, event, observed, sent
+from tests.conformance.canned_evidence import NOW, delivery, verdicts
+from tests.conformance.checks.api.example import Judge
+
+PASS, FAIL = Verdict.PASS, Verdict.FAIL
+WHERE = destination("answers")
+LONG_AFTER = NOW + 60
+
+
+def answered(*statuses: int | None, ended_at: float = LONG_AFTER) -> AnsweredStatuses:
+    """Attempts a second apart, each answered at once with its status, None for a reset."""
+    attempts = [attempt_answered(number, status) for number, status in enumerate(statuses, start=1)]
+    return observed(AnsweredStatuses, WHERE, *attempts, aside="aside", ended_at=ended_at)
+
+
+def attempt_answered(number: int, status: int | None) -> ReceivedDelivery:
+    attempt = ending(sent(event(), WHERE, at=NOW + number - 1, attempt=number), completed=0.0)
+    return replace(attempt, status=status)
+
+
+@pytest.mark.parametrize("status", [400, 401, 408, 410, 422, 429, 501, 504])
+def test_each_failing_status_needs_a_further_attempt(status: int) -> None:
+    check = a_failed_attempt_is_followed_by_another
+    assert verdicts(check, answered(status, 200)) == {"1-16": PASS}
+    assert verdicts(check, answered(status)) == {"1-16": FAIL}
+    assert verdicts(check, answered(500, status)) == {"1-16": FAIL}
+
+
+def test_a_reset_needs_a_further_attempt() -> None:
+    check = an_attempt_without_answer_is_followed_by_another
+    assert verdicts(check, answered(None, 200)) == {"1-17": PASS}
+    assert verdicts(check, answered(None)) == {"1-17": FAIL}
+
+
+@pytest.mark.parametrize("status", [301, 303, 307, 308])
+def test_each_redirect_is_judged_by_the_dialect(status: int) -> None:
+    check = a_redirect_counts_as_the_dialect_says
+    assert verdicts(check, answered(status)) == {"1-18": FAIL}
+    assert verdicts(check, answered(status, 200)) == {"1-18": PASS}
+    assert verdicts(check, answered(status), "contrary") == {"1-18": PASS}
+    assert verdicts(check, answered(status, 200), "contrary") == {"1-18": FAIL}
+
+
+def test_the_last_attempt_needs_no_further_one() -> None:
+    assert verdicts(a_failed_attempt_is_followed_by_another, answered(*[500] * 5)) == {"1-16": PASS}
+
+
+def test_a_further_attempt_that_may_still_come_is_not_missed() -> None:
+    check = a_failed_attempt_is_followed_by_another
+    assert verdicts(check, answered(500, ended_at=NOW + 5)) == {}
+    assert verdicts(check, answered(500, ended_at=NOW + 5.3)) == {"1-16": FAIL}
+
+
+def test_each_status_of_success_ends_a_delivery() -> None:
+    check = a_delivery_that_succeeded_is_not_attempted_again
+    for status in (200, 201, 202, 204, 206):
+        assert verdicts(check, answered(status)) == {"1-15": PASS}
+        assert verdicts(check, answered(500, status)) == {"1-15": PASS}
+        assert verdicts(check, answered(status, 200)) == {"1-15": FAIL}
+        assert verdicts(check, answered(500, status, 200)) == {"1-15": FAIL}
+
+
+def test_a_success_that_came_too_late_shows_nothing() -> None:
+    late = replace(
+        ending(sent(event(), WHERE), completed=31.0), status=200
+    )  # the default http_timeout is 30 s
+    observation = observed(
+        AnsweredStatuses, WHERE, late, attempt_answered(2, 200), aside="aside", ended_at=LONG_AFTER
+    )
+    check = a_delivery_that_succeeded_is_not_attempted_again
+    assert verdicts(check, observation) == {"1-15": PASS}  # by the second attempt alone
+
+
+def test_a_redirect_of_any_status_is_not_followed() -> None:
+    check = a_redirect_is_not_followed
+    assert verdicts(check, answered(307, 200)) == {"6-17": PASS}
+    assert verdicts(check, answered(500, 200)) == {}
+    followed = observed(
+        AnsweredStatuses,
+        WHERE,
+        attempt_answered(1, 308),
+        delivery("aside"),
+        aside="aside",
+        ended_at=LONG_AFTER,
+    )
+    assert verdicts(check, followed) == {"6-17": FAIL}
+
+
+def test_an_attempt_with_the_body_of_another_event_may_be_the_missing_one() -> None:
+    other = event("other")
+    failed = replace(attempt_answered(1, 500), sequence=1)
+    named = ending(sent(replace(other, uid=event().uid), WHERE, at=NOW + 1), completed=0.0)
+
+    def with_both(check: Judge, *arrived: ReceivedDelivery) -> dict[str, Verdict]:
+        observation = observed(
+            AnsweredStatuses,
+            WHERE,
+            *arrived,
+            events=[event(), other],
+            aside="aside",
+            ended_at=LONG_AFTER,
+        )
+        return verdicts(check, observation)
+
+    check = a_failed_attempt_is_followed_by_another
+    assert with_both(check, failed) == {"1-16": FAIL}
+    assert with_both(check, failed, replace(named, sequence=2)) == {}
+    # Nor is it certain that the other event was delivered twice.
+    whole = ending(sent(other, WHERE), completed=0.0)
+    check = a_delivery_that_succeeded_is_not_attempted_again
+    twice = ending(sent(other, WHERE, at=NOW + 1, attempt=2), completed=0.0)
+    assert with_both(check, whole, twice) == {"1-15": FAIL}
+    assert with_both(check, whole, replace(named, sequence=2)) == {"1-15": PASS}

@@ -1,0 +1,233 @@
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from hookproof.conformance.checks.deliveries.attempts.exhaustion import (
+    a_failing_delivery_is_attempted_as_often_as_the_dialect_says,
+)
+from hookproof.conformance.checks.deliveries.attempts.timeout import (
+    an_endpoint_that_does_not_answer_is_given_up_in_time,
+)
+from hookproof.conformance.checks.deliveries.security.credentials import (
+    a_delivery_carries_its_basic_credentials,
+    a_delivery_carries_the_header_of_its_api_key,
+    a_delivery_presents_the_certificate_of_its_endpoint,
+)
+from hookproof.conformance.checks.deliveries.security.oauth2 import (
+    a_delivery_carries_a_token_that_was_issued,
+    a_token_is_not_used_beyond_its_lifetime,
+)
+from hookproof.conformance.checks.deliveries.security.signatures import (
+    the_time_that_is_signed_is_that_of_the_attempt,
+)
+from hookproof.conformance.model.check_registry import CheckContext
+from hookproof.conformance.model.evidence import NotExaminedError
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.delivery.attempts.later_attempts import (
+    LaterAttempts,
+    LaterSilence,
+    LaterTokens,
+)
+from hookproof.conformance.observations.destinations import Destination
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.spec.contract.service_contract import contract_for
+from tests.conformance.canned_deliveries import destination, ending, event, observed, sent
+from tests.conformance.canned_evidence import NOW, verdicts
+from tests.conformance.checks.deliveries.security.canned_oauth2 import (
+    authorized,
+    masked,
+    token_request,
+)
+from tests.spec.dialect_variants import variant
+
+PASS, FAIL = Verdict.PASS, Verdict.FAIL
+KEYED = destination(
+    "api_key",
+    authentication={
+        "type": "api_key",
+        "api_key": {"header_name": "X-Key", "header_value": "key-1"},
+    },
+)
+BASIC = destination(
+    "basic_auth",
+    authentication={"type": "basic_auth", "basic_auth": {"username": "u", "password": "p"}},
+)
+PLAIN = destination()
+OTHER = event("another event")
+
+
+def later(where: Destination, *attempts: ReceivedDelivery, **fields: Any) -> LaterAttempts:
+    return observed(LaterAttempts, where, *attempts, events=[event(), OTHER], **fields)
+
+
+def carrying(name: str, *values: str | None, where: Destination) -> LaterAttempts:
+    """Attempts at one event, each with a header of this name or, for None, without it."""
+    return later(
+        where,
+        *(
+            sent(
+                event(),
+                where,
+                at=NOW + number,
+                attempt=number,
+                headers=[] if value is None else [(name, value)],
+            )
+            for number, value in enumerate(values, start=1)
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("where", "header", "requirement"),
+    [(KEYED, "X-Key", "2.5-9"), (BASIC, "Authorization", "2.5-10")],
+)
+def test_each_attempt_carries_the_credentials_of_the_first(
+    where: Destination, header: str, requirement: str
+) -> None:
+    checks = {
+        "2.5-9": a_delivery_carries_the_header_of_its_api_key,
+        "2.5-10": a_delivery_carries_its_basic_credentials,
+    }
+
+    def judged(*values: str | None) -> dict[str, Verdict]:
+        return verdicts(checks[requirement], carrying(header, *values, where=where))
+
+    assert judged("a", "a", "a") == {requirement: PASS}
+    assert judged("a", "a", None) == {requirement: FAIL}
+    assert judged("a", "b") == {requirement: FAIL}
+    assert judged(None, "a") == judged("a") == judged() == {}
+
+
+def test_the_next_event_carries_the_credentials_of_the_first_too() -> None:
+    first = sent(event(), KEYED, headers=[("X-Key", "key-1")])
+    second = replace(sent(OTHER, KEYED, at=NOW + 1), sequence=2)
+    check = a_delivery_carries_the_header_of_its_api_key
+    assert verdicts(check, later(KEYED, first, second)) == {"2.5-9": FAIL}
+
+
+def test_each_attempt_presents_the_certificate_of_the_first() -> None:
+    where = destination("client certificate", mtls_client_cert={"client_cert": "c"})
+
+    def judged(*certificates: str | None) -> dict[str, Verdict]:
+        attempts = (
+            sent(event(), where, at=NOW + number, attempt=number, client_certificate=certificate)
+            for number, certificate in enumerate(certificates, start=1)
+        )
+        return verdicts(
+            a_delivery_presents_the_certificate_of_its_endpoint, later(where, *attempts)
+        )
+
+    assert judged("a", "a") == {"2.3-17": PASS}
+    assert judged("a", "a", None) == judged("a", "b") == {"2.3-17": FAIL}
+    assert judged(None, "a") == {}
+
+
+def attempts(count: int) -> list[ReceivedDelivery]:
+    return [sent(event(), PLAIN, at=NOW + number, attempt=number) for number in range(1, count + 1)]
+
+
+def test_a_delivery_without_its_last_attempt_fails() -> None:
+    check = a_failing_delivery_is_attempted_as_often_as_the_dialect_says
+    assert verdicts(check, later(PLAIN, *attempts(5), awaited=5)) == {"1-12": PASS}
+    assert verdicts(check, later(PLAIN, *attempts(4), awaited=5)) == {"1-12": FAIL}
+    assert verdicts(check, later(PLAIN, *attempts(3), awaited=3)) == {}
+    assert verdicts(check, later(PLAIN, *attempts(1))) == {}
+
+
+def test_a_last_attempt_may_be_missing_where_endpoints_are_disabled() -> None:
+    dialect = variant({"retry.deactivate_after": 1})
+    rules = CheckContext(dialect=dialect, contract=contract_for(dialect))
+    observation = later(PLAIN, *attempts(4), awaited=5)
+    check = a_failing_delivery_is_attempted_as_often_as_the_dialect_says
+    assert not list(check(observation, rules))
+
+
+def test_a_last_attempt_that_is_missing_on_a_late_machine_shows_nothing() -> None:
+    observation = replace(later(PLAIN, *attempts(4), awaited=5), late_s=1.2)
+    with pytest.raises(NotExaminedError, match="this machine was late"):
+        verdicts(a_failing_delivery_is_attempted_as_often_as_the_dialect_says, observation)
+
+
+def test_the_time_of_the_event_before_is_not_that_of_a_delivery() -> None:
+    where = destination("advanced", advanced_signatures=True)
+    first = sent(event(), where)
+    check = the_time_that_is_signed_is_that_of_the_attempt
+    for signed_at, verdict in ((NOW + 9, PASS), (NOW, FAIL)):
+        second = replace(sent(OTHER, where, at=NOW + 9, signed_at=signed_at), sequence=2)
+        assert verdicts(check, later(where, first, second)) == {"6-11": verdict}
+
+
+def tokens(carried: Sequence[tuple[float, str]], *, issued_at: Sequence[float]) -> Any:
+    """Attempts with such an Authorization so many seconds after the first, and tokens issued."""
+    where = authorized()
+    arrived = (
+        sent(event(), where, at=NOW + at, attempt=number, headers=[("Authorization", value)])
+        for number, (at, value) in enumerate(carried, start=1)
+    )
+    requests = (
+        replace(token_request(at=NOW + at), sequence=number)
+        for number, at in enumerate(issued_at, start=1)
+    )
+    return masked(
+        observed(
+            LaterTokens,
+            where,
+            *arrived,
+            *requests,
+            issued=("issued-a", "issued-b", "issued-c"),
+            token_server="token server",
+            life_s=0.5,
+        )
+    )
+
+
+def judged_tokens(carried: Sequence[tuple[float, str]]) -> dict[str, Verdict]:
+    observation = tokens([(0.0, "Bearer issued-a"), *carried], issued_at=(-0.1, 4.9))
+    return {
+        **verdicts(a_delivery_carries_a_token_that_was_issued, observation),
+        **verdicts(a_token_is_not_used_beyond_its_lifetime, observation),
+    }
+
+
+def test_each_attempt_needs_a_token_that_is_valid() -> None:
+    assert judged_tokens([(5.0, "Bearer issued-b")]) == {"2.5-3": PASS, "2.5-7": PASS}
+    assert judged_tokens([(5.0, "Bearer issued-a")]) == {"2.5-3": PASS, "2.5-7": FAIL}
+    assert judged_tokens([(5.0, "Bearer anything")]) == {"2.5-3": FAIL, "2.5-7": PASS}
+
+
+def test_an_endpoint_whose_attempts_carry_no_token_at_all_is_judged_elsewhere() -> None:
+    none = tokens([(0.0, "none"), (5.0, "none")], issued_at=(-0.1,))
+    assert verdicts(a_delivery_carries_a_token_that_was_issued, none) == {}
+
+
+def test_the_last_token_is_as_old_as_its_latest_request() -> None:
+    last = "Bearer issued-c"
+    for issued_at, verdict in (((-9, -8, -0.1, 4.9), PASS), ((-9, -8, -0.1), FAIL)):
+        observation = tokens([(0.0, last), (5.0, last)], issued_at=issued_at)
+        assert verdicts(a_delivery_carries_a_token_that_was_issued, observation) == {"2.5-3": PASS}
+        actual = verdicts(a_token_is_not_used_beyond_its_lifetime, observation)
+        assert actual == {"2.5-7": verdict}
+
+
+def test_a_token_may_take_a_moment_to_arrive() -> None:
+    assert judged_tokens([(1.8, "Bearer issued-a")])["2.5-7"] is PASS
+
+
+def silence(*closed: float | None, number: int) -> LaterSilence:
+    """Attempts that were given up so many seconds after they arrived."""
+    where = destination("silent", http_timeout=1)
+    arrived = (
+        ending(sent(event(), where, at=NOW + 10 * place, attempt=place), closed=closed_s)
+        for place, closed_s in enumerate(closed, start=1)
+    )
+    return observed(LaterSilence, where, *arrived, timeout_s=1.0, silent_at={"silent": number})
+
+
+def test_a_further_attempt_is_given_up_in_time() -> None:
+    check = an_endpoint_that_does_not_answer_is_given_up_in_time
+    assert verdicts(check, silence(0.0, 1.1, number=2)) == {"8-7": PASS}
+    assert verdicts(check, silence(0.0, None, number=2)) == {"8-7": FAIL}
+    assert verdicts(check, silence(0.0, 0.0, 9.0, number=3)) == {"8-7": FAIL}
+    assert verdicts(check, silence(0.0, number=2)) == {}

@@ -1,0 +1,181 @@
+"""What deliveries show is read from arrivals written by hand."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from hookproof.conformance.learning.deliveries import gathering
+from hookproof.conformance.learning.deliveries.gathering import (
+    FAILING,
+    NO_OWNER,
+    OTHER_SUCCESS,
+    PATIENT,
+    REDIRECTED,
+    SHORT_WINDOW,
+    GatheredDeliveries,
+)
+from hookproof.conformance.learning.deliveries.listener import (
+    DeliverySession,
+    Listener,
+    SentEvent,
+)
+from hookproof.conformance.learning.deliveries.readings import read_deliveries
+from hookproof.conformance.learning.deliveries.retry_readings import read_tallies
+from hookproof.conformance.learning.learned_answers import LearnedAnswers
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.spec.dialect.reader import load_dialect
+from tests.conformance.canned_evidence import NOW, exchange
+
+FIRST = "the first endpoint"
+# When events are sent, in seconds: a burst, and some later.
+SENT = (0.0, 0.1, 0.2, 0.3, 6.0, 6.1)
+EVENTS = [
+    SentEvent(
+        marker=f"learned-{number}",
+        event_type=f"type-{number}",
+        answer=exchange(
+            "broadcast", "createBroadcastEvent", data={"uid": f"event-{number}"}, sent_at=NOW + at
+        ),
+    )
+    for number, at in enumerate(SENT)
+]
+
+
+def delivery(event: int, at: float, attempt: int, **changes: Any) -> ReceivedDelivery:
+    fields: dict[str, Any] = {
+        "token": "token",
+        "sequence": attempt + 1,
+        "method": "POST",
+        "path": "/token",
+        "headers": (("Hook-Event", f"event-{event}"), ("Hook-Try", str(attempt))),
+        "body": f'{{"marker":"learned-{event}"}}'.encode(),
+        "arrived_at": NOW + at,
+        "arrived_monotonic": 100 + at,
+        "completed_monotonic": 100 + at + 0.01,
+        "peer_port": 1,
+        "client_certificate": None,
+        "status": 200,
+    }
+    return ReceivedDelivery(**{**fields, **changes})
+
+
+def attempts(event: int, *times: float) -> list[ReceivedDelivery]:
+    return [delivery(event, SENT[event] + at, number) for number, at in enumerate(times, 1)]
+
+
+def read(
+    arrived: dict[str, Sequence[ReceivedDelivery]], ended_at: float = 200.0
+) -> tuple[LearnedAnswers, GatheredDeliveries]:
+    """The answers that are learned from what arrived at endpoints of these kinds."""
+    listeners = {
+        name: Listener(
+            about=name,
+            token="token",
+            created=exchange(data={"uid": name, "status": "active"}),
+            arrived=tuple(deliveries),
+        )
+        for name, deliveries in {FIRST: (), **arrived}.items()
+    }
+    session: Any = None  # no reading calls anything
+    gathered = GatheredDeliveries(
+        delivery=DeliverySession(
+            session=session, receiver=session, listeners=listeners, events=EVENTS
+        ),
+        visible_s=0.02,
+        visits=(),
+        secrets={gathering.SIMPLE: (), gathering.ADVANCED: ()},
+        rolled_after=3,
+        ended_at=ended_at,
+    )
+    answers = LearnedAnswers("undecided", load_dialect("undecided"))
+    read_deliveries(answers, gathered, quick=False)
+    return answers, gathered
+
+
+def value(answers: LearnedAnswers, field: str) -> Any:
+    learned = answers.answer(field)
+    return learned.values[0] if answers.is_seen(field) else None
+
+
+def test_a_schedule_is_read_from_deliveries_that_fail() -> None:
+    failing = [*attempts(0, 0.0, 0.52, 1.55, 3.6), *attempts(1, 0.0, 0.5, 1.53, 3.57)]
+    answers, _ = read({f"{FAILING} 0": failing})
+    assert value(answers, "retry.attempts") == 4
+    assert value(answers, "retry.initial_s") == 0.5
+    assert value(answers, "retry.factor") == 2
+    assert value(answers, "delivery.attempt_header") == "Hook-Try"
+    assert value(answers, "delivery.first_attempt") == 1
+    assert value(answers, "delivery.event_id_header") == "Hook-Event"
+
+
+def test_attempts_are_not_counted_while_another_may_come() -> None:
+    answers, _ = read({f"{FAILING} 0": attempts(0, 0.0, 1.0, 3.0)}, ended_at=104.0)
+    assert not answers.is_seen("retry.attempts")
+    assert value(answers, "retry.initial_s") == 1.0
+
+
+def test_a_wait_that_is_cut_short_is_the_longest() -> None:
+    answers, _ = read({f"{FAILING} 0": attempts(0, 0.0, 1.0, 3.0, 5.0, 7.0)})
+    assert value(answers, "retry.maximum_s") == 2.0
+
+
+@pytest.mark.parametrize(
+    ("about", "field", "repeated", "once"),
+    [
+        (REDIRECTED, "retry.redirect", "failure", "success"),
+        (OTHER_SUCCESS, "retry.success", "only_200", "any_2xx"),
+    ],
+)
+def test_an_outcome_is_read_from_whether_another_attempt_came(
+    about: str, field: str, repeated: str, once: str
+) -> None:
+    assert value(read({about: attempts(0, 0.0, 1.0)})[0], field) == repeated
+    assert value(read({about: attempts(0, 0.0)})[0], field) == once
+
+
+@pytest.mark.parametrize(("wait", "meaning"), [(4.1, "honoured"), (0.5, "ignored")])
+def test_retry_after_is_compared_with_the_usual_wait(wait: float, meaning: str) -> None:
+    arrived = {f"{FAILING} 0": attempts(0, 0.0, 0.5, 1.0), PATIENT: attempts(0, 0.0, wait)}
+    assert value(read(arrived)[0], "retry.retry_after") == meaning
+
+
+def test_a_visit_of_an_endpoint_without_owner_is_no_delivery() -> None:
+    visit = delivery(0, 0.0, 1, method="GET", body=b"")
+    assert value(read({NO_OWNER: [visit]})[0], "delivery.reach") == "owned_endpoints"
+    reached = read({NO_OWNER: attempts(0, 0.0)})[0]
+    assert value(reached, "delivery.reach") == "active_endpoints"
+
+
+def limited(*times: float | None) -> list[ReceivedDelivery]:
+    """What arrives at an endpoint with a limit; None for an event that never comes."""
+    return [delivery(event, at, 1) for event, at in enumerate(times) if at is not None]
+
+
+def test_deliveries_that_wait_two_seconds_each_show_the_unit_and_the_waiting() -> None:
+    answers, _ = read({SHORT_WINDOW: limited(0.0, 2.0, 4.0, 6.0, 8.0, 10.0)})
+    assert value(answers, "delivery.rate_limit_unit") == "seconds"
+    assert value(answers, "delivery.excess") == "waits"
+
+
+def test_events_that_are_left_out_show_that_they_are_dropped() -> None:
+    answers, _ = read({SHORT_WINDOW: limited(0.0, None, None, None, 6.0, None)})
+    assert value(answers, "delivery.rate_limit_unit") == "seconds"
+    assert value(answers, "delivery.excess") == "dropped"
+
+
+def test_a_limit_that_does_not_hold_teaches_no_unit() -> None:
+    answers, _ = read({SHORT_WINDOW: limited(0.0, 0.1, 0.2, 0.3, 6.0, 6.1)})
+    assert not answers.is_seen("delivery.rate_limit_unit")
+    assert "hookproof check" in answers.answer("delivery.rate_limit_unit").reason
+
+
+@pytest.mark.parametrize(("rate", "meaning"), [(100, "percent"), (1000, "per_mille"), (2, "count")])
+def test_tallies_are_read_from_an_endpoint_that_always_fails(rate: int, meaning: str) -> None:
+    name = f"{FAILING} 0"
+    answers, gathered = read({name: [*attempts(0, 0.0, 1.0, 2.0), *attempts(1, 0.0, 1.0, 2.0)]})
+    record = {"status": "paused", "events": 2, "failure_rate": rate}
+    read_tallies(answers, gathered, {name: record}, others_sent=False)
+    assert value(answers, "representation.failure_rate") == meaning
+    assert value(answers, "representation.event_count") == "reached"
+    assert value(answers, "retry.deactivate_after") == 2

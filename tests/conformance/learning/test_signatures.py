@@ -1,0 +1,92 @@
+"""How deliveries are signed is found from the deliveries, for every shipped dialect and others."""
+
+from dataclasses import replace
+
+import pytest
+
+from hookproof.conformance.learning.learned_answers import LearnedAnswers
+from hookproof.conformance.learning.signatures.reading import DeliveryWithSecrets, read_format
+from hookproof.mockserver.delivery.attempt.signing import SignatureFormat
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.reader import load_dialect, load_dialect_mapping
+from hookproof.spec.dialect.vocabulary import SecretForm
+from tests.conformance.learning_score import Outcome, outcome
+from tests.spec.random_dialects import random_dialect
+
+EVENT = "01M84D5DNYQEBPH1F1JGM7SRWP"
+AT = 1_800_000_000.25
+BODY = b'{"marker":"learned-1","amount":12.5}'
+DIALECTS = ["reference", "contrary", "standard-webhooks", *range(8)]
+
+
+def dialect_of(name: str | int) -> Dialect:
+    if isinstance(name, str):
+        return load_dialect(name)
+    return load_dialect_mapping(random_dialect(name), "random")
+
+
+def secret(dialect: Dialect, letter: str) -> str:
+    text = (
+        "c2VjcmV0LW9mLWFuLWVuZHBvaW50"
+        if dialect.signatures.secret.form is (SecretForm.BASE64)
+        else "5ec2e70fa9"
+    )
+    return f"{dialect.signatures.secret.prefix}{text[:-4]}{letter * 4}"
+
+
+def delivery(dialect: Dialect, name: str, *secrets: str) -> DeliveryWithSecrets:
+    scheme = getattr(dialect.signatures, name)
+    signer = SignatureFormat(scheme, dialect.signatures.secret)
+    headers = (
+        ("Host", "receiver.invalid"),
+        ("Content-Length", str(len(BODY))),
+        *([(dialect.delivery.event_id_header, EVENT)] if dialect.delivery.event_id_header else []),
+        *signer.headers(secrets, EVENT, AT, BODY),
+    )
+    received = ReceivedDelivery(
+        token="t",
+        sequence=1,
+        method="POST",
+        path="/t",
+        headers=headers,
+        body=BODY,
+        arrived_at=AT + 0.1,
+        arrived_monotonic=1.0,
+        completed_monotonic=1.1,
+        peer_port=1,
+        client_certificate=None,
+        status=200,
+    )
+    return DeliveryWithSecrets(delivery=received, event_id=EVENT, secrets=secrets)
+
+
+@pytest.mark.parametrize("name", ["simple", "advanced"])
+@pytest.mark.parametrize("dialect_name", DIALECTS)
+def test_a_format_is_learned_from_two_deliveries(dialect_name: str | int, name: str) -> None:
+    dialect = dialect_of(dialect_name)
+    old, new = secret(dialect, "a"), secret(dialect, "e")
+    answers = LearnedAnswers("undecided", load_dialect("undecided"))
+    answers.see("signatures.secret.prefix", dialect.signatures.secret.prefix, shown_by="a creation")
+    signed = [delivery(dialect, name, old), delivery(dialect, name, old, new)]
+    assert read_format(answers, name, signed)
+    group = f"signatures.{name}."
+    learned = {
+        field: outcome(answers.answer(field), value, dialect)
+        for field in answers.fields
+        if field.startswith(group)
+        for value in [getattr(getattr(dialect.signatures, name), field.removeprefix(group))]
+    }
+    assert Outcome.WRONG not in learned.values(), learned
+    for part in ("header", "timestamp_header", "hash", "encoding", "signed", "value", "secrets"):
+        assert learned[group + part] is Outcome.RIGHT, part
+
+
+def test_a_signature_that_nothing_explains_is_not_learned() -> None:
+    dialect = load_dialect("reference")
+    signed = delivery(dialect, "simple", secret(dialect, "a"))
+    foreign = replace(signed, secrets=(secret(dialect, "f"),))
+    answers = LearnedAnswers("undecided", load_dialect("undecided"))
+    assert not read_format(answers, "simple", [foreign])
+    assert not answers.is_seen("signatures.simple.header")
+    assert "hookproof check" in answers.answer("signatures.simple.header").reason

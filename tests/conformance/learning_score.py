@@ -1,0 +1,231 @@
+"""Compares learned answers with those of the dialect under which a server runs."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from hookproof.conformance.learning.deliveries.gathering import RETRY_AFTER_S
+from hookproof.conformance.learning.learned_answers import (
+    PROSE,
+    Certainty,
+    LearnedAnswer,
+    LearnedAnswers,
+)
+from hookproof.spec.dialect.answer import Answer
+from hookproof.spec.dialect.answers import answers_of
+from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.vocabulary import (
+    KeyScope,
+    OnInput,
+    RetryAfter,
+    SecretForm,
+    SigningSecrets,
+    ZeroTimeout,
+)
+from hookproof.spec.dialect.zero_timeout import least_http_timeout
+
+ONE_SECRET = (SigningSecrets.NEWEST, SigningSecrets.OLDEST)
+# By how much a learned time may be longer than the true one, in seconds, or as a share.
+LONGER = 1.0
+
+
+class Outcome(StrEnum):
+    RIGHT = "right"
+    WRONG = "wrong"
+    OPEN = "undecided"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """How a field was learned; `observable` is whether a run of this kind can show it."""
+
+    field: str
+    outcome: Outcome
+    observable: bool
+    learned: LearnedAnswer
+    true: Any
+
+
+def scores(answers: LearnedAnswers, true: Dialect) -> list[Score]:
+    known = dict(answers_of(true))
+    return [
+        Score(
+            field=field,
+            outcome=outcome(answers.answer(field), known[field], true),
+            observable=is_observable(field, true),
+            learned=answers.answer(field),
+            true=known[field],
+        )
+        for field in answers.fields
+        if field not in PROSE
+    ]
+
+
+def outcome(learned: LearnedAnswer, true: Any, dialect: Dialect) -> Outcome:
+    """What was seen must not contradict the truth; it may be one of several that are true."""
+    if learned.certainty in (Certainty.ASSUMED, Certainty.UNSEEN):
+        return Outcome.OPEN
+    rule = RULES.get(learned.field)
+    if rule is not None:
+        return Outcome.RIGHT if rule(learned.values[0], true, dialect) else Outcome.WRONG
+    if isinstance(true, Answer):
+        allowed, seen = set(true.allowed), set(learned.values)
+        agrees = not allowed or seen <= allowed or allowed <= seen
+        return Outcome.RIGHT if agrees else Outcome.WRONG
+    agrees = learned.values[0] == (list(true) if isinstance(true, tuple) else true)
+    return Outcome.RIGHT if agrees else Outcome.WRONG
+
+
+def _same_members(learned: Any, true: Any, _dialect: Dialect) -> bool:
+    return set(learned) == set(true)
+
+
+def _words_in_use(learned: Any, true: Any, _dialect: Dialect) -> bool:
+    """Words that no resource shows are not seen; words that never come accuse nobody."""
+    return bool(set(learned) & set(true))
+
+
+def _at_least(learned: Any, true: Any, _dialect: Dialect) -> bool:
+    return bool(true <= learned <= true + LONGER)
+
+
+def _first_labels(learned: Any, true: Any, _dialect: Dialect) -> bool:
+    """The last label is that of all further signatures, and may count them."""
+    counted = [label.replace("{n}", str(place)) for place, label in enumerate(true, start=1)]
+    further = [true[-1].replace("{n}", str(n)) for n in range(len(true) + 1, len(learned) + 1)]
+    return list(learned) == [*counted, *further][: len(learned)]
+
+
+def _least_timeout(learned: Any, _true: Any, dialect: Dialect) -> bool:
+    """A minimum of 1, and a 0 that is refused, are the same behaviour."""
+    return bool(learned == least_http_timeout(dialect))
+
+
+def _zero_timeout(learned: Any, true: Any, dialect: Dialect) -> bool:
+    if dialect.requests.http_timeout_minimum > 0:
+        return bool(learned == ZeroTimeout.REFUSED)
+    return learned in true.allowed or len(true.allowed) == 0 or learned == ZeroTimeout.DEFAULT
+
+
+def _retry_after(learned: Any, true: Any, dialect: Dialect) -> bool:
+    """A wait that is honoured up to a shorter one than was asked for, is one that is ignored."""
+    short = dialect.retry.retry_after_maximum_s < RETRY_AFTER_S
+    return learned in true.allowed or (short and learned == RetryAfter.IGNORED)
+
+
+def _format_separator(name: str) -> Callable[[Any, Any, Dialect], bool]:
+    def rule(learned: Any, true: Any, dialect: Dialect) -> bool:
+        scheme = getattr(dialect.signatures, name)
+        return scheme.secrets in ONE_SECRET or learned == true
+
+    return rule
+
+
+RULES: Mapping[str, Callable[[Any, Any, Dialect], bool]] = {
+    "representation.masked": _same_members,
+    **{
+        f"requests.{operation}_requires": _same_members
+        for operation in (
+            "create_endpoint",
+            "expire_endpoint_secret",
+            "update_portal_link",
+            "create_broadcast_event",
+        )
+    },
+    "requests.service_assigned": _same_members,
+    "requests.http_timeout_minimum": _least_timeout,
+    "delivery.zero_http_timeout": _zero_timeout,
+    **{
+        f"words.{name}": _words_in_use
+        for name in (
+            "portal_auth_types",
+            "source_types",
+            "source_providers",
+            "verifier_types",
+            "pub_sub_types",
+            "oauth2_expiry_units",
+        )
+    },
+    "retry.jitter": _at_least,
+    "retry.retry_after": _retry_after,
+    "delivery.visible_within_s": _at_least,
+    "signatures.simple.versions": _first_labels,
+    "signatures.advanced.versions": _first_labels,
+    "signatures.simple.separator": _format_separator("simple"),
+    "signatures.advanced.separator": _format_separator("advanced"),
+}
+
+# What nothing shows that a run in the standard profile does.
+NEVER = frozenset(
+    {
+        "signatures.simple.tolerance_s",
+        "signatures.advanced.tolerance_s",
+        "retry.retry_after_maximum_s",
+        "delivery.both_contacts",
+        "requests.service_assigned",
+        "requests.expiration_minimum",
+        "errors.by_operation",
+        "errors.bodies",
+    }
+)
+
+
+def _needs_no_form(dialect: Dialect) -> bool:
+    rules = dialect.signatures.secret
+    return not rules.prefix and rules.form is SecretForm.TEXT
+
+
+def _is_refused(dialect: Dialect) -> bool:
+    return dialect.idempotency.duplicate_status.value >= 300
+
+
+def _is_slow_limit(dialect: Dialect) -> bool:
+    """A limit over minutes takes longer to show than there is time."""
+    return dialect.delivery.rate_limit_unit.in_seconds > 1
+
+
+def _sends_no_time(name: str) -> Callable[[Dialect], bool]:
+    def rule(dialect: Dialect) -> bool:
+        scheme = getattr(dialect.signatures, name)
+        return "{timestamp}" not in scheme.value and scheme.timestamp_header is None
+
+    return rule
+
+
+def _is_not_capped(dialect: Dialect) -> bool:
+    retry = dialect.retry
+    longest = retry.initial_s.value * retry.factor.value ** max(0, retry.attempts.value - 2)
+    return bool(longest <= retry.maximum_s.value)
+
+
+# What a dialect itself makes impossible to see.
+HIDDEN: Mapping[str, Callable[[Dialect], bool]] = {
+    "authentication.foreign_key_status": lambda d: (
+        d.authentication.key_scope.value is KeyScope.ACCOUNT
+    ),
+    "representation.mask": lambda d: not d.representation.masked,
+    "rolling.default_expiration": lambda d: (
+        "expiration" in d.requests.expire_endpoint_secret_requires
+    ),
+    "requests.update_left_out": lambda d: (
+        {"owner_id", "can_manage_endpoint"} <= set(d.requests.update_portal_link_requires)
+    ),
+    "retry.maximum_s": _is_not_capped,
+    "retry.factor": lambda d: d.retry.attempts.value < 3,
+    "delivery.first_attempt": lambda d: d.delivery.attempt_header is None,
+    "delivery.reach": lambda d: "owner_id" in d.requests.create_endpoint_requires,
+    "idempotency.duplicate": _is_refused,
+    "delivery.rate_limit_unit": _is_slow_limit,
+    "delivery.excess": _is_slow_limit,
+    "signatures.secret.other_forms": _needs_no_form,
+    "signatures.simple.timestamp_unit": _sends_no_time("simple"),
+    "signatures.advanced.timestamp_unit": _sends_no_time("advanced"),
+    "words.oauth2_expiry_units": lambda d: d.words.other_words.value is OnInput.IGNORED,
+    "signatures.simple.separator": lambda d: d.signatures.simple.secrets in ONE_SECRET,
+}
+
+
+def is_observable(field: str, dialect: Dialect) -> bool:
+    hidden = HIDDEN.get(field)
+    return field not in NEVER and not (hidden is not None and hidden(dialect))

@@ -1,0 +1,98 @@
+"""The end of the console report, the amounts of detail, and terminals of any width."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hookproof.conformance.model.ledger import Entry
+from hookproof.conformance.reports.console import Detail, lines
+from hookproof.conformance.results.run_file import Run
+from hookproof.spec.catalogue import Level
+from tests.conformance.canned_evidence import exchange
+from tests.conformance.canned_run import failed, finished_run, not_exercised, passed
+
+
+def shown(run: Run, width: int | None = None) -> str:
+    return "\n".join(line.plain for line in lines(run, width=width))
+
+
+def failing_run(folder: Path) -> Run:
+    return finished_run(folder, passed(), failed(), not_exercised(), passed("4.4-2", Level.HYGIENE))
+
+
+@pytest.mark.parametrize("width", [40, 80, 100, None])
+def test_nothing_is_lost_at_any_width(tmp_path: Path, width: int | None) -> None:
+    words = " ".join(shown(failing_run(tmp_path), width).split())
+    for part in (
+        "4.1 Create an endpoint",
+        "The name of a new endpoint is the one that was sent.",
+        "The name that came back is another one",
+        "Requirement 4.4-1 holds. (stated)",
+        "not exercised 1 · seed 7 · 21.4 s",
+    ):
+        assert part in words
+
+
+def found(name: str, operation: str, message: str) -> Entry:
+    proof = replace(exchange(), operation_id=operation)
+    entry = failed(name)
+    shown_by = replace(entry.findings[0], message=message, exchanges=(proof,), deliveries=())
+    return replace(entry, findings=(replace(shown_by, requirement=name),))
+
+
+def test_a_failing_run_ends_with_a_line_for_each_finding_and_where_the_rest_is(
+    tmp_path: Path,
+) -> None:
+    run = finished_run(
+        tmp_path,
+        found("4.1-2", "createEndpoint", "The name is another one"),
+        replace(found("4.1-3", "createEndpoint", "Known"), accepted="it is known"),
+        found("4.4-2", "listPortalLinks", "The page is empty"),
+    )
+    output = [line.plain for line in lines(run, folder=Path("out"))]
+    assert output[-6:] == [
+        "2 findings:",
+        "  4.1-2    createEndpoint        The name is another one",
+        "  4.4-2    listPortalLinks       The page is empty",
+        "All of it is in out/report.html; `hookproof explain ID` says more.",
+        "",
+        "DOES NOT CONFORM  stated 0/3 · not exercised 0 · accepted 1 · seed 7 · 21.4 s",
+    ]
+
+
+def test_the_overview_is_short(tmp_path: Path) -> None:
+    run = finished_run(
+        tmp_path, *(found(f"4.1-{number}", "getEndpoint", f"No. {number}") for number in range(25))
+    )
+    output = shown(run).splitlines()
+    place = output.index("25 findings:")
+    assert output[place + 20] == "  4.1-19   getEndpoint           No. 19"
+    assert output[place + 21 : place + 23] == ["  and 5 more", ""]
+
+
+def test_a_narrow_overview_keeps_the_operation(tmp_path: Path) -> None:
+    run = finished_run(tmp_path, found("4.1-2", "createEndpoint", "The name is another one"))
+    assert "  4.1-2    createEndpoint: The name is" in shown(run, 40).splitlines()
+
+
+def test_a_quiet_report_is_the_overview_and_the_verdict(tmp_path: Path) -> None:
+    output = [line.plain for line in lines(failing_run(tmp_path), detail=Detail.QUIET)]
+    assert output == [
+        "1 finding:",
+        "  4.1-2    deliveries            The name that came back is another one",
+        "",
+        "DOES NOT CONFORM  stated 1/3 · hygiene 1/1 · not exercised 1 · seed 7 · 21.4 s",
+    ]
+    conforming = finished_run(tmp_path, passed())
+    (line,) = lines(conforming, detail=Detail.QUIET)
+    assert line.plain.startswith("CONFORMS  ")
+
+
+def test_a_verbose_report_has_every_requirement_and_what_shows_it(tmp_path: Path) -> None:
+    proof = "round_trip, name: POST createEndpoint as 'create': 201"
+    run = finished_run(tmp_path, replace(passed(), shown_by=proof, exercised=1), not_exercised())
+    output = [line.plain for line in lines(run, detail=Detail.VERBOSE)]
+    text = passed().requirement.text
+    assert f"  4.1-1    pass · {text} · exercised once · {proof}" in output
+    assert "  4.4-1    not exercised · Requirement 4.4-1 holds." in output
