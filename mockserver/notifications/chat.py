@@ -45,7 +45,7 @@ class ChatChannel:
         except UrlError:
             # The error's message quotes the URL, which lets anyone post.
             raise Undelivered(
-                "the slack_webhook_url is not an http or https URL with a host", final=True
+                "the slack_webhook_url is not a plain http or https URL", final=True
             ) from None
         except EgressRefused as refused:
             raise Undelivered(str(refused), final=True) from None

@@ -160,9 +160,9 @@ def test_a_server_that_stops_gives_up_what_hangs_and_logs_it(
         ("http://169.254.169.254/latest/meta-data/s3cret", "closed"),
         ("https://[::ffff:10.0.0.1]/s3cret", "closed"),
         ("https://chat.invalid/s3cret", "reserved name"),
-        ("ftp://127.0.0.1/s3cret", "not an http or https URL"),
-        ("https://user:s3cret@10.0.0.1/", "closed"),
-        ("s3cret", "not an http or https URL"),
+        ("ftp://127.0.0.1/s3cret", "not a plain http or https URL"),
+        ("https://user:s3cret@10.0.0.1/", "not a plain http or https URL"),
+        ("s3cret", "not a plain http or https URL"),
     ],
 )
 def test_a_chat_url_goes_through_the_guard_and_stays_out_of_the_log(

@@ -186,7 +186,7 @@ def test_a_port_where_nobody_listens_is_reported() -> None:
 
 
 def test_a_server_on_this_machine_may_have_any_certificate(tmp_path: Path) -> None:
-    authority = Authority(tmp_path)
+    authority = Authority(tmp_path, ["somewhere.example"])
     answer = replay_to(
         make_delivery(), answering(OK), url="https://127.0.0.1:{port}/", authority=authority
     )
