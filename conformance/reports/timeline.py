@@ -75,11 +75,16 @@ def _of_deliveries(deliveries: Sequence[ReceivedDelivery]) -> Iterator[TimelineE
     for delivery in deliveries:
         ended = delivery.completed_monotonic or delivery.closed_monotonic
         lasted = 0.0 if ended is None else max(0.0, ended - delivery.arrived_monotonic)
-        answered = "the sender left" if delivery.status is None else f"answered {delivery.status}"
         yield TimelineEvent(
             at_s=delivery.arrived_at,
             lasted_s=lasted,
             is_delivery=True,
             what=f"delivery {delivery.sequence} at /{delivery.token}, {len(delivery.body)} bytes",
-            outcome=answered,
+            outcome=_outcome(delivery),
         )
+
+
+def _outcome(delivery: ReceivedDelivery) -> str:
+    if delivery.status is not None:
+        return f"answered {delivery.status}"
+    return "not answered" if delivery.closed_monotonic is None else "the sender left"

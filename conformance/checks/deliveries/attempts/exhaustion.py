@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from hookproof.conformance.checks.deliveries.attempts.later_attempts import attempted_to_the_last
+from hookproof.conformance.checks.support.further_attempts import require_next_attempt_due
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import NotExaminedError
 from hookproof.conformance.model.judgement import Judgement, judged
@@ -41,6 +42,7 @@ def a_failing_delivery_is_attempted_as_often_as_the_dialect_says(
         enough = len(attempts) >= min(wanted.allowed)
         if not enough:
             require_punctual(exhausted.late_s)
+            require_next_attempt_due(exhausted, attempts, context.dialect)
         not_too_many = len(attempts) <= max(wanted.allowed)
         for requirement, kept, frequency in (
             ("1-12", enough, "too rarely"),

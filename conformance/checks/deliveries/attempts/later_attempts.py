@@ -5,6 +5,10 @@
 from collections.abc import Iterator
 from typing import Final
 
+from hookproof.conformance.checks.support.further_attempts import (
+    behind_s,
+    require_next_attempt_due,
+)
 from hookproof.conformance.model.check_registry import CheckContext
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.model.tolerances import STAMP_S, require_punctual, widened
@@ -36,6 +40,7 @@ def attempted_to_the_last(observed: LaterAttempts, context: CheckContext) -> Ite
             continue
         if not enough:
             require_punctual(observed.late_s)
+            require_next_attempt_due(observed, attempts, context.dialect)
         yield judged(
             enough,
             "1-12",
@@ -115,10 +120,11 @@ def ages_of_tokens(observed: LaterTokens, context: CheckContext) -> Iterator[Jud
     """Whether no delivery carries a token whose lifetime was certainly over when it was made
     (2.5-7).
     """
-    oldest_s = observed.life_s + widened(STAMP_S, observed.late_s)
     for delivery, age_s in observed.attempts_with_age(context.dialect):
         if age_s is None:
             continue
+        late_s = widened(STAMP_S, observed.late_s) + behind_s(observed, delivery.token)
+        oldest_s = observed.life_s + late_s
         if age_s > oldest_s:
             require_punctual(observed.late_s)
         yield judged(

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Final
 
+from hookproof.conformance.checks.support.stopped_waiting import stopped_waiting
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import NotExaminedError
 from hookproof.conformance.model.judgement import Judgement, judged
-from hookproof.conformance.model.tolerances import LATE_S, require_punctual, widened
 from hookproof.conformance.observations.deliveries import (
     SHORTEST_TIMEOUT_S,
     STILL_ARRIVING,
@@ -21,7 +21,6 @@ from hookproof.conformance.observations.delivery.attempts.odd_answers import (
     ODD,
     OddAnswers,
 )
-from hookproof.conformance.observations.delivery.attempts.timeouts import waited_s
 from hookproof.conformance.observations.destinations import ended
 from hookproof.spec.dialect.model import Dialect
 
@@ -78,18 +77,13 @@ def endless_interim_responses_are_given_up(
     if found is None:
         return
     destination, attempts = found
-    waited = waited_s(attempts, observed.timeout_s)
-    in_time = waited is not None and waited <= observed.timeout_s + widened(LATE_S, observed.late_s)
-    if not in_time:
-        require_punctual(observed.late_s)
-    yield judged(
-        in_time,
+    yield stopped_waiting(
         "6-23",
+        observed,
+        observed.timeout_s,
+        destination.name,
+        attempts,
         "A delivery whose endpoint sends interim responses without end was not given up",
-        expected=f"given up after {observed.timeout_s:g} s",
-        actual=f"waited {waited:.1f} s" if waited is not None else "neither left nor tried again",
-        exchanges=[observed.exchange(destination.name)],
-        deliveries=attempts,
     )
 
 

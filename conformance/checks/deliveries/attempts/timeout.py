@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
+from hookproof.conformance.checks.support.stopped_waiting import stopped_waiting
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged
-from hookproof.conformance.model.tolerances import LATE_S, require_punctual, widened
-from hookproof.conformance.observations.deliveries import Attempts, DeliveryObservation
+from hookproof.conformance.model.tolerances import require_punctual
 from hookproof.conformance.observations.delivery.attempts.later_attempts import LaterSilence
 from hookproof.conformance.observations.delivery.attempts.timeouts import (
     ENDLESS,
@@ -15,7 +15,6 @@ from hookproof.conformance.observations.delivery.attempts.timeouts import (
     EndpointTimeout,
     GivenTimeout,
     ZeroTimeoutDeliveries,
-    waited_s,
 )
 from hookproof.spec.dialect.vocabulary import ZeroTimeout
 from hookproof.spec.dialect.zero_timeout import zero_http_timeout
@@ -39,30 +38,6 @@ def an_endpoint_that_does_not_answer_is_given_up_in_time(
         yield stopped_waiting(requirement, observed, observed.timeout_s, destination.name, attempts)
     for _, attempts in observed.endless(context.dialect):
         yield stopped_waiting("8-19", observed, observed.timeout_s, ENDLESS, attempts)
-
-
-def stopped_waiting(
-    requirement: str,
-    observed: DeliveryObservation,
-    timeout_s: float,
-    name: str,
-    attempts: Attempts,
-) -> Judgement:
-    """Whether the service stopped waiting for the first attempt at a destination in time."""
-    waited = waited_s(attempts, timeout_s)
-    latest_s = timeout_s + widened(LATE_S, observed.late_s)
-    in_time = waited is not None and waited <= latest_s
-    if not in_time:
-        require_punctual(observed.late_s)
-    return judged(
-        in_time,
-        requirement,
-        "A delivery that was not answered in time was not given up",
-        expected=f"given up after {timeout_s:g} s",
-        actual=f"waited {waited:.1f} s" if waited is not None else "neither left nor tried again",
-        exchanges=[observed.exchange(name)],
-        deliveries=attempts,
-    )
 
 
 @check("8-8")

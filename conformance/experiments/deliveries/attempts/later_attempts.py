@@ -167,7 +167,7 @@ async def silent_at_last(scenario: Scenario) -> LaterSilence:
         )
     )
     event = await scenario.broadcast(EVENT)
-    patience_s = schedule_s + attempts * timeout
+    patience_s = scenario.context.budgets.delivery_s + schedule_s + attempts * timeout
     await asyncio.gather(
         *(
             await_given_up(

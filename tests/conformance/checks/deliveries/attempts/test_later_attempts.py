@@ -144,6 +144,20 @@ def test_a_last_attempt_may_be_missing_where_endpoints_are_disabled() -> None:
     assert not list(check(observation, rules))
 
 
+def test_a_last_attempt_that_may_still_come_is_not_missing() -> None:
+    check = a_failing_delivery_is_attempted_as_often_as_the_dialect_says
+    answered = [ending(attempt, completed=0.0) for attempt in attempts(4)]
+
+    def ended(after_s: float, **fields: Any) -> LaterAttempts:
+        ended_at = answered[-1].arrived_at + after_s
+        return later(PLAIN, *answered, awaited=5, ended_at=ended_at, **fields)
+
+    assert verdicts(check, ended(60.0)) == {"1-12": FAIL}
+    for early in (ended(0.5), ended(60.0, backlog_s={PLAIN.token: 60.0})):
+        with pytest.raises(NotExaminedError, match="still arriving"):
+            verdicts(check, early)
+
+
 def test_a_last_attempt_that_is_missing_on_a_late_machine_shows_nothing() -> None:
     observation = replace(later(PLAIN, *attempts(4), awaited=5), late_s=1.2)
     with pytest.raises(NotExaminedError, match="this machine was late"):
@@ -215,6 +229,13 @@ def test_a_token_may_take_a_moment_to_arrive() -> None:
     assert judged_tokens([(1.8, "Bearer issued-a")])["2.5-7"] is PASS
 
 
+def test_a_service_that_is_behind_requested_the_token_long_before() -> None:
+    observation = tokens([(5.0, "Bearer issued-a")], issued_at=(-0.1,))
+    assert verdicts(a_token_is_not_used_beyond_its_lifetime, observation) == {"2.5-7": FAIL}
+    behind = replace(observation, backlog_s={authorized().token: 5.0})
+    assert verdicts(a_token_is_not_used_beyond_its_lifetime, behind) == {"2.5-7": PASS}
+
+
 def silence(*closed: float | None, number: int) -> LaterSilence:
     """Attempts that were given up so many seconds after they arrived."""
     where = destination("silent", http_timeout=1)
@@ -231,3 +252,12 @@ def test_a_further_attempt_is_given_up_in_time() -> None:
     assert verdicts(check, silence(0.0, None, number=2)) == {"8-7": FAIL}
     assert verdicts(check, silence(0.0, 0.0, 9.0, number=3)) == {"8-7": FAIL}
     assert verdicts(check, silence(0.0, number=2)) == {}
+
+
+def test_an_attempt_that_came_at_the_end_of_the_observation_shows_nothing() -> None:
+    check = an_endpoint_that_does_not_answer_is_given_up_in_time
+    observation = silence(0.0, None, number=2)
+    arrived_at = observation.deliveries[-1].arrived_at
+    with pytest.raises(NotExaminedError, match="before it had to be given up"):
+        verdicts(check, replace(observation, ended_at=arrived_at + 4.0))
+    assert verdicts(check, replace(observation, ended_at=arrived_at + 5.0)) == {"8-7": FAIL}
