@@ -85,9 +85,17 @@ def dialects(
 
 
 def learned_scores(
-    folder: Path, mapping: dict[str, Any], profile: Profile, *, judge: bool
+    folder: Path,
+    mapping: dict[str, Any],
+    profile: Profile,
+    *,
+    judge: bool,
+    options: tuple[str, ...] = (),
 ) -> tuple[list[Score], list[str]]:
-    """The scores of what is learned of a server under this dialect; its verdicts, if judged."""
+    """The scores of what is learned of a server under this dialect; its verdicts, if judged.
+
+    `options` are further ones of `hookproof serve`.
+    """
     (folder / "true.yaml").write_text(yaml.safe_dump(mapping, sort_keys=False))
     with (
         (folder / "server.log").open("w") as log,
@@ -95,7 +103,7 @@ def learned_scores(
             folder,
             SOURCES,
             *PROJECTS,
-            options=("--dialect", str(folder / "true.yaml")),
+            options=("--dialect", str(folder / "true.yaml"), *options),
             stderr=log.fileno(),
         ) as addresses,
     ):

@@ -100,6 +100,16 @@ class DeliverySession:
         )
         return len(listener.arrived)
 
+    async def wait_for_events(self, listener: Listener, timeout_s: float) -> None:
+        """Wait until every event has arrived; other requests, such as visits, do not count."""
+        clock = asyncio.get_running_loop().time
+        ends = clock() + timeout_s
+        while missing := sum(not listener.of(event) for event in self.events):
+            left_s = ends - clock()
+            if left_s <= 0:
+                return
+            await self.wait(listener, len(listener.arrived) + missing, left_s)
+
     async def read_all(self) -> None:
         """Read what has arrived by now."""
         await asyncio.gather(*(self.wait(listener, 0, 0.0) for listener in self.listeners.values()))

@@ -41,6 +41,18 @@ def test_a_shipped_dialect_is_learned_in_the_quick_profile(tmp_path: Path, name:
     assert missed == []
 
 
+def test_deliveries_that_come_late_are_waited_for(tmp_path: Path) -> None:
+    found, _ = learned_scores(
+        tmp_path,
+        written_dialect(load_dialect("contrary")),  # whose visits arrive before the events
+        Profile.QUICK,
+        judge=False,
+        options=("--variant", "late_deliveries"),
+    )
+    of_signatures = [score for score in found if score.field.startswith("signatures.")]
+    assert {score.outcome for score in of_signatures if score.observable} == {Outcome.RIGHT}
+
+
 def test_the_files_are_written_without_the_key_and_serve_check(tmp_path: Path) -> None:
     with reference_server(tmp_path, ROOT, "p1", options=("--dialect", "contrary")) as ready:
         words = (ready["api"], "--project", "p1", "--api-key", "key-p1", "--ca-dir", "ca")
