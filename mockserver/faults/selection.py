@@ -62,20 +62,26 @@ def parse_fault_options(
 
 def render_fault_list(dialect: Dialect, *, as_json: bool) -> str:
     """List all faults and variants, as text or JSON, with what applies under the dialect."""
-    known = sorted(catalogue().values(), key=lambda item: (item.is_variant, item.area, item.name))
+    known = sorted(catalogue().values(), key=lambda item: (_title(item), item.name))
     if as_json:
         return json.dumps([item.describe(dialect) for item in known])
     lines = [_RESPONDER_FAULTS]
     lines += [f"{_INDENT}{name}  {_summary(kind)}" for name, kind in FAULTS.items()]
-    for (is_variant, area), members in groupby(
-        known, key=lambda item: (item.is_variant, item.area)
-    ):
-        title = "Variants (--variant)" if is_variant else area.replace("_", " ").capitalize()
+    for (_, title), members in groupby(known, key=_title):
         lines += ["", f"{title}:", *(f"{_INDENT}{_line(item, dialect)}" for item in members)]
     return "\n".join(lines)
 
 
+def _title(item: Fault) -> tuple[bool, str]:
+    """What a fault or variant stands under; variants come last."""
+    title = "Variants (--variant)" if item.is_variant else item.area.replace("_", " ").capitalize()
+    return item.is_variant, title
+
+
 def _unknown_name(name: str, kind: str) -> str:
+    if name in catalogue():
+        other = "fault" if kind == "variant" else "variant"
+        return f"{name} is a {other}, not a {kind}; give it by --{other}"
     if name in RENAMED:
         return f"the {kind} {name} is now called {RENAMED[name]}"
     near = get_close_matches(name, [*FAULTS, *catalogue()], n=1)

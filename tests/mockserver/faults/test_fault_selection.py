@@ -34,8 +34,8 @@ def test_names_become_faults_and_orders() -> None:
     ("faults", "variants", "message"),
     [
         (["nul_message"], [], "did you mean null_message"),
-        (["further_members"], [], "no fault 'further_members'"),
-        ([], ["null_message"], "no variant 'null_message'"),
+        (["further_members"], [], "is a variant, not a fault; give it by --variant"),
+        ([], ["null_message"], "is a fault, not a variant; give it by --fault"),
         (
             ["roll_takes_the_url"],
             [],
@@ -62,6 +62,8 @@ def test_the_command_line_lists_them_and_reports_a_wrong_name_in_one_line() -> N
     assert {item["name"] for item in json.loads(as_json.stdout)} == set(catalogue())
     as_text = run_serve("--list-faults")
     assert all(name in as_text.stdout for name in [*catalogue(), "slow_body"])
+    titles = [line for line in as_text.stdout.splitlines() if line.endswith(":")]
+    assert len(titles) == len(set(titles))
     wrong = run_serve("--fault", "nul_message")
     assert (wrong.returncode, wrong.stdout) == (64, "")
     assert wrong.stderr.count("\n") == 1
