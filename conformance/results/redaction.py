@@ -70,15 +70,15 @@ class Found:
     """Replaces the credentials that one observation shows, and all that are `known` elsewhere."""
 
     def __init__(self, names: Mapping[str, str], known: EncodedCredentials) -> None:
-        self._names = names
         self._known = known
-        self._replacer = _all_of(names)
         # Those that are too short to be looked for everywhere.
+        self._names = {text: name for text, name in names.items() if not is_unmistakable(text)}
+        self._replacer = _all_of(self._names)
         self._encoded = Replacer(
             {
                 encoded: name
-                for text, name in names.items()
-                if is_distinctive(text) and len(set(text)) >= VARIED and not is_unmistakable(text)
+                for text, name in self._names.items()
+                if is_distinctive(text) and len(set(text)) >= VARIED
                 for encoded in encodings(text)
             }
         )

@@ -9,7 +9,8 @@ the text is looked up, so that an encoding cannot lie between two of them.
 import base64
 import json
 import re
-from collections.abc import Iterable, Iterator
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 from urllib.parse import quote, quote_plus
 
@@ -69,7 +70,7 @@ class EncodedCredentials:
 
     def __init__(self) -> None:
         self._names: dict[bytes, bytes] = {}
-        self._windows: dict[bytes, list[tuple[bytes, int]]] = {}
+        self._windows: dict[int, list[tuple[bytes, int]]] = {}
         self._known: set[str] = set()
 
     def add(self, named: Iterable[tuple[str, str]]) -> None:
@@ -113,18 +114,20 @@ class EncodedCredentials:
             return
         self._names[pattern] = name
         for offset in range(STEP):
-            window = pattern[offset : offset + WINDOW]
+            (window,) = _windows(pattern[offset : offset + WINDOW])
             self._windows.setdefault(window, []).append((pattern, offset))
 
     def _replaced(self, content: bytes) -> bytes:
-        windows = self._windows
-        hits = [
-            at
-            for at in range(0, len(content) - WINDOW + 1, STEP)
-            if content[at : at + WINDOW] in windows
-        ]
-        if not hits:
+        # Hardly any text has one of them: that is told without a loop in Python.
+        halves = [(start, _windows(content[start:])) for start in range(0, WINDOW, STEP)]
+        if all(self._windows.keys().isdisjoint(windows) for _, windows in halves):
             return content
+        hits = [
+            (start + WINDOW * place, window)
+            for start, windows in halves
+            for place, window in enumerate(windows)
+            if window in self._windows
+        ]
         pieces, end = [], 0
         for start, pattern in self._found(content, hits):
             if start >= end:
@@ -132,12 +135,12 @@ class EncodedCredentials:
                 end = start + len(pattern)
         return b"".join([*pieces, content[end:]])
 
-    def _found(self, content: bytes, hits: Iterable[int]) -> list[tuple[int, bytes]]:
+    def _found(self, content: bytes, hits: Iterable[tuple[int, int]]) -> list[tuple[int, bytes]]:
         """Where patterns are, from left to right; of several at one place the longest first."""
         found = {
             (at - offset, pattern)
-            for at in hits
-            for pattern, offset in self._windows[content[at : at + WINDOW]]
+            for at, window in hits
+            for pattern, offset in self._windows[window]
             if at >= offset and content.startswith(pattern, at - offset)
         }
         return sorted(found, key=lambda place: (place[0], -len(place[1])))
@@ -146,6 +149,11 @@ class EncodedCredentials:
         known = byte_array(json.loads(match[0])) if _is_json(match[0]) else None
         replaced = None if known is None else self._replaced(known)
         return match[0] if replaced in {known, None} else array_like(match[0], replaced or b"")
+
+
+def _windows(content: bytes) -> Sequence[int]:
+    """The windows of a text side by side, as numbers of 64 bits, without what is left over."""
+    return array("Q", content[: len(content) // WINDOW * WINDOW])
 
 
 def byte_array(value: Iterable[Any]) -> bytes | None:
