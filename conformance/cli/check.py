@@ -48,7 +48,8 @@ from hookproof.target.settings import (
     type=click.FloatRange(0, min_open=True),
     metavar="SECONDS",
     envvar="HOOKPROOF_BUDGET",
-    help="Time for the whole run; what was gathered by then is judged.  [default: 120]",
+    help="Time for the whole run; what was gathered by then is judged.  [default: 120, and more for"
+    " a target that answers slowly]",
 )
 @click.option(
     "--only",

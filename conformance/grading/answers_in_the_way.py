@@ -140,17 +140,17 @@ def what_was_answered(
     is_of_all = any(check.is_oracle for check in checks)
     places = [] if is_of_all else [gathered.experiment for gathered in quiet]
     where = f"In {named(places)}: " if places else ""
-    told = [
+    answered = [
         f"{name} was answered {_times(len(judged[name]))} ({_successes(judged[name])})"
         for name in own
         if name in judged
     ]
-    if not told:
+    if not answered:
         return f"{where}{named(own)} was never called; a call would help to see: {requirement.text}"
     lacking = what_had_no_value(requirement, checks, quiet)
     helping = f" {' and '.join(lacking)}; one would help." if lacking else ""
     return (
-        f"{where}{', '.join(told)}; none of that shows whether this is so:"
+        f"{where}{', '.join(answered)}; none of that shows whether this is so:"
         f" {requirement.text}{helping}"
     )
 
@@ -274,9 +274,9 @@ def _failures(
             yield _never_succeeded(name or "", exchanges)
             continue
         places = [place for exchange, place in failed if exchange.operation_id == name]
-        told_by = _peculiarities(exchanges, succeeded) or _roles(exchanges)
+        request_words = _peculiarities(exchanges, succeeded) or _roles(exchanges)
         yield (
-            f"In {_place(places)}, {name} {told_by} was answered"
+            f"In {_place(places)}, {name} {request_words} was answered"
             f" {_counted(Counter(map(_status, exchanges)))}; a success of it would help."
         )
 
@@ -302,13 +302,13 @@ def _peculiarities(failed: Sequence[Exchange], succeeded: Sequence[Exchange]) ->
     others has; empty if there are none.
     """
     ours, theirs = list(map(_given, failed)), list(map(_given, succeeded))
-    told: list[str] = []
+    members: list[str] = []
     for name in ours[0]:
         values = [given.get(name) for given in ours]
         if None in values or {given.get(name) for given in theirs} & set(values):
             continue
-        told.append(f"{name}={named(filter(None, values))}" if any(values) else name)
-    return f"with {' and '.join(told)}" if told else ""
+        members.append(f"{name}={named(filter(None, values))}" if any(values) else name)
+    return f"with {' and '.join(members)}" if members else ""
 
 
 def _given(exchange: Exchange) -> dict[str, str]:

@@ -86,9 +86,9 @@ def lines(learned: Learned) -> Iterator[str]:
 def summary(learned: Learned) -> str:
     """How much was learned, and what it left behind, in one line."""
     counts = Counter(answer.certainty for answer in _all_answers(learned.answers))
-    told = " · ".join(f"{certainty} {counts[certainty]}" for certainty in Certainty)
+    summary = " · ".join(f"{certainty} {counts[certainty]}" for certainty in Certainty)
     return (
-        f"LEARNED  {told} · {learned.exchanges} requests · {learned.endpoints.created} endpoints"
+        f"LEARNED  {summary} · {learned.exchanges} requests · {learned.endpoints.created} endpoints"
         f" are left at the target, {learned.endpoints.active} of them active"
     )
 

@@ -31,7 +31,7 @@ class Sharing(StrEnum):
     FIRST: like CONFIRMED, and broadcasts of others would be in its way. They wait until it has
     ended, or has said that they no longer matter.
     ALONE: it runs when all others have ended, but for quiet ones: it would delay them, or they
-    would lead to a false acquittal.
+    would hide what is wrong.
     QUIET: it never broadcasts, so that it may as well run beside those that are alone.
     """
 

@@ -264,7 +264,6 @@ class Runner:
             loop=self._loop,
         )
         busy_slots = asyncio.Semaphore(BUSY_AT_ONCE)
-        unconfirmed: list[Experiment] = []
         judged_by = CheckContext(dialect=self._plan.dialect, contract=self._plan.contract)
 
         def context(experiment: Experiment, attempt: str = "") -> ExperimentContext:
@@ -284,8 +283,7 @@ class Runner:
             test = doubtful if schedule.is_confirmed(experiment) else None
             async with busy_slots if experiment.busy else nullcontext():
                 try:
-                    if not await self._gather(experiment, context(experiment), intake, watch, test):
-                        unconfirmed.append(experiment)
+                    await self._gather(experiment, context(experiment), intake, watch, test)
                 finally:
                     passages.release(experiment.name)
 
@@ -297,7 +295,8 @@ class Runner:
         await asyncio.gather(*map(run, schedule.at_once))
         at_most.cancel()
         await asyncio.gather(*map(run, schedule.beside_last), run_in_turn(schedule.last))
-        await run_in_turn(unconfirmed, "again")
+        again = [each for each in self._plan.experiments if each.name in self._unconfirmed]
+        await run_in_turn(again, "again")
         if self._keeps_open:
             follow_up = await asyncio.wrap_future(self._follow_up)
             if not self._stop.is_set():
@@ -322,10 +321,9 @@ class Runner:
         intake: Intake,
         watch: TargetWatch,
         doubtful: Callable[[str], bool] | None = None,
-    ) -> bool:
-        """Gather the evidence of one experiment; False if it is `doubtful` and was thrown away.
-
-        That of an experiment that is cut while it is doubtful is thrown away too.
+    ) -> None:
+        """Gather the evidence of one experiment; what is `doubtful` is thrown away, to be gathered
+        again, also where the experiment is cut.
         """
         name = experiment.name
         self._unconfirmed.discard(name)
@@ -351,10 +349,9 @@ class Runner:
             ending, reason = Ending.CUT, running.outage
         elif doubtful is not None and ending is not Ending.CRASHED and doubtful(name):
             self._discard(name)
-            return False
+            return
         running.keep()
         self._settle(name, ending, reason, self._loop.time() - started)
-        return True
 
     def _discard(self, name: str) -> None:
         self._observations[name].clear()

@@ -1,6 +1,11 @@
 """The bounds of a dialect, at whose edges and beyond which requests are tried (section 8)."""
 
+from typing import Final
+
 from hookproof.spec.dialect.model import Dialect
+
+NO_SIZE_LIMIT: Final = "The dialect has no size limit."
+NO_LARGEST_PAGE: Final = "The dialect has no largest page."
 
 
 def bounds(dialect: Dialect) -> tuple[int | None, ...]:

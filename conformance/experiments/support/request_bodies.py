@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from hookproof.conformance.experiments.context import ExperimentContext
-from hookproof.spec.dialect.groups.requests import least_expiration, most
+from hookproof.spec.dialect.groups.requests import accepted_timeout, least_expiration, most
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import Reach, SecretForm, TimestampForm
 
@@ -130,9 +130,7 @@ class RequestBodies:
             # Not the default, which a server shows even if it ignores the field.
             "content_type": lambda: "application/x-www-form-urlencoded",
             "description": lambda: f"Made to see what comes back: {self.word('note')}",
-            "http_timeout": lambda: min(
-                max(11, requests.http_timeout_minimum), most(requests.http_timeout_maximum)
-            ),
+            "http_timeout": lambda: accepted_timeout(requests, 11),
             "is_disabled": lambda: True,
             "mtls_client_cert": dict,
             "name": lambda: self.word("endpoint"),

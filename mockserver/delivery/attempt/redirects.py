@@ -15,9 +15,9 @@ from hookproof.mockserver.delivery.http_client.http1 import Response
 from hookproof.mockserver.delivery.http_client.transport import Transport, UrlError, parse_url
 from hookproof.mockserver.delivery.store_port import ClientCertificate
 
+REDIRECTION: Final = 3  # the class of statuses, RFC 9110, section 15.4
 LOCATION: Final = "Location"
 MOST_REDIRECTS: Final = 5
-REDIRECTION: Final = 3  # the class of statuses, RFC 9110, section 15.4
 # With these the request is repeated as it is; after others it becomes a GET without a body.
 REPEATING: Final = (HTTPStatus.TEMPORARY_REDIRECT, HTTPStatus.PERMANENT_REDIRECT)
 

@@ -7,11 +7,12 @@ from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Final
 
+from hookproof.mockserver.delivery.attempt.redirects import REDIRECTION
 from hookproof.mockserver.delivery.store_port import Clock
 from hookproof.spec.dialect.groups.deliveries import Retry
 from hookproof.spec.dialect.vocabulary import RedirectOutcome, RetryAfter, SuccessStatus
 
-SUCCESSFUL, REDIRECTION = 2, 3  # the classes of statuses, RFC 9110, section 15
+SUCCESSFUL: Final = 2  # the class of statuses, RFC 9110, section 15.3
 IS_SUCCESS: Final[Mapping[SuccessStatus, Callable[[int], bool]]] = {
     SuccessStatus.ANY_2XX: lambda status: status // 100 == SUCCESSFUL,
     SuccessStatus.ONLY_200: lambda status: status == HTTPStatus.OK,

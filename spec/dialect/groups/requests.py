@@ -89,6 +89,11 @@ def most(bound: int | None) -> int:
     return UNBOUNDED if bound is None else bound
 
 
+def accepted_timeout(rules: RequestRules, seconds: int) -> int:
+    """The http_timeout that is nearest to so many seconds and certainly accepted."""
+    return min(max(seconds, rules.http_timeout_minimum), most(rules.http_timeout_maximum))
+
+
 def least_expiration(rules: RequestRules) -> int:
     """The smallest expiration that is certainly accepted, below zero where nothing bounds it."""
     return -UNBOUNDED if rules.expiration_minimum is None else rules.expiration_minimum

@@ -8,8 +8,7 @@ import math
 from collections.abc import Iterator
 from typing import Any, Final
 
-from hookproof.conformance.checks.api.lists.parameters import NO_LARGEST_PAGE
-from hookproof.conformance.checks.support.bounds import bounds
+from hookproof.conformance.checks.support.bounds import NO_LARGEST_PAGE, bounds
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged, not_applicable

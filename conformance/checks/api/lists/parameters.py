@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from hookproof.conformance.checks.support.bounds import NO_LARGEST_PAGE
 from hookproof.conformance.checks.support.refusal import is_refused_as_invalid
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
@@ -17,7 +18,6 @@ from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.model import Paging
 from hookproof.spec.dialect.vocabulary import AboveMaximum, BadParameter
 
-NO_LARGEST_PAGE: Final = "The dialect has no largest page."
 UNREADABLE: Final = {"listPortalLinks": "4.4-16", "listSources": "4.7-15"}
 
 

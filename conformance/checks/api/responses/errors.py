@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from hookproof.conformance.checks.support.bounds import bounds
+from hookproof.conformance.checks.support.bounds import NO_SIZE_LIMIT, bounds
 from hookproof.conformance.checks.support.refusal import refusal_with
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import NOT_JSON, Exchange
@@ -46,7 +46,6 @@ STATUS_OF: Final = {
 # The mistakes that are beyond a bound of the dialect.
 BEYOND_BOUNDS: Final = frozenset({Mistake.TOO_LARGE, Mistake.BEYOND})
 
-NO_SIZE_LIMIT: Final = "The dialect has no size limit."
 
 # What stack traces of common languages look like.
 TRACES: Final = re.compile(

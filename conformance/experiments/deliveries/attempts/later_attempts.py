@@ -39,6 +39,7 @@ from hookproof.conformance.observations.delivery.attempts.later_attempts import 
 )
 from hookproof.conformance.observations.destinations import Destination, Event, ended
 from hookproof.receiver.replies.script import Reply
+from hookproof.spec.dialect.groups.requests import accepted_timeout
 
 # The longest schedule that is waited out in the standard profile.
 PATIENCE_S: Final = 20.0
@@ -251,8 +252,8 @@ async def short_lived_tokens(
 
 
 def short_timeout(scenario: Scenario) -> int:
-    """The shortest http_timeout that the dialect allows and that is none of 0."""
-    return max(1, scenario.dialect.requests.http_timeout_minimum)
+    """The shortest http_timeout that is accepted and is not 0, in seconds."""
+    return accepted_timeout(scenario.dialect.requests, 1)
 
 
 def waitable_attempts(scenario: Scenario) -> tuple[int, float]:

@@ -31,7 +31,7 @@ from hookproof.conformance.observations.delivery.attempts.odd_answers import (
 )
 from hookproof.conformance.observations.destinations import Destination, Event
 from hookproof.receiver.replies.script import Cut, Interim, Reply
-from hookproof.spec.dialect.groups.requests import most
+from hookproof.spec.dialect.groups.requests import accepted_timeout
 
 # The http_timeout of the endpoints whose answers never end.
 TIMEOUT_S: Final = 2
@@ -67,8 +67,7 @@ async def odd_answers(context: ExperimentContext) -> AsyncIterator[Evidence]:
 
 async def beside_odd_answers(scenario: Scenario) -> OddAnswers:
     """One event to all endpoints, and three more when the odd answers are over."""
-    bounds = scenario.dialect.requests
-    timeout = min(max(TIMEOUT_S, bounds.http_timeout_minimum), most(bounds.http_timeout_maximum))
+    timeout = accepted_timeout(scenario.dialect.requests, TIMEOUT_S)
     healthy = await scenario.destination(HEALTHY)
     odd = await scenario.create_all(
         *(scenario.destination(name, replies=[reply]) for name, reply in REPLIES.items()),

@@ -31,6 +31,7 @@ from hookproof.conformance.observations.delivery.attempts.retries import (
 from hookproof.conformance.observations.delivery.attempts.statuses import AnsweredStatuses
 from hookproof.conformance.observations.destinations import Destination, Event
 from hookproof.receiver.replies.script import Reply
+from hookproof.spec.dialect.groups.requests import accepted_timeout
 
 OK: Final = Reply(status=200)
 FAILING: Final[Mapping[str, Sequence[Reply]]] = {
@@ -69,7 +70,7 @@ async def failures(scenario: Scenario) -> RetriedDeliveries:
     second_s, third_s = waits(scenario, 3)
     asked_s = math.ceil(second_s + MARGIN_S)
     aside = await scenario.context.receiver.new_token()
-    timeout = max(SHORT_TIMEOUT_S, scenario.dialect.requests.http_timeout_minimum)
+    timeout = accepted_timeout(scenario.dialect.requests, SHORT_TIMEOUT_S)
     destinations = await scenario.create_all(
         *(
             scenario.destination(name, replies=replies, advanced_signatures=name in ATTEMPTS)

@@ -26,7 +26,7 @@ from hookproof.conformance.observations.delivery.attempts.timeouts import (
 from hookproof.conformance.observations.destinations import Destination, Event
 from hookproof.receiver.replies.script import Reply
 from hookproof.spec.dialect.answer import Answer
-from hookproof.spec.dialect.groups.requests import most
+from hookproof.spec.dialect.groups.requests import accepted_timeout
 from hookproof.spec.dialect.vocabulary import ZeroTimeout
 from hookproof.spec.dialect.zero_timeout import zero_http_timeout
 
@@ -65,8 +65,7 @@ async def given_time(scenario: Scenario) -> GivenTimeout:
     """One event to a silent endpoint, to one whose answer never ends, and to one that answers late
     but in time.
     """
-    bounds = scenario.dialect.requests
-    short = min(max(TIMEOUT_S, bounds.http_timeout_minimum), most(bounds.http_timeout_maximum))
+    short = accepted_timeout(scenario.dialect.requests, TIMEOUT_S)
     kept_waiting = [
         await scenario.destination(SILENT, replies=[Reply(hang=True)], http_timeout=short),
         await scenario.destination(ENDLESS, replies=[Reply(drip_s=DRIP_S)], http_timeout=short),

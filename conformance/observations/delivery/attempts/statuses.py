@@ -6,7 +6,7 @@ from http import HTTPStatus
 from typing import Final
 
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.observations.deliveries import Attempts, SignedDeliveries
+from hookproof.conformance.observations.deliveries import SUCCESSES, Attempts, SignedDeliveries
 from hookproof.conformance.observations.destinations import Destination, named_events
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.dialect.groups.deliveries import Retry
@@ -14,7 +14,6 @@ from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import RedirectOutcome, SuccessStatus
 
 REDIRECTION: Final = 3  # the class of statuses, RFC 9110, section 15.4
-SUCCESSES: Final = range(200, 300)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -183,7 +183,7 @@ _operator: Final = operators_of(GROUP)
 OPERATORS: Final = (
     _operator(
         "cached",
-        "An answer is given again, for a second, until the next write, or for ever",
+        "An answer is given again, for a second, until the next write, or indefinitely",
         "answers that show what other requests change",
         _cached,
         *({"until": "second"}, {"until": "write"}, {"until": "end"}),

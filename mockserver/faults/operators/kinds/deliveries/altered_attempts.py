@@ -106,7 +106,8 @@ def altered_attempts(affects: Affects, changes: Changes) -> type:
             self, delivery: PendingDelivery, endpoint: EndpointSettings, *further: Any
         ) -> Headers:
             now = self._clock()
-            headers = super()._headers(delivery, endpoint, *further)
+            with self._taking_for_now(now):  # what is remembered is what is signed
+                headers = super()._headers(delivery, endpoint, *further)
             earlier, time = memory.swap(delivery, headers, now)
             if not affects(delivery, endpoint):
                 return headers

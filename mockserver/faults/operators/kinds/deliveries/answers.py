@@ -4,10 +4,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
+from hookproof.mockserver.delivery.attempt.redirects import REDIRECTION
 from hookproof.mockserver.delivery.attempt.sender import AttemptResult
 from hookproof.mockserver.delivery.http_client.http1 import Response
 from hookproof.mockserver.delivery.scheduling.outcomes import Outcomes
-from hookproof.mockserver.delivery.scheduling.retry import IS_SUCCESS, REDIRECTION
+from hookproof.mockserver.delivery.scheduling.retry import IS_SUCCESS
 from hookproof.mockserver.delivery.store_port import DeliveryState, Failure
 from hookproof.mockserver.faults.catalogue.deliveries.odd_answers import INTERRUPTED
 from hookproof.mockserver.faults.catalogue.deliveries.retries import RedirectsFollowed
