@@ -2,8 +2,8 @@
 
 Servers show what they store in more ways than one: the payload of an event as an array of bytes, a
 header as base64, a body as JSON within JSON. A text is searched for all encodings of all known
-credentials at once: of each encoding the first few windows are known, and every fourth window of
-the text is looked up, so that an encoding cannot lie between two of them.
+credentials at once: of each encoding the last few windows are known, and every fourth window of the
+text is looked up, so that an encoding cannot lie between two of them.
 """
 
 import base64
@@ -113,7 +113,8 @@ class EncodedCredentials:
         if len(pattern) < SHORTEST or pattern in self._names:
             return
         self._names[pattern] = name
-        for offset in range(STEP):
+        # The end of a credential is its own; it may begin as many others do, such as with a time.
+        for offset in range(len(pattern) - SHORTEST, len(pattern) - WINDOW + 1):
             (window,) = _windows(pattern[offset : offset + WINDOW])
             self._windows.setdefault(window, []).append((pattern, offset))
 
