@@ -19,7 +19,7 @@ import json
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from io import TextIOWrapper
+from io import FileIO
 from pathlib import Path
 from typing import Any, Final
 
@@ -35,6 +35,7 @@ from hookproof.conformance.results.finding_records import (
     finding_json,
     finding_of,
 )
+from hookproof.process.written_file import FileNotWritten, write_whole
 
 FORMAT: Final = 2
 NAME: Final = "run.jsonl"
@@ -113,15 +114,25 @@ class Run:
 
 
 class RunWriter:
-    """Writes a run while it goes on; thread-safe. Everything passed to it must be masked."""
+    """Writes a run while it goes on; thread-safe. Everything passed to it must be masked.
 
-    def __init__(self, stream: TextIOWrapper, header: Header):
+    `failure` is set when a line could not be written. Nothing is written after it, so that the file
+    holds all that came before, and at most a part of this line.
+    """
+
+    def __init__(self, stream: FileIO, header: Header):
+        self.failure: FileNotWritten | None = None
         self._stream = stream
         self._lock = threading.Lock()
         self.exchanges = 0
         self.deliveries = 0
         self._fields = FieldCounter()
         self._write("header", {"format": FORMAT, **asdict(header)})
+
+    def confirm(self) -> None:
+        """Raise FileNotWritten if something could not be written."""
+        if self.failure is not None:
+            raise self.failure
 
     def evidence(self, evidence: Evidence, repetition: int = 1) -> None:
         """Write a masked observation; raises TypeError if it is not JSON."""
@@ -179,12 +190,14 @@ class RunWriter:
         return footer
 
     def _write(self, event: str, members: Mapping[str, Any]) -> None:
-        line = (
-            json.dumps({"event": event, **members}, separators=(",", ":"), allow_nan=False) + "\n"
-        )
+        line = json.dumps({"event": event, **members}, separators=(",", ":"), allow_nan=False)
         with self._lock:
-            self._stream.write(line)
-            self._stream.flush()
+            if self.failure is not None:
+                return
+            try:
+                write_whole(self._stream, f"{line}\n".encode())
+            except OSError as error:
+                self.failure = FileNotWritten(Path(str(self._stream.name)), error)
 
 
 def read_run(path: Path) -> Run:

@@ -17,6 +17,7 @@ from hookproof.conformance.results.run_file import EVIDENCE, FIELDS, NAME, Run, 
 from hookproof.conformance.results.stored_evidence import Repetition, read_evidence
 from hookproof.conformance.run.repetitions import merge_repetitions
 from hookproof.conformance.run.shrinking import reapply_shrinking
+from hookproof.process.written_file import write_whole
 from hookproof.spec.catalogue import Catalogue, load_catalogue
 from hookproof.spec.contract.service_contract import contract_for
 from hookproof.spec.dialect.model import Dialect
@@ -60,15 +61,18 @@ def regrade_run(folder: Path, dialect: Dialect | None = None) -> Regraded:
 
 
 def write_regraded(regraded: Regraded, source: Path, out: Path, tool_version: str) -> Run:
-    """Write a run.jsonl with the same evidence and the present verdicts; raises OSError."""
+    """Write a run.jsonl with the same evidence and the present verdicts.
+
+    Raises OSError and FileNotWritten.
+    """
     out.mkdir(parents=True, exist_ok=True)
     header = replace(regraded.run.header, tool_version=tool_version, dialect=regraded.dialect.name)
     part = out / f"{NAME}.part"
-    with (source / NAME).open(encoding="utf-8") as old, part.open("w", encoding="utf-8") as stream:
+    with (source / NAME).open(encoding="utf-8") as old, part.open("wb", buffering=0) as stream:
         writer = RunWriter(stream, header)
         for line in old:
             if line.startswith((*EVIDENCE, EXPERIMENT, FIELDS)):
-                stream.write(line)
+                write_whole(stream, line.encode())
         writer.exchanges, writer.deliveries = (
             regraded.run.footer.exchanges,
             regraded.run.footer.deliveries,
@@ -76,6 +80,7 @@ def write_regraded(regraded: Regraded, source: Path, out: Path, tool_version: st
         writer.ledger(
             regraded.ledger, strict=header.strict, duration_s=regraded.run.footer.duration_s
         )
+        writer.confirm()
     shutil.move(part, out / NAME)
     return read_run(out / NAME)
 

@@ -93,8 +93,14 @@ class Runner:
         self._thread.join(CLOSED_WITHIN_S)
 
     def open(self) -> Environment:
-        """Wait until the environment is open and the keys are checked; raises CommandError."""
-        return self._environment.result()
+        """Wait until the environment is open and the keys are checked.
+
+        Raises CommandError, and KeyboardInterrupt if the run was stopped before.
+        """
+        try:
+            return self._environment.result()
+        except asyncio.CancelledError:
+            raise KeyboardInterrupt from None
 
     def begin(self, intake: Intake, *, keep_open: bool = False) -> None:
         """Start the experiments. `intake` receives each observation, in the experiments' thread.
@@ -179,13 +185,16 @@ class Runner:
             failure = error
         if not self._environment.done():
             self._environment.set_exception(failure)
+        ending = Ending.CUT if self._ended_by else Ending.CRASHED
         for name in self._gathered:
-            self._settle(name, Ending.CRASHED, error_line(failure), 0.0)
+            self._settle(name, ending, self._ended_by or error_line(failure), 0.0)
         if not self._follow_up_error.done():
             self._follow_up_error.set_result(None)
 
     async def _run_on_loop(self) -> None:
         self._main = asyncio.current_task()
+        if self._ended_by:
+            raise asyncio.CancelledError
         breaker = Breaker()
         async with open_environment(self._plan.subject) as opened_environment:
             plan, target = self._plan, opened_environment.target
