@@ -186,7 +186,7 @@ class RepeatedRun:
             environment = runner.open()
             mask = Mask(environment.target.projects, plan.dialect)  # keys differ by repetition
             if writer is None:
-                header = _header(self.settings, environment, self.catalogue)
+                header = self._header(environment)
                 writer = RunWriter(self.stream, header)
                 writer.confirm()
             keep = partial(self._keep, writer, repetition, runner)
@@ -220,6 +220,26 @@ class RepeatedRun:
         writer.evidence(evidence, repetition)
         if writer.failure is not None:
             runner.stop(str(writer.failure))
+
+    def _header(self, environment: Environment) -> Header:
+        settings = self.settings
+        return Header(
+            tool_version=settings.tool_version,
+            target=environment.target.base_url,
+            embedded=environment.embedded,
+            dialect=settings.subject.dialect.name,
+            profile=settings.profile.key,
+            seed=settings.seed,
+            strict=settings.strict,
+            everything=settings.selection.is_everything,
+            started_at=time.time(),
+            sections=dict(self.catalogue.sections),
+            answers=written_dialect(settings.subject.dialect),
+            repetitions=settings.repetitions,
+            learned=settings.learned,
+            baseline=[expectation.to_json() for expectation in settings.baseline],
+            selected=[requirement.id for requirement in self.requirements],
+        )
 
     def _progress(self, runner: Runner) -> AbstractContextManager[EntryListener]:
         if self.settings.silent:
@@ -293,25 +313,6 @@ def _clear_folder(out: Path) -> Path:
     except OSError as error:
         raise CommandError(f"--out {out} cannot be written to: {error.strerror or error}") from None
     return out / NAME
-
-
-def _header(settings: Settings, environment: Environment, catalogue: Catalogue) -> Header:
-    return Header(
-        tool_version=settings.tool_version,
-        target=environment.target.base_url,
-        embedded=environment.embedded,
-        dialect=settings.subject.dialect.name,
-        profile=settings.profile.key,
-        seed=settings.seed,
-        strict=settings.strict,
-        everything=settings.selection.is_everything,
-        started_at=time.time(),
-        sections=dict(catalogue.sections),
-        answers=written_dialect(settings.subject.dialect),
-        repetitions=settings.repetitions,
-        learned=settings.learned,
-        baseline=[expectation.to_json() for expectation in settings.baseline],
-    )
 
 
 class StoppableRun(Protocol):

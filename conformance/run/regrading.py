@@ -1,6 +1,7 @@
 """Judges a finished run again from its file: the same evidence, the checks of this version."""
 
 import shutil
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -43,12 +44,17 @@ def regrade_run(folder: Path, dialect: Dialect | None = None) -> Regraded:
     run = read_run(folder / NAME)
     before = load_dialect_mapping(run.header.answers, f"{folder / NAME}: answers")
     used = dialect or before
+    repetitions = read_evidence(folder / NAME)
+    return Regraded(run=run, ledger=judged_again(run, repetitions, used, before), dialect=used)
+
+
+def judged_again(
+    run: Run, repetitions: Iterable[Repetition], dialect: Dialect, examined_by: Dialect
+) -> Ledger:
+    """The ledger of a run's evidence under a dialect; that of the run has examined it."""
     catalogue = load_catalogue()
     ledger = merge_repetitions(
-        [
-            _ledger(run, repetition, used, before, catalogue)
-            for repetition in read_evidence(folder / NAME)
-        ]
+        [_ledger(run, each, dialect, examined_by, catalogue) for each in repetitions]
     )
     outcome = apply_baseline(
         ledger.entries,
@@ -56,8 +62,7 @@ def regrade_run(folder: Path, dialect: Dialect | None = None) -> Regraded:
         catalogue,
         datetime.fromtimestamp(run.header.started_at, UTC).date(),
     )
-    ledger = replace(ledger, entries=outcome.entries, stale=outcome.stale, cut=run.footer.cut)
-    return Regraded(run=run, ledger=ledger, dialect=used)
+    return replace(ledger, entries=outcome.entries, stale=outcome.stale, cut=run.footer.cut)
 
 
 def write_regraded(regraded: Regraded, source: Path, out: Path, tool_version: str) -> Run:
