@@ -93,6 +93,7 @@ class Header:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Footer:
     """How the run ended. `cut` states why it ended early; `faults` are errors of hookproof.
+    `hooks` are the failures of provision hooks, which are the user's.
 
     `stale` names the entries of the baseline that are no longer right.
     """
@@ -105,6 +106,7 @@ class Footer:
     cut: str | None
     faults: tuple[str, ...]
     stale: tuple[str, ...] = ()
+    hooks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +124,7 @@ class Run:
             entries=self.entries,
             cut=self.footer.cut,
             faults=self.footer.faults,
+            hooks=self.footer.hooks,
             stale=self.footer.stale,
         )
 
@@ -198,6 +201,7 @@ class RunWriter:
             cut=ledger.cut,
             faults=ledger.faults,
             stale=ledger.stale,
+            hooks=ledger.hooks,
         )
         self._write("footer", asdict(footer))
         return footer
@@ -267,6 +271,7 @@ def _run(path: Path, lines: Iterable[str]) -> Run:
                 "verdict": RunVerdict(footer["verdict"]),
                 "faults": tuple(footer["faults"]),
                 "stale": tuple(footer["stale"]),
+                "hooks": tuple(footer.get("hooks", ())),
             }
         ),
         fields=tuple(

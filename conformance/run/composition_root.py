@@ -207,6 +207,8 @@ class RepeatedRun:
                 intake=intake,
             )
             ledger = _shrink_proofs(ledger, shrinking, runner)
+            failures = tuple(map(intake.text, runner.hook_failures.words))
+            ledger = replace(ledger, hooks=failures)
             for shrunk in shrinking.shrunk:
                 writer.shrunk(shrunk.finding, shrunk.requests, repetition)
             for gathered in runner.all_gathered():

@@ -62,7 +62,14 @@ def judged_again(
         catalogue,
         datetime.fromtimestamp(run.header.started_at, UTC).date(),
     )
-    return replace(ledger, entries=outcome.entries, stale=outcome.stale, cut=run.footer.cut)
+    footer = run.footer
+    return replace(
+        ledger,
+        entries=outcome.entries,
+        stale=outcome.stale,
+        cut=footer.cut,
+        hooks=footer.hooks,
+    )
 
 
 def write_regraded(regraded: Regraded, source: Path, out: Path, tool_version: str) -> Run:

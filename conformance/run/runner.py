@@ -35,6 +35,7 @@ from hookproof.conformance.target.circuit_breaker import Breaker, RunOver
 from hookproof.conformance.target.client import ApiClient
 from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.environment import Environment, open_environment
+from hookproof.conformance.target.hook_failures import HookFailures, noted_provision
 from hookproof.conformance.target.preflight import (
     check_access,
     out_of_time,
@@ -60,6 +61,7 @@ class Runner:
     """Gathers the evidence of one run: `open`, `begin`, then `gathered` for each experiment."""
 
     def __init__(self, plan: RunPlan):
+        self.hook_failures = HookFailures()
         self._plan = plan
         self._ended_by: str | None = None
         self._watch: TargetWatch | None = None
@@ -260,14 +262,17 @@ class Runner:
         self, environment: Environment, api: ApiClient, intake: Intake, watch: TargetWatch
     ) -> None:
         """Run all experiments as the schedule says."""
-        target = environment.target
-        fresh = target.provision.has("fresh_project")
+        target, provision = environment.target, environment.target.provision
+        fresh = provision.has("fresh_project")
         schedule = schedule_of(self._plan, target.projects, fresh=fresh)
         passages = Passages(schedule, target.projects)
+        if not environment.embedded:  # that a hook of the embedded server fails is our error
+            provision = noted_provision(provision, self.hook_failures)
         contexts = RunContexts(
             plan=self._plan,
             environment=environment,
-            seeding=Seeding(target.provision, self._plan.dialect.words, self._plan.nonce),
+            provision=provision,
+            seeding=Seeding(provision, self._plan.dialect.words, self._plan.nonce),
             backlog=self._backlog,
             locks={project.id: asyncio.Lock() for project in target.projects},
             loop=self._loop,
