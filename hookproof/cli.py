@@ -17,8 +17,10 @@ from click.shell_completion import CompletionItem
 
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.installed_version import installed_version
-from hookproof.process.stop_signals import end_as_by_interrupt
+from hookproof.process.standard_streams import output_problem, use_lasting_streams
+from hookproof.process.stop_signals import end_as_by_interrupt, end_at_once_with
 from hookproof.process.terminal_text import message_text
+from hookproof.process.written_file import lack_of_space
 
 # Each subcommand: its module and attribute, and its line in `hookproof --help`.
 SUBCOMMANDS: Final = {
@@ -162,12 +164,26 @@ def cli() -> None:
 def main() -> None:
     """Run the command line and exit with its code; every error is reported in one line."""
     open_closed_standard_streams()
+    use_lasting_streams()
     end_as_by_interrupt()
+    code = run_command_line()
+    problem = output_problem()
+    if problem is not None:
+        click.echo(f"hookproof: {problem}", err=True)
+    if code is None:  # a command whose output is its whole result
+        code = ExitCode.OK if problem is None else ExitCode.USAGE
+    end_at_once_with(code)
+    sys.exit(code)
+
+
+def run_command_line() -> int | None:
+    """The exit code that the command chose, None if it chose none."""
+    code: object
     try:
         code = cli.main(prog_name="hookproof", standalone_mode=False)
     except click.exceptions.Exit as ended:
         code = ended.exit_code
-    except click.Abort:
+    except (click.Abort, KeyboardInterrupt):
         click.echo("hookproof: interrupted", err=True)
         code = ExitCode.INTERRUPTED
     except click.exceptions.NoArgsIsHelpError as error:  # a group alone, such as `hookproof`
@@ -176,12 +192,20 @@ def main() -> None:
     except click.ClickException as error:
         code = report_usage_error(error)
     except Exception as error:
-        message = message_text(" ".join(str(error).split())) or "no message"
-        click.echo(
-            f"hookproof: internal error of hookproof: {type(error).__name__}: {message}", err=True
-        )
-        code = ExitCode.INTERNAL_ERROR
-    sys.exit(code if isinstance(code, int) else 0)
+        code = report_unexpected_error(error)
+    return code if isinstance(code, int) else None
+
+
+def report_unexpected_error(error: Exception) -> int:
+    """Print the error in one line; a disk that is full is no error of ours."""
+    if isinstance(error, OSError) and (lack := lack_of_space(error)):
+        click.echo(f"hookproof: {lack}", err=True)
+        return ExitCode.USAGE
+    message = message_text(" ".join(str(error).split())) or "no message"
+    click.echo(
+        f"hookproof: internal error of hookproof: {type(error).__name__}: {message}", err=True
+    )
+    return ExitCode.INTERNAL_ERROR
 
 
 def open_closed_standard_streams() -> None:

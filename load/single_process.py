@@ -107,17 +107,16 @@ async def start_locust_process(
     arguments: Sequence[str],
     *,
     key: str,
-    standard_input: int = asyncio.subprocess.DEVNULL,
     keep: Sequence[int] = (),
 ) -> asyncio.subprocess.Process:
-    """A Locust process; it inherits the file descriptors `keep`."""
+    """A Locust process, which ends when its input closes; it inherits the descriptors `keep`."""
     # It starts with interrupts blocked and unblocks them when it can handle them.
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         return await asyncio.create_subprocess_exec(
             *MODULE,
             *arguments,
-            stdin=standard_input,
+            stdin=asyncio.subprocess.PIPE,
             start_new_session=True,
             pass_fds=tuple(keep),
             env={**os.environ, KEY_VARIABLE: key},

@@ -1,6 +1,7 @@
 """The command `hookproof check`."""
 
 import os
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,10 @@ from hookproof.conformance.learning.report import summary
 from hookproof.conformance.learning.written_files import write_learned_dialect
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.reports.console import Detail, show
+from hookproof.conformance.reports.formats import write_reports
 from hookproof.conformance.reports.progress import usual_durations
 from hookproof.conformance.results.baseline import BASELINE, SCHEMA, baseline_text, read_baseline
-from hookproof.conformance.results.run_file import NAME
+from hookproof.conformance.results.run_file import NAME, Run
 from hookproof.conformance.run.composition_root import Settings, embedded_subject, perform, planned
 from hookproof.conformance.run.selection import Selection
 from hookproof.conformance.target.command_options import flags_of, target_options
@@ -28,8 +30,10 @@ from hookproof.conformance.target.file import (
     named_dialect,
     target_from,
 )
-from hookproof.process.exit_codes import CommandError, ExitCode
+from hookproof.process.exit_codes import CommandError
 from hookproof.process.installed_version import installed_version
+from hookproof.process.stop_signals import held_back
+from hookproof.process.written_file import FileNotWritten, write_file
 from hookproof.spec.catalogue import Level
 from hookproof.spec.completion import complete_requirement
 from hookproof.spec.strict_yaml.editor_schema import write_schema_beside
@@ -145,16 +149,27 @@ def check(context: click.Context, /, **options: Any) -> None:
             return
         if too_long := budget_warning(schedule, budget_s, expected_s):
             click.echo(f"hookproof check: {too_long}", err=True)
-        run = perform(settings)
+        with held_back():  # what was gathered is judged and written, whatever comes
+            run = perform(settings)
+            code = _reported(run, settings, options)
     except CommandError as error:
         click.echo(f"hookproof check: {error}", err=True)
-        context.exit(error.exit_code)
-    show(run, detail=_detail(options), folder=settings.out)
-    if options["write_baseline"] is not None:
-        _write_baseline(
-            context, options["write_baseline"], baseline_text(run.entries, settings.baseline)
-        )
-    context.exit(run.footer.exit_code)
+        code = error.exit_code
+    context.exit(code)
+
+
+def _reported(run: Run, settings: Settings, options: dict[str, Any]) -> int:
+    """Write and show the reports of a run; the exit code.
+
+    Raises CommandError for a file that cannot be written, when all else is written and shown.
+    """
+    try:
+        write_reports(run, settings.out)
+    finally:
+        show(run, sys.stdout, detail=_detail(options), folder=settings.out)
+        if (baseline := options["write_baseline"]) is not None:
+            _write_baseline(baseline, baseline_text(run.entries, settings.baseline))
+    return run.footer.exit_code
 
 
 def _detail(options: dict[str, Any]) -> Detail:
@@ -214,15 +229,12 @@ def _with_learned_dialect(flags: Flags, options: dict[str, Any]) -> Target:
     return replace(target, dialect=learned.answers.dialect)
 
 
-def _write_baseline(context: click.Context, path: Path, text: str) -> None:
+def _write_baseline(path: Path, text: str) -> None:
+    write_file(path, text)
     try:
-        path.write_text(text, encoding="utf-8")
         write_schema_beside(path, BASELINE, SCHEMA)
     except OSError as error:
-        click.echo(
-            f"hookproof check: {path} cannot be written: {error.strerror or error}", err=True
-        )
-        context.exit(ExitCode.USAGE)
+        raise FileNotWritten(Path(error.filename or path), error) from None
     click.echo(f"The baseline is in {path}: complete its reasons.", err=True)
 
 

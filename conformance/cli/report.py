@@ -5,8 +5,13 @@ from pathlib import Path
 
 import click
 
-from hookproof.conformance.cli.stored_run import FOLDER, end_with_error, read_run_in
+from hookproof.conformance.cli.stored_run import FOLDER, end_with_error
 from hookproof.conformance.reports.formats import FORMATS
+from hookproof.conformance.results.run_file import NAME, NotARun, read_run
+from hookproof.conformance.run.partial_run import read_whole_or_partial_run
+from hookproof.process.exit_codes import CommandError
+from hookproof.process.written_file import write_file
+from hookproof.spec.strict_yaml.file_problem import FileProblems
 
 
 @click.command()
@@ -20,18 +25,27 @@ from hookproof.conformance.reports.formats import FORMATS
     type=click.Path(path_type=Path),
     help="File to write; standard output by default.",
 )
+@click.option(
+    "--partial",
+    is_flag=True,
+    help="Render a run that was cut off, too: what it gathered is judged, as an incomplete run.",
+)
 @click.pass_context
-def report(context: click.Context, /, folder: Path, name: str, output: Path | None) -> None:
+def report(
+    context: click.Context, /, folder: Path, name: str, output: Path | None, *, partial: bool
+) -> None:
     """Render the run in DIR, a folder that `hookproof check --out` wrote.
 
-    Only its run.jsonl is read. Exit codes: 0 written, whatever the verdict of the run; 64 there is
-    no finished run, or the file cannot be written.
+    Only its run.jsonl is read. It is cut off if the run was killed, or the disk was full. Exit
+    codes: 0 written, whatever the verdict of the run; 64 there is no finished run (with --partial:
+    nothing was gathered), or the file cannot be written.
     """
-    text = FORMATS[name].render(read_run_in(context, folder))
-    if output is None:
-        sys.stdout.write(text)
-        return
     try:
-        output.write_text(text, encoding="utf-8")
-    except OSError as error:
-        end_with_error(context, f"{output} cannot be written: {error.strerror or error}")
+        run = read_whole_or_partial_run(folder) if partial else read_run(folder / NAME)
+        text = FORMATS[name].render(run)
+        if output is not None:
+            write_file(output, text)
+    except (NotARun, CommandError, FileProblems) as error:
+        end_with_error(context, str(error))
+    if output is None:
+        sys.stdout.buffer.write(text.encode())  # the text says itself that it is UTF-8

@@ -198,8 +198,11 @@ class ListSeeding(Protocol):
     async def fill(self, api: ApiClient, operation_id: str, project: Project) -> None:
         """Fill a list with resources, as far as a provision hook can create them.
 
-        Raises HookFailed.
+        A hook that fails fills nothing.
         """
+
+    def failure(self, operation_id: str, project: Project) -> str:
+        """How the hook failed that was to fill a list; empty if it did not."""
 
     def created(self, operation_id: str, project: Project) -> Sequence[str]:
         """The identifiers of what was created for a list, as far as the hook returned them."""

@@ -24,6 +24,7 @@ from typing import Any, Final
 
 import hookproof
 from hookproof.conformance.generation.operation_sequence import SequenceStep
+from hookproof.process.private_folder import private_folder
 from hookproof.receiver.client.child_process import send_signal
 
 LINE_LIMIT = 16 * 1024 * 1024
@@ -147,7 +148,7 @@ def _keep(lines: list[bytes], kept: Path) -> None:
 
 async def _output_of(module: str, arguments: bytes) -> AsyncGenerator[bytes, None]:
     """Run a generator with these arguments and read its output, line by line."""
-    with tempfile.TemporaryDirectory(prefix="hookproof-") as storage:
+    with private_folder() as storage:
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-P", "-m", module),
             stdin=asyncio.subprocess.PIPE,
@@ -174,8 +175,8 @@ async def _lines(
     assert process.stderr is not None
     stderr = asyncio.ensure_future(process.stderr.read())
     try:
-        process.stdin.write(arguments)
-        process.stdin.close()
+        # It stays open, so that the process notices its end even if this one is killed.
+        process.stdin.write(arguments + b"\n")
         while line := await process.stdout.readline():
             yield line
         if await process.wait():
@@ -189,7 +190,7 @@ async def _lines(
         await asyncio.gather(stderr, return_exceptions=True)
 
 
-def _environment(storage: str) -> dict[str, str]:
+def _environment(storage: Path) -> dict[str, str]:
     # The child must find this package whatever the current directory is, order sets
     # alike every time, and keep the caches of hypothesis out of the current directory.
     package_parent = str(Path(hookproof.__file__).parents[1])
@@ -198,5 +199,5 @@ def _environment(storage: str) -> dict[str, str]:
         **os.environ,
         "PYTHONPATH": os.pathsep.join(paths),
         "PYTHONHASHSEED": "0",
-        "HYPOTHESIS_STORAGE_DIRECTORY": storage,
+        "HYPOTHESIS_STORAGE_DIRECTORY": str(storage),
     }

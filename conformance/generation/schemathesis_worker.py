@@ -1,12 +1,13 @@
 """The request generator: the only module that imports schemathesis, run as a separate process.
 
-    python -m hookproof.conformance.generation.schemathesis_worker < arguments.json > requests.jsonl
+    python -m hookproof.conformance.generation.schemathesis_worker > requests.jsonl
 
 Generation takes milliseconds per request and holds the interpreter, so it must not share one with
 experiments that measure time. A separate process is also reproducible: Hypothesis takes constants
 from the modules that are loaded, and here these are always the same.
 
-The arguments are `{"document": ..., "seed": int, "examples": int}`; `examples` is the number of
+The arguments are a line of standard input, which stays open as long as the output is wanted:
+`{"document": ..., "seed": int, "examples": int}`; `examples` is the number of
 requests of the fuzzing phase per operation. Each line of the output is one request, as
 `hookproof.conformance.generation.generated_requests` reads it. With `"sequences"` and `"steps"` in
 place of `examples`, each line is a sequence: a list of at most `steps` requests along the
@@ -16,6 +17,7 @@ document's links. Nothing is sent and nothing is judged here.
 import base64
 import json
 import sys
+import threading
 from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import urlencode
@@ -36,6 +38,7 @@ from schemathesis.schemas import APIOperation, BaseSchema
 
 from hookproof.conformance.generation.codec_tables import save_codec_tables
 from hookproof.conformance.generation.uid_placeholder import place_of, uid_from
+from hookproof.process.standard_input import end_with_parent
 
 TRANSPORT_HEADERS = frozenset(
     {"user-agent", "accept", "accept-encoding", "connection", "x-schemathesis-testcaseid"}
@@ -205,7 +208,8 @@ def _body_b64(transport: dict[str, Any]) -> str | None:
 
 def main() -> None:
     """Read the arguments from standard input and write the output lines to standard output."""
-    arguments = json.load(sys.stdin)
+    arguments = json.loads(sys.stdin.readline())
+    threading.Thread(target=end_with_parent, daemon=True).start()
     save_codec_tables()
     generate = generate_sequences if "sequences" in arguments else generate_requests
     for line in generate(**arguments):

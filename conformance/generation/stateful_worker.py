@@ -1,19 +1,21 @@
 """The state machine that generates sequences of operations, run as a separate process.
 
-    python -m hookproof.conformance.generation.stateful_worker < arguments.json > sequences.jsonl
+    python -m hookproof.conformance.generation.stateful_worker > sequences.jsonl
 
 Hypothesis explores a model of the resources: the endpoints created so far, the portal links, two
 owners, a few idempotency keys. Nothing is sent here. So the same arguments generate the same
 sequences whatever a target answers, and generating them takes no time from experiments that measure
 time.
 
-The arguments are `{"seed": int, "sequences": int, "steps": int, "portal_links": int}`. Each line of
+The arguments are a line of standard input, which stays open as long as the output is wanted:
+`{"seed": int, "sequences": int, "steps": int, "portal_links": int}`. Each line of
 the output is one sequence: a list of steps as `hookproof.conformance.generation.operation_sequence`
 reads them.
 """
 
 import json
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Final
 
@@ -22,6 +24,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from hookproof.conformance.generation.operation_sequence import LINK_PREFIX, SequenceStep
+from hookproof.process.standard_input import end_with_parent
 
 # The operations that change something, each with the fields of its body (sections 4.1, 4.3, 4.6 and
 # 4.8).
@@ -136,7 +139,9 @@ def generate_sequences(
 
 def main() -> None:
     """Read the arguments from standard input and write the sequences to standard output."""
-    for steps in generate_sequences(**json.load(sys.stdin)):
+    arguments = json.loads(sys.stdin.readline())
+    threading.Thread(target=end_with_parent, daemon=True).start()
+    for steps in generate_sequences(**arguments):
         sys.stdout.write(json.dumps(steps) + "\n")
 
 

@@ -133,13 +133,14 @@ class Entry:
 class Ledger:
     """The entries of all selected requirements, in the order of the document.
 
-    `cut` states why the run ended early, `faults` the errors of hookproof itself, `stale` the
-    entries of the baseline that are no longer right.
+    `cut` states why the run ended early, `faults` the errors of hookproof itself, `hooks` which
+    hooks of the user failed, `stale` the entries of the baseline that are no longer right.
     """
 
     entries: tuple[Entry, ...]
     cut: str | None = None
     faults: tuple[str, ...] = ()
+    hooks: tuple[str, ...] = ()
     stale: tuple[str, ...] = ()
 
     @property

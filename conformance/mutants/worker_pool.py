@@ -6,10 +6,10 @@ An interrupt lets the runs under way finish and starts no other; the results unt
 import multiprocessing
 import os
 import signal
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from contextlib import ExitStack
 from dataclasses import replace
 from types import TracebackType
 from typing import Final, Self, TypeVar
@@ -18,6 +18,7 @@ from hookproof.conformance.generation.generated_requests import KEPT_IN
 from hookproof.conformance.mutants.mutant_run import MutantRunOrder, MutantRunResult, run_mutant
 from hookproof.conformance.mutants.results import FaultOutcome, VariantOutcome
 from hookproof.process.exit_codes import ExitCode
+from hookproof.process.private_folder import private_folder
 from hookproof.process.stop_signals import STOPPING
 
 Subject = TypeVar("Subject", FaultOutcome, VariantOutcome)
@@ -41,12 +42,13 @@ class WorkerPool:
         self.outcomes: list[FaultOutcome | VariantOutcome] = []
         self._on_outcome = on_outcome
         self._run = run
-        self._generated = tempfile.TemporaryDirectory(prefix="hookproof-")
+        self._folder = ExitStack()
+        generated = self._folder.enter_context(private_folder())
         self._pool = ProcessPoolExecutor(
             jobs,
             mp_context=multiprocessing.get_context("spawn"),
             initializer=_start_worker,
-            initargs=(self._generated.name,),
+            initargs=(str(generated),),
         )
         self._under_way: dict[Future[MutantRunResult], FaultOutcome | VariantOutcome] = {}
 
@@ -60,7 +62,7 @@ class WorkerPool:
         trace: TracebackType | None,
     ) -> bool:
         self._pool.shutdown(cancel_futures=True)
-        self._generated.cleanup()
+        self._folder.close()
         self.interrupted = kind is not None and issubclass(kind, KeyboardInterrupt)
         if self.interrupted:
             for future, subject in self._under_way.items():

@@ -82,6 +82,7 @@ def notes(run: Run) -> Iterator[str]:
     """What a reader must know to interpret the verdict, in sentences."""
     footer = run.footer
     yield from (f"An error of hookproof itself: {error}" for error in footer.faults)
+    yield from (f"Your provision hook {failure}" for failure in footer.hooks)
     yield from (f"The baseline is stale: {words}." for words in footer.stale)
     if footer.cut:
         yield f"The run ended before all was tried: {footer.cut}."

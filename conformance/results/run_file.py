@@ -17,9 +17,9 @@ need none of it.
 
 import json
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from io import TextIOWrapper
+from io import FileIO
 from pathlib import Path
 from typing import Any, Final
 
@@ -35,6 +35,7 @@ from hookproof.conformance.results.finding_records import (
     finding_json,
     finding_of,
 )
+from hookproof.process.written_file import FileNotWritten, write_whole
 
 FORMAT: Final = 2
 NAME: Final = "run.jsonl"
@@ -50,6 +51,17 @@ class NotARun(Exception):
     """The file does not hold a finished run; the message states why."""
 
 
+class CutOff(NotARun):
+    """The file ends before the run did; `header` is what it says of the run."""
+
+    def __init__(self, path: Path, header: "Header") -> None:
+        super().__init__(
+            f"{path} is cut off: it has no footer, as the run did not come to its end;"
+            " `hookproof report --partial` renders what it holds"
+        )
+        self.header = header
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header:
     """What was judged, and how.
@@ -58,6 +70,7 @@ class Header:
     `learned` whether the dialect was found out from the target. `sections` holds the titles of the
     document's sections, `baseline` the entries of the baseline file. `answers` holds the whole
     dialect, so that the evidence can be judged again even if the dialect's file has changed.
+    `selected` are the ids of the requirements to judge; a file of an earlier version has none.
     """
 
     tool_version: str
@@ -74,11 +87,13 @@ class Header:
     repetitions: int = 1
     learned: bool = False
     baseline: list[Mapping[str, Any]] = field(default_factory=list)
+    selected: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Footer:
     """How the run ended. `cut` states why it ended early; `faults` are errors of hookproof.
+    `hooks` are the failures of provision hooks, which are the user's.
 
     `stale` names the entries of the baseline that are no longer right.
     """
@@ -91,6 +106,7 @@ class Footer:
     cut: str | None
     faults: tuple[str, ...]
     stale: tuple[str, ...] = ()
+    hooks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,20 +124,31 @@ class Run:
             entries=self.entries,
             cut=self.footer.cut,
             faults=self.footer.faults,
+            hooks=self.footer.hooks,
             stale=self.footer.stale,
         )
 
 
 class RunWriter:
-    """Writes a run while it goes on; thread-safe. Everything passed to it must be masked."""
+    """Writes a run while it goes on; thread-safe. Everything passed to it must be masked.
 
-    def __init__(self, stream: TextIOWrapper, header: Header):
+    `failure` is set when a line could not be written. Nothing is written after it, so that the file
+    holds all that came before, and at most a part of this line.
+    """
+
+    def __init__(self, stream: FileIO, header: Header):
+        self.failure: FileNotWritten | None = None
         self._stream = stream
         self._lock = threading.Lock()
         self.exchanges = 0
         self.deliveries = 0
         self._fields = FieldCounter()
         self._write("header", {"format": FORMAT, **asdict(header)})
+
+    def confirm(self) -> None:
+        """Raise FileNotWritten if something could not be written."""
+        if self.failure is not None:
+            raise self.failure
 
     def evidence(self, evidence: Evidence, repetition: int = 1) -> None:
         """Write a masked observation; raises TypeError if it is not JSON."""
@@ -174,21 +201,24 @@ class RunWriter:
             cut=ledger.cut,
             faults=ledger.faults,
             stale=ledger.stale,
+            hooks=ledger.hooks,
         )
         self._write("footer", asdict(footer))
         return footer
 
     def _write(self, event: str, members: Mapping[str, Any]) -> None:
-        line = (
-            json.dumps({"event": event, **members}, separators=(",", ":"), allow_nan=False) + "\n"
-        )
+        line = json.dumps({"event": event, **members}, separators=(",", ":"), allow_nan=False)
         with self._lock:
-            self._stream.write(line)
-            self._stream.flush()
+            if self.failure is not None:
+                return
+            try:
+                write_whole(self._stream, f"{line}\n".encode())
+            except OSError as error:
+                self.failure = FileNotWritten(Path(str(self._stream.name)), error)
 
 
 def read_run(path: Path) -> Run:
-    """Read a finished run; raises NotARun."""
+    """Read a finished run; raises CutOff for one without its footer, NotARun for anything else."""
     try:
         with path.open(encoding="utf-8") as stream:
             return _run(path, stream)
@@ -200,24 +230,40 @@ def read_run(path: Path) -> Run:
         ) from None
 
 
+def parsed_lines(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """The event of each line; raises ValueError for one that is damaged.
+
+    A last line that was not written to its end is left out.
+    """
+    for line in lines:
+        try:
+            event = json.loads(line)
+        except ValueError:
+            if line.endswith("\n"):
+                raise
+            return
+        yield event
+
+
 def _run(path: Path, lines: Iterable[str]) -> Run:
     events: dict[str, list[Mapping[str, Any]]] = {}
-    for line in lines:
-        # Evidence makes up nearly all of the file, and no report needs it.
-        if not line.startswith(EVIDENCE):
-            event = json.loads(line)
-            events.setdefault(event.pop("event"), []).append(event)
+    # Evidence makes up nearly all of the file, and no report needs it.
+    for event in parsed_lines(line for line in lines if not line.startswith(EVIDENCE)):
+        events.setdefault(event.pop("event"), []).append(event)
+    if not events:
+        raise NotARun(f"{path} is cut off: the run ended before anything was gathered")
     if len(events.get("header", ())) != 1 or events["header"][0].get("format") != FORMAT:
         raise NotARun(
             f"{path} holds no run of this version of hookproof: it has no header of format {FORMAT}"
         )
+    written = {name: value for name, value in events["header"][0].items() if name != "format"}
+    header = Header(**written)
     if len(events.get("footer", ())) != 1:
-        raise NotARun(f"{path} has no footer: the run did not come to its end, so it says nothing")
-    header = {name: value for name, value in events["header"][0].items() if name != "format"}
+        raise CutOff(path, header)
     footer = events["footer"][0]
     findings = [finding_of(event) for event in events.get("finding", ())]
     return Run(
-        header=Header(**header),
+        header=header,
         entries=tuple(entry_of(event, findings) for event in events.get("requirement", ())),
         footer=Footer(
             **{
@@ -225,6 +271,7 @@ def _run(path: Path, lines: Iterable[str]) -> Run:
                 "verdict": RunVerdict(footer["verdict"]),
                 "faults": tuple(footer["faults"]),
                 "stale": tuple(footer["stale"]),
+                "hooks": tuple(footer.get("hooks", ())),
             }
         ),
         fields=tuple(

@@ -1,9 +1,8 @@
 """Reads the evidence of a run back from run.jsonl, to judge it again."""
 
-import json
 import zlib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from hookproof.conformance.model.ledger import Finding
 from hookproof.conformance.results.compression import unpack_evidence
 from hookproof.conformance.results.evidence_records import evidence_of
 from hookproof.conformance.results.finding_records import finding_of
-from hookproof.conformance.results.run_file import NotARun
+from hookproof.conformance.results.run_file import NotARun, parsed_lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,22 +50,56 @@ class _Reading:
                 self.endings.append(event)
 
 
-def read_evidence(path: Path) -> tuple[Repetition, ...]:
-    """Read the evidence of each repetition; raises NotARun if the file is damaged."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unended:
+    """The experiments that a file which is cut off may say nothing of, and why they did not end."""
+
+    experiments: Collection[str] = ()
+    reason: str = ""
+
+
+def read_evidence(path: Path, unended: Unended | None = None) -> tuple[Repetition, ...]:
+    """Read the evidence of each repetition; raises NotARun if the file is damaged.
+
+    Where the file may be cut off, what did not end in it is `unended`.
+    """
     reading = _Reading()
     try:
         with path.open(encoding="utf-8") as stream:
             for number, line in enumerate(stream, 1):
                 try:
-                    reading.add(json.loads(line))
+                    for event in parsed_lines([line]):
+                        reading.add(event)
                 except (ValueError, KeyError, TypeError, zlib.error) as error:
                     raise NotARun(
                         f"{path}:{number}: no evidence: {type(error).__name__}: {error}"
                     ) from None
     except OSError as error:
         raise NotARun(f"{path} cannot be read: {error.strerror or error}") from None
-    numbers = sorted({ending["repetition"] for ending in reading.endings}) or [1]
-    return tuple(_repetition(reading, number, path) for number in numbers)
+    numbers = {ending["repetition"] for ending in reading.endings}
+    if unended is None:
+        return tuple(_repetition(reading, number, path) for number in sorted(numbers) or [1])
+    numbers |= {number for number, _ in reading.observations}
+    return tuple(
+        _with_unended(_repetition(reading, number, path), reading, number, unended)
+        for number in sorted(numbers) or [1]
+    )
+
+
+def _with_unended(
+    repetition: Repetition, reading: _Reading, number: int, unended: Unended
+) -> Repetition:
+    gathered = dict(repetition.gathered)
+    seen = [name for other, name in reading.observations if other == number]
+    for name in dict.fromkeys([*unended.experiments, *seen]):
+        if name not in gathered:
+            gathered[name] = Gathered(
+                experiment=name,
+                observations=tuple(reading.observations.get((number, name), ())),
+                ending=Ending.CUT,
+                reason=unended.reason,
+            )
+    return replace(repetition, gathered=gathered)
 
 
 def _repetition(reading: _Reading, number: int, path: Path) -> Repetition:

@@ -3,23 +3,24 @@
 import secrets
 import sys
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from io import TextIOWrapper
+from io import FileIO
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Protocol
 
 from hookproof.conformance.grading.grader import Grader
 from hookproof.conformance.model.check_registry import CheckContext, all_checks
+from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import all_experiments
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.model.ledger import Entry, Ledger
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.reports.formats import REPORTS, write_reports
+from hookproof.conformance.reports.formats import REPORTS
 from hookproof.conformance.reports.progress import (
     EntryListener,
     ProgressPlan,
@@ -31,6 +32,7 @@ from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.results.run_file import NAME, Header, Run, RunWriter, read_run
 from hookproof.conformance.run.gathering.schedule import ExperimentSchedule, schedule_of
 from hookproof.conformance.run.intake import Intake
+from hookproof.conformance.run.interruption import INTERRUPTED, Interruption
 from hookproof.conformance.run.plan import RunPlan
 from hookproof.conformance.run.repetitions import merge_repetitions
 from hookproof.conformance.run.runner import Runner
@@ -42,13 +44,13 @@ from hookproof.conformance.target.definition import Budgets, Project, Target
 from hookproof.conformance.target.environment import Embedded, Environment
 from hookproof.conformance.target.project_assignment import projects_needed
 from hookproof.process.exit_codes import CommandError
+from hookproof.process.stop_signals import calling
+from hookproof.process.written_file import FileNotWritten
 from hookproof.spec.catalogue import Catalogue, Requirement, load_catalogue
 from hookproof.spec.contract.service_contract import contract_for
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.writer import written_dialect
 from hookproof.target.settings import ReceiverSettings
-
-INTERRUPTED: Final = "it was interrupted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,28 +89,44 @@ def embedded_subject(
 
 
 def perform(settings: Settings) -> Run:
-    """Judge the target and write the reports; raises CommandError if the run cannot begin."""
+    """Judge the target, and return the run that its file holds.
+
+    Raises CommandError if it cannot begin, and FileNotWritten if its file cannot be written. The
+    first interrupt ends the gathering.
+    """
     started = time.monotonic()
     catalogue = load_catalogue()
     requirements = settings.selection.requirements(catalogue)
     progress_plan = _progress_plan(settings, catalogue, requirements)
     run_path = _clear_folder(settings.out)
-    with working_folder(settings.out), run_path.open("w", encoding="utf-8") as stream:
+    interruption = Interruption()
+    with calling(interruption), _run_file(run_path) as stream, working_folder(settings.out):
         repeated_run = RepeatedRun(
             settings=settings,
             catalogue=catalogue,
             requirements=requirements,
             stream=stream,
             progress_plan=progress_plan,
+            interruption=interruption,
         )
         writer, ledger = repeated_run.run_all()
         today = datetime.now(UTC).date()
         outcome = apply_baseline(ledger.entries, settings.baseline, catalogue, today)
         ledger = replace(ledger, entries=outcome.entries, stale=outcome.stale)
         writer.ledger(ledger, strict=settings.strict, duration_s=time.monotonic() - started)
-    run = read_run(run_path)
-    write_reports(run, settings.out)
-    return run
+        writer.confirm()
+        return read_run(run_path)
+
+
+@contextmanager
+def _run_file(path: Path) -> Iterator[FileIO]:
+    """The file of a run, open for writing; it is removed if nothing was written to it."""
+    with path.open("wb", buffering=0) as stream:
+        try:
+            yield stream
+        finally:
+            if not stream.tell():
+                path.unlink()
 
 
 def planned(settings: Settings) -> ExperimentSchedule:
@@ -130,8 +148,9 @@ class RepeatedRun:
     settings: Settings
     catalogue: Catalogue
     requirements: Sequence[Requirement]
-    stream: TextIOWrapper
+    stream: FileIO
     progress_plan: ProgressPlan
+    interruption: Interruption
 
     def run_all(self) -> tuple[RunWriter, Ledger]:
         """Return the writer of the file and the ledger of all repetitions.
@@ -143,6 +162,8 @@ class RepeatedRun:
         for repetition in range(1, self.settings.repetitions + 1):
             try:
                 writer, ledger = self._run_once(writer, repetition)
+            except FileNotWritten:
+                raise
             except CommandError as refusal:
                 if writer is None:
                     raise
@@ -151,7 +172,9 @@ class RepeatedRun:
                 )
                 break
             ledgers.append(ledger)
-            if ledger.cut == INTERRUPTED:
+            if self.interruption.requested:
+                if repetition < self.settings.repetitions:
+                    ledgers[-1] = replace(ledger, cut=ledger.cut or INTERRUPTED)
                 break
         assert writer is not None
         return writer, merge_repetitions(ledgers)
@@ -159,12 +182,15 @@ class RepeatedRun:
     def _run_once(self, writer: RunWriter | None, repetition: int) -> tuple[RunWriter, Ledger]:
         plan = _run_plan(self.settings, self.requirements)
         with Runner(plan) as runner, self._progress(runner) as note:
+            self.interruption.ends(runner)
             environment = runner.open()
             mask = Mask(environment.target.projects, plan.dialect)  # keys differ by repetition
             if writer is None:
-                header = _header(self.settings, environment, self.catalogue)
+                header = self._header(environment)
                 writer = RunWriter(self.stream, header)
-            intake = Intake(mask, plan.dialect, partial(writer.evidence, repetition=repetition))
+                writer.confirm()
+            keep = partial(self._keep, writer, repetition, runner)
+            intake = Intake(mask, plan.dialect, keep)
             grader = self._grader(plan, runner, environment.target)
 
             def judge(requirement: Requirement) -> Entry:
@@ -181,11 +207,41 @@ class RepeatedRun:
                 intake=intake,
             )
             ledger = _shrink_proofs(ledger, shrinking, runner)
+            failures = tuple(map(intake.text, runner.hook_failures.words))
+            ledger = replace(ledger, hooks=failures)
             for shrunk in shrinking.shrunk:
                 writer.shrunk(shrunk.finding, shrunk.requests, repetition)
             for gathered in runner.all_gathered():
                 writer.experiment(gathered, repetition)
+        writer.confirm()
         return writer, ledger
+
+    @staticmethod
+    def _keep(writer: RunWriter, repetition: int, runner: Runner, evidence: Evidence) -> None:
+        """Write evidence; a file that cannot be written ends the run."""
+        writer.evidence(evidence, repetition)
+        if writer.failure is not None:
+            runner.stop(str(writer.failure))
+
+    def _header(self, environment: Environment) -> Header:
+        settings = self.settings
+        return Header(
+            tool_version=settings.tool_version,
+            target=environment.target.base_url,
+            embedded=environment.embedded,
+            dialect=settings.subject.dialect.name,
+            profile=settings.profile.key,
+            seed=settings.seed,
+            strict=settings.strict,
+            everything=settings.selection.is_everything,
+            started_at=time.time(),
+            sections=dict(self.catalogue.sections),
+            answers=written_dialect(settings.subject.dialect),
+            repetitions=settings.repetitions,
+            learned=settings.learned,
+            baseline=[expectation.to_json() for expectation in settings.baseline],
+            selected=[requirement.id for requirement in self.requirements],
+        )
 
     def _progress(self, runner: Runner) -> AbstractContextManager[EntryListener]:
         if self.settings.silent:
@@ -259,25 +315,6 @@ def _clear_folder(out: Path) -> Path:
     except OSError as error:
         raise CommandError(f"--out {out} cannot be written to: {error.strerror or error}") from None
     return out / NAME
-
-
-def _header(settings: Settings, environment: Environment, catalogue: Catalogue) -> Header:
-    return Header(
-        tool_version=settings.tool_version,
-        target=environment.target.base_url,
-        embedded=environment.embedded,
-        dialect=settings.subject.dialect.name,
-        profile=settings.profile.key,
-        seed=settings.seed,
-        strict=settings.strict,
-        everything=settings.selection.is_everything,
-        started_at=time.time(),
-        sections=dict(catalogue.sections),
-        answers=written_dialect(settings.subject.dialect),
-        repetitions=settings.repetitions,
-        learned=settings.learned,
-        baseline=[expectation.to_json() for expectation in settings.baseline],
-    )
 
 
 class StoppableRun(Protocol):

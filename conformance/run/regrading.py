@@ -1,6 +1,7 @@
 """Judges a finished run again from its file: the same evidence, the checks of this version."""
 
 import shutil
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,6 +18,7 @@ from hookproof.conformance.results.run_file import EVIDENCE, FIELDS, NAME, Run, 
 from hookproof.conformance.results.stored_evidence import Repetition, read_evidence
 from hookproof.conformance.run.repetitions import merge_repetitions
 from hookproof.conformance.run.shrinking import reapply_shrinking
+from hookproof.process.written_file import write_whole
 from hookproof.spec.catalogue import Catalogue, load_catalogue
 from hookproof.spec.contract.service_contract import contract_for
 from hookproof.spec.dialect.model import Dialect
@@ -42,12 +44,17 @@ def regrade_run(folder: Path, dialect: Dialect | None = None) -> Regraded:
     run = read_run(folder / NAME)
     before = load_dialect_mapping(run.header.answers, f"{folder / NAME}: answers")
     used = dialect or before
+    repetitions = read_evidence(folder / NAME)
+    return Regraded(run=run, ledger=judged_again(run, repetitions, used, before), dialect=used)
+
+
+def judged_again(
+    run: Run, repetitions: Iterable[Repetition], dialect: Dialect, examined_by: Dialect
+) -> Ledger:
+    """The ledger of a run's evidence under a dialect; that of the run has examined it."""
     catalogue = load_catalogue()
     ledger = merge_repetitions(
-        [
-            _ledger(run, repetition, used, before, catalogue)
-            for repetition in read_evidence(folder / NAME)
-        ]
+        [_ledger(run, each, dialect, examined_by, catalogue) for each in repetitions]
     )
     outcome = apply_baseline(
         ledger.entries,
@@ -55,20 +62,29 @@ def regrade_run(folder: Path, dialect: Dialect | None = None) -> Regraded:
         catalogue,
         datetime.fromtimestamp(run.header.started_at, UTC).date(),
     )
-    ledger = replace(ledger, entries=outcome.entries, stale=outcome.stale, cut=run.footer.cut)
-    return Regraded(run=run, ledger=ledger, dialect=used)
+    footer = run.footer
+    return replace(
+        ledger,
+        entries=outcome.entries,
+        stale=outcome.stale,
+        cut=footer.cut,
+        hooks=footer.hooks,
+    )
 
 
 def write_regraded(regraded: Regraded, source: Path, out: Path, tool_version: str) -> Run:
-    """Write a run.jsonl with the same evidence and the present verdicts; raises OSError."""
+    """Write a run.jsonl with the same evidence and the present verdicts.
+
+    Raises OSError and FileNotWritten.
+    """
     out.mkdir(parents=True, exist_ok=True)
     header = replace(regraded.run.header, tool_version=tool_version, dialect=regraded.dialect.name)
     part = out / f"{NAME}.part"
-    with (source / NAME).open(encoding="utf-8") as old, part.open("w", encoding="utf-8") as stream:
+    with (source / NAME).open(encoding="utf-8") as old, part.open("wb", buffering=0) as stream:
         writer = RunWriter(stream, header)
         for line in old:
             if line.startswith((*EVIDENCE, EXPERIMENT, FIELDS)):
-                stream.write(line)
+                write_whole(stream, line.encode())
         writer.exchanges, writer.deliveries = (
             regraded.run.footer.exchanges,
             regraded.run.footer.deliveries,
@@ -76,6 +92,7 @@ def write_regraded(regraded: Regraded, source: Path, out: Path, tool_version: st
         writer.ledger(
             regraded.ledger, strict=header.strict, duration_s=regraded.run.footer.duration_s
         )
+        writer.confirm()
     shutil.move(part, out / NAME)
     return read_run(out / NAME)
 

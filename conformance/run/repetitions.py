@@ -16,6 +16,7 @@ def merge_repetitions(ledgers: Sequence[Ledger]) -> Ledger:
         entries=tuple(map(_worst, rows)),
         cut=next((ledger.cut for ledger in ledgers if ledger.cut), None),
         faults=tuple(dict.fromkeys(fault for ledger in ledgers for fault in ledger.faults)),
+        hooks=tuple(dict.fromkeys(hook for ledger in ledgers for hook in ledger.hooks)),
     )
 
 

@@ -35,6 +35,7 @@ from hookproof.conformance.target.circuit_breaker import Breaker, RunOver
 from hookproof.conformance.target.client import ApiClient
 from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.environment import Environment, open_environment
+from hookproof.conformance.target.hook_failures import HookFailures, noted_provision
 from hookproof.conformance.target.preflight import (
     check_access,
     out_of_time,
@@ -60,6 +61,7 @@ class Runner:
     """Gathers the evidence of one run: `open`, `begin`, then `gathered` for each experiment."""
 
     def __init__(self, plan: RunPlan):
+        self.hook_failures = HookFailures()
         self._plan = plan
         self._ended_by: str | None = None
         self._watch: TargetWatch | None = None
@@ -93,8 +95,14 @@ class Runner:
         self._thread.join(CLOSED_WITHIN_S)
 
     def open(self) -> Environment:
-        """Wait until the environment is open and the keys are checked; raises CommandError."""
-        return self._environment.result()
+        """Wait until the environment is open and the keys are checked.
+
+        Raises CommandError, and KeyboardInterrupt if the run was stopped before.
+        """
+        try:
+            return self._environment.result()
+        except asyncio.CancelledError:
+            raise KeyboardInterrupt from None
 
     def begin(self, intake: Intake, *, keep_open: bool = False) -> None:
         """Start the experiments. `intake` receives each observation, in the experiments' thread.
@@ -179,13 +187,16 @@ class Runner:
             failure = error
         if not self._environment.done():
             self._environment.set_exception(failure)
+        ending = Ending.CUT if self._ended_by else Ending.CRASHED
         for name in self._gathered:
-            self._settle(name, Ending.CRASHED, error_line(failure), 0.0)
+            self._settle(name, ending, self._ended_by or error_line(failure), 0.0)
         if not self._follow_up_error.done():
             self._follow_up_error.set_result(None)
 
     async def _run_on_loop(self) -> None:
         self._main = asyncio.current_task()
+        if self._ended_by:
+            raise asyncio.CancelledError
         breaker = Breaker()
         async with open_environment(self._plan.subject) as opened_environment:
             plan, target = self._plan, opened_environment.target
@@ -251,14 +262,17 @@ class Runner:
         self, environment: Environment, api: ApiClient, intake: Intake, watch: TargetWatch
     ) -> None:
         """Run all experiments as the schedule says."""
-        target = environment.target
-        fresh = target.provision.has("fresh_project")
+        target, provision = environment.target, environment.target.provision
+        fresh = provision.has("fresh_project")
         schedule = schedule_of(self._plan, target.projects, fresh=fresh)
         passages = Passages(schedule, target.projects)
+        if not environment.embedded:  # that a hook of the embedded server fails is our error
+            provision = noted_provision(provision, self.hook_failures)
         contexts = RunContexts(
             plan=self._plan,
             environment=environment,
-            seeding=Seeding(target.provision, self._plan.dialect.words, self._plan.nonce),
+            provision=provision,
+            seeding=Seeding(provision, self._plan.dialect.words, self._plan.nonce),
             backlog=self._backlog,
             locks={project.id: asyncio.Lock() for project in target.projects},
             loop=self._loop,

@@ -11,6 +11,8 @@ import threading
 from collections.abc import Callable
 from typing import Final
 
+from hookproof.process.exit_codes import ExitCode
+
 # The option by which a command is asked to stop then.
 OPTION: Final = "--until-stdin-closes"
 
@@ -22,6 +24,12 @@ def call_at_end_of_input(loop: asyncio.AbstractEventLoop, callback: Callable[[],
     """Call `callback` in the event loop when standard input ends; a closed one has ended."""
     # A thread, since an event loop can watch a pipe, but neither a file nor a closed descriptor.
     threading.Thread(target=_wait, args=(loop, callback), daemon=True).start()
+
+
+def end_with_parent(read: Callable[[int, int], bytes] = os.read) -> None:
+    """End this process at once when its parent has ended, which it never outlives by itself."""
+    read_to_end(read)
+    os._exit(ExitCode.INTERNAL_ERROR)
 
 
 def read_to_end(read: Callable[[int, int], bytes] = os.read) -> None:

@@ -1,6 +1,14 @@
-"""SIGTERM and SIGHUP end a command as ctrl-C does, with its clean-up and what it has gathered."""
+"""SIGTERM and SIGHUP end a command as ctrl-C does, with its clean-up and what it has gathered.
 
+An interrupt raises KeyboardInterrupt, except where a command says otherwise: `calling` lets it do
+something else, and `held_back` lets the command finish what takes a moment.
+"""
+
+import os
 import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Final
 
@@ -19,6 +27,55 @@ def end_as_by_interrupt() -> None:
             signal.signal(number, _interrupt)
 
 
+def end_at_once_with(code: int) -> None:
+    """Let every signal to stop end the process with this code, which nothing can change any more.
+
+    Without this, one that comes while the interpreter ends would leave a traceback.
+    """
+    for number in (signal.SIGINT, *STOPPING):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, lambda _number, _frame: os._exit(code))
+
+
+@contextmanager
+def calling(act: Callable[[], object]) -> Iterator[None]:
+    """Let the first interrupt within the block call `act` instead of raising; a second one raises.
+
+    Has no effect outside the main thread, where no signal is handled.
+    """
+
+    def handle(_number: int, _frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        act()
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, handle)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def held_back() -> Iterator[None]:
+    """Let interrupts within the block have no effect; it has to end by itself, and soon."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, lambda _number, _frame: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    # A terminal that is closed may send SIGHUP twice, and a service manager SIGTERM after it. Only
+    # ctrl-C is pressed again by someone who does not want to wait.
+    for other in STOPPING:
+        if signal.getsignal(other) is _interrupt:
+            signal.signal(other, lambda _number, _frame: None)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
     signal.raise_signal(signal.SIGINT)

@@ -215,7 +215,6 @@ async def _master(distribution: Distribution, web: str | None) -> AsyncIterator[
             process = await start_locust_process(
                 ["hookproof.load.distributed.master_process", *options],
                 key="",
-                standard_input=asyncio.subprocess.PIPE,
                 keep=[write_end],
             )
         finally:
@@ -236,7 +235,6 @@ async def _worker(
     process = await start_locust_process(
         ["hookproof.load.distributed.worker_process", *options, standard_input.OPTION],
         key=settings.api_key,
-        standard_input=asyncio.subprocess.PIPE,
     )
     try:
         yield process

@@ -16,6 +16,7 @@ from pathlib import Path
 import click
 import gevent
 import msgspec
+from gevent.os import make_nonblocking, nb_read
 from locust.env import Environment
 from locust.stats import print_stats
 
@@ -26,6 +27,7 @@ from hookproof.load.locust_worker.stats_display import serve_web_page, show_tabl
 from hookproof.load.locust_worker.users import LoadUser
 from hookproof.load.plan import LoadPlan
 from hookproof.load.target.settings import KEY_VARIABLE
+from hookproof.process.standard_input import STDIN, end_with_parent
 from hookproof.receiver.http.address import Address
 
 
@@ -72,6 +74,8 @@ def run(plan: LoadPlan, *, control_url: str, key: str, web: Address | None) -> R
 def main(plan: Path, result: Path, control: str, web: str | None) -> None:
     """Read the plan, carry it out, write the result."""
     show_tables()
+    make_nonblocking(STDIN)
+    gevent.spawn(end_with_parent, nb_read)
     load_plan = msgspec.json.decode(plan.read_bytes(), type=LoadPlan)
     web_address = None if web is None else Address.parse(web)
     outcome = run(

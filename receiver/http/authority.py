@@ -6,7 +6,6 @@ configured once.
 
 import os
 import ssl
-import tempfile
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,6 +19,7 @@ from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, load_pem_private_key
 
+from hookproof.process.private_folder import private_folder
 from hookproof.receiver.http.authority_certificate import (
     names_permitted,
     names_refused,
@@ -198,8 +198,8 @@ def _self_signed(leaf: trustme.LeafCert) -> ssl.SSLContext:
         .sign(key, SHA256())
     )
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    with tempfile.TemporaryDirectory() as folder:
-        chain = Path(folder, "chain.pem")
+    with private_folder() as folder:
+        chain = folder / "chain.pem"
         chain.touch(mode=0o600)
         chain.write_bytes(leaf.private_key_pem.bytes() + certificate.public_bytes(Encoding.PEM))
         context.load_cert_chain(chain)

@@ -117,7 +117,7 @@ def finished_run(
     """Write the run file of a run with these entries, and read it back."""
     run_header = run_header or header()
     ledger = Ledger(entries=tuple(map(masked, entries)), cut=cut, faults=faults, stale=stale)
-    with (folder / NAME).open("w", encoding="utf-8") as stream:
+    with (folder / NAME).open("wb", buffering=0) as stream:
         writer = RunWriter(stream, run_header)
         writer.experiment(Gathered(experiment="round_trip", observations=()))
         writer.ledger(ledger, strict=run_header.strict, duration_s=21.4)

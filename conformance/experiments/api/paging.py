@@ -119,8 +119,9 @@ async def _all_walks(context: ExperimentContext, operation_id: str) -> AsyncIter
     # A list without an end is judged by what it showed twice.
     yield _observe(trial, PlannedWalk(operation_id=operation_id), listed, complete=not unended)
     if len(listed) < LEAST_ITEMS or unended:
-        reason = unended or why_list_is_empty(pages[-1])
-        if listed and not unended:
+        failure = context.seeding.failure(operation_id, trial.project)
+        reason = unended or failure or why_list_is_empty(pages[-1])
+        if listed and not unended and not failure:
             reason = f"{operation_id} shows one resource, and a walk takes at least two"
         yield context.trial(f"{operation_id}: walks").not_observed(PageWalk, reason)
     if len(listed) < LEAST_ITEMS or (unended and len(pages) == PAGES[context.profile]):

@@ -80,7 +80,8 @@ async def find_changeable_links(
     created = context.seeding.created("listPortalLinks", trial.project)
     if created:
         return await _retrieve_links(trial, created, "the provision hook created")
-    return ExistingLinks(links=(), reason=why_list_is_empty(trial.exchanges[-1]))
+    failure = context.seeding.failure("listPortalLinks", trial.project)
+    return ExistingLinks(links=(), reason=failure or why_list_is_empty(trial.exchanges[-1]))
 
 
 async def _retrieve_links(trial: Trial, uids: Sequence[str], origin: str) -> ExistingLinks:

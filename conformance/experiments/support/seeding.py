@@ -5,6 +5,7 @@ hooks (sections 2.6 and 2.7).
 import asyncio
 
 from hookproof.conformance.experiments.support.existing_resources import content
+from hookproof.conformance.model.evidence import PreconditionFailed
 from hookproof.conformance.target.client import ApiClient
 from hookproof.conformance.target.definition import Project
 from hookproof.spec.dialect.model import Words
@@ -21,17 +22,28 @@ class Seeding:
         self._nonce = nonce
         self._filling: dict[tuple[str, str], asyncio.Lock] = {}
         self._filled: set[tuple[str, str]] = set()
+        self._failures: dict[tuple[str, str], str] = {}
         self._created: dict[tuple[str, str], list[str]] = {}
 
     async def fill(self, api: ApiClient, operation_id: str, project: Project) -> None:
-        """Create what a list lacks, if there is a hook for it; raises HookFailed."""
+        """Create what a list lacks, if there is a hook for it; one that fails is not called again.
+
+        Raises HookFailed for a hook of the embedded server.
+        """
         key = (operation_id, project.id)
         if not self._provision.has(HOOKS[operation_id]) or key in self._filled:
             return
         async with self._filling.setdefault(key, asyncio.Lock()):
             if key not in self._filled:
-                await self._create_missing(api, operation_id, project)
+                try:
+                    await self._create_missing(api, operation_id, project)
+                except PreconditionFailed as failed:  # what the list shows can be judged
+                    self._failures[key] = str(failed)
                 self._filled.add(key)
+
+    def failure(self, operation_id: str, project: Project) -> str:
+        """How the hook failed that was to fill a list; empty if it did not."""
+        return self._failures.get((operation_id, project.id), "")
 
     def created(self, operation_id: str, project: Project) -> tuple[str, ...]:
         """The identifiers of what was created for a list, as far as the hook returned them."""

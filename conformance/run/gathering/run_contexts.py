@@ -13,6 +13,7 @@ from hookproof.conformance.run.plan import RunPlan
 from hookproof.conformance.target.client import ApiClient
 from hookproof.conformance.target.definition import Project
 from hookproof.conformance.target.environment import Environment
+from hookproof.target.hooks.provision import Provision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +22,7 @@ class RunContexts:
 
     plan: RunPlan
     environment: Environment
+    provision: Provision
     seeding: Seeding
     backlog: Backlog
     locks: Mapping[str, asyncio.Lock]
@@ -45,7 +47,7 @@ class RunContexts:
             clock=time.time,
             loop=self.loop,
             portal_links=self.locks[projects[0].id],
-            provision=target.provision,
+            provision=self.provision,
             fixtures=target.fixtures,
             capabilities=target.capabilities,
             egress_probes=target.egress_probes,

@@ -85,6 +85,9 @@ async def _sent(
         ) as response:
             answer = await response.read()
             status = response.status
+    except TimeoutError:
+        within = f"within {session.timeout.total:g} s (budgets.request_s)"
+        raise HookFailed(hook, f"{request} got no answer {within}") from None
     except (aiohttp.ClientError, OSError, ValueError) as error:
         raise HookFailed(
             hook, f"{request} got no answer: {type(error).__name__}: {error}"

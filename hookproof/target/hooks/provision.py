@@ -29,6 +29,7 @@ class HookFailed(Exception):
     """A hook raised, timed out, or returned something unexpected; the message is one line."""
 
     def __init__(self, hook: str, what: str) -> None:
+        self.hook = hook
         self.what = " ".join(what.split())
         super().__init__(f"the provision hook {hook} failed: {self.what}")
 

@@ -16,6 +16,7 @@ import difflib
 import importlib.util
 import inspect
 import threading
+import traceback
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
@@ -42,9 +43,9 @@ def load_class_hooks(path: Path, name: str, *, timeout_s: float) -> Mapping[str,
         raise BadHooks(f"{path} defines no class {name}")
     try:
         provisioner = kind()
-    except Exception as error:  # noqa: BLE001 the user's own code may raise anything
+    except (Exception, SystemExit) as error:  # noqa: BLE001 the user's own code may raise anything
         raise BadHooks(
-            f"{path}: {name}() cannot be created without arguments: {_describe(error)}"
+            f"{path}: {name}() cannot be created without arguments: {_describe(error, path)}"
         ) from None
     _refuse_misspellings(path, kind)
     methods = {
@@ -56,7 +57,10 @@ def load_class_hooks(path: Path, name: str, *, timeout_s: float) -> Mapping[str,
         raise BadHooks(f"{path}: {name} has none of the methods {', '.join(HOOK_ARGUMENTS)}")
     for hook, method in methods.items():
         _refuse_other_arguments(path, hook, method)
-    return {hook: _Method(hook, method, timeout_s) for hook, method in methods.items()}
+    return {
+        hook: _Method(hook, method, path=path, timeout_s=timeout_s)
+        for hook, method in methods.items()
+    }
 
 
 def _module(path: Path) -> ModuleType:
@@ -67,7 +71,7 @@ def _module(path: Path) -> ModuleType:
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:  # noqa: BLE001 the user's own code may raise anything
-        raise BadHooks(f"{path} cannot be imported: {_describe(error)}") from None
+        raise BadHooks(f"{path} cannot be imported: {_describe(error, path)}") from None
     return module
 
 
@@ -94,9 +98,10 @@ def _refuse_other_arguments(path: Path, hook: str, method: Any) -> None:
 class _Method:
     """One hook: a method of the class, which may block, hang or raise."""
 
-    def __init__(self, hook: str, method: Any, timeout_s: float) -> None:
+    def __init__(self, hook: str, method: Any, *, path: Path, timeout_s: float) -> None:
         self._hook = hook
         self._method = method
+        self._path = path
         self._timeout_s = timeout_s
 
     async def __call__(self, arguments: Mapping[str, Any]) -> object:
@@ -107,9 +112,10 @@ class _Method:
                 if inspect.iscoroutinefunction(self._method):
                     return await self._method(*values)
                 return await _in_thread(self._method, *values)
-        except Exception as error:  # noqa: BLE001 the user's own code may raise anything
+        except (Exception, SystemExit) as error:  # noqa: BLE001 the user's own code may raise anything
             late = f"it took longer than {self._timeout_s:g} s (budgets.request_s)"
-            raise HookFailed(self._hook, late if limit.expired() else _describe(error)) from None
+            gave = late if limit.expired() else _describe(error, self._path)
+            raise HookFailed(self._hook, gave) from None
 
 
 async def _in_thread(method: Any, *values: Any) -> object:
@@ -117,24 +123,31 @@ async def _in_thread(method: Any, *values: Any) -> object:
     the run from ending.
     """
     loop = asyncio.get_running_loop()
-    done: asyncio.Future[object] = loop.create_future()
+    done: asyncio.Future[tuple[object, BaseException | None]] = loop.create_future()
 
     def settle(result: object, error: BaseException | None) -> None:
         if not done.done():
-            done.set_exception(error) if error else done.set_result(result)
+            done.set_result((result, error))
 
     def work() -> None:
         result, failure = None, None
         try:
             result = method(*values)
         except BaseException as error:  # noqa: BLE001 the caller in the loop must get any error
-            failure = error if isinstance(error, Exception) else RuntimeError(_describe(error))
+            failure = error
         if not loop.is_closed():
             loop.call_soon_threadsafe(settle, result, failure)
 
     threading.Thread(target=work, name="provision hook", daemon=True).start()
-    return await done
+    result, failure = await done
+    if failure is not None:
+        raise failure
+    return result
 
 
-def _describe(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+def _describe(error: BaseException, path: Path) -> str:
+    """What the user's code raised, and where in the user's file."""
+    words = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if Path(frame.filename) == path.absolute()]
+    return f"{words} ({path.name}, line {lines[-1]})" if lines else words

@@ -2,12 +2,11 @@
 
 import os
 import ssl
-import tempfile
 from collections import OrderedDict
-from pathlib import Path
 from typing import Final
 
 from hookproof.mockserver.delivery.store_port import ClientCertificate
+from hookproof.process.private_folder import private_folder
 
 KEPT_CONTEXTS: Final = 256
 
@@ -53,8 +52,8 @@ def load_client_certificate(context: ssl.SSLContext, certificate: ClientCertific
     """Let a context present a client certificate; raises CertificateError."""
     # The ssl module reads certificates from files only, so the key is written to a private
     # temporary folder and removed right after.
-    with tempfile.TemporaryDirectory() as folder:
-        chain = Path(folder, "chain.pem")
+    with private_folder() as folder:
+        chain = folder / "chain.pem"
         chain.touch(mode=0o600)
         chain.write_text(f"{certificate.key}\n{certificate.certificate}\n", encoding="utf-8")
         try:

@@ -87,7 +87,7 @@ def test_refusals_and_answers_without_data_count_nothing() -> None:
 
 def run_with(folder: Path, *exchanges: Exchange) -> Run:
     """A finished run that observed these exchanges."""
-    with (folder / NAME).open("w", encoding="utf-8") as stream:
+    with (folder / NAME).open("wb", buffering=0) as stream:
         writer = RunWriter(stream, header())
         writer.evidence(observation(BroadcastWithField, *exchanges, field="custom_headers"))
         writer.ledger(Ledger(entries=(passed(),)), strict=False, duration_s=1.0)

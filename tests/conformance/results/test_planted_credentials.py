@@ -161,7 +161,7 @@ def shown(number: int, credential: str) -> dict[str, Any]:
 def test_no_planted_credential_is_in_any_file(tmp_path: Path) -> None:
     planted = credentials()
     intake = Intake(Mask(PROJECTS, context().dialect), context().dialect)
-    with (tmp_path / "evidence.jsonl").open("w", encoding="utf-8") as stream:
+    with (tmp_path / "evidence.jsonl").open("wb", buffering=0) as stream:
         writer = RunWriter(stream, header())
         for number, credential in enumerate(planted):
             writer.evidence(intake.take(observed(number, credential)))

@@ -155,7 +155,7 @@ def whole_observation() -> CannedObservation:
 
 
 def test_no_credential_is_written_from_any_place(tmp_path: Path) -> None:
-    with (tmp_path / NAME).open("w", encoding="utf-8") as stream:
+    with (tmp_path / NAME).open("wb", buffering=0) as stream:
         RunWriter(stream, header()).evidence(mask().evidence(whole_observation()))
     text = (tmp_path / NAME).read_text()
     kept = evidence_of(json.loads(text.splitlines()[1]))

@@ -63,7 +63,7 @@ def test_a_file_that_does_not_exist_is_named(tmp_path: Path) -> None:
 
 
 def write_and_read(folder: Path, evidence: Evidence) -> tuple[str, Any]:
-    with (folder / NAME).open("w", encoding="utf-8") as stream:
+    with (folder / NAME).open("wb", buffering=0) as stream:
         writer = RunWriter(stream, header())
         intake(writer.evidence, "key-one", "key-two").take(evidence)
     text = (folder / NAME).read_text()

@@ -41,7 +41,9 @@ def test_hooks_make_requirements_testable_that_are_not_exercised_without_them(
     assert set(verdicts(tmp_path).values()) == {"pass"}
 
 
-def test_a_hook_that_fails_is_an_error_of_what_needs_it_alone(tmp_path: Path) -> None:
+def test_a_hook_that_fails_is_the_users_and_keeps_what_needs_it_from_being_judged(
+    tmp_path: Path,
+) -> None:
     broken = HOOKS.replace(
         "def create_source(self, project, source):",
         "def create_source(self, project, source):\n        1 / 0\n",
@@ -49,9 +51,38 @@ def test_a_hook_that_fails_is_an_error_of_what_needs_it_alone(tmp_path: Path) ->
     (tmp_path / "hooks.py").write_text(broken)
     with bare_server(tmp_path) as url:
         done = run_check(tmp_path, url, provision="./hooks.py:Provisioner")
-    assert done.code == 70, done.out
+    assert done.code == 3, done.out
     judged = verdicts(tmp_path)
-    assert (judged["4.7-9"], judged["1-1"], judged["2.6-2"]) == ("error", "pass", "pass")
-    assert (
-        "the provision hook create_source failed: ZeroDivisionError: division by zero" in done.out
+    assert (judged["4.7-9"], judged["1-1"], judged["2.6-2"]) == ("not_exercised", "pass", "pass")
+    what = "create_source failed: ZeroDivisionError: division by zero (hooks.py, line "
+    assert done.out.count(f"Your provision hook {what}") == 1
+    assert "hookproof itself" not in done.out
+
+
+def test_an_endpoint_whose_hook_fails_convicts_nobody(tmp_path: Path) -> None:
+    broken = HOOKS.replace(
+        "def after_endpoint_created(self, project, endpoint):",
+        "def after_endpoint_created(self, project, endpoint):\n        return {}['subscription']\n",
+    )
+    assert broken != HOOKS
+    (tmp_path / "hooks.py").write_text(broken)
+    with bare_server(tmp_path) as url:
+        done = run_check(tmp_path, url, provision="./hooks.py:Provisioner")
+    assert done.code == 3, done.out
+    judged = verdicts(tmp_path)
+    assert (judged["1-1"], judged["4.7-9"], judged["4.5-1"]) == ("not_exercised", "pass", "pass")
+    assert "after_endpoint_created failed" in done.out
+    assert "KeyError: 'subscription' (hooks.py, line " in done.out
+
+
+def test_a_hook_without_which_nothing_can_begin_ends_the_run_with_64(tmp_path: Path) -> None:
+    (tmp_path / "hooks.py").write_text(
+        "class Provisioner:\n    def fresh_project(self):\n        raise LookupError('no quota')\n"
+    )
+    with bare_server(tmp_path) as url:
+        done = run_check(tmp_path, url, provision="./hooks.py:Provisioner")
+    assert done.code == 64
+    assert done.err == (
+        "hookproof check: the provision hook fresh_project failed:"
+        " LookupError: no quota (hooks.py, line 3)\n"
     )

@@ -30,7 +30,7 @@ PLAIN = seen(exchange(body=b"x" * 3000), deliveries=[delivery()], experiment="ro
 
 
 def record(folder: Path, *evidence: Evidence, repetitions: int = 1) -> None:
-    with (folder / NAME).open("w", encoding="utf-8") as stream:
+    with (folder / NAME).open("wb", buffering=0) as stream:
         writer = RunWriter(stream, header())
         for repetition in range(1, repetitions + 1):
             take = intake(partial(writer.evidence, repetition=repetition), "key-one").take

@@ -139,7 +139,7 @@ def test_an_experiment_that_continues_after_the_end_does_not_reach_the_target() 
 def test_a_run_that_was_never_begun_ends_too() -> None:
     with stand_in(empty_page) as url, runner(url, waits) as run:
         run.open()
-    assert run.gathered("waits").ending is Ending.CRASHED
+    assert run.gathered("waits").ending is Ending.CUT
 
 
 def test_an_unreachable_target_is_refused_before_anything_begins() -> None:

@@ -1,0 +1,67 @@
+"""The user's provision hooks in a run: failures are noted, and what needs them is not observed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hookproof.conformance.model.evidence import PreconditionFailed
+from hookproof.target.hooks.provision import HookFailed, KeyedProject, Provision
+
+
+class HookFailures:
+    """What each hook gave when it failed first, and how often it failed."""
+
+    def __init__(self) -> None:
+        self._first: dict[str, str] = {}
+        self._counts: dict[str, int] = {}
+
+    def note(self, failure: HookFailed) -> None:
+        self._first.setdefault(failure.hook, failure.what)
+        self._counts[failure.hook] = self._counts.get(failure.hook, 0) + 1
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """A line for each hook that failed: `create_source failed: ...`."""
+        return tuple(
+            f"{hook} failed: {what}{self._times(hook)}" for hook, what in self._first.items()
+        )
+
+    def _times(self, hook: str) -> str:
+        count = self._counts[hook]
+        return "" if count == 1 else f"; it failed {count} times"
+
+
+def noted_provision(provision: Provision, failures: HookFailures) -> Provision:
+    """The same hooks; that one fails is noted, and raised as PreconditionFailed."""
+    return _NotedProvision(hooks=provision.hooks, failures=failures)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _NotedProvision(Provision):
+    failures: HookFailures
+
+    async def create_portal_link(
+        self, project: KeyedProject, fields: Mapping[str, Any]
+    ) -> str | None:
+        try:
+            return await Provision.create_portal_link(self, project, fields)
+        except HookFailed as failure:
+            raise self._noted(failure) from None
+
+    async def create_source(self, project: KeyedProject, fields: Mapping[str, Any]) -> str | None:
+        try:
+            return await Provision.create_source(self, project, fields)
+        except HookFailed as failure:
+            raise self._noted(failure) from None
+
+    async def after_endpoint_created(
+        self, project: KeyedProject, endpoint: Mapping[str, Any]
+    ) -> None:
+        try:
+            await Provision.after_endpoint_created(self, project, endpoint)
+        except HookFailed as failure:
+            raise self._noted(failure) from None
+
+    def _noted(self, failure: HookFailed) -> PreconditionFailed:
+        self.failures.note(failure)
+        return PreconditionFailed(str(failure))

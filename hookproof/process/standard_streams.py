@@ -1,0 +1,69 @@
+"""Standard output and standard error that a command can always write to.
+
+What is written is lost where nobody reads any more, or the disk is full: the command goes on and
+ends with its own exit code. What the encoding of the stream lacks is written as an escape.
+"""
+
+import errno
+import io
+import os
+import sys
+from typing import TYPE_CHECKING, Final, TextIO
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+OUTPUT: Final = 1
+ERRORS: Final = 2
+# Nobody reads the pipe or the terminal any more, which is no news to its reader (`| head -1`).
+NO_READER: Final = frozenset({errno.EPIPE, errno.EIO})
+
+
+class LastingFile(io.FileIO):
+    """The raw file of a standard stream; `failure` is why what was written is lost."""
+
+    def __init__(self, descriptor: int) -> None:
+        super().__init__(descriptor, "w", closefd=False)
+        self.failure: OSError | None = None
+
+    def write(self, content: "ReadableBuffer") -> int:
+        """Write, or lose it; what children write to the same file is lost too then."""
+        try:
+            return super().write(content)
+        except OSError as failure:
+            self.failure = failure
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self.fileno())
+            os.close(nowhere)
+            return memoryview(content).nbytes
+
+
+def use_lasting_streams() -> None:
+    """Replace the streams of this process, unless someone else has replaced them already."""
+    if sys.stdout is sys.__stdout__:
+        sys.stdout = _lasting(OUTPUT, sys.stdout)
+    if sys.stderr is sys.__stderr__:
+        sys.stderr = _lasting(ERRORS, sys.stderr)
+
+
+def output_problem() -> str | None:
+    """Why a part of standard output is lost that somebody may miss, or None."""
+    if sys.stdout is None:
+        return None
+    sys.stdout.flush()
+    raw = getattr(getattr(sys.stdout, "buffer", None), "raw", None)
+    failure = raw.failure if isinstance(raw, LastingFile) else None
+    if failure is None or failure.errno in NO_READER:
+        return None
+    return f"standard output cannot be written: {failure.strerror}"
+
+
+def _lasting(descriptor: int, before: TextIO | None) -> TextIO:
+    """A stream like the one before; that of a closed descriptor is None."""
+    encoding = "utf-8" if before is None else before.encoding
+    return io.TextIOWrapper(
+        io.BufferedWriter(LastingFile(descriptor)),
+        encoding=encoding,
+        errors="backslashreplace",
+        line_buffering=descriptor == ERRORS or (before is not None and before.isatty()),
+    )
