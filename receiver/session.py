@@ -66,11 +66,11 @@ class Session:
         return self.scripts.due_reply(token)
 
     def next_reply(self, arrival: Arrival, *, visit: bool) -> Reply:
-        """Choose the reply to a request; a visit uses up no reply."""
-        if visit:
-            return DEFAULT_REPLY
+        """Choose the reply to a request; a visit uses none up, unless the script is for them."""
         server = self.token_servers.get(arrival.token)
-        return server.reply(arrival) if server else self.scripts.next_reply(arrival)
+        if server is not None:
+            return DEFAULT_REPLY if visit else server.reply(arrival)
+        return self.scripts.next_reply(arrival, visit=visit)
 
     def reset(self) -> None:
         """Forget everything, and abort the connections that wait for an answer."""

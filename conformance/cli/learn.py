@@ -14,8 +14,7 @@ from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.target.command_options import flags_of, target_options
 from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.file import target_from
-from hookproof.process.exit_codes import CommandError, ExitCode
-from hookproof.receiver.client.child_process import ChildFailed
+from hookproof.process.exit_codes import CommandError
 from hookproof.target.settings import UNDECIDED_DIALECT, Flags
 
 
@@ -58,9 +57,9 @@ def learn(context: click.Context, /, **options: Any) -> None:
         target = learnable_target(flags, extends)
         learned = learn_target(target, extends, Profile[options["profile"].upper()], _note)
         paths = write_files(learned, target, options["out"], target_file=flags.file)
-    except (CommandError, ChildFailed) as error:
+    except CommandError as error:
         click.echo(f"hookproof learn: {error}", err=True)
-        context.exit(error.exit_code or ExitCode.INTERNAL_ERROR)
+        context.exit(error.exit_code)
     for line in lines(learned):
         click.echo(line)
     click.echo(f"Written: {', '.join(map(str, paths))}")

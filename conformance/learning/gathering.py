@@ -3,8 +3,9 @@
 import secrets
 from collections.abc import Mapping
 
+from hookproof.conformance.grading.candidate_answers import requirements_of
 from hookproof.conformance.learning.learned_answers import LearnedAnswers
-from hookproof.conformance.learning.regrading import requirements_of, unseen_fields
+from hookproof.conformance.learning.regrading import unseen_fields
 from hookproof.conformance.model.check_registry import all_checks
 from hookproof.conformance.model.experiment_registry import (
     Experiment,

@@ -41,10 +41,10 @@ async def probe_api(session: ProbeSession) -> None:
     """
     await find_key_format(session)
     await probe_keys(session)
-    await probe_key_scope(session)
     links = await probe_lists(session)
     await probe_filters(session, links)
     created = await probe_creation(session)
+    await probe_key_scope(session, created)
     await probe_refusals(session)
     if created is not None:
         await probe_endpoint(session, created)

@@ -5,28 +5,28 @@ answer is kept if none of them convicts it and some pass by it; where every answ
 evidence does not show which is right.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
-from functools import cache
-from typing import Any, Final, get_args, get_origin, get_type_hints
+from typing import Any, Final
 
+from hookproof.conformance.grading.candidate_answers import (
+    candidate_values,
+    checks_of,
+    judgements_of,
+    requirements_of,
+)
 from hookproof.conformance.grading.check_result import proof_in_words
 from hookproof.conformance.learning.learned_answers import LearnedAnswers
-from hookproof.conformance.model.check_registry import Check, CheckContext, all_checks
+from hookproof.conformance.model.check_registry import CheckContext
 from hookproof.conformance.model.evidence import (
-    NotExaminedError,
     NotObserved,
     Observation,
 )
 from hookproof.conformance.model.gathered_evidence import Gathered
 from hookproof.conformance.model.judgement import Judgement
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.answer import refused
 from hookproof.spec.catalogue import Level, load_catalogue
 from hookproof.spec.contract.service_contract import contract_for
-from hookproof.spec.dialect.answer import Answer, Undecided
 from hookproof.spec.dialect.model import Dialect
 
 # So many observations and exchanges of a kind say what more of them would say.
@@ -181,17 +181,9 @@ def _judgements(
     for check in checks_of(requirements):
         judged = [each for each in observations if check.judges(type(each))][:MOST_JUDGED]
         for observation in judged:
-            for judgement in _of_one(check, observation, context):
+            for judgement in judgements_of(check, observation, context):
                 if judgement.requirement in requirements:
                     yield observation, judgement
-
-
-def _of_one(check: Check, observation: Observation, context: CheckContext) -> list[Judgement]:
-    """The judgements of a check, as far as it gets."""
-    judgements: list[Judgement] = []
-    with suppress(Undecided, NotExaminedError):
-        judgements.extend(check.judgements(observation, context))
-    return judgements
 
 
 def rests_on_guess(answers: LearnedAnswers, field: str, requirement: str) -> bool:
@@ -206,64 +198,3 @@ def rests_on_guess(answers: LearnedAnswers, field: str, requirement: str) -> boo
         for other in catalogue.gaps[gap].dialect
         if other != field
     )
-
-
-@cache
-def requirements_of(field: str) -> frozenset[str]:
-    """The open requirements that depend on the question that a field answers."""
-    catalogue = load_catalogue()
-    gaps = {gap.id for gap in catalogue.gaps.values() if field in gap.dialect}
-    return frozenset(
-        one.id
-        for one in catalogue.requirements.values()
-        if one.level is Level.OPEN and gaps.intersection(one.gaps) and one.untestable is None
-    )
-
-
-@cache
-def checks_of(requirements: frozenset[str]) -> tuple[Check, ...]:
-    return tuple(check for check in all_checks() if requirements.intersection(check.requirements))
-
-
-def candidate_values(field: str, observations: Sequence[Observation]) -> Sequence[Any]:
-    """The values to try for a field: every word of its list, or what was seen of its kind."""
-    kind = _kind(field)
-    if isinstance(kind, type) and issubclass(kind, StrEnum):
-        return [member.value for member in kind]
-    if kind is bool:
-        return [False, True]
-    propose = PROPOSED.get(field)
-    if propose is None and kind is int and field.startswith(("errors.", "authentication.")):
-        propose = _refusal_statuses
-    return list(dict.fromkeys(propose(observations))) if propose else []
-
-
-def _kind(field: str) -> Any:
-    """The type of the values of a field."""
-    kind: Any = Dialect
-    for name in field.split("."):
-        kind = get_type_hints(kind, include_extras=False)[name]
-    return get_args(kind)[0] if get_origin(kind) is Answer else kind
-
-
-def _refusal_statuses(observations: Sequence[Observation]) -> Iterator[int]:
-    for observation in observations:
-        for exchange in observation.exchanges:
-            if refused(exchange) and exchange.status is not None:
-                yield exchange.status
-
-
-def _success_statuses(observations: Sequence[Observation]) -> Iterator[int]:
-    return (
-        exchange.status
-        for observation in observations
-        for exchange in observation.exchanges
-        if exchange.succeeded and exchange.status is not None
-    )
-
-
-# What is tried for a field whose answers are numbers: what the evidence shows of its kind.
-PROPOSED: Final[Mapping[str, Callable[[Sequence[Observation]], Iterator[Any]]]] = {
-    f"success.{name}": _success_statuses
-    for name in ("created", "accepted", "ok", "get_endpoint", "list_portal_links")
-}

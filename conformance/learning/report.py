@@ -15,6 +15,7 @@ from hookproof.conformance.learning.learned_answers import (
 )
 from hookproof.conformance.learning.learner import Learned
 from hookproof.conformance.target.definition import Target
+from hookproof.pages.content_policy import policy_element
 from hookproof.process.terminal_text import printable
 from hookproof.spec.catalogue import Gap, load_catalogue
 
@@ -38,6 +39,7 @@ class Row:
     question: str
     field: str
     sign: str
+    tone: str
     value: str
     certainty: str
     proof: str
@@ -52,6 +54,7 @@ def rows(answers: LearnedAnswers) -> Iterator[Row]:
             question=gap.question,
             field=field,
             sign=SIGNS[answer.certainty],
+            tone=answer.certainty.name.lower(),
             value=_shown(answer),
             certainty=_how_sure(answer),
             proof=printable(answer.shown_by or answer.reason),
@@ -94,7 +97,10 @@ def summary(learned: Learned) -> str:
 
 
 def page(learned: Learned, target: Target) -> str:
-    """learned.html: one page that needs no network, no script and no other file."""
+    """learned.html: one page that needs no network, no script and no other file.
+
+    What a target wrote is escaped, and the policy permits nothing but the page's own style.
+    """
     environment = Environment(
         loader=PackageLoader("hookproof.conformance.learning", "page"),
         autoescape=True,
@@ -102,8 +108,14 @@ def page(learned: Learned, target: Target) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    assert environment.loader is not None
+    style = environment.loader.get_source(environment, "learned.css")[0]
     return environment.get_template("learned.html").render(
-        target=target.base_url, rows=list(rows(learned.answers)), summary=summary(learned)
+        policy=policy_element(styles=[style]),
+        style=style,
+        target=printable(target.base_url),
+        rows=list(rows(learned.answers)),
+        summary=summary(learned),
     )
 
 

@@ -108,6 +108,11 @@ def refused(exchange: Exchange) -> bool:
     return exchange.status in CLIENT_ERRORS and was_answered(exchange)
 
 
+def accepted_or_refused(exchange: Exchange) -> bool:
+    """Whether the answer says what becomes of the request: a success or a refusal."""
+    return exchange.succeeded or refused(exchange)
+
+
 def answered_as_duplicate(exchange: Exchange, dialect: Dialect) -> bool:
     """Whether the status is one that the dialect gives a broadcast with a used idempotency_key, and
     this one has a key.

@@ -99,11 +99,14 @@ class ReceiverClient:
             **await self._call("POST", "/tokens", json={} if token is None else {"token": token})
         )
 
-    async def script(self, token: str, replies: Sequence[Reply], *, only_for: str = "") -> None:
+    async def script(
+        self, token: str, replies: Sequence[Reply], *, only_for: str = "", visits: bool = False
+    ) -> None:
         """Set the replies to the token's requests, or to those that contain the text `only_for`;
-        the last one repeats indefinitely.
+        the last one repeats indefinitely. With `visits` GET, HEAD and OPTIONS get them too.
         """
-        await self._call("PUT", f"{_path(token)}/script", data=script_json(replies, only_for))
+        script = script_json(replies, only_for, visits=visits)
+        await self._call("PUT", f"{_path(token)}/script", data=script)
 
     async def secrets(self, token: str, token_secrets: TokenSecrets) -> None:
         """Set the secrets that verify the token's deliveries."""

@@ -137,16 +137,20 @@ class Script(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """The replies for one token, in order; the last one serves all further requests.
 
     With `only_for` these are the requests that contain this text in the body or in the value of a
-    header; others are answered with 200 at once and use up no reply.
+    header; others are answered with 200 at once and use up no reply. So are GET, HEAD and OPTIONS,
+    by which a service may try a URL, unless the script is for such `visits` too.
     """
 
     replies: Annotated[tuple[Reply, ...], msgspec.Meta(min_length=1)] = (Reply(),)
     only_for: str = ""
+    visits: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what cannot be carried out; msgspec converts ValueError to its own."""
         if self.only_for and any(reply.cuts_before_reading for reply in self.replies):
             raise ValueError("only_for looks into requests, and before_reading does not read them")
+        if self.visits and any(reply.cuts_before_reading for reply in self.replies):
+            raise ValueError("a visit has no body that before_reading could leave unread")
 
     def reply(self, index: int) -> Reply:
         """The reply to a request, by its index since the script was set."""
@@ -174,10 +178,12 @@ class Scripts:
         script = self._scripts.get(token)
         return DEFAULT_REPLY if script is None else script.reply(self._answered[token])
 
-    def next_reply(self, arrival: Arrival) -> Reply:
+    def next_reply(self, arrival: Arrival, *, visit: bool) -> Reply:
         """Use up the reply to the request that just arrived."""
         token = arrival.token
         script = self._scripts.get(token)
+        if visit and not (script is not None and script.visits):
+            return DEFAULT_REPLY
         if script is not None and script.only_for and not _contains(arrival, script.only_for):
             return DEFAULT_REPLY
         reply = self.due_reply(token)
@@ -193,9 +199,9 @@ class Scripts:
 DEFAULT_REPLY: Final = Reply()
 
 
-def script_json(replies: Sequence[Reply], only_for: str = "") -> bytes:
+def script_json(replies: Sequence[Reply], only_for: str = "", *, visits: bool = False) -> bytes:
     """A script as the control API accepts it."""
-    return msgspec.json.encode(Script(replies=tuple(replies), only_for=only_for))
+    return msgspec.json.encode(Script(replies=tuple(replies), only_for=only_for, visits=visits))
 
 
 def _contains(arrival: Arrival, text: str) -> bool:

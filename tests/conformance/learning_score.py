@@ -16,6 +16,7 @@ from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.answers import answers_of
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import (
+    CreationVisit,
     KeyScope,
     OnInput,
     RetryAfter,
@@ -114,6 +115,11 @@ def _retry_after(learned: Any, true: Any, dialect: Dialect) -> bool:
     return learned in true.allowed or (short and learned == RetryAfter.IGNORED)
 
 
+def _visit(learned: Any, true: Any, _dialect: Dialect) -> bool:
+    """A service that may try URLs with any request uses some of them only."""
+    return learned in true.allowed or CreationVisit.ANY in true.allowed
+
+
 def _format_separator(name: str) -> Callable[[Any, Any, Dialect], bool]:
     def rule(learned: Any, true: Any, dialect: Dialect) -> bool:
         scheme = getattr(dialect.signatures, name)
@@ -147,6 +153,7 @@ RULES: Mapping[str, Callable[[Any, Any, Dialect], bool]] = {
             "oauth2_expiry_units",
         )
     },
+    "delivery.creation_visit": _visit,
     "retry.jitter": _at_least,
     "retry.retry_after": _retry_after,
     "delivery.visible_within_s": _at_least,
@@ -202,8 +209,10 @@ def _is_not_capped(dialect: Dialect) -> bool:
 # What a dialect itself makes impossible to see.
 HIDDEN: Mapping[str, Callable[[Dialect], bool]] = {
     "authentication.foreign_key_status": lambda d: (
-        d.authentication.key_scope.value is KeyScope.ACCOUNT
+        d.authentication.key_scope.value is not KeyScope.PROJECT
     ),
+    "errors.unknown_project": lambda d: d.authentication.key_scope.value is KeyScope.KEY_DECIDES,
+    "paging.above_maximum": lambda d: d.paging.maximum_per_page.value is None,
     "representation.mask": lambda d: not d.representation.masked,
     "rolling.default_expiration": lambda d: (
         "expiration" in d.requests.expire_endpoint_secret_requires

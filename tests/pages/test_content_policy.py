@@ -8,12 +8,17 @@ from typing import Final
 import pytest
 from playwright.sync_api import Browser, Page
 
+from hookproof.conformance.learning.learned_answers import LearnedAnswers
+from hookproof.conformance.learning.learner import EndpointCount, Learned
+from hookproof.conformance.learning.report import page as learned_page
 from hookproof.conformance.model.check_registry import all_checks
 from hookproof.conformance.mutants.reports.html import render_page
 from hookproof.conformance.reports.html import html_text
+from hookproof.conformance.target.definition import Project, Target
 from hookproof.load.reports.html_page import page as load_page
 from hookproof.pages.content_policy import policy_element
 from hookproof.pages.style_rules import StyleRules
+from hookproof.spec.dialect.reader import load_dialect
 from tests.conformance.golden_run import golden_run
 from tests.conformance.mutants.test_campaign_results import BOTH, campaign, outcome
 from tests.load.reports.test_load_page import REPORT
@@ -21,9 +26,22 @@ from tests.receiver.dashboard.browser import chromium
 
 PAGES: Final[Mapping[str, Callable[[Path], str]]] = {
     "report.html": lambda folder: html_text(golden_run(folder)),
+    "learned.html": lambda _: learned_page(*learned()),
     "load.html": lambda _: load_page(REPORT),
     "mutants.html": lambda _: render_page(campaign(outcome(*BOTH)), all_checks()),
 }
+
+
+def learned() -> tuple[Learned, Target]:
+    """What a service was seen to do, whose words are markup."""
+    dialect = load_dialect("undecided")
+    answers = LearnedAnswers("undecided", dialect)
+    answers.see("words.event_created", "<b>queued</b>", shown_by="POST <i>event</i>: 201")
+    projects = (Project(id="p1", api_key="key"),)
+    target = Target(base_url="http://127.0.0.1:5005", projects=projects, dialect=dialect)
+    return Learned(answers=answers, exchanges=1, endpoints=EndpointCount()), target
+
+
 # What a target would like to have in a page, and what would show that it has its way.
 INJECTED: Final = """
 <script>document.title = "executed"</script>
@@ -77,6 +95,18 @@ def test_what_was_put_into_it_is_not(browser: Browser, tmp_path: Path, name: str
     position = "getComputedStyle(document.getElementById('styled')).position"
     assert page.evaluate(position) == "static"
     assert len(complaints) >= 3
+
+
+def test_the_learned_page_fits_a_telephone_and_has_a_dark_form(
+    browser: Browser, tmp_path: Path
+) -> None:
+    page, _ = opened(browser, tmp_path, PAGES["learned.html"](tmp_path))
+    light = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.set_viewport_size({"width": 400, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") == 400
+    page.emulate_media(color_scheme="dark")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != light
+    assert "<b>queued</b>" in page.inner_text("table")
 
 
 def test_a_page_without_scripts_permits_none() -> None:

@@ -21,11 +21,14 @@ from hookproof.conformance.learning.deliveries.words import WordListeners
 from hookproof.conformance.learning.probes.endpoints import generated_secret
 from hookproof.conformance.learning.probes.rolls import roll
 from hookproof.conformance.model.evidence import PreconditionFailed
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.receiver.replies.script import Reply
 from hookproof.spec.dialect.groups.requests import most
 from hookproof.spec.dialect.vocabulary import TimeUnit
 
 OK: Final = Reply()
+FIRST: Final = "the first endpoint"
+VISITED: Final = "an endpoint that refuses every request"
 SIMPLE: Final = "simple signatures"
 ADVANCED: Final = "advanced signatures"
 NO_OWNER: Final = "no owner"
@@ -58,14 +61,18 @@ EVENTS: Final = 6
 class GatheredDeliveries:
     """`visible_s` is how long a new endpoint waited for its first event, None if it got none.
 
-    `secrets` has for each of the two formats the secret before the roll, and that after it;
+    `visits` are the methods of the requests that came before any event, to an endpoint that accepts
+    them and to one that refuses them; the second is empty if there is no such endpoint.
+    `redirected` are the requests that came to where an endpoint redirects its deliveries. `secrets`
+    has for each of the two formats the secret before the roll, and that after it;
     `rolled_after` is how many events were sent before the roll, `ended_at` the monotonic time at
     which all was read.
     """
 
     delivery: DeliverySession
     visible_s: float | None
-    visits: tuple[str, ...]
+    visits: tuple[tuple[str, ...], tuple[str, ...]]
+    redirected: tuple[ReceivedDelivery, ...]
     secrets: dict[str, tuple[str, ...]]
     rolled_after: int
     ended_at: float
@@ -94,8 +101,9 @@ async def gather_deliveries(
     secrets = {name: await _signed_listener(delivery, name) for name in (SIMPLE, ADVANCED)}
     words = WordListeners(delivery)
     try_words = words.are_needed and not quick
+    location = await delivery.receiver.new_token()
     if not quick:
-        await _listen_for_questions(delivery)
+        await _listen_for_questions(delivery, location.url)
     if try_words:
         await words.listen()
     delivery.events.clear()
@@ -121,18 +129,22 @@ async def gather_deliveries(
         delivery=delivery,
         visible_s=visible_s,
         visits=visits,
+        redirected=await delivery.receiver.deliveries(location.token, count=0, timeout_s=0.0),
         secrets=secrets,
         rolled_after=rolled_after,
         ended_at=time.monotonic(),
     )
 
 
-async def _first_delivery(delivery: DeliverySession) -> tuple[float | None, tuple[str, ...]]:
-    """How long a new endpoint waits for its first event, and the requests that came before it."""
-    listener = await delivery.listen("the first endpoint")
+async def _first_delivery(
+    delivery: DeliverySession,
+) -> tuple[float | None, tuple[tuple[str, ...], tuple[str, ...]]]:
+    """How long a new endpoint waits for its first event, and the requests that came before any."""
+    clock = asyncio.get_running_loop().time
+    refusing = await delivery.listen(VISITED, [Reply(status=404)], visits=True)
+    listener = await delivery.listen(FIRST)
     if listener is None:
         raise PreconditionFailed("no active endpoint can be created")
-    clock = asyncio.get_running_loop().time
     began = clock()
     sent: list[tuple[float, SentEvent | None]] = []
 
@@ -147,12 +159,19 @@ async def _first_delivery(delivery: DeliverySession) -> tuple[float | None, tupl
         await delivery.wait(listener, len(listener.arrived) + 1, ends - clock())
     await delivery.wait(listener, len(listener.arrived) + 1, VISIT_WITHIN_S)
     after = next((at for at, event in sent if event and listener.of(event)), None)
-    visits = tuple(
-        each.method
-        for each in listener.arrived
-        if not any(event and event.marker.encode() in each.body for _, event in sent)
-    )
-    return after, visits
+    refused = () if refusing is None else await _visits_of_refusing(delivery, refusing)
+    return after, (_visits(delivery, listener), refused)
+
+
+async def _visits_of_refusing(delivery: DeliverySession, refusing: Listener) -> tuple[str, ...]:
+    await delivery.wait(refusing, 0, 0.0)
+    return _visits(delivery, refusing)
+
+
+def _visits(delivery: DeliverySession, listener: Listener) -> tuple[str, ...]:
+    """The methods of the requests that carry no event of this run, each once."""
+    nonce = delivery.session.nonce.encode()
+    return tuple(dict.fromkeys(each.method for each in listener.arrived if nonce not in each.body))
 
 
 async def _signed_listener(delivery: DeliverySession, name: str) -> tuple[str, ...]:
@@ -165,9 +184,12 @@ async def _signed_listener(delivery: DeliverySession, name: str) -> tuple[str, .
     return () if shown is None else (shown,)
 
 
-async def _listen_for_questions(delivery: DeliverySession) -> None:
-    """One endpoint for each question; the target may refuse some."""
-    redirect = Reply(status=302, headers=(("Location", "https://elsewhere.invalid/"),))
+async def _listen_for_questions(delivery: DeliverySession, location: str) -> None:
+    """One endpoint for each question; the target may refuse some.
+
+    A redirect leads to another token of the receiver, which shows whether it is followed.
+    """
+    redirect = Reply(status=307, headers=(("Location", location),))
     patient = Reply(status=503, retry_after_s=RETRY_AFTER_S)
     questions: dict[str, tuple[tuple[Reply, ...], dict[str, Any]]] = {
         NO_OWNER: ((OK,), {"owner_id": None}),

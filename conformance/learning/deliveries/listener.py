@@ -56,12 +56,15 @@ class DeliverySession:
     events: list[SentEvent] = field(default_factory=list)
 
     async def listen(
-        self, about: str, replies: Sequence[Reply] = (), **fields: Any
+        self, about: str, replies: Sequence[Reply] = (), *, visits: bool = False, **fields: Any
     ) -> Listener | None:
-        """Create an endpoint with an owner; None if the target refuses it."""
+        """Create an endpoint with an owner; None if the target refuses it.
+
+        With `visits` the replies are for requests that try the URL, too.
+        """
         session, token = self.session, await self.receiver.new_token()
         if replies:
-            await self.receiver.script(token.token, replies)
+            await self.receiver.script(token.token, replies, visits=visits)
         body = {
             **session.endpoint(),
             "owner_id": session.word("owner"),

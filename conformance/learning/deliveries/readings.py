@@ -1,5 +1,6 @@
 """What deliveries show: one function for each group of a dialect's fields."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
@@ -8,6 +9,7 @@ from typing import Final
 from hookproof.conformance.learning.deliveries.gathering import (
     ADVANCED,
     DISABLED,
+    FIRST,
     FORM,
     LATER_S,
     LONG,
@@ -29,13 +31,18 @@ from hookproof.conformance.learning.deliveries.retry_readings import read_retrie
 from hookproof.conformance.learning.learned_answers import LearnedAnswers
 from hookproof.conformance.learning.signatures.reading import DeliveryWithSecrets, read_format
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
-from hookproof.spec.dialect.vocabulary import CreationVisit, TimeUnit
+from hookproof.spec.dialect.vocabulary import (
+    CreationVisit,
+    RedirectOutcome,
+    SuccessStatus,
+    TimeUnit,
+)
 
 # The share of a window that two deliveries are apart at least, where its limit holds.
 HELD: Final = 0.9
 # A delivery that waited for its limit comes later than this, in seconds.
 LATE_S: Final = 0.6
-VISITS: Final = frozenset(visit.value for visit in CreationVisit)
+NUMBER: Final = re.compile(r"[0-9]{1,9}")
 
 
 def read_deliveries(answers: LearnedAnswers, gathered: GatheredDeliveries, *, quick: bool) -> None:
@@ -51,20 +58,31 @@ def read_deliveries(answers: LearnedAnswers, gathered: GatheredDeliveries, *, qu
 
 
 def _read_visibility(answers: LearnedAnswers, gathered: GatheredDeliveries) -> None:
-    listener = gathered.listeners["the first endpoint"]
+    listener = gathered.listeners[FIRST]
     place = f"{len(listener.arrived)} requests at {listener.token}"
     seconds = gathered.visible_s or 0.0
     # Rounded up, since it is how long to wait.
     rounded = 0.0 if seconds < 0.1 else round(seconds + 0.15, 1)  # noqa: PLR2004 one broadcast
     answers.see("delivery.visible_within_s", rounded, shown_by=place)
-    visits = {method.lower() for method in gathered.visits}
+    _read_visits(answers, gathered, place)
+
+
+def _read_visits(answers: LearnedAnswers, gathered: GatheredDeliveries, place: str) -> None:
+    """The methods with which new endpoints are tried: further ones come where one is refused."""
     field = "delivery.creation_visit"
-    if not visits:
-        answers.see(field, CreationVisit.NONE.value, shown_by=place)
-    elif len(visits) == 1 and visits <= VISITS:
-        answers.see(field, visits.pop(), shown_by=place)
-    else:
-        answers.miss(field, f"a new endpoint was visited by {', '.join(sorted(visits))}")
+    accepted, refused = gathered.visits
+    fitting = [
+        visit
+        for visit in CreationVisit
+        if visit is not CreationVisit.ANY
+        if accepted == visit.methods[:1] and refused in ((), visit.methods)
+    ]
+    if len(fitting) == 1:
+        answers.see(field, fitting[0].value, shown_by=place)
+    elif fitting:
+        answers.miss(field, "an endpoint that refuses every request would show it; none is created")
+    elif accepted or refused:
+        answers.see(field, CreationVisit.ANY.value, shown_by=place)
 
 
 def _read_signatures(answers: LearnedAnswers, gathered: GatheredDeliveries) -> None:
@@ -116,10 +134,10 @@ def _read_headers(answers: LearnedAnswers, gathered: GatheredDeliveries) -> None
         ("delivery.event_type_header", types),
     ):
         name, count = next(iter(counted.most_common(1)), (None, len(pairs)))
-        if name is not None or field == "delivery.event_type_header":
-            answers.see(field, name, shown_by=place, count=count)
+        if name is None and field == "delivery.event_id_header" and not pairs[0][0].uid:
+            answers.miss(field, "the answer to a broadcast shows no uid of the event")
         else:
-            answers.miss(field, "no header of the deliveries holds the event's uid")
+            answers.see(field, name, shown_by=place, count=count)
     _read_attempt_header(answers, gathered)
 
 
@@ -140,7 +158,9 @@ def _read_attempt_header(answers: LearnedAnswers, gathered: GatheredDeliveries) 
     for attempts in series:
         for name, value in attempts[0].headers:
             numbers = [each.header(name) or "" for each in attempts]
-            if value.isdigit() and numbers == [str(int(value) + n) for n in range(len(numbers))]:
+            if NUMBER.fullmatch(value) and numbers == [
+                str(int(value) + n) for n in range(len(numbers))
+            ]:
                 counting[name, int(value)] += 1
     if not counting:
         answers.see(field, None, shown_by=_place(series[0][-1]), count=len(series))
@@ -186,15 +206,19 @@ def _read_reach(answers: LearnedAnswers, gathered: GatheredDeliveries) -> None:
 
 def _read_outcomes(answers: LearnedAnswers, gathered: GatheredDeliveries) -> None:
     """What counts as delivered, and what moves the next attempt."""
-    for field, about, repeated, once in (
-        ("retry.redirect", REDIRECTED, "failure", "success"),
-        ("retry.success", OTHER_SUCCESS, "only_200", "any_2xx"),
-    ):
-        attempts = _first_attempts(gathered, gathered.listeners.get(about))
-        if attempts:
-            answers.see(
-                field, repeated if len(attempts) > 1 else once, shown_by=_place(attempts[-1])
-            )
+    redirected = _first_attempts(gathered, gathered.listeners.get(REDIRECTED))
+    if redirected:
+        # A visit may be redirected too, but it precedes every delivery.
+        began = redirected[0].arrived_monotonic
+        followed = [each for each in gathered.redirected if each.arrived_monotonic > began]
+        outcome = RedirectOutcome.FAILURE if len(redirected) > 1 else RedirectOutcome.SUCCESS
+        if followed:
+            outcome = RedirectOutcome.FOLLOWED
+        answers.see("retry.redirect", outcome.value, shown_by=_place((followed or redirected)[-1]))
+    attempts = _first_attempts(gathered, gathered.listeners.get(OTHER_SUCCESS))
+    if attempts:
+        success = SuccessStatus.ONLY_200 if len(attempts) > 1 else SuccessStatus.ANY_2XX
+        answers.see("retry.success", success.value, shown_by=_place(attempts[-1]))
     _read_retry_after(answers, gathered)
     slow = _first_attempts(gathered, gathered.listeners.get(ZERO_TIMEOUT))
     if slow:

@@ -5,13 +5,14 @@
 from dataclasses import replace
 
 from hookproof.conformance.learning.candidates import candidates
-from hookproof.conformance.learning.session import LINKS, SOURCES, ProbeSession
+from hookproof.conformance.learning.session import GET, LINKS, SOURCES, ProbeSession
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.observations.answer import refused
+from hookproof.conformance.observations.answer import refused, shown_uid
 from hookproof.conformance.target.client import Key
 from hookproof.conformance.target.definition import Project
 from hookproof.conformance.target.preflight import is_list_answer, setup_problem
 from hookproof.process.exit_codes import CommandError
+from hookproof.spec.dialect.vocabulary import KeyScope
 
 KEY_FORMAT = "authentication.key_format"
 
@@ -64,8 +65,12 @@ async def probe_keys(session: ProbeSession) -> None:
     see_status(session, "errors.unknown_project", answer)
 
 
-async def probe_key_scope(session: ProbeSession) -> None:
-    """Learn whether a key opens other projects than its own; takes two projects."""
+async def probe_key_scope(session: ProbeSession, created: Exchange | None) -> None:
+    """Learn whether a key opens other projects than its own, with an endpoint of its own project.
+
+    Where a key opens every path, the endpoint is found under the other project's path only if the
+    key decides which project is meant. It takes two projects.
+    """
     others = session.target.projects[1:]
     if not others:
         for field in ("authentication.key_scope", "authentication.foreign_key_status"):
@@ -81,13 +86,43 @@ async def probe_key_scope(session: ProbeSession) -> None:
     foreign = replace(others[0], api_key=session.project.api_key)
     answer = await session.call(SOURCES, "with the key of another project", project=foreign)
     if is_list_answer(answer):
-        session.answers.see("authentication.key_scope", "account", shown_by=answer)
         session.answers.miss(
             "authentication.foreign_key_status", "the key of one project opens the other"
         )
+        await _probe_whose_project(session, foreign, shown_uid(created))
     elif refused(answer):
-        session.answers.see("authentication.key_scope", "project", shown_by=answer)
+        session.answers.see("authentication.key_scope", KeyScope.PROJECT.value, shown_by=answer)
         see_status(session, "authentication.foreign_key_status", answer)
+    else:
+        for field in ("authentication.key_scope", "authentication.foreign_key_status"):
+            miss_undecided(session, field, answer)
+
+
+async def _probe_whose_project(session: ProbeSession, foreign: Project, uid: str | None) -> None:
+    """Look for an endpoint of the key's own project under the path of another one."""
+    field = "authentication.key_scope"
+    if uid is None:
+        session.answers.miss(field, "an endpoint would show it, and none can be created")
+        return
+    path = {"endpointID": uid}
+    answer = await session.call(
+        GET, "under another project, with the key of its own", path=path, project=foreign
+    )
+    if shown_uid(answer) == uid:
+        session.answers.see(field, KeyScope.KEY_DECIDES.value, shown_by=answer)
+    elif refused(answer):
+        session.answers.see(field, KeyScope.ACCOUNT.value, shown_by=answer)
+    else:
+        miss_undecided(session, field, answer)
+
+
+def miss_undecided(session: ProbeSession, field: str, answer: Exchange) -> None:
+    """Note that an answer is neither a success nor a refusal, so that it teaches nothing."""
+    session.answers.miss(
+        field,
+        f"a request was answered {answer.status or answer.problem}, which is neither a success nor"
+        f" a refusal ({answer.role}); `hookproof check` judges that",
+    )
 
 
 def see_status(session: ProbeSession, field: str, answer: Exchange) -> None:

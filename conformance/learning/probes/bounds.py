@@ -18,7 +18,7 @@ from hookproof.spec.dialect.groups.requests import UNBOUNDED
 Try = Callable[[int], Awaitable[Exchange]]
 
 ENDPOINT_NUMBERS: Final = ("http_timeout", "rate_limit", "rate_limit_duration")
-NOT_FOUND: Final = "no value that was tried is refused"
+NOT_FOUND: Final = "no value is accepted beside a larger one that is refused"
 
 
 async def probe_number_bounds(session: ProbeSession, created: Exchange) -> None:
@@ -79,15 +79,17 @@ async def largest_accepted(values: Sequence[int], tried: Try) -> tuple[int, Exch
 
 async def _edge(
     accepted: int, refused_one: tuple[int, Exchange], tried: Try
-) -> tuple[int, Exchange]:
+) -> tuple[int, Exchange] | None:
     """By halves, the next value after an accepted one first: services choose round numbers."""
     following = accepted + 1
     while refused_one[0] - accepted > 1:
         answer = await tried(following)
         if answer.succeeded:
             accepted = following
-        else:
+        elif refused(answer):
             refused_one = (following, answer)
+        else:
+            return None
         following = (accepted + refused_one[0]) // 2
     return accepted, refused_one[1]
 

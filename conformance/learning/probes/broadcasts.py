@@ -6,7 +6,7 @@ before.
 
 from typing import Any, Final
 
-from hookproof.conformance.learning.probes.access import see_status
+from hookproof.conformance.learning.probes.required import learn_required
 from hookproof.conformance.learning.session import BROADCAST, SOURCES, ProbeSession
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import (
@@ -16,8 +16,15 @@ from hookproof.conformance.observations.answer import (
     shown,
     shown_uid,
 )
+from hookproof.spec.dialect.vocabulary import Duplicate
 
 REQUIRES: Final = "requests.create_broadcast_event_requires"
+# Whether the answer to a duplicate shows the first event, and whether it is flagged.
+DUPLICATES: Final = {
+    (True, True): Duplicate.FLAGGED_FIRST_EVENT,
+    (True, False): Duplicate.FIRST_EVENT,
+    (False, True): Duplicate.FLAGGED_EVENT,
+}
 # Beyond ASCII, and beyond what one byte of Latin-1 can be.
 TEXTS: Final = (("ascii", "\u00e9"), ("latin_1", "\u914d"))
 
@@ -31,7 +38,7 @@ async def probe_broadcasts(session: ProbeSession) -> None:
         session.answers.miss(REQUIRES, "every broadcast was refused; a success would show it")
         return
     _read_event(session, whole)
-    await _probe_required(session)
+    await _probe_required(session, whole)
     await _probe_duplicate(session)
     await _probe_header_text(session)
 
@@ -42,16 +49,13 @@ def _body(session: ProbeSession, **fields: Any) -> dict[str, Any]:
     return {**{name: bodies.event_value(name) for name in names}, **fields}
 
 
-async def _probe_required(session: ProbeSession) -> None:
-    required, body = [], _body(session)
-    for name in body:
+async def _probe_required(session: ProbeSession, whole: Exchange) -> None:
+    async def without(name: str) -> Exchange:
         body = _body(session)
         del body[name]
-        answer = await session.call(BROADCAST, f"without {name}", body=body)
-        if refused(answer):
-            required.append(name)
-            see_status(session, "errors.invalid_value", answer)
-    session.answers.see(REQUIRES, required, shown_by=answer, count=len(body) + 1)
+        return await session.call(BROADCAST, f"without {name}", body=body)
+
+    await learn_required(session, REQUIRES, _body(session), without, whole=whole)
 
 
 def _read_event(session: ProbeSession, whole: Exchange) -> None:
@@ -95,11 +99,18 @@ async def _probe_duplicate(session: ProbeSession) -> None:
         answers.miss(
             "idempotency.duplicate", "a duplicate is not answered with success, so with no event"
         )
-    elif shown_uid(again) is not None:
+    elif shown_uid(again) is not None and shown_uid(first) is not None:
         is_first = shown_uid(again) == shown_uid(first)
-        answers.see(
-            "idempotency.duplicate", "first_event" if is_first else "flagged_event", shown_by=again
-        )
+        is_flagged = shown(again).get("is_duplicate_event") is True
+        meaning = DUPLICATES.get((is_first, is_flagged))
+        if meaning is not None:
+            answers.see("idempotency.duplicate", meaning.value, shown_by=again)
+        else:
+            answers.miss(
+                "idempotency.duplicate",
+                "a duplicate is answered with another event that is not flagged as one;"
+                " `hookproof check` judges that",
+            )
 
 
 async def _probe_header_text(session: ProbeSession) -> None:

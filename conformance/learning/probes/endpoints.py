@@ -4,14 +4,22 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from hookproof.conformance.learning.probes.access import see_status
+from hookproof.conformance.learning.probes.required import learn_required
 from hookproof.conformance.learning.session import CREATE, GET, ProbeSession
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.observations.answer import refused, shown, shown_uid
+from hookproof.conformance.observations.answer import (
+    accepted_or_refused,
+    refused,
+    shown,
+    shown_uid,
+)
 
 # The fields that services need most often; the others are only tried where these are not enough.
 CORE: Final = ("name", "url", "owner_id")
 # What is not tried to find what is required: it has conditions of its own.
 INTRICATE: Final = frozenset({"authentication", "mtls_client_cert", "secret", "is_disabled"})
+# Beyond this no http_timeout is tried as the smallest one.
+LARGEST_LEAST_S: Final = 1 << 12
 REQUIRES: Final = "requests.create_endpoint_requires"
 UNSEEN: Final = "every creation of an endpoint was refused; a success of one would show it"
 
@@ -25,9 +33,7 @@ async def probe_creation(session: ProbeSession) -> Exchange | None:
         session.endpoint_fields = tuple(fields)
         created = await session.call(CREATE, f"with {', '.join(fields)}", body=session.endpoint())
         if created.succeeded:
-            required = await _required(session, fields)
-            session.endpoint_fields = required
-            session.answers.see(REQUIRES, list(required), shown_by=created, count=len(fields))
+            session.endpoint_fields = await _required(session, fields, created)
             _read_creation(session, created)
             return created
     session.answers.miss(REQUIRES, UNSEEN)
@@ -35,20 +41,20 @@ async def probe_creation(session: ProbeSession) -> Exchange | None:
     return None
 
 
-async def _required(session: ProbeSession, fields: Sequence[str]) -> tuple[str, ...]:
-    """The fields without each of which a creation is refused."""
+async def _required(
+    session: ProbeSession, fields: Sequence[str], created: Exchange
+) -> tuple[str, ...]:
+    """The fields without each of which no endpoint is created."""
     body = session.endpoint()
-    without = {name: value for name, value in body.items() if name == "is_disabled"}
-    least = await session.call(CREATE, "with nothing but url", body=without | {"url": body["url"]})
-    tried = fields if refused(least) else ("url",)
-    required = []
-    for name in tried:
+    bare = {name: value for name, value in body.items() if name in ("is_disabled", "url")}
+    least = await session.call(CREATE, "with nothing but url", body=bare)
+
+    async def without(name: str) -> Exchange:
         left = {field: value for field, value in session.endpoint().items() if field != name}
-        answer = await session.call(CREATE, f"without {name}", body=left)
-        if refused(answer):
-            required.append(name)
-            see_status(session, "errors.invalid_value", answer)
-    return tuple(required)
+        return await session.call(CREATE, f"without {name}", body=left)
+
+    tried = ("url",) if least.succeeded else fields
+    return await learn_required(session, REQUIRES, tried, without, whole=created)
 
 
 def _read_creation(session: ProbeSession, created: Exchange) -> None:
@@ -130,17 +136,27 @@ async def probe_zeros(session: ProbeSession) -> None:
     elif refused(timeout):
         session.answers.see("delivery.zero_http_timeout", "refused", shown_by=timeout)
         least = await _least_timeout(session)
-        session.answers.see(field, least, shown_by=timeout)
+        if least is None:
+            session.answers.miss(field, f"no http_timeout up to {LARGEST_LEAST_S} is accepted")
+        else:
+            session.answers.see(field, least, shown_by=timeout)
 
 
-async def _least_timeout(session: ProbeSession) -> int:
-    """The smallest http_timeout that is accepted, by doubling and then by halves."""
+async def _least_timeout(session: ProbeSession) -> int | None:
+    """The smallest http_timeout that is accepted, by doubling and then by halves; None if none is
+    found.
+    """
     smallest, refused_one = 1, 0
-    while refused(await _with_timeout(session, smallest)) and smallest < (1 << 12):
+    while not (await _with_timeout(session, smallest)).succeeded:
         refused_one, smallest = smallest, smallest * 2
+        if smallest > LARGEST_LEAST_S:
+            return None
     while smallest - refused_one > 1:
         middle = (smallest + refused_one) // 2
-        if refused(await _with_timeout(session, middle)):
+        answer = await _with_timeout(session, middle)
+        if not accepted_or_refused(answer):
+            return None
+        if refused(answer):
             refused_one = middle
         else:
             smallest = middle

@@ -4,14 +4,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from hookproof.conformance.learning.candidates import candidates
-from hookproof.conformance.learning.probes.access import see_status
+from hookproof.conformance.learning.probes.access import miss_undecided, see_status
 from hookproof.conformance.learning.session import LINKS, SOURCES, ProbeSession
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.observations.answer import cursor, items, pagination, refused
+from hookproof.conformance.observations.answer import (
+    accepted_or_refused,
+    cursor,
+    items,
+    pagination,
+    refused,
+)
 from hookproof.spec.dialect.vocabulary import Match
 
 # No service has pages of this size.
 BEYOND: Final = 1_000_000
+MAXIMUM: Final = "paging.maximum_per_page"
 SUCCESS: Final = {LINKS: "success.list_portal_links", SOURCES: "success.ok"}
 EMPTY: Final = "the list of portal links is empty, and the eight operations create none"
 MOST_PAGES: Final = 12
@@ -45,24 +52,39 @@ async def _probe_largest_page(session: ProbeSession) -> None:
     """A larger page is made smaller, or refused: then the largest is searched."""
     answers, beyond = session.answers, await _page_of(session, BEYOND)
     size = pagination(beyond).get("per_page")
-    if beyond.succeeded and isinstance(size, int) and 0 < size < BEYOND:
+    if not accepted_or_refused(beyond):
+        for field in (MAXIMUM, "paging.above_maximum"):
+            miss_undecided(session, field, beyond)
+    elif beyond.succeeded and size == BEYOND:
+        answers.see(MAXIMUM, None, shown_by=beyond)
+        answers.miss("paging.above_maximum", f"pages of {BEYOND} are accepted")
+    elif beyond.succeeded and isinstance(size, int) and 0 < size < BEYOND:
         answers.see("paging.above_maximum", "clamp", shown_by=beyond)
-        answers.see("paging.maximum_per_page", size, shown_by=beyond)
+        answers.see(MAXIMUM, size, shown_by=beyond)
     elif refused(beyond) and (await _page_of(session, 1)).succeeded:
         answers.see("paging.above_maximum", "refuse", shown_by=beyond)
         see_status(session, "errors.invalid_value", beyond)
-        largest, smallest_refused = 1, BEYOND
-        while smallest_refused - largest > 1:
-            middle = (largest + smallest_refused) // 2
-            if refused(await _page_of(session, middle)):
-                smallest_refused = middle
-            else:
-                largest = middle
-        answers.see(
-            "paging.maximum_per_page",
-            largest,
-            shown_by=f"{LINKS} accepts perPage={largest} and refuses {smallest_refused}",
-        )
+        await _search_largest_page(session)
+
+
+async def _search_largest_page(session: ProbeSession) -> None:
+    """By halves, between 1, which is accepted, and what is beyond every page."""
+    largest, smallest_refused = 1, BEYOND
+    while smallest_refused - largest > 1:
+        middle = (largest + smallest_refused) // 2
+        page = await _page_of(session, middle)
+        if refused(page):
+            smallest_refused = middle
+        elif page.succeeded:
+            largest = middle
+        else:
+            miss_undecided(session, MAXIMUM, page)
+            return
+    session.answers.see(
+        MAXIMUM,
+        largest,
+        shown_by=f"{LINKS} accepts perPage={largest} and refuses {smallest_refused}",
+    )
 
 
 async def _probe_bad_parameter(session: ProbeSession) -> None:
@@ -71,14 +93,18 @@ async def _probe_bad_parameter(session: ProbeSession) -> None:
         await session.call(LINKS, f"with {name}={value}", query={name: value})
         for name, value in bad.items()
     ]
-    kinds = ["refuse" if refused(answer) else "default" for answer in answers]
-    session.answers.see(
-        "paging.bad_parameter", *dict.fromkeys(kinds), shown_by=answers[0], count=len(answers)
-    )
+    _see_refusal_or_default(session, "paging.bad_parameter", answers)
     lost = await session.call(LINKS, "with a cursor of no page", query={"next_page_cursor": "?"})
-    session.answers.see(
-        "paging.bad_cursor", "refuse" if refused(lost) else "default", shown_by=lost
-    )
+    _see_refusal_or_default(session, "paging.bad_cursor", [lost])
+
+
+def _see_refusal_or_default(session: ProbeSession, field: str, answers: Sequence[Exchange]) -> None:
+    for answer in answers:
+        if not accepted_or_refused(answer):
+            miss_undecided(session, field, answer)
+            return
+    kinds = ["refuse" if refused(answer) else "default" for answer in answers]
+    session.answers.see(field, *dict.fromkeys(kinds), shown_by=answers[0], count=len(answers))
 
 
 async def _probe_cursor(session: ProbeSession) -> None:
@@ -95,9 +121,7 @@ async def _probe_cursor(session: ProbeSession) -> None:
 
 async def _probe_order(session: ProbeSession) -> None:
     """The field by which a list of different names and times is in order."""
-    size = session.answers.value("paging.maximum_per_page") or session.answers.value(
-        "paging.default_per_page"
-    )
+    size = session.answers.value(MAXIMUM) or session.answers.value("paging.default_per_page")
     query = {"sort": "ASC", **({"perPage": str(size)} if size else {})}
     page = await session.call(LINKS, "in ascending order", query=query)
     listed, fitting = items(page), []

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from hookproof.conformance.learning.candidates import candidates
-from hookproof.conformance.learning.probes.access import see_status
 from hookproof.conformance.learning.probes.lists import EMPTY
+from hookproof.conformance.learning.probes.required import learn_required
 from hookproof.conformance.learning.session import LINK, UPDATE, ProbeSession
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import has_value, refused, shown, shown_uid
@@ -68,15 +68,13 @@ class _LinkProbe:
             answers.miss(FIELDS[0], "the update of a portal link with its own values is refused")
             return
         answers.see("success.accepted", whole.status, shown_by=whole)
-        required = []
-        for name in self._body():
+
+        async def without(name: str) -> Exchange:
             body = self._body()
             del body[name]
-            answer = await self._update(f"without {name}", **body)
-            if refused(answer):
-                required.append(name)
-                see_status(self._session, "errors.invalid_value", answer)
-        answers.see(FIELDS[0], required, shown_by=whole, count=len(self._body()))
+            return await self._update(f"without {name}", **body)
+
+        await learn_required(self._session, FIELDS[0], self._body(), without, whole=whole)
         retrieved = await self._session.call(LINK, "a portal link", path=self._path)
         if retrieved.succeeded:
             answers.see("success.ok", retrieved.status, shown_by=retrieved)

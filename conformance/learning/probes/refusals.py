@@ -4,11 +4,11 @@ from collections import Counter
 from typing import Any, Final
 
 from hookproof.conformance.learning.error_body import error_template, shape
-from hookproof.conformance.learning.probes.access import see_status
+from hookproof.conformance.learning.probes.access import miss_undecided, see_status
 from hookproof.conformance.learning.probes.rolls import roll
 from hookproof.conformance.learning.session import CREATE, ProbeSession
 from hookproof.conformance.model.evidence import NOT_JSON, Exchange
-from hookproof.conformance.observations.answer import refused, shown_uid
+from hookproof.conformance.observations.answer import accepted_or_refused, refused, shown_uid
 
 BROKEN: Final = b'{"name":"half'
 TEXT: Final = ("Content-Type", "text/plain")
@@ -82,17 +82,19 @@ async def _probe_service_fields(session: ProbeSession, *, unknown_refused: bool)
             "fields that only the service sets are treated as fields that it does not know",
         )
         return
-    treated = [
-        name
-        for name in OF_SERVICE
-        if name in OF_ALL or await _is_treated_alike(session, name, values[name], tried)
-    ]
+    treated = list(OF_ALL)
+    for name in OF_SERVICE:
+        if name in OF_ALL:
+            continue
+        body = session.endpoint(**{name: values[name]})
+        answer = await session.call(CREATE, f"with {name}", body=body)
+        if not accepted_or_refused(answer):
+            miss_undecided(session, "requests.service_assigned", answer)
+            return
+        if refused(answer) == refused(tried):
+            treated.append(name)
+    treated.sort(key=OF_SERVICE.index)
     session.answers.see("requests.service_assigned", treated, shown_by=tried, count=len(OF_SERVICE))
-
-
-async def _is_treated_alike(session: ProbeSession, name: str, value: Any, other: Exchange) -> bool:
-    answer = await session.call(CREATE, f"with {name}", body=session.endpoint(**{name: value}))
-    return refused(answer) == refused(other)
 
 
 def read_error_body(session: ProbeSession) -> None:

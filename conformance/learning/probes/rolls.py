@@ -5,7 +5,7 @@ All rolls are of the secrets of one disabled endpoint.
 
 from typing import Any, Final
 
-from hookproof.conformance.learning.probes.access import see_status
+from hookproof.conformance.learning.probes.required import learn_required
 from hookproof.conformance.learning.session import ROLL, ProbeSession
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import refused, shown, shown_uid
@@ -45,15 +45,14 @@ async def _probe_required(session: ProbeSession, uid: str) -> None:
             session.answers.see("requests.expiration_minimum", least, shown_by=whole)
     if whole.succeeded:
         session.answers.see("success.ok", whole.status, shown_by=whole)
-    required = []
-    for left_out, kept in (("expiration", "secret"), ("secret", "expiration")):
-        value = session.bodies.secret() if kept == "secret" else least
-        answer = await roll(session, uid, f"without {left_out}", **{kept: value})
-        if refused(answer):
-            required.append(left_out)
-            see_status(session, "errors.invalid_value", answer)
+
+    async def without(left_out: str) -> Exchange:
+        body = _whole_body(session, least)
+        del body[left_out]
+        return await roll(session, uid, f"without {left_out}", **body)
+
     if whole.succeeded:
-        session.answers.see(field, required, shown_by=whole, count=2)
+        await learn_required(session, field, ("expiration", "secret"), without, whole=whole)
     else:
         session.answers.miss(field, "every roll was refused; a success of one would show it")
 
@@ -102,7 +101,7 @@ def shown_window_s(answer: Exchange) -> float | None:
 
 def read_time(value: object) -> float | None:
     """A timestamp of any of the known forms in Unix seconds, None for anything else."""
-    is_number = isinstance(value, str) and value.isdigit()
+    is_number = isinstance(value, str) and value.isdecimal()
     form = TimestampForm.UNIX_MILLISECONDS if is_number else TimestampForm.RFC3339
     return unix_seconds(value, form)
 

@@ -1,5 +1,6 @@
 """Learns the signature formats from deliveries to endpoints whose secrets are known."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -21,6 +22,14 @@ UNEXPLAINED: Final = (
     "no way of signing that was tried explains a signature of the deliveries; `hookproof check`"
     " judges whether there is one"
 )
+# What the secrets that signed mean, by their indices in the order of the header; the oldest is 0.
+ORDERS: Final = {
+    (0,): SigningSecrets.OLDEST,
+    (1,): SigningSecrets.NEWEST,
+    (0, 1): SigningSecrets.ALL_OLDEST_FIRST,
+    (1, 0): SigningSecrets.ALL_NEWEST_FIRST,
+}
+NUMBER: Final = re.compile(r"[0-9]{1,18}")
 PARTS: Final = (
     "header",
     "timestamp_header",
@@ -103,7 +112,7 @@ def _read_time(
         (header, value)
         for header, value in delivery.headers
         if header != signature.text.header and header.lower() not in OTHER_THAN_TIME
-        if value.isdigit() and _unit_of(value, delivery.arrived_at) is not None
+        if NUMBER.fullmatch(value) and _unit_of(value, delivery.arrived_at) is not None
         if not signature.timestamp or value == signature.timestamp
     ]
     header = alone[0][0] if alone else None
@@ -120,7 +129,7 @@ def _read_time(
 
 
 def _numbers(value: str) -> list[str]:
-    return "".join(letter if letter.isdigit() else " " for letter in value).split()
+    return re.findall("[0-9]+", value)
 
 
 def _unit_of(text: str, arrived_at: float) -> TimeUnit | None:
@@ -129,7 +138,8 @@ def _unit_of(text: str, arrived_at: float) -> TimeUnit | None:
         (
             unit
             for unit in TimeUnit
-            if text.isdigit() and abs(int(text) * unit.in_seconds - arrived_at) <= _late_s(unit)
+            if NUMBER.fullmatch(text)
+            and abs(int(text) * unit.in_seconds - arrived_at) <= _late_s(unit)
         ),
         None,
     )
@@ -181,25 +191,14 @@ def _read_order(
     for signed, signatures in explained:
         if len(signed.secrets) < 2:  # noqa: PLR2004 a roll makes it two
             continue
-        order = tuple(_signer(signed, each) for each in signatures)
-        meaning = {
-            (0,): SigningSecrets.OLDEST,
-            (1,): SigningSecrets.NEWEST,
-            (0, 1): SigningSecrets.ALL_OLDEST_FIRST,
-            (1, 0): SigningSecrets.ALL_NEWEST_FIRST,
-        }[order]
-        answers.see(field, meaning.value, shown_by=_in_words(signed.delivery))
+        order = tuple(signed.secrets.index(each.secret) for each in signatures)
+        meaning = ORDERS.get(order)
+        if meaning is None:
+            answers.miss(field, "the secrets before and after a roll make the same signature")
+        else:
+            answers.see(field, meaning.value, shown_by=_in_words(signed.delivery))
         return
     answers.miss(field, "no delivery came while two secrets were valid")
-
-
-def _signer(signed: DeliveryWithSecrets, signature: FoundSignature) -> int:
-    """The index of the secret that made a signature."""
-    for index, secret in enumerate(signed.secrets):
-        found = find_signature(signed.delivery, secret, [signature.rules], signed.event_id)
-        if found is not None and found.text == signature.text:
-            return index
-    raise AssertionError("a signature was found that none of the secrets made")
 
 
 def _header_value(delivery: ReceivedDelivery, signature: FoundSignature) -> str:

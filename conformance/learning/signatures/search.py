@@ -49,6 +49,7 @@ class FoundSignature:
     was. `rules` are those by which the secret becomes the key.
     """
 
+    secret: str
     text: FoundText
     signed: str
     timestamp: str
@@ -87,7 +88,11 @@ def find_signature(
                 if text.digest == digest:
                     timestamp = next((part for part in parts if part in times), "")
                     return FoundSignature(
-                        text=text, signed=template, timestamp=timestamp or "", rules=key_rules
+                        secret=secret,
+                        text=text,
+                        signed=template,
+                        timestamp=timestamp or "",
+                        rules=key_rules,
                     )
     return None
 

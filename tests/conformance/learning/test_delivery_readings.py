@@ -65,7 +65,10 @@ def attempts(event: int, *times: float) -> list[ReceivedDelivery]:
 
 
 def read(
-    arrived: dict[str, Sequence[ReceivedDelivery]], ended_at: float = 200.0
+    arrived: dict[str, Sequence[ReceivedDelivery]],
+    ended_at: float = 200.0,
+    visits: tuple[tuple[str, ...], tuple[str, ...]] = ((), ()),
+    redirected: Sequence[ReceivedDelivery] = (),
 ) -> tuple[LearnedAnswers, GatheredDeliveries]:
     """The answers that are learned from what arrived at endpoints of these kinds."""
     listeners = {
@@ -83,7 +86,8 @@ def read(
             session=session, receiver=session, listeners=listeners, events=EVENTS
         ),
         visible_s=0.02,
-        visits=(),
+        visits=visits,
+        redirected=tuple(redirected),
         secrets={gathering.SIMPLE: (), gathering.ADVANCED: ()},
         rolled_after=3,
         ended_at=ended_at,
@@ -132,6 +136,44 @@ def test_an_outcome_is_read_from_whether_another_attempt_came(
 ) -> None:
     assert value(read({about: attempts(0, 0.0, 1.0)})[0], field) == repeated
     assert value(read({about: attempts(0, 0.0)})[0], field) == once
+
+
+def test_a_redirect_is_followed_if_a_request_comes_to_its_location_after_the_delivery() -> None:
+    arrived = {REDIRECTED: attempts(0, 0.0)}
+    of_the_visit, of_the_delivery = delivery(0, -0.1, 1), delivery(0, 0.1, 1)
+    assert value(read(arrived, redirected=[of_the_visit])[0], "retry.redirect") == "success"
+    followed = read(arrived, redirected=[of_the_visit, of_the_delivery])[0]
+    assert value(followed, "retry.redirect") == "followed"
+
+
+@pytest.mark.parametrize(
+    ("accepted", "refused", "visit"),
+    [
+        ((), (), "none"),
+        (("HEAD",), ("HEAD",), "head"),
+        (("GET",), (), "get"),
+        (("POST",), ("POST",), "post"),
+        (("HEAD",), ("HEAD", "GET", "POST"), "head_get_post"),
+        (("HEAD",), ("HEAD", "OPTIONS"), "any"),
+        (("OPTIONS",), ("OPTIONS",), "any"),
+        (("HEAD",), (), None),
+    ],
+)
+def test_a_visit_is_read_from_what_comes_to_endpoints_that_accept_and_refuse(
+    accepted: tuple[str, ...], refused: tuple[str, ...], visit: str | None
+) -> None:
+    answers, _ = read({}, visits=(accepted, refused))
+    assert value(answers, "delivery.creation_visit") == visit
+
+
+def test_a_header_that_never_holds_the_event_is_none() -> None:
+    bare = [delivery(0, 0.0, 1, headers=(("Hook-Event", "another"),))]
+    assert read({NO_OWNER: bare})[0].answer("delivery.event_id_header").values == (None,)
+
+
+def test_numbers_that_are_no_decimal_digits_are_no_attempts() -> None:
+    odd = [delivery(0, at, 1, headers=(("Hook-Try", "\u00b2"),)) for at in (0.0, 1.0)]
+    assert value(read({f"{FAILING} 0": odd})[0], "delivery.attempt_header") is None
 
 
 @pytest.mark.parametrize(("wait", "meaning"), [(4.1, "honoured"), (0.5, "ignored")])

@@ -82,6 +82,25 @@ def test_a_format_is_learned_from_two_deliveries(dialect_name: str | int, name: 
         assert learned[group + part] is Outcome.RIGHT, part
 
 
+def test_two_secrets_that_sign_alike_teach_no_order() -> None:
+    dialect = load_dialect("reference")
+    old, signed = secret(dialect, "a"), delivery(dialect, "advanced", secret(dialect, "a"))
+    answers = LearnedAnswers("undecided", load_dialect("undecided"))
+    assert read_format(answers, "advanced", [replace(signed, secrets=(old, old))])
+    assert not answers.is_seen("signatures.advanced.secrets")
+    assert "the same signature" in answers.answer("signatures.advanced.secrets").reason
+
+
+@pytest.mark.parametrize("number", ["\u00b2", "1" * 5000])
+def test_numbers_that_are_no_times_are_passed_over(number: str) -> None:
+    dialect = load_dialect("reference")
+    signed = delivery(dialect, "simple", secret(dialect, "a"))
+    odd = replace(signed.delivery, headers=(*signed.delivery.headers, ("X-Odd", number)))
+    answers = LearnedAnswers("undecided", load_dialect("undecided"))
+    assert read_format(answers, "simple", [replace(signed, delivery=odd)])
+    assert answers.answer("signatures.simple.timestamp_header").values == (None,)
+
+
 def test_a_signature_that_nothing_explains_is_not_learned() -> None:
     dialect = load_dialect("reference")
     signed = delivery(dialect, "simple", secret(dialect, "a"))

@@ -165,6 +165,15 @@ def test_a_dripping_reply_over_http_1_0_is_sent_without_chunks(running: Receiver
             received += receive_some(connection)
 
 
+def test_a_script_for_visits_answers_them_too(running: ReceiverProcess) -> None:
+    token = running.call(lambda client: client.new_token()).token
+    replies = [Reply(status=404), Reply(status=501)]
+    running.call(lambda client: client.script(token, replies, visits=True))
+    visit = f"HEAD /{token} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode()
+    assert running.exchange(visit).startswith(b"HTTP/1.1 404 ")
+    assert statuses(running, token, 1) == [501]
+
+
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS"])
 def test_a_visit_is_answered_at_once_and_uses_up_no_reply(
     running: ReceiverProcess, method: str

@@ -22,3 +22,5 @@ def test_a_script_for_some_requests_has_to_read_them() -> None:
     unread = Reply(cut=Cut(at="before_reading"))
     with pytest.raises(ValueError, match="only_for looks into requests"):
         Script(replies=(unread,), only_for="mine")
+    with pytest.raises(ValueError, match="a visit has no body"):
+        Script(replies=(unread,), visits=True)

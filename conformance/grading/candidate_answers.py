@@ -1,0 +1,84 @@
+"""The answers that a question can have, and how evidence is judged under one of them."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from enum import StrEnum
+from functools import cache
+from typing import Any, Final, get_args, get_origin, get_type_hints
+
+from hookproof.conformance.model.check_registry import Check, CheckContext, all_checks
+from hookproof.conformance.model.evidence import NotExaminedError, Observation
+from hookproof.conformance.model.judgement import Judgement
+from hookproof.conformance.observations.answer import refused
+from hookproof.spec.catalogue import Level, load_catalogue
+from hookproof.spec.dialect.answer import Answer, Undecided
+from hookproof.spec.dialect.model import Dialect
+
+
+def judgements_of(check: Check, observation: Observation, context: CheckContext) -> list[Judgement]:
+    """The judgements of a check on one observation, as far as it gets under this dialect."""
+    judgements: list[Judgement] = []
+    with suppress(Undecided, NotExaminedError):
+        judgements.extend(check.judgements(observation, context))
+    return judgements
+
+
+@cache
+def requirements_of(field: str) -> frozenset[str]:
+    """The open requirements that depend on the question that a field answers."""
+    catalogue = load_catalogue()
+    gaps = {gap.id for gap in catalogue.gaps.values() if field in gap.dialect}
+    return frozenset(
+        one.id
+        for one in catalogue.requirements.values()
+        if one.level is Level.OPEN and gaps.intersection(one.gaps) and one.untestable is None
+    )
+
+
+@cache
+def checks_of(requirements: frozenset[str]) -> tuple[Check, ...]:
+    return tuple(check for check in all_checks() if requirements.intersection(check.requirements))
+
+
+def candidate_values(field: str, observations: Sequence[Observation]) -> Sequence[Any]:
+    """The values to try for a field: every word of its list, or what was seen of its kind."""
+    kind = _kind(field)
+    if isinstance(kind, type) and issubclass(kind, StrEnum):
+        return [member.value for member in kind]
+    if kind is bool:
+        return [False, True]
+    propose = PROPOSED.get(field)
+    if propose is None and kind is int and field.startswith(("errors.", "authentication.")):
+        propose = _refusal_statuses
+    return list(dict.fromkeys(propose(observations))) if propose else []
+
+
+def _kind(field: str) -> Any:
+    """The type of the values of a field."""
+    kind: Any = Dialect
+    for name in field.split("."):
+        kind = get_type_hints(kind, include_extras=False)[name]
+    return get_args(kind)[0] if get_origin(kind) is Answer else kind
+
+
+def _refusal_statuses(observations: Sequence[Observation]) -> Iterator[int]:
+    for observation in observations:
+        for exchange in observation.exchanges:
+            if refused(exchange) and exchange.status is not None:
+                yield exchange.status
+
+
+def _success_statuses(observations: Sequence[Observation]) -> Iterator[int]:
+    return (
+        exchange.status
+        for observation in observations
+        for exchange in observation.exchanges
+        if exchange.succeeded and exchange.status is not None
+    )
+
+
+# What is tried for a field whose answers are numbers: what the evidence shows of its kind.
+PROPOSED: Final[Mapping[str, Callable[[Sequence[Observation]], Iterator[Any]]]] = {
+    f"success.{name}": _success_statuses
+    for name in ("created", "accepted", "ok", "get_endpoint", "list_portal_links")
+}
