@@ -1,0 +1,13 @@
+"""The closed word lists of what becomes of requests on which the document is silent.
+
+Like those in `vocabulary.py`, each class is the possible answers to one kind of question.
+"""
+
+from enum import StrEnum
+
+
+class Acceptance(StrEnum):
+    """Whether the service carries out a request of some kind, or refuses it."""
+
+    TAKEN = "taken"
+    REFUSED = "refused"
