@@ -12,6 +12,7 @@ from hookproof.spec.dialect.model import Dialect
 # than the format of the files.
 MAY_STAY_UNDECIDED: Final = (
     "paging.bad_cursor",
+    "paging.prev_without_cursor",
     "delivery.notify_on",
     "delivery.own_events",
     "delivery.token_scheme",

@@ -11,3 +11,12 @@ class Acceptance(StrEnum):
 
     TAKEN = "taken"
     REFUSED = "refused"
+
+
+class PrevWithoutCursor(StrEnum):
+    """The answer to a list request with the direction prev and no cursor (sections 4.4 and 4.7)."""
+
+    FIRST_PAGE = "first_page"
+    LAST_PAGE = "last_page"
+    EMPTY_PAGE = "empty_page"
+    REFUSED = "refused"
