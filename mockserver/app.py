@@ -203,6 +203,7 @@ class Assembly:
             api_keys=collaborators.api_keys.of(self._projects, self._dialect, service.errors),
             errors=service.errors,
             limits=self._limits,
+            rules=self._dialect.requests,
             database=self._database,
             journal=self.journal,
             pages=self._pages,

@@ -18,6 +18,7 @@ from hookproof.mockserver.api.errors import ErrorResponses
 from hookproof.mockserver.store.keyset_paging import Listing, Position, Span
 from hookproof.spec.dialect.groups.requests import most
 from hookproof.spec.dialect.model import Paging
+from hookproof.spec.dialect.request_vocabulary import PrevWithoutCursor
 from hookproof.spec.dialect.vocabulary import AboveMaximum, BadParameter, CursorForm
 
 NEXT: Final = "next"
@@ -29,13 +30,18 @@ _MAX_DIGITS: Final = 9
 
 
 class Query(msgspec.Struct, frozen=True, kw_only=True):
-    """A parsed list request: `filters` by column, and `start`, which is None on the first page."""
+    """A parsed list request: `filters` by column, and `start`, which is None on the first page.
+
+    What goes backwards without a start may be `at_end`, the last page, or `empty`.
+    """
 
     per_page: int
     ascending: bool
     backwards: bool
     filters: dict[str, str]
     start: Position | None
+    at_end: bool = False
+    empty: bool = False
 
 
 class _Cursor(msgspec.Struct, frozen=True, array_like=True):
@@ -107,12 +113,28 @@ class Pager:
         )
         cursor = cursors[direction]
         if cursor is None:
-            return query
+            return self._without_cursor(query) if direction == PREV else query
         return self._resume(query, project, cursor, reader, f"{direction}_page_cursor")
+
+    def _without_cursor(self, query: Query) -> Query:
+        """Return a query that goes backwards from nowhere, as the dialect understands it."""
+        rule = self._rules.prev_without_cursor
+        if rule.prefers(PrevWithoutCursor.REFUSED):
+            raise self._errors.invalid("direction: prev needs a prev_page_cursor")
+        return msgspec.structs.replace(
+            query,
+            at_end=rule.prefers(PrevWithoutCursor.LAST_PAGE),
+            empty=rule.prefers(PrevWithoutCursor.EMPTY_PAGE),
+        )
 
     def page(self, project: str, query: Query) -> ListPage:
         """Select the page that a query asks for."""
-        upwards = query.ascending is not (query.backwards and query.start is not None)
+        if query.empty:
+            return ListPage(
+                rows=[], pagination=self._pagination([], query, has_next=False, has_prev=False)
+            )
+        turned_round = query.at_end or (query.backwards and query.start is not None)
+        upwards = query.ascending is not turned_round
         span = Span(
             project=project,
             filters=query.filters,

@@ -26,6 +26,8 @@ from hookproof.mockserver.api.serialization.request_body import (
 from hookproof.mockserver.api.service import Handler, OperationCall, OperationResult
 from hookproof.mockserver.store.database import Database
 from hookproof.spec.contract.service_contract import Contract, SchemaProblem
+from hookproof.spec.dialect.groups.requests import RequestRules
+from hookproof.spec.dialect.request_vocabulary import Acceptance
 
 _UTF8: Final = ("utf-8", "utf8", "us-ascii")
 _NOT_ENCODED: Final = "identity"
@@ -61,6 +63,7 @@ class RequestPipeline:
         api_keys: ApiKeys,
         errors: ErrorResponses,
         limits: RequestLimits,
+        rules: RequestRules,
         database: Database,
         journal: RequestJournal,
         pages: Mapping[str, DocsPage],
@@ -83,6 +86,9 @@ class RequestPipeline:
             if operation.body_schema is not None
             and not contract.request_problems(operation.operation_id, {})
         }
+        if rules.roll_without_body.prefers(Acceptance.REFUSED):
+            self._optional_bodies.discard("expireEndpointSecret")
+        self._takes_undeclared = rules.undeclared_body.prefers(Acceptance.TAKEN)
 
     async def answer(self, request: BaseRequest) -> ApiResponse:
         """Return the response to a request; every error becomes an error response."""
@@ -199,7 +205,7 @@ class RequestPipeline:
         if request.headers.get(hdrs.CONTENT_ENCODING, _NOT_ENCODED).lower() != _NOT_ENCODED:
             raise self._errors.unsupported_media_type("the body must not be compressed")
         declared = request.headers.get(hdrs.CONTENT_TYPE)
-        if declared == JSON or (empty and declared is None):
+        if declared == JSON or (declared is None and (empty or self._takes_undeclared)):
             return
         media, *parameters = (part.strip().lower() for part in (declared or "").split(";"))
         charsets = [

@@ -11,6 +11,7 @@ from typing import Any, Final
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.groups.requests import least_expiration, most
 from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.request_vocabulary import Acceptance
 from hookproof.spec.dialect.vocabulary import (
     AboveMaximum,
     BadParameter,
@@ -50,6 +51,8 @@ def specialise_requests(document: Document, dialect: Dialect) -> None:
     if only(dialect.requests.partial_field_mapping, PartialMapping.REFUSED):
         mapping = schema_named(document, "FieldMappingInput")
         mapping["required"] = list(mapping["properties"])
+    if not only(dialect.requests.other_data, Acceptance.REFUSED):
+        del schema_named(document, "CreateBroadcastEvent")["properties"]["data"]["type"]
     _name_filters(document, dialect)
     _limit_pages(document, dialect)
     header = dialect.authentication.key_format  # section 5
@@ -99,11 +102,14 @@ def _redirect(schema: Document, renamed: Mapping[str, str]) -> None:
 
 
 def _require(document: Document, dialect: Dialect) -> None:
-    for operation_id, body in request_bodies(document):  # section 4.9
+    bodies = dict(request_bodies(document))
+    for operation_id, body in bodies.items():  # section 4.9
         required = list(dialect.requests.required_by(operation_id))
         if required:
             body["required"] = True
             resolved(document, content_schema(body))["required"] = required
+    if only(dialect.requests.roll_without_body, Acceptance.REFUSED):
+        bodies["expireEndpointSecret"]["required"] = True
 
 
 def _bound(document: Document, dialect: Dialect) -> None:

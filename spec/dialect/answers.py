@@ -12,6 +12,7 @@ from hookproof.spec.dialect.model import Dialect
 # than the format of the files.
 MAY_STAY_UNDECIDED: Final = (
     "paging.bad_cursor",
+    "paging.prev_without_cursor",
     "delivery.notify_on",
     "delivery.own_events",
     "delivery.token_scheme",
@@ -21,6 +22,10 @@ MAY_STAY_UNDECIDED: Final = (
     "requests.client_certificate",
     "requests.partial_field_mapping",
     "requests.update_left_out",
+    "requests.unknown_listed_endpoints",
+    "requests.roll_without_body",
+    "requests.undeclared_body",
+    "requests.other_data",
     "words.hmac_encodings",
     "words.kafka_auth_types",
     "representation.failure_rate",

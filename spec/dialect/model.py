@@ -28,6 +28,7 @@ from hookproof.spec.dialect.constraints import (
 from hookproof.spec.dialect.groups.deliveries import Delivery, Retry
 from hookproof.spec.dialect.groups.errors import Errors
 from hookproof.spec.dialect.groups.requests import RequestRules
+from hookproof.spec.dialect.request_vocabulary import PrevWithoutCursor
 from hookproof.spec.dialect.signature_scheme import Signatures
 from hookproof.spec.dialect.vocabulary import (
     AboveMaximum,
@@ -175,6 +176,9 @@ class Paging:
     bad_cursor: Annotated[
         Answer[BadParameter],
         "what happens to a cursor that cannot be read; left out: as to other parameters",
+    ] = NOT_ASKED
+    prev_without_cursor: Annotated[
+        Answer[PrevWithoutCursor], "what direction=prev without a cursor is answered with"
     ] = NOT_ASKED
     cursor_form: Annotated[Answer[CursorForm], "what a cursor looks like"]
     sort_key: Annotated[Answer[SortKey], "field that sort orders by"]

@@ -217,6 +217,7 @@ HIDDEN: Mapping[str, Callable[[Dialect], bool]] = {
     "rolling.default_expiration": lambda d: (
         "expiration" in d.requests.expire_endpoint_secret_requires
     ),
+    "requests.roll_without_body": lambda d: bool(d.requests.expire_endpoint_secret_requires),
     "requests.update_left_out": lambda d: (
         {"owner_id", "can_manage_endpoint"} <= set(d.requests.update_portal_link_requires)
     ),

@@ -6,7 +6,7 @@ Sections 7 and 8. What is merely odd is observed for the oracles alone.
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote
 
 from hookproof.conformance.experiments.context import ExperimentContext
@@ -23,7 +23,10 @@ from hookproof.conformance.observations.requests.mistakes import (
     Bound,
     Mistake,
     MistakenRequest,
+    RequestTried,
     RequestWithinBounds,
+    RollWithoutBody,
+    UndeclaredBody,
 )
 from hookproof.conformance.target.client import Key, encoded
 from hookproof.spec.dialect.groups.requests import most
@@ -80,21 +83,29 @@ IN_FLIGHT = 8
 class HostileRequest:
     """One request to send; `target` is its path, already percent-encoded.
 
-    It `shows` what becomes of a mistake or at a bound; None stands for what is merely odd.
+    It `shows` what becomes of a mistake, at a bound, or of a request that has its own observation;
+    None stands for what is merely odd. `media_type` is None for a body that is not declared.
     """
 
-    shows: Mistake | Bound | None
+    shows: Mistake | Bound | type[RequestTried] | None
     name: str
     method: str
     target: str
     operation_id: str | None = None
     content: bytes | None = None
-    media_type: str = "application/json"
+    media_type: str | None = "application/json"
 
 
 @experiment(
     "hostile",
-    observes=(MistakenRequest, RequestWithinBounds, OddRequest, Preparation),
+    observes=(
+        MistakenRequest,
+        RequestWithinBounds,
+        UndeclaredBody,
+        RollWithoutBody,
+        OddRequest,
+        Preparation,
+    ),
     busy=True,
 )
 async def hostile(context: ExperimentContext) -> AsyncIterator[Evidence]:
@@ -122,7 +133,8 @@ async def _send(
     context: ExperimentContext, request: HostileRequest, concurrency_limit: asyncio.Semaphore
 ) -> Evidence:
     trial = context.trial(f"{request.name}, {request.operation_id or request.target[:80]}")
-    further = [("Content-Type", request.media_type)] if request.content is not None else []
+    is_declared = request.content is not None and request.media_type is not None
+    further = [("Content-Type", request.media_type or "")] if is_declared else []
     async with concurrency_limit, hold_portal_links_for(context, request.operation_id or ""):
         exchange = await context.api.send(
             operation_id=request.operation_id,
@@ -144,6 +156,8 @@ async def _send(
             return trial.observe(
                 RequestWithinBounds, operation_id=request.operation_id, bound=bound
             )
+        case type() as observes:
+            return trial.observe(observes, operation_id=request.operation_id)
         case None:
             return trial.observe(OddRequest)
 
@@ -151,7 +165,7 @@ async def _send(
 def _bodies(context: ExperimentContext, requests: ValidRequests) -> Iterator[HostileRequest]:
     """Sections 2.1 and 7: what is not JSON, odd JSON, and JSON with another media type."""
     for operation_id in filter(requests.can_call, OPERATIONS_WITH_BODY):
-        place = {
+        place: dict[str, Any] = {
             "operation_id": operation_id,
             "method": context.contract.operations[operation_id].method,
             "target": requests.target(operation_id),
@@ -168,6 +182,15 @@ def _bodies(context: ExperimentContext, requests: ValidRequests) -> Iterator[Hos
                 content=encoded(requests.body(operation_id)),
                 **place,
             )
+        yield HostileRequest(
+            shows=UndeclaredBody,
+            name="not declared",
+            media_type=None,
+            content=encoded(requests.body(operation_id)),
+            **place,
+        )
+        if operation_id == "expireEndpointSecret":
+            yield HostileRequest(shows=RollWithoutBody, name="no body", **place)
 
 
 def _sizes(context: ExperimentContext, requests: ValidRequests) -> Iterator[HostileRequest]:

@@ -33,6 +33,7 @@ from hookproof.conformance.experiments.support.request_bodies import RequestBodi
 from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.observations.lists.parameters import (
+    BackFromNowhere,
     DefaultPageSize,
     LargestPageSize,
     ListRequest,
@@ -77,6 +78,7 @@ NO_HOOK: Final = (
         LargestPageSize,
         PageSizeAboveMaximum,
         UnreadableParameter,
+        BackFromNowhere,
         Preparation,
     ),
     busy=True,
@@ -140,6 +142,7 @@ async def _all_walks(context: ExperimentContext, operation_id: str) -> AsyncIter
     if unended:
         return
     yield await _walk_whole_list_again(context, operation_id, listed)
+    yield await _go_back_from_nowhere(context, operation_id, listed)
     for sort in (None, "ASC"):
         size = max(2, least_size(context, len(listed)))
         yield await _walk_with_inserts(
@@ -286,6 +289,22 @@ async def _walk_whole_list_again(
         trial, PlannedWalk(operation_id=operation_id), PAGES[context.profile]
     )
     return _observe(trial, PlannedWalk(operation_id=operation_id), listed, complete=not unended)
+
+
+async def _go_back_from_nowhere(
+    context: ExperimentContext, operation_id: str, listed: Sequence[Item]
+) -> Evidence:
+    """Ask for the page before no page at all."""
+    trial = context.trial(f"{operation_id}: direction prev without a cursor")
+    query = {"direction": "prev", "perPage": "1"}
+    await trial.call(operation_id, role="tried", query=query)
+    return trial.observe(
+        BackFromNowhere,
+        operation_id=operation_id,
+        query=query,
+        first=str(listed[0].get("uid")),
+        last=str(listed[-1].get("uid")),
+    )
 
 
 async def _try_parameters(context: ExperimentContext, operation_id: str) -> AsyncIterator[Evidence]:

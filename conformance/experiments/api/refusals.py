@@ -24,6 +24,7 @@ from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.observations.preparation import Preparation
 from hookproof.conformance.observations.requests.mistakes import (
     Bound,
+    DataOfAnotherType,
     EndpointUrlTried,
     Mistake,
     MistakenRequest,
@@ -35,6 +36,7 @@ from hookproof.conformance.observations.requests.mistakes import (
     RequiredFieldsAlone,
     Scheme,
     TimeoutOfZero,
+    UnknownEndpointListed,
     UnknownIdentifier,
     Unlisted,
     UnlistedInput,
@@ -62,6 +64,13 @@ WRONG_TYPES: Final[Mapping[str, Any]] = {
     "boolean": "perhaps",
     "array": "not an array",
     "object": "not an object",
+}
+
+OTHER_DATA: Final[Mapping[str, Any]] = {
+    "an array": [1, "two"],
+    "a text": "not an object",
+    "a number": 12.5,
+    "a boolean": True,
 }
 
 # How a request of each kind is observed: the class, and the field of it that holds the kind.
@@ -124,6 +133,8 @@ class PlannedRequest:
         RequiredFieldsAlone,
         RequiredFieldLeftOut,
         UnknownIdentifier,
+        UnknownEndpointListed,
+        DataOfAnotherType,
         Preparation,
     ),
     busy=True,
@@ -147,6 +158,8 @@ async def refusals(context: ExperimentContext) -> AsyncIterator[Evidence]:
         *_numbers(requests, lacking_fields(context)),
         *_urls(requests),
         *_unknown_identifiers(requests),
+        *_unknown_endpoint(requests),
+        *_other_data(requests),
     ]
     sendings = [_send(context, requests, request, created) for request in planned]
     restored = context.trial("portal link as it was")
@@ -212,6 +225,8 @@ def _wrong_types(context: ExperimentContext, requests: ValidRequests) -> Iterato
         for name, described in schema.get("properties", {}).items():
             if name in context.dialect.requests.service_assigned or name in lacking:
                 continue
+            if name == "data":
+                continue  # the document lets it be any JSON, as `_other_data` tries
             value = WRONG_TYPES[described.get("type", "object")]
             body = requests.body_with(operation_id, name, value)
             yield PlannedRequest.to_show(Mistake.OTHER_TYPE, operation_id, name, body)
@@ -329,11 +344,40 @@ def _unknown_identifiers(requests: ValidRequests) -> Iterator[PlannedRequest]:
         ("updatePortalLink", "portalLinkID", link["uid"] if link else requests.endpoint_id),
     ):
         if known is not None:
-            unknown = known[:-1] + ("1" if known.endswith("0") else "0")
             yield PlannedRequest(
                 about="unknown identifier",
                 observes=UnknownIdentifier,
                 operation_id=operation_id,
-                path={parameter: unknown},
+                path={parameter: _unlike(known)},
                 body=requests.body(operation_id),
             )
+
+
+def _unknown_endpoint(requests: ValidRequests) -> Iterator[PlannedRequest]:
+    """Section 4.6: such an identifier in the deprecated endpoints of a portal link."""
+    if requests.endpoint_id is not None:
+        unknown = _unlike(requests.endpoint_id)
+        yield PlannedRequest(
+            about="unknown endpoint",
+            observes=UnknownEndpointListed,
+            operation_id="updatePortalLink",
+            field="endpoints",
+            body=requests.bodies.portal_link(endpoints=[unknown]),
+        )
+
+
+def _unlike(known: str) -> str:
+    """An identifier that differs from a known one in its last character."""
+    return known[:-1] + ("1" if known.endswith("0") else "0")
+
+
+def _other_data(requests: ValidRequests) -> Iterator[PlannedRequest]:
+    """Section 4.8: data that is JSON, but no object."""
+    for kind, value in OTHER_DATA.items():
+        yield PlannedRequest(
+            about=f"data that is {kind}",
+            observes=DataOfAnotherType,
+            operation_id="createBroadcastEvent",
+            field="data",
+            body=requests.body_with("createBroadcastEvent", "data", value),
+        )

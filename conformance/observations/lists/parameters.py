@@ -46,3 +46,14 @@ class ExtremePageSize(ListRequest):
     def control(self) -> Exchange | None:
         """The list without perPage."""
         return self.exchange("control")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackFromNowhere(ListRequest):
+    """A request with direction=prev and no cursor, for one resource of a list with several.
+
+    `first` and `last` are the uids of the first and the last of them.
+    """
+
+    first: str
+    last: str

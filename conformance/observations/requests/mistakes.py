@@ -103,6 +103,26 @@ class PartialFieldMapping(RequestTried):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownEndpointListed(RequestTried):
+    """An update of a portal link whose endpoints name one that does not exist."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RollWithoutBody(RequestTried):
+    """A roll of a secret that has no body at all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UndeclaredBody(RequestTried):
+    """A valid body without a Content-Type."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataOfAnotherType(RequestTried):
+    """A broadcast whose data is JSON, but no object."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RequiredFieldsAlone(RequestTried):
     """A body with the required fields and no other (section 4.9)."""
 

@@ -10,7 +10,7 @@ from hookproof.mockserver.api.serialization.response_serializer import encode
 from hookproof.mockserver.api.service import OperationCall, OperationResult, Service
 from hookproof.mockserver.store.endpoints import EndpointRow
 from hookproof.mockserver.store.portal_links import LISTED_COLUMNS, NewPortalLink, PortalLinkRow
-from hookproof.spec.dialect.vocabulary import LeftOut, PortalEndpointsMeaning
+from hookproof.spec.dialect.vocabulary import LeftOut, OnInput, PortalEndpointsMeaning
 
 _decode: Final = msgspec.json.decode
 
@@ -23,6 +23,9 @@ class PortalLinkHandlers:
         self._service = service
         self._accepts_list = (
             service.dialect.requests.portal_endpoints.value is PortalEndpointsMeaning.ADDED
+        )
+        self._refuses_unknown = service.dialect.requests.unknown_listed_endpoints.prefers(
+            OnInput.REFUSED
         )
         left_out = service.dialect.requests.update_left_out
         self._clears_left_out = left_out.decided and left_out.value is LeftOut.CLEARED
@@ -66,6 +69,7 @@ class PortalLinkHandlers:
         record = self._apply_update(row, call.body)
         listed = None if self._clears_left_out else row.listed
         if "endpoints" in call.body:
+            self._check_listed(call.project, call.body["endpoints"])
             listed = self._encode_listed(call.body["endpoints"])
         row = row._replace(
             owner_id=record["owner_id"],
@@ -165,6 +169,14 @@ class PortalLinkHandlers:
         record["owner_id"] = record["owner_id"] or None
         record["updated_at"] = service.timestamp(service.now())
         return record
+
+    def _check_listed(self, project: str, uids: Collection[str]) -> None:
+        """Refuse identifiers that name no endpoint, where the dialect does (section 4.6)."""
+        if not self._refuses_unknown:
+            return
+        known = {one.uid for one in self._service.endpoints.find_listed(project, set(uids))}
+        if not known.issuperset(uids):
+            raise self._service.errors.invalid("/endpoints: names an endpoint that does not exist")
 
     def _encode_listed(self, uids: Iterable[str]) -> bytes | None:
         distinct = list(dict.fromkeys(uids))

@@ -5,6 +5,7 @@ from typing import Annotated, Final
 
 from hookproof.spec.dialect.answer import NOT_ASKED, Answer
 from hookproof.spec.dialect.constraints import AMOUNT, COUNT
+from hookproof.spec.dialect.request_vocabulary import Acceptance
 from hookproof.spec.dialect.vocabulary import (
     AppIdMeaning,
     CertificateEncoding,
@@ -76,6 +77,19 @@ class RequestRules:
     ] = NOT_ASKED
     update_left_out: Annotated[
         Answer[LeftOut], "what an update does to a field of a portal link that it leaves out"
+    ] = NOT_ASKED
+    unknown_listed_endpoints: Annotated[
+        Answer[OnInput],
+        "what happens to an identifier in endpoints of a portal link that names no endpoint",
+    ] = NOT_ASKED
+    roll_without_body: Annotated[
+        Answer[Acceptance], "whether a roll without any body is taken as one with an empty object"
+    ] = NOT_ASKED
+    undeclared_body: Annotated[
+        Answer[Acceptance], "whether a body without a Content-Type is taken as JSON"
+    ] = NOT_ASKED
+    other_data: Annotated[
+        Answer[Acceptance], "whether data of a broadcast can be JSON that is no object"
     ] = NOT_ASKED
 
     def required_by(self, operation_id: str) -> tuple[str, ...]:

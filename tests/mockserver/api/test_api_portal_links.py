@@ -7,7 +7,7 @@ import pytest
 
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import LeftOut, PortalEndpointsMeaning
+from hookproof.spec.dialect.vocabulary import LeftOut, OnInput, PortalEndpointsMeaning
 from tests.mockserver.running_server import Server, every_dialect, run_against_server
 
 
@@ -87,7 +87,9 @@ def test_the_deprecated_endpoints_list_means_what_the_dialect_says(dialect_name:
         owned = (await server.create_endpoint(owner_id="ours"))["uid"]
         named = (await server.create_endpoint(owner_id="theirs"))["uid"]
         link = await server.create_portal_link(name="link", owner_id="ours")
-        body = {"name": "link", "owner_id": "ours", "endpoints": [named, owned, named, "unknown"]}
+        ignored = server.dialect.requests.unknown_listed_endpoints.value is OnInput.IGNORED
+        unknown = ["unknown"] if ignored else []
+        body = {"name": "link", "owner_id": "ours", "endpoints": [named, owned, named, *unknown]}
         assert server.is_success(
             "updatePortalLink", await server.call("updatePortalLink", target=link["uid"], body=body)
         )

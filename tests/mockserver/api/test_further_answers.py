@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from tests.mockserver.running_server import Server, run_against_server
 from tests.spec.dialect_variants import variant
 
@@ -41,3 +43,38 @@ def test_a_code_in_an_error_body_may_vary() -> None:
         assert len(codes) == 2
 
     under(scenario, {"errors.body": {"code": "{any}", "text": "{message}"}})
+
+
+@pytest.mark.parametrize("sort", ["ASC", "DESC"])
+@pytest.mark.parametrize(
+    ("answer", "shown"),
+    [
+        ("first_page", ["a", "b"]),
+        ({"undecided": "nobody asked"}, ["a", "b"]),
+        ("last_page", ["b", "c"]),
+        ("empty_page", []),
+        ("refused", None),
+    ],
+)
+def test_what_direction_prev_without_a_cursor_leads_to(
+    answer: Any, shown: list[str] | None, sort: str
+) -> None:
+    async def scenario(server: Server) -> None:
+        for name in ("a", "b", "c") if sort == "ASC" else ("c", "b", "a"):
+            await server.create_source(name=name, type="http")
+        query = {"direction": "prev", "perPage": "2", "sort": sort}
+        page = await server.call("listSources", query=query)
+        if shown is None:
+            assert server.is_refusal(page, server.dialect.errors.invalid_value.value)
+            return
+        assert server.is_success("listSources", page)
+        assert [item["name"] for item in page.data["content"]] == shown
+        flags = page.data["pagination"]["has_prev_page"], page.data["pagination"]["has_next_page"]
+        assert flags == (shown[:1] == ["b"], shown[:1] == ["a"])
+        if shown[:1] == ["b"]:
+            cursor = page.data["pagination"]["prev_page_cursor"]
+            query |= {"prev_page_cursor": cursor}
+            before = await server.call("listSources", query=query)
+            assert [item["name"] for item in before.data["content"]] == ["a"]
+
+    under(scenario, {"paging.prev_without_cursor": answer})

@@ -6,7 +6,7 @@ import pytest
 
 from hookproof.spec.contract.service_contract import LONGEST_MESSAGE, MOST_PROBLEMS, contract_for
 from hookproof.spec.dialect.reader import load_dialect
-from hookproof.spec.openapi_document import operation_named
+from hookproof.spec.openapi_document import operation_named, request_bodies
 from tests.spec.contract.valid_bodies import REQUESTS, RESPONSES, spoilt, without
 from tests.spec.dialect_variants import UNDECIDED, contract, pointers
 
@@ -213,6 +213,26 @@ def test_requests_are_accepted_or_refused_as_the_dialect_says(
 ) -> None:
     body = {"name": "n", "url": "https://x.invalid", **body}
     assert pointers(contract(answers).request_problems("createEndpoint", body)) == expected
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [("refused", ["/data"]), ("taken", []), (UNDECIDED, [])],
+)
+def test_data_may_be_no_object_where_the_dialect_lets_it(answer: Any, expected: list[str]) -> None:
+    service = contract({"requests.other_data": answer})
+    for data in ([1], "text", 7, None):
+        body = {**REQUESTS["createBroadcastEvent"], "data": data}
+        assert pointers(service.request_problems("createBroadcastEvent", body)) == expected
+
+
+@pytest.mark.parametrize(
+    ("answer", "needs_one"), [("refused", True), ("taken", False), (UNDECIDED, False)]
+)
+def test_a_roll_needs_a_body_where_the_dialect_says_so(answer: Any, needs_one: bool) -> None:
+    document = contract({"requests.roll_without_body": answer}).document
+    body = dict(request_bodies(document))["expireEndpointSecret"]
+    assert body.get("required", False) is needs_one
 
 
 # ---- Values that nobody expects

@@ -16,8 +16,10 @@ from hookproof.mockserver.faults.support.altered_responses import (
     AlteredResponses,
     Object,
 )
-from hookproof.mockserver.store.keyset_paging import Position, Span
-from hookproof.spec.dialect.model import Dialect
+from hookproof.mockserver.faults.support.misread_dialect import misread_group
+from hookproof.mockserver.store.keyset_paging import Listing, Position, Span
+from hookproof.spec.dialect.model import Dialect, Paging
+from hookproof.spec.dialect.request_vocabulary import PrevWithoutCursor
 from hookproof.spec.dialect.vocabulary import CursorForm
 
 SHOWN: Final = ("paging",)
@@ -177,3 +179,23 @@ class PagesByCounting(Pager):
             position.name,
             position.seq,
         )
+
+
+@fault(
+    "4.4-17",
+    "4.7-16",
+    seen="an order that is turned round before anybody looks for a cursor",
+    shows_in=SHOWN,
+    where=lambda dialect: dialect.paging.prev_without_cursor.decided,
+)
+class BackFromNowhereMistaken(Pager):
+    """Direction prev without a cursor leads to the last page where the dialect has another answer,
+    and to the first one where that is right.
+    """
+
+    def __init__(self, listing: Listing, rules: Paging, *further: Any, **named: Any) -> None:
+        right = rules.prev_without_cursor.value
+        is_last = right is PrevWithoutCursor.LAST_PAGE
+        wrong = PrevWithoutCursor.FIRST_PAGE if is_last else PrevWithoutCursor.LAST_PAGE
+        misread = misread_group(rules, "prev_without_cursor", wrong)
+        super().__init__(listing, misread, *further, **named)

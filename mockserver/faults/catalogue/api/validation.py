@@ -46,8 +46,11 @@ class NothingRequired(AlteredValidation):
     "4.8-7",
     "4.6-13",
     "4.3-1",
+    "4.3-21",
     "4.6-1",
-    shows_in=[*REFUSALS, "round_trip", "broadcast_answers", "portal_links", "sequences"],
+    "7-11",
+    "8-15",
+    shows_in=[*REFUSALS, *HOSTILE, "round_trip", "broadcast_answers", "portal_links", "sequences"],
 )
 class MoreRequired(AlteredValidation):
     """A short body with only the required fields is refused."""
@@ -200,7 +203,7 @@ class UnknownIsMalformed(ErrorResponses):
         return self.malformed(f"there is no such {what}")
 
 
-@fault("7-4", shows_in=HOSTILE)
+@fault("7-4", "7-11", shows_in=HOSTILE)
 class AnyMediaType(RequestPipeline):
     """A body is read as JSON whatever its media type is."""
 

@@ -3,6 +3,10 @@
 from dataclasses import fields, replace
 from typing import Any, TypeVar
 
+from hookproof.conformance.checks.api.lists.direction import (
+    BACK_FROM_NOWHERE,
+    prev_without_a_cursor_is_answered_as_the_dialect_says,
+)
 from hookproof.conformance.checks.api.lists.filters import (
     a_filter_leaves_exactly_what_matches_on_every_page,
 )
@@ -29,6 +33,7 @@ from hookproof.conformance.checks.api.lists.walks import (
 )
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.lists.parameters import (
+    BackFromNowhere,
     DefaultPageSize,
     ListRequest,
     PageSizeAboveMaximum,
@@ -39,6 +44,19 @@ from tests.conformance.canned_evidence import exchange, observation
 from tests.conformance.checks.api.example import Example, page, refusal
 
 LINKS, SOURCES = "listPortalLinks", "listSources"
+
+
+def back_from_nowhere(answer: Exchange) -> BackFromNowhere:
+    """Direction prev without a cursor, in a list of two."""
+    return observation(
+        BackFromNowhere,
+        answer,
+        operation_id=answer.operation_id,
+        query={"direction": "prev"},
+        first="first",
+        last="last",
+    )
+
 
 Requested = TypeVar("Requested", bound=ListRequest)
 
@@ -301,6 +319,25 @@ PARAMETERS = (
             ),
         )
         for requirement, operation_id in (("4.4-16", LINKS), ("4.7-15", SOURCES))
+    ),
+    *(
+        Example(
+            check=prev_without_a_cursor_is_answered_as_the_dialect_says,
+            requirement=requirement,
+            kept=back_from_nowhere(page(operation_id, [{"uid": kept}], "tried")),
+            broken=back_from_nowhere(broken),
+            dialect=dialect,
+        )
+        for operation_id, requirement in BACK_FROM_NOWHERE.items()
+        for dialect, kept, other in (
+            ("reference", "first", "last"),
+            ("contrary", "last", "first"),
+        )
+        for broken in (
+            page(operation_id, [{"uid": other}], "tried"),
+            page(operation_id, [], "tried"),
+            refusal(400, operation_id),
+        )
     ),
 )
 

@@ -12,6 +12,10 @@ from hookproof.conformance.checks.api.requests.required_fields import (
     REQUIRED_ALONE,
     required_fields_are_enough_and_none_may_be_left_out,
 )
+from hookproof.conformance.checks.api.requests.taken_or_refused import (
+    ANSWERED_BY,
+    requests_on_which_the_document_is_silent_are_taken_or_refused,
+)
 from hookproof.conformance.checks.api.requests.unlisted_input import (
     UNLISTED,
     input_that_is_not_listed_is_ignored_or_refused,
@@ -35,6 +39,7 @@ from hookproof.conformance.observations.requests.mistakes import (
     RateLimitOfZero,
     RequiredFieldLeftOut,
     RequiredFieldsAlone,
+    RollWithoutBody,
     Scheme,
     TimeoutOfZero,
     UnknownIdentifier,
@@ -238,6 +243,23 @@ ACCEPTED = (
             ("reference", accepted(role="tried"), refusal(400)),
             ("contrary", refusal(422), accepted(role="tried")),
         )
+    ),
+    *(
+        Example(
+            check=requests_on_which_the_document_is_silent_are_taken_or_refused,
+            requirement=requirement,
+            kept=request_tried(tried, kept),
+            broken=request_tried(tried, broken),
+            dialect=dialect,
+        )
+        for tried, (requirement, answer, _) in ANSWERED_BY.items()
+        for dialect in ("reference", "contrary")
+        for kept, broken in (
+            (refusal(409), accepted(role="tried"))
+            if answer(context(dialect).dialect.requests).value == "refused"
+            else (accepted(role="tried"), refusal(409)),
+        )
+        if (tried, dialect) != (RollWithoutBody, "contrary")  # whose rolls require fields
     ),
 )
 

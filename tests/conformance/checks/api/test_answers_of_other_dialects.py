@@ -20,6 +20,9 @@ from hookproof.conformance.checks.api.lists.parameters import (
     an_unreadable_parameter_is_refused_or_taken_as_absent,
     per_page_above_the_maximum_is_cut_or_refused,
 )
+from hookproof.conformance.checks.api.requests.taken_or_refused import (
+    requests_on_which_the_document_is_silent_are_taken_or_refused,
+)
 from hookproof.conformance.checks.api.resources.duplicates import (
     a_duplicate_is_answered_as_the_dialect_says,
 )
@@ -43,6 +46,7 @@ from hookproof.conformance.observations.requests.keys import CallWithKey, KeyKin
 from hookproof.conformance.observations.requests.mistakes import (
     Mistake,
     MistakenRequest,
+    RollWithoutBody,
     UnknownIdentifier,
 )
 from hookproof.conformance.observations.resources.broadcast_answer import RepeatedKey
@@ -298,3 +302,14 @@ def test_what_is_not_even_stored_alone_is_no_lost_update(
     assert judged_under({}, a_field_that_is_left_out_is_kept_or_cleared, evidence) == verdicts
     cleared = {"requests.update_left_out": "cleared"}
     assert judged_under(cleared, a_field_that_is_left_out_is_kept_or_cleared, evidence) == []
+
+
+def test_a_roll_that_requires_fields_is_not_asked_whether_it_needs_a_body() -> None:
+    refused = exchange("tried", "expireEndpointSecret", status=400, body={"message": "no"})
+    evidence = observation(RollWithoutBody, refused, operation_id="expireEndpointSecret")
+    check = requests_on_which_the_document_is_silent_are_taken_or_refused
+    requiring = {"requests.expire_endpoint_secret_requires": ["secret"]}
+    assert judged_under(requiring, check, evidence) == [Verdict.NOT_APPLICABLE]
+    assert judged_under({}, check, evidence) == [Verdict.FAIL]
+    undecided = {"requests.roll_without_body": {"undecided": "nobody asked"}}
+    assert judged_under(undecided, check, evidence) == []

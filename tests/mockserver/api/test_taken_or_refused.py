@@ -1,0 +1,103 @@
+"""Requests on which the document is silent are taken or refused as the dialect says."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from enum import StrEnum
+
+import pytest
+
+from hookproof.spec.dialect.answer import Answer
+from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.request_vocabulary import Acceptance
+from hookproof.spec.dialect.vocabulary import OnInput
+from tests.mockserver.running_server import Server, run_against_server
+
+
+def answering(name: str, value: StrEnum | None) -> Callable[[Dialect], Dialect]:
+    """The change of a dialect that gives one question about requests this answer, or none."""
+    answer = Answer((), "nobody asked") if value is None else Answer((value,))
+
+    def change(dialect: Dialect) -> Dialect:
+        return replace(dialect, requests=replace(dialect.requests, **{name: answer}))
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("answer", "status"), [(OnInput.REFUSED, 400), (OnInput.IGNORED, 202), (None, 202)]
+)
+def test_an_identifier_in_endpoints_that_names_nothing(answer: OnInput | None, status: int) -> None:
+    async def scenario(server: Server) -> None:
+        known = (await server.create_endpoint())["uid"]
+        foreign = await server.call(
+            "createEndpoint", body=server.endpoint_body(), project="two", key="key-two"
+        )
+        link = await server.create_portal_link(name="link")
+        for unknown in ("unknown", foreign.data["uid"]):
+            body = {"name": "changed", "endpoints": [known, unknown]}
+            response = await server.call("updatePortalLink", target=link["uid"], body=body)
+            assert response.status == status
+        fetched = await server.call("getPortalLink", target=link["uid"])
+        was_changed = status == 202
+        assert fetched.data["name"] == ("changed" if was_changed else "link")
+        assert fetched.data["endpoints"] == ([known] if was_changed else [])
+        body = {"name": "changed", "endpoints": [known]}
+        response = await server.call("updatePortalLink", target=link["uid"], body=body)
+        assert response.status == 202
+
+    run_against_server("reference", scenario, change=answering("unknown_listed_endpoints", answer))
+
+
+@pytest.mark.parametrize(
+    ("answer", "status"), [(Acceptance.REFUSED, 400), (Acceptance.TAKEN, 200), (None, 200)]
+)
+def test_a_roll_without_any_body(answer: Acceptance | None, status: int) -> None:
+    async def scenario(server: Server) -> None:
+        uid = (await server.create_endpoint())["uid"]
+        url = f"{server.base}/api/v1/projects/one/endpoints/{uid}/expire_secret"
+        headers = {"Authorization": "Bearer key-one"}
+        for data in (None, b""):
+            async with server.session.put(
+                url, data=data, headers=headers, skip_auto_headers=("Content-Type",)
+            ) as response:
+                assert response.status == status
+        rolled = await server.call("expireEndpointSecret", target=uid, body={})
+        assert rolled.status == 200
+
+    run_against_server("reference", scenario, change=answering("roll_without_body", answer))
+
+
+@pytest.mark.parametrize(
+    ("answer", "status"), [(Acceptance.REFUSED, 415), (Acceptance.TAKEN, 201), (None, 415)]
+)
+def test_a_body_without_a_content_type(answer: Acceptance | None, status: int) -> None:
+    async def scenario(server: Server) -> None:
+        url = f"{server.base}/api/v1/projects/one/endpoints"
+        for content_type, expected in ((None, status), ("text/plain", 415)):
+            headers = {"Authorization": "Bearer key-one"}
+            if content_type is not None:
+                headers["Content-Type"] = content_type
+            async with server.session.post(
+                url,
+                data=b'{"name": "n", "url": "https://one.invalid/"}',
+                headers=headers,
+                skip_auto_headers=("Content-Type",),
+            ) as response:
+                assert response.status == expected
+
+    run_against_server("reference", scenario, change=answering("undeclared_body", answer))
+
+
+@pytest.mark.parametrize(
+    ("answer", "status"), [(Acceptance.REFUSED, 400), (Acceptance.TAKEN, 201), (None, 201)]
+)
+def test_data_that_is_no_object(answer: Acceptance | None, status: int) -> None:
+    async def scenario(server: Server) -> None:
+        for text in (b"[1, 2.50]", b'"text"', b"12.50", b"true"):
+            raw = b'{"event_type": "t", "data": ' + text + b"}"
+            response = await server.call("createBroadcastEvent", raw=raw)
+            assert response.status == status
+            if status == 201:
+                assert bytes(response.data["data"]) == text
+
+    run_against_server("reference", scenario, change=answering("other_data", answer))
