@@ -43,6 +43,10 @@ BACKLOG_S: Final = 2.0
 DELAY_S: Final = 1.0
 DELAY_FACTOR: Final = 3.0
 
+# How long a large body may take from us to the target. One that took longer, and is answered as a
+# request that did not arrive in time, may have been sent too slowly.
+SENT_WITHIN_S: Final = 1.0
+
 # By how much a tolerance is widened at most. Where our own timers were later, nothing is a failure.
 MOST_LATE_S: Final = 1.0
 

@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from hookproof.conformance.checks.support.bounds import bounds
+from hookproof.conformance.checks.support.bounds import NO_SIZE_LIMIT, bounds
 from hookproof.conformance.checks.support.refusal import is_refused_as_invalid, refusal_beside
 from hookproof.conformance.checks.support.success import success_of
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.evidence import Exchange, NotExaminedError
 from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
+from hookproof.conformance.model.tolerances import SENT_WITHIN_S
 from hookproof.conformance.observations.answer import sent, was_accepted, was_answered
 from hookproof.conformance.observations.requests.mistakes import (
     Bound,
@@ -51,12 +52,23 @@ def what_lies_within_the_bounds_is_taken(
     """Numbers at the edge and a body as large as allowed."""
     tried = request.tried
     if context.dialect.requests.size_limit is None:
-        yield not_applicable("8-15", "The dialect has no size limit.")
+        yield not_applicable("8-15", NO_SIZE_LIMIT)
     if tried is not None:
         context.require_same_rules("requests at the edge of what is allowed", bounds)
+        require_sent_in_time(tried, context)
         what = f"{request.bound} {request.field}".rstrip()
         message = f"A request within the dialect's bounds is refused: {what}"
         yield from success_of(tried, ACCEPTED[request.bound], message)
+
+
+def require_sent_in_time(tried: Exchange, context: CheckContext) -> None:
+    """Raise NotExaminedError for what may have been refused because we sent it slowly (7-7)."""
+    too_slow = context.dialect.errors.status("slow_request", tried.operation_id)
+    if tried.duration_s > SENT_WITHIN_S and not tried.succeeded and too_slow.allows(tried.status):
+        raise NotExaminedError(
+            f"a request within the bounds was answered {tried.status} after {tried.duration_s:.1f}"
+            " s, as one that does not arrive in time; run it again with less beside it"
+        )
 
 
 @check("8-5")

@@ -1,5 +1,6 @@
 """What is neither a success nor a refusal passes nothing, and who is not there fails nothing."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -59,7 +60,7 @@ from hookproof.conformance.checks.api.responses.errors import (
     what_does_not_exist_is_refused,
 )
 from hookproof.conformance.checks.api.responses.success import a_valid_request_succeeds
-from hookproof.conformance.model.evidence import Exchange, Observation
+from hookproof.conformance.model.evidence import Exchange, NotExaminedError, Observation
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.lists.parameters import (
     PageSizeAboveMaximum,
@@ -340,3 +341,12 @@ def test_a_server_error_of_the_service_itself_is_judged() -> None:
 def test_a_valid_request_that_is_refused_or_broken_fails(status: int) -> None:
     evidence = observation(SucceedingRequests, exchange(status=status, body=b""))
     assert verdicts(a_valid_request_succeeds, evidence) == {"4.1-1": Verdict.FAIL}
+
+
+def test_a_large_body_that_took_long_to_arrive_proves_nothing() -> None:
+    timed_out = replace(exchange("tried", status=408), duration_s=8.9)
+    with pytest.raises(NotExaminedError, match=r"was answered 408 after 8\.9 s"):
+        verdicts(what_lies_within_the_bounds_is_taken, request_tried(Bound.SIZE, timed_out))
+    for refused in (replace(timed_out, duration_s=0.1), replace(timed_out, status=413)):
+        actual = verdicts(what_lies_within_the_bounds_is_taken, request_tried(Bound.SIZE, refused))
+        assert actual == {"8-15": Verdict.FAIL}
