@@ -16,6 +16,7 @@ from typing import Any, Final
 from hookproof.conformance.observations.masking.encoded_credentials import (
     array_like,
     byte_array,
+    may_be_word,
 )
 
 # Members whose texts are always credentials; the last two are fields of our own observations.
@@ -220,7 +221,9 @@ class Credentials:
 
 def is_distinctive(text: str) -> bool:
     """Whether a credential is unlikely to be part of a word, so that it is masked anywhere."""
-    return len(text) >= LONG and (len(text) >= DISTINCTIVE or any(map(str.isdigit, text)))
+    has_digit = any(map(str.isdigit, text))
+    is_rare = len(text) >= DISTINCTIVE or (len(text) >= LONG and has_digit)
+    return is_rare and not may_be_word(text)
 
 
 def replace_words(content: bytes, named: Mapping[str, str]) -> bytes:

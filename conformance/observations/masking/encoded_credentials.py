@@ -25,6 +25,11 @@ SHORTEST: Final = WINDOW + STEP - 1
 LONG: Final = 12
 VARIED: Final = 8
 
+# What is spelled like the name of a field or of an operation, and is no longer, may be one:
+# generated requests have such secrets too. In characters.
+LONGEST_WORD: Final = 23
+_WORD: Final = re.compile(r"[A-Za-z]?[a-z]+(?:[A-Z][a-z]+|_[a-z]+)*")
+
 # How many times JSON may be within JSON.
 DEPTH: Final = 4
 
@@ -42,7 +47,12 @@ _SEXTET: Final = 6
 
 def is_unmistakable(text: str) -> bool:
     """Whether whatever equals this credential is this credential."""
-    return len(text) >= LONG and len(set(text)) >= VARIED
+    return len(text) >= LONG and len(set(text)) >= VARIED and not may_be_word(text)
+
+
+def may_be_word(text: str) -> bool:
+    """Whether a credential may as well be a word, which must not be masked where it is one."""
+    return len(text) <= LONGEST_WORD and _WORD.fullmatch(text) is not None
 
 
 def spellings(text: str) -> Iterator[str]:

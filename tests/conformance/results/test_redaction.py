@@ -186,6 +186,19 @@ def test_short_credentials_are_masked_only_in_their_own_member() -> None:
     assert is_distinctive("password-1")
 
 
+@pytest.mark.parametrize(
+    "word", ["operation_id", "createEndpoint", "expireEndpointSecret", "SequenceStep"]
+)
+def test_a_secret_that_is_a_word_leaves_the_word_alone_elsewhere(word: str) -> None:
+    masking = mask()
+    observed = seen(exchange(request={"secret": word, "name": word}), facts={word: word})
+    kept = masking.evidence(observed)
+    assert isinstance(kept, CannedObservation)
+    assert kept.facts == {word: word}
+    assert kept.exchanges[0].request_json["secret"] == "secret#1"
+    assert masking.exchange(exchange(query=f"?s={word}")).url.endswith(f"?s={word}")
+
+
 def test_only_whole_words_are_replaced() -> None:
     named = {SECRET: "secret#1", "abc/def+123==": "secret#2"}
     assert (
