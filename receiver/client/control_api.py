@@ -18,7 +18,8 @@ from hookproof.receiver.replies.token_server import TokenRequest
 from hookproof.receiver.replies.token_server_settings import TokenServerSettings
 from hookproof.receiver.signatures.token_secrets import TokenSecrets
 
-ANSWER_TIMEOUT_S: Final = 10.0
+# Many times as long as the receiver needs: it may have to share a busy machine.
+ANSWER_TIMEOUT_S: Final = 30.0
 
 
 class ReceiverFailed(Exception):
@@ -70,7 +71,8 @@ class ReceiverClient:
         self._late_s: dict[str, float] = {}
 
     async def __aenter__(self) -> Self:
-        self._session = aiohttp.ClientSession()
+        # Each wait for a delivery holds a connection, and experiments wait at many tokens at once.
+        self._session = aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0))
         return self
 
     async def __aexit__(
@@ -205,9 +207,9 @@ class ReceiverClient:
         deliveries: list[ReceivedDelivery] = []
         path, more = f"{_path(token)}/deliveries", True
         while more:
-            timeout_s = wait.get("timeout", 0.0) + ANSWER_TIMEOUT_S
+            wait_s = wait.get("timeout", 0.0)
             page = await self._call(
-                "GET", path, params={**wait, **conditions, "after": after}, timeout_s=timeout_s
+                "GET", path, params={**wait, **conditions, "after": after}, wait_s=wait_s
             )
             self._check_no_loss(page, token)
             self._late_s[token] = max(self.late_s(token), page.get("late_s", 0.0))
@@ -225,9 +227,11 @@ class ReceiverClient:
             )
 
     async def _call(
-        self, method: str, path: str, *, timeout_s: float = ANSWER_TIMEOUT_S, **content: Any
+        self, method: str, path: str, *, wait_s: float = 0.0, **content: Any
     ) -> Mapping[str, Any]:
+        """Call the control API; `wait_s` is how long it is asked to wait before it answers."""
         assert self._session is not None, "use the client in an async with statement"
+        timeout_s = wait_s + ANSWER_TIMEOUT_S
         limit = aiohttp.ClientTimeout(total=timeout_s)
         try:
             async with self._session.request(
@@ -244,7 +248,8 @@ class ReceiverClient:
                 return answer_json
         except (aiohttp.ClientError, TimeoutError, ValueError) as error:
             raise ReceiverFailed(
-                f"the receiver at {self._base} does not answer: {error or 'time is up'}"
+                f"the receiver at {self._base} does not answer:"
+                f" {str(error) or f'nothing came within {timeout_s:g} s'}"
             ) from error
 
 

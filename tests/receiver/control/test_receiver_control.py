@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from hookproof.receiver.client import control_api
 from hookproof.receiver.client.control_api import ReceiverClient, ReceiverFailed
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.receiver.replies.script import Reply
@@ -355,3 +356,37 @@ def test_an_unreachable_receiver_is_reported_in_words() -> None:
 
         with pytest.raises(ReceiverFailed, match="does not answer"):
             asyncio.run(call())
+
+
+def test_no_wait_waits_for_another(running: ReceiverProcess) -> None:
+    async def call() -> None:
+        async with ReceiverClient(running.control) as client:
+            tokens = [(await client.new_token()).token for _ in range(120)]
+            *others, last = [
+                asyncio.create_task(client.deliveries(token, 1, timeout_s=DEADLINE_S))
+                for token in tokens
+            ]
+            running.post(f"/{tokens[-1]}")
+            assert len(await last) == 1
+            assert not any(other.done() for other in others)
+            for token in tokens:
+                running.post(f"/{token}")
+            await asyncio.gather(*others)
+
+    asyncio.run(call())
+
+
+def test_a_receiver_that_is_silent_is_reported_with_how_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def call(url: str) -> None:
+        async with ReceiverClient(url) as client:
+            await client.new_token()
+
+    monkeypatch.setattr(control_api, "ANSWER_TIMEOUT_S", 0.1)
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(ReceiverFailed, match=r"does not answer: nothing came within 0\.1 s"):
+            asyncio.run(call(url))
