@@ -18,7 +18,7 @@ from hookproof.conformance.learning.report import page
 from hookproof.conformance.target.definition import Target
 from hookproof.process.exit_codes import CommandError
 from hookproof.process.terminal_text import printable
-from hookproof.process.written_file import write_file
+from hookproof.process.written_file import write_files as write_all
 from hookproof.spec.dialect.reader import EXTENDS
 
 DIALECT: Final = "dialect.yaml"
@@ -52,9 +52,9 @@ def _written(texts: Mapping[str, str], out: Path) -> tuple[Path, ...]:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise CommandError(f"--out {out} cannot be written to: {error.strerror or error}") from None
-    for name, text in texts.items():
-        write_file(out / name, text)
-    return tuple(out / name for name in texts)
+    written = {out / name: text for name, text in texts.items()}
+    write_all(written)
+    return tuple(written)
 
 
 def dialect_text(answers: LearnedAnswers, out: Path) -> str:

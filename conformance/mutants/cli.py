@@ -45,7 +45,7 @@ from hookproof.conformance.mutants.schemathesis_baseline import (
 )
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.stop_signals import held_back
-from hookproof.process.written_file import write_file
+from hookproof.process.written_file import write_files
 from hookproof.spec.completion import complete_dialect
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 
@@ -280,8 +280,12 @@ def _run_campaign(plan: CampaignPlan, *, quick: bool) -> tuple[Campaign, tuple[s
 def _write_reports(campaign: Campaign, out: Path) -> None:
     campaign = replace(campaign, schemathesis_baseline=read_baseline())
     checks = all_checks()
-    write_file(out / "mutants.json", render_json(campaign, checks))
-    write_file(out / "mutants.html", render_page(campaign, checks))
+    write_files(
+        {
+            out / "mutants.json": render_json(campaign, checks),
+            out / "mutants.html": render_page(campaign, checks),
+        }
+    )
 
 
 def _print_outcome(outcome: FaultOutcome | VariantOutcome) -> None:

@@ -37,7 +37,7 @@ from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.installed_version import installed_version
 from hookproof.process.stop_signals import held_back
 from hookproof.process.terminal_text import message_text
-from hookproof.process.written_file import write_file
+from hookproof.process.written_file import write_files
 from hookproof.receiver.client.child_process import ChildFailed
 from hookproof.receiver.http.authority import AuthorityProblem
 from hookproof.spec.completion import complete_dialect
@@ -210,11 +210,15 @@ def load(
 
 
 def _write_reports(out: Path, report: Mapping[str, Any], locust_table: str) -> None:
-    """Write all files; raises FileNotWritten."""
-    write_file(out / REPORT, json.dumps(report, indent=1))
-    write_file(out / TABLE, series_csv(report))
-    write_file(out / PAGE, page(report))
-    write_file(out / LOCUST_TABLE, locust_table)
+    """Write the files; raises FileNotWritten when all have been tried."""
+    write_files(
+        {
+            out / REPORT: json.dumps(report, indent=1),
+            out / TABLE: series_csv(report),
+            out / PAGE: page(report),
+            out / LOCUST_TABLE: locust_table,
+        }
+    )
 
 
 def _become_worker(

@@ -58,7 +58,9 @@ class Stopped:
     @property
     def was_too_early(self) -> bool:
         """Whether it ended by the signal itself, before it could handle it, or was interrupted."""
-        return self.code in (-self.number, ExitCode.INTERRUPTED)
+        # Python ends itself by SIGINT where an interrupt came amid the making of a data class;
+        # for a shell that is 130, too.
+        return self.code in (-self.number, -signal.SIGINT, ExitCode.INTERRUPTED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
