@@ -110,6 +110,10 @@ torture: setup ## Kill the reference server as it writes and delivers; look for 
 	$(BIN)/python -m tests.mockserver.store.kill_during_writes 200
 	$(BIN)/python -m tests.mockserver.store.kill_during_deliveries 50
 
+.PHONY: kills
+kills: setup ## Stop check, load and learn by 100 signals at random moments; look for what is left
+	$(BIN)/python -m tests.process.kills 100
+
 .PHONY: flood
 flood: setup ## Send 100,000 hostile requests to the reference server
 	$(BIN)/python -m tests.mockserver.api.request_flood 100000

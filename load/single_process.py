@@ -15,8 +15,9 @@ import msgspec
 from hookproof.load.ledger.share import RunResult
 from hookproof.load.plan import LoadPlan
 from hookproof.load.target.settings import KEY_VARIABLE, TargetSettings
+from hookproof.process.exit_codes import ExitCode
 from hookproof.process.private_folder import private_folder
-from hookproof.receiver.client.child_process import child, send_signal
+from hookproof.receiver.client.child_process import ChildFailed, child, send_signal
 
 START_WITHIN_S: Final = 300.0
 MODULE: Final = (sys.executable, "-P", "-m")  # -P: not from the current folder
@@ -70,7 +71,9 @@ class SingleProcess:
             finally:
                 send_signal(process, signal.SIGTERM)
                 await process.wait()
-            if code != 0 or not result.exists():
+            if code == ExitCode.USAGE:
+                raise ChildFailed("the load generator could not write its result", code)
+            if not result.exists():
                 raise LoadGeneratorFailed(
                     f"the load generator ended with exit code {code} and without a result"
                 )

@@ -30,7 +30,7 @@ from hookproof.conformance.target.file import (
     named_dialect,
     target_from,
 )
-from hookproof.process.exit_codes import CommandError
+from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.installed_version import installed_version
 from hookproof.process.stop_signals import held_back
 from hookproof.process.written_file import FileNotWritten, write_file
@@ -225,6 +225,11 @@ def _with_learned_dialect(flags: Flags, options: dict[str, Any]) -> Target:
         lambda what: click.echo(f"hookproof check: learning the dialect: {what}", err=True),
     )
     path = write_learned_dialect(learned, target, options["out"])
+    if learned.interrupted:
+        raise CommandError(
+            f"interrupted while the dialect was learned; what was learned by then is in {path}",
+            ExitCode.INCOMPLETE,
+        )
     click.echo(f"hookproof check: the dialect is in {path}; {summary(learned)}", err=True)
     return replace(target, dialect=learned.answers.dialect)
 

@@ -7,14 +7,15 @@ from typing import Any
 
 import click
 
-from hookproof.conformance.learning.learner import learn_target
+from hookproof.conformance.learning.learner import Learned, learn_target
 from hookproof.conformance.learning.report import lines
 from hookproof.conformance.learning.written_files import DIALECT, TARGET, write_files
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.target.command_options import flags_of, target_options
 from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.file import target_from
-from hookproof.process.exit_codes import CommandError
+from hookproof.process.exit_codes import CommandError, ExitCode
+from hookproof.process.stop_signals import held_back
 from hookproof.target.settings import UNDECIDED_DIALECT, Flags
 
 
@@ -45,7 +46,9 @@ def learn(context: click.Context, /, **options: Any) -> None:
 
     What is seen is written into dialect.yaml, each answer with what showed it; what the document
     states is never learned otherwise, so that `hookproof check` judges it. It creates endpoints and
-    broadcasts events. Exit codes: 0 learned; 4 target unreachable; 64 usage.
+    broadcasts events. Ctrl-C, SIGTERM and SIGHUP end it, and what was learned by then is written.
+    Exit codes: 0 learned; 3 interrupted; 4 target unreachable; 64 usage, or a file that cannot be
+    written; 130 interrupted before anything was learned.
     """
     flags = flags_of(options)
     if flags.url is None and flags.file is None:
@@ -56,14 +59,24 @@ def learn(context: click.Context, /, **options: Any) -> None:
     try:
         target = learnable_target(flags, extends)
         learned = learn_target(target, extends, Profile[options["profile"].upper()], _note)
-        paths = write_files(learned, target, options["out"], target_file=flags.file)
+        with held_back():  # what was learned is written, whatever comes
+            context.exit(_reported(learned, target, options["out"], flags.file))
     except CommandError as error:
         click.echo(f"hookproof learn: {error}", err=True)
         context.exit(error.exit_code)
+
+
+def _reported(learned: Learned, target: Target, out: Path, target_file: Path | None) -> int:
+    """Show what was learned and write the files; the exit code. Raises CommandError."""
     for line in lines(learned):
         click.echo(line)
+    paths = write_files(learned, target, out, target_file=target_file)
     click.echo(f"Written: {', '.join(map(str, paths))}")
-    click.echo(_next_step(options["out"], flags.file))
+    if learned.interrupted:
+        click.echo("INCOMPLETE  learning was interrupted; the files hold what was learned by then")
+        return ExitCode.INCOMPLETE
+    click.echo(_next_step(out, target_file))
+    return ExitCode.OK
 
 
 def _note(what: str) -> None:

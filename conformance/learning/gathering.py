@@ -20,6 +20,7 @@ from hookproof.conformance.run.plan import RunPlan
 from hookproof.conformance.run.runner import Runner
 from hookproof.conformance.target.definition import Target
 from hookproof.spec.contract.service_contract import contract_for
+from hookproof.spec.dialect.model import Dialect
 
 
 def experiments_for(answers: LearnedAnswers, profile: Profile) -> tuple[Experiment, ...]:
@@ -40,14 +41,12 @@ def experiments_for(answers: LearnedAnswers, profile: Profile) -> tuple[Experime
     return tuple(each for each in experiments if each.name in names and each.profile <= profile)
 
 
-def gather_evidence(
-    target: Target, answers: LearnedAnswers, profile: Profile
-) -> Mapping[str, Gathered]:
-    """The evidence of these experiments; raises CommandError if they cannot begin."""
-    dialect, experiments = answers.dialect, experiments_for(answers, profile)
+def evidence_runner(target: Target, answers: LearnedAnswers, profile: Profile) -> Runner:
+    """What gathers the evidence of these experiments."""
+    dialect = answers.dialect
     plan = RunPlan(
         subject=target,
-        experiments=experiments,
+        experiments=experiments_for(answers, profile),
         every_experiment=[each.name for each in all_experiments()],
         dialect=dialect,
         contract=contract_for(dialect),
@@ -55,8 +54,18 @@ def gather_evidence(
         seed=0,
         nonce=secrets.token_hex(3),
     )
-    with Runner(plan) as runner:
-        environment = runner.open()
-        mask = Mask(environment.target.projects, dialect)
-        runner.begin(Intake(mask, dialect))
-        return {each.name: runner.gathered(each.name) for each in experiments}
+    return Runner(plan)
+
+
+def gather_evidence(runner: Runner, dialect: Dialect) -> Mapping[str, Gathered]:
+    """The evidence of all experiments; nothing if it was stopped before they began.
+
+    Raises CommandError if they cannot begin.
+    """
+    with runner:
+        try:
+            environment = runner.open()
+        except KeyboardInterrupt:
+            return {}
+        runner.begin(Intake(Mask(environment.target.projects, dialect), dialect))
+        return {each.experiment: each for each in runner.all_gathered()}

@@ -11,7 +11,11 @@ from hookproof.conformance.learning.deliveries.learning import (
     learn_from_deliveries,
     read_late_retries,
 )
-from hookproof.conformance.learning.gathering import experiments_for, gather_evidence
+from hookproof.conformance.learning.gathering import (
+    evidence_runner,
+    experiments_for,
+    gather_evidence,
+)
 from hookproof.conformance.learning.learned_answers import LearnedAnswers
 from hookproof.conformance.learning.probes.access import KEY_FORMAT
 from hookproof.conformance.learning.probing import probe_api
@@ -24,10 +28,12 @@ from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.environment import open_environment
 from hookproof.conformance.target.preflight import with_fresh_projects
 from hookproof.process.exit_codes import CommandError, ExitCode
+from hookproof.spec.dialect.model import Dialect
 
 # How long the API, deliveries and experiments are asked at most, in seconds each, so that a target
 # that answers slowly ends a run with less that is learned.
 MOST_S: Final = {Profile.QUICK: 40.0, Profile.STANDARD: 90.0, Profile.DEEP: 300.0}
+INTERRUPTED: Final = "learning was interrupted before this was asked"
 LATE: Final = "there was no time left to ask; --profile deep has more of it"
 
 # How long retries are waited for, in seconds.
@@ -55,28 +61,54 @@ class EndpointCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learned:
-    """What was learned, and what that left behind at the target."""
+    """What was learned, and what that left behind at the target.
+
+    One that was `interrupted` has learned only a part of what it can.
+    """
 
     answers: LearnedAnswers
     exchanges: int
     endpoints: EndpointCount
+    interrupted: bool = False
 
 
 def learn_target(
     target: Target, extends: str, profile: Profile, note: Progress = lambda _what: None
 ) -> Learned:
-    """Learn the dialect of a target, over the one that it is given with; raises CommandError."""
+    """Learn the dialect of a target, over the one that it is given with.
+
+    Raises CommandError, and KeyboardInterrupt if it was interrupted before anything was learned.
+    """
     answers = LearnedAnswers(extends, target.dialect)
     session = ProbeSession(target=target, answers=answers)
-    exchanges = asyncio.run(_learn(session, profile, note))
+    interrupted = False
+    try:
+        asyncio.run(_learn(session, profile, note))
+    except KeyboardInterrupt:
+        interrupted = True
+        if not answers.is_seen(KEY_FORMAT):
+            raise
+        _miss_the_rest(answers, INTERRUPTED)
     endpoints = EndpointCount()
-    for exchange in exchanges:
+    for exchange in session.exchanges:
         endpoints.note(exchange)
-    return Learned(answers=answers, exchanges=len(exchanges), endpoints=endpoints)
+    return Learned(
+        answers=answers,
+        exchanges=len(session.exchanges),
+        endpoints=endpoints,
+        interrupted=interrupted,
+    )
 
 
-async def _learn(session: ProbeSession, profile: Profile, note: Progress) -> list[Exchange]:
-    """Learn everything, and return all exchanges."""
+def _miss_the_rest(answers: LearnedAnswers, reason: str) -> None:
+    """Give this reason for what was not asked."""
+    for field in answers.fields:
+        if not answers.is_seen(field) and not answers.has_reason(field):
+            answers.miss(field, reason)
+
+
+async def _learn(session: ProbeSession, profile: Profile, note: Progress) -> None:
+    """Learn everything."""
     session.target = await with_fresh_projects(session.target, 0)
     try:
         note("asking the API")
@@ -94,11 +126,10 @@ async def _learn(session: ProbeSession, profile: Profile, note: Progress) -> lis
                 ),
             )
             if profile is Profile.QUICK:
-                return session.exchanges
-            evidence = await _experiment(session, profile, note)
+                return
+            await _experiment(session, profile, note)
             if gathered is not None:
                 await read_late_retries(session, gathered)
-            return [*session.exchanges, *_exchanges(evidence.values())]
     finally:
         await session.close()
 
@@ -116,18 +147,15 @@ async def _within(
                 f"target unreachable: {session.target.base_url} answers too slowly to be learned",
                 ExitCode.UNREACHABLE,
             ) from None
-        for field in session.answers.fields:
-            if not session.answers.is_seen(field) and not session.answers.has_reason(field):
-                session.answers.miss(field, LATE)
+        _miss_the_rest(session.answers, LATE)
         return None
 
 
-async def _experiment(
-    session: ProbeSession, profile: Profile, note: Progress
-) -> Mapping[str, Gathered]:
+async def _experiment(session: ProbeSession, profile: Profile, note: Progress) -> None:
     """Run experiments under the dialect learned so far, and learn from what they show.
 
-    The receiver of the probes stays open meanwhile, since retries may still come.
+    The receiver of the probes stays open meanwhile, since retries may still come. What was gathered
+    until an interrupt counts.
     """
     answers = session.answers
     names = ", ".join(each.name for each in experiments_for(answers, profile))
@@ -135,10 +163,21 @@ async def _experiment(
     dialect = answers.dialect
     budgets = replace(session.target.budgets, total_s=MOST_S[profile])
     target = replace(session.target, dialect=dialect, budgets=budgets)
-    evidence = await asyncio.to_thread(gather_evidence, target, answers, profile)
+    runner = evidence_runner(target, answers, profile)
+    gathering = asyncio.create_task(asyncio.to_thread(gather_evidence, runner, dialect))
+    try:
+        evidence = await asyncio.shield(gathering)
+    except asyncio.CancelledError:
+        runner.stop(INTERRUPTED)
+        _learn_from(session, await gathering, dialect)
+        raise
     note("judging the evidence under each answer")
-    learn_by_regrading(answers, evidence, dialect)
-    return evidence
+    _learn_from(session, evidence, dialect)
+
+
+def _learn_from(session: ProbeSession, evidence: Mapping[str, Gathered], dialect: Dialect) -> None:
+    session.exchanges += _exchanges(evidence.values())
+    learn_by_regrading(session.answers, evidence, dialect)
 
 
 def _exchanges(evidence: Iterable[Gathered]) -> list[Exchange]:

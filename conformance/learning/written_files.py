@@ -18,6 +18,7 @@ from hookproof.conformance.learning.report import page
 from hookproof.conformance.target.definition import Target
 from hookproof.process.exit_codes import CommandError
 from hookproof.process.terminal_text import printable
+from hookproof.process.written_file import write_files as write_all
 from hookproof.spec.dialect.reader import EXTENDS
 
 DIALECT: Final = "dialect.yaml"
@@ -49,11 +50,11 @@ def write_learned_dialect(learned: Learned, target: Target, out: Path) -> Path:
 def _written(texts: Mapping[str, str], out: Path) -> tuple[Path, ...]:
     try:
         out.mkdir(parents=True, exist_ok=True)
-        for name, text in texts.items():
-            (out / name).write_text(text, encoding="utf-8")
     except OSError as error:
         raise CommandError(f"--out {out} cannot be written to: {error.strerror or error}") from None
-    return tuple(out / name for name in texts)
+    written = {out / name: text for name, text in texts.items()}
+    write_all(written)
+    return tuple(written)
 
 
 def dialect_text(answers: LearnedAnswers, out: Path) -> str:

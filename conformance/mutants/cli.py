@@ -44,6 +44,8 @@ from hookproof.conformance.mutants.schemathesis_baseline import (
     run_schemathesis_baseline,
 )
 from hookproof.process.exit_codes import CommandError, ExitCode
+from hookproof.process.stop_signals import held_back
+from hookproof.process.written_file import write_files
 from hookproof.spec.completion import complete_dialect
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 
@@ -177,12 +179,13 @@ def _run(options: dict[str, Any]) -> int:
         return ExitCode.CONFORMS
     out = _prepare_folder(options["out"])
     campaign, missing = _run_campaign(plan, quick=options["quick"])
-    _write_reports(campaign, out)
-    if options["recording"] and not campaign.interrupted:
-        record_kills(campaign, RECORDED)
-    click.echo()
-    for line in (*missing, *render_summary(campaign)):
-        click.echo(line)
+    with held_back():  # what ran is reported, whatever comes
+        click.echo()
+        for line in (*missing, *render_summary(campaign)):
+            click.echo(line)
+        _write_reports(campaign, out)
+        if options["recording"] and not campaign.interrupted:
+            record_kills(campaign, RECORDED)
     if not campaign.outcomes and all(variant.name == CLEAN for variant in campaign.variants):
         return ExitCode.INCOMPLETE  # nothing that was asked for applies under these dialects
     return ExitCode.DOES_NOT_CONFORM if missing else campaign.verdict.exit_code
@@ -277,8 +280,12 @@ def _run_campaign(plan: CampaignPlan, *, quick: bool) -> tuple[Campaign, tuple[s
 def _write_reports(campaign: Campaign, out: Path) -> None:
     campaign = replace(campaign, schemathesis_baseline=read_baseline())
     checks = all_checks()
-    (out / "mutants.json").write_text(render_json(campaign, checks), encoding="utf-8")
-    (out / "mutants.html").write_text(render_page(campaign, checks), encoding="utf-8")
+    write_files(
+        {
+            out / "mutants.json": render_json(campaign, checks),
+            out / "mutants.html": render_page(campaign, checks),
+        }
+    )
 
 
 def _print_outcome(outcome: FaultOutcome | VariantOutcome) -> None:

@@ -12,7 +12,7 @@ from hookproof.conformance.reports.junit import junit_text
 from hookproof.conformance.reports.markdown import markdown_text
 from hookproof.conformance.reports.sarif import sarif_text
 from hookproof.conformance.results.run_file import Run
-from hookproof.process.written_file import FileNotWritten, write_file
+from hookproof.process.written_file import write_files
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,13 +38,11 @@ REPORTS: Final = tuple(format_.file for format_ in FORMATS.values())
 
 
 def write_reports(run: Run, folder: Path) -> None:
-    """Write the reports that every run gets; raises FileNotWritten after it has tried them all."""
-    failures = []
-    for format_ in FORMATS.values():
-        if format_.always:
-            try:
-                write_file(folder / format_.file, format_.render(run))
-            except FileNotWritten as failure:
-                failures.append(failure)
-    if failures:
-        raise failures[0]
+    """Write the reports that every run gets; raises FileNotWritten when all have been tried."""
+    write_files(
+        {
+            folder / format_.file: format_.render(run)
+            for format_ in FORMATS.values()
+            if format_.always
+        }
+    )

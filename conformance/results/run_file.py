@@ -40,6 +40,8 @@ from hookproof.process.written_file import FileNotWritten, write_whole
 FORMAT: Final = 2
 NAME: Final = "run.jsonl"
 
+PARTIAL: Final = "; `hookproof report --partial` renders what it holds"
+
 # The beginnings of lines that reports skip; `judgements` occurs in files of earlier versions.
 EVIDENCE: Final = tuple(f'{{"event":"{name}"' for name in ("case", "judgements", "shrunk"))
 
@@ -56,8 +58,7 @@ class CutOff(NotARun):
 
     def __init__(self, path: Path, header: "Header") -> None:
         super().__init__(
-            f"{path} is cut off: it has no footer, as the run did not come to its end;"
-            " `hookproof report --partial` renders what it holds"
+            f"{path} is cut off: it has no footer, as the run did not come to its end{PARTIAL}"
         )
         self.header = header
 
@@ -214,7 +215,7 @@ class RunWriter:
             try:
                 write_whole(self._stream, f"{line}\n".encode())
             except OSError as error:
-                self.failure = FileNotWritten(Path(str(self._stream.name)), error)
+                self.failure = FileNotWritten(Path(str(self._stream.name)), error, PARTIAL)
 
 
 def read_run(path: Path) -> Run:

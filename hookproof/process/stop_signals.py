@@ -4,6 +4,7 @@ An interrupt raises KeyboardInterrupt, except where a command says otherwise: `c
 something else, and `held_back` lets the command finish what takes a moment.
 """
 
+import atexit
 import os
 import signal
 import threading
@@ -30,11 +31,18 @@ def end_as_by_interrupt() -> None:
 def end_at_once_with(code: int) -> None:
     """Let every signal to stop end the process with this code, which nothing can change any more.
 
-    Without this, one that comes while the interpreter ends would leave a traceback.
+    Without this, one that comes while the interpreter ends would leave a traceback or kill it.
     """
     for number in (signal.SIGINT, *STOPPING):
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, lambda _number, _frame: os._exit(code))
+    # In the last moments handlers are replaced by the default, which would kill the process.
+    atexit.register(_ignore_all)
+
+
+def _ignore_all() -> None:
+    for number in (signal.SIGINT, *STOPPING):
+        signal.signal(number, signal.SIG_IGN)
 
 
 @contextmanager

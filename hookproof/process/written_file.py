@@ -2,6 +2,7 @@
 
 import errno
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from io import FileIO
 from pathlib import Path
@@ -17,10 +18,10 @@ LACKING: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class FileNotWritten(CommandError):
-    """A file cannot be written; the message names it and says why."""
+    """A file cannot be written; the message names it, says why, and may end with a hint."""
 
-    def __init__(self, path: Path, error: OSError) -> None:
-        super().__init__(f"{path} cannot be written: {error.strerror or error}")
+    def __init__(self, path: Path, error: OSError, hint: str = "") -> None:
+        super().__init__(f"{path} cannot be written: {error.strerror or error}{hint}")
 
 
 def write_file(path: Path, content: str | bytes) -> None:
@@ -34,6 +35,18 @@ def write_file(path: Path, content: str | bytes) -> None:
         with suppress(OSError):
             unfinished.unlink(missing_ok=True)
         raise FileNotWritten(path, error) from None
+
+
+def write_files(contents: Mapping[Path, str]) -> None:
+    """Write each of these files; raises the first FileNotWritten when all have been tried."""
+    failures = []
+    for path, content in contents.items():
+        try:
+            write_file(path, content)
+        except FileNotWritten as failure:
+            failures.append(failure)
+    if failures:
+        raise failures[0]
 
 
 def write_whole(stream: FileIO, content: bytes) -> None:

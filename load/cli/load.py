@@ -35,8 +35,9 @@ from hookproof.load.target.hook_calls import AFTER_ENDPOINT
 from hookproof.load.target.settings import KEY_VARIABLE, TargetSettings, target_settings
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.installed_version import installed_version
-from hookproof.process.stop_signals import STOPPING
+from hookproof.process.stop_signals import held_back
 from hookproof.process.terminal_text import message_text
+from hookproof.process.written_file import write_files
 from hookproof.receiver.client.child_process import ChildFailed
 from hookproof.receiver.http.authority import AuthorityProblem
 from hookproof.spec.completion import complete_dialect
@@ -157,8 +158,10 @@ def load(
     --receiver-url) and at least one endpoint.
 
     Ctrl-C stops sending, waits for the deliveries under way and still reports; a second one stops
-    waiting. Exit codes: 0 no threshold was crossed; 1 one was, or the run proves nothing; 4 target
-    unreachable; 64 usage or configuration; 70 internal error.
+    waiting; SIGTERM and SIGHUP do the same. Exit codes: 0 no threshold was crossed; 1 one was, or
+    the run proves nothing; 3 it was interrupted, and no threshold was crossed by then; 4 target
+    unreachable; 64 usage, configuration, or a report that cannot be written; 70 internal error; 130
+    interrupted before anything was sent.
     """
     if words and words[0] == COMPARE:
         click.echo(_compare(words[1:]))
@@ -199,17 +202,23 @@ def load(
         count = profile.endpoints.count
         click.echo(f"the hook {AFTER_ENDPOINT} is called for each endpoint ({count:,})")
     report, locust_table = asyncio.run(_run(settings, profile, distribution, web))
-    _write_reports(out, report, locust_table)
-    click.echo(message_text(console_report(report)))
-    click.echo(f"reports in {out}")
-    return int(report["exit_code"])
+    with held_back():  # what was measured is reported, whatever comes
+        click.echo(message_text(console_report(report)))
+        _write_reports(out, report, locust_table)
+        click.echo(f"reports in {out}")
+        return int(report["exit_code"])
 
 
 def _write_reports(out: Path, report: Mapping[str, Any], locust_table: str) -> None:
-    (out / REPORT).write_text(json.dumps(report, indent=1), encoding="utf-8")
-    (out / TABLE).write_text(series_csv(report), encoding="utf-8")
-    (out / PAGE).write_text(page(report), encoding="utf-8")
-    (out / LOCUST_TABLE).write_text(locust_table, encoding="utf-8")
+    """Write the files; raises FileNotWritten when all have been tried."""
+    write_files(
+        {
+            out / REPORT: json.dumps(report, indent=1),
+            out / TABLE: series_csv(report),
+            out / PAGE: page(report),
+            out / LOCUST_TABLE: locust_table,
+        }
+    )
 
 
 def _become_worker(
@@ -246,12 +255,17 @@ async def _run(
         async with open_driver(
             settings, profile, distribution, web=web, interrupts=interrupts
         ) as ready:
-            for number in (signal.SIGINT, *STOPPING):
-                asyncio.get_running_loop().add_signal_handler(number, interrupts.interrupt)
+            asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupts.interrupt)
             profile = ready.preparation.fitted(profile)
             if profile.search is None:
                 outcome = await ready.run(profile)
-                report = _summary(ready, profile, outcome, complaints(outcome, profile))
+                report = _summary(
+                    ready,
+                    profile,
+                    outcome,
+                    complaints(outcome, profile),
+                    interrupted=outcome.interrupted,
+                )
                 return report, outcome.table
             return await _search(ready, profile, interrupts)
     except Unreachable as unreachable:
@@ -289,7 +303,15 @@ async def _search(
     outcome.figures["knee"] = knee.good
     if interrupts.count and not outcome.interrupted:
         wrong = [*wrong, "interrupted before the end of the search"]
-    report = _summary(ready, trial, outcome, wrong, trials=trials, knee_limited_by=limited_by)
+    report = _summary(
+        ready,
+        trial,
+        outcome,
+        wrong,
+        interrupted=interrupts.count > 0,
+        trials=trials,
+        knee_limited_by=limited_by,
+    )
     return report, outcome.table
 
 

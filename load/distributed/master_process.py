@@ -55,6 +55,7 @@ from hookproof.load.locust_worker.stats_display import serve_web_page, show_tabl
 from hookproof.load.locust_worker.users import LoadUser
 from hookproof.load.plan import LoadPlan
 from hookproof.process.standard_input import STDIN
+from hookproof.process.standard_streams import use_lasting_streams
 from hookproof.receiver.http.address import Address
 
 # Seconds without a heartbeat after which a worker is given up; a busy machine may miss some.
@@ -278,6 +279,7 @@ def main(
     bind: str, workers: int, within: float, replies: int, web: str | None, announce: bool
 ) -> None:
     """Lead the workers until the command requests no more runs."""
+    use_lasting_streams()
     show_tables()
 
     def reply(what: MasterReply) -> None:

@@ -55,6 +55,7 @@ from hookproof.load.sidecar.api import Arrived
 from hookproof.load.target.settings import KEY_VARIABLE, other_host
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.standard_input import OPTION, STDIN, read_to_end
+from hookproof.process.standard_streams import use_lasting_streams
 from hookproof.process.terminal_text import message_text
 from hookproof.receiver.http.address import Address
 from hookproof.spec.dialect.reader import load_dialect
@@ -240,6 +241,7 @@ def main(
     until_stdin_closes: bool,
 ) -> None:
     """Work until the master ends the run of its command."""
+    use_lasting_streams()
     show_tables()
     at, key = Address.parse(master), os.environ.get(KEY_VARIABLE, "")
     with sidecar(bind=bind, public_url=public_url, ca_dir=ca_dir, dialect=dialect) as receiver:

@@ -28,6 +28,8 @@ from hookproof.load.locust_worker.users import LoadUser
 from hookproof.load.plan import LoadPlan
 from hookproof.load.target.settings import KEY_VARIABLE
 from hookproof.process.standard_input import STDIN, end_with_parent
+from hookproof.process.standard_streams import use_lasting_streams
+from hookproof.process.written_file import write_file
 from hookproof.receiver.http.address import Address
 
 
@@ -73,6 +75,7 @@ def run(plan: LoadPlan, *, control_url: str, key: str, web: Address | None) -> R
 @click.option("--web", metavar="H:P")
 def main(plan: Path, result: Path, control: str, web: str | None) -> None:
     """Read the plan, carry it out, write the result."""
+    use_lasting_streams()
     show_tables()
     make_nonblocking(STDIN)
     gevent.spawn(end_with_parent, nb_read)
@@ -81,7 +84,7 @@ def main(plan: Path, result: Path, control: str, web: str | None) -> None:
     outcome = run(
         load_plan, control_url=control, key=os.environ.get(KEY_VARIABLE, ""), web=web_address
     )
-    result.write_bytes(msgspec.msgpack.encode(outcome))
+    write_file(result, msgspec.msgpack.encode(outcome))
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ def page(report: Mapping[str, Any]) -> str:
 def _parts(report: Mapping[str, Any]) -> Iterator[str]:
     passed = report["verdict"] == "pass"
     yield f"<header><h1>{escape(report['profile'])}</h1>"
-    yield f'<p class="verdict {"pass" if passed else "fail"}">{"PASS" if passed else "FAIL"}</p>'
+    yield f'<p class="verdict {"pass" if passed else "fail"}">{report["verdict"].upper()}</p>'
     where = f"{what_was_run(report)}, dialect {report['dialect']}"
     yield f"<p>{escape(where)}<br>{escape(report['started_at'])}</p></header>"
     if report["complaints"]:

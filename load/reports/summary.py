@@ -59,14 +59,23 @@ def summary(
     version: str,
     outcome: LoadOutcome,
     wrong: Sequence[str],
+    interrupted: bool,
     left_out: Mapping[str, str],
     hooks: Mapping[str, int],
     workers: int = 1,
     trials: Sequence[Mapping[str, Any]] = (),
     knee_limited_by: str | None = None,
 ) -> dict[str, Any]:
-    """The content of `report.json`; `wrong` is why the run fails."""
+    """The content of `report.json`; `wrong` is why the run fails.
+
+    One that was interrupted is only incomplete, unless it has crossed a threshold by then.
+    """
     crossed = {threshold.text: threshold.crossed(outcome.figures) for threshold in profile.fail_if}
+    verdict, exit_code = "pass", ExitCode.OK
+    if wrong:
+        verdict, exit_code = "fail", ExitCode.FAILED
+    if interrupted and not any(crossed.values()):
+        verdict, exit_code = "incomplete", ExitCode.INCOMPLETE
     return {
         "tool": {"name": "hookproof", "version": version},
         "profile": profile.name,
@@ -79,8 +88,8 @@ def summary(
         "duration_s": profile.duration_s,
         "users": profile.users,
         "workers": workers,
-        "verdict": "fail" if wrong else "pass",
-        "exit_code": int(ExitCode.FAILED if wrong else ExitCode.OK),
+        "verdict": verdict,
+        "exit_code": int(exit_code),
         "complaints": list(wrong),
         "thresholds": [{"text": text, "crossed": why is not None} for text, why in crossed.items()],
         "figures": {name: outcome.figures.get(name) for name in FIGURES},
@@ -116,7 +125,8 @@ def console_report(report: Mapping[str, Any]) -> str:
         lines.append(f"  {put_off(report['figures'])}")
     lines += [f"  {kind}, for example {samples[0]}" for kind, samples in report["samples"].items()]
     wrong = report["complaints"]
-    lines.append(f"FAIL  {'; '.join(wrong)}" if wrong else "PASS  no threshold was crossed")
+    verdict = "; ".join(wrong) or "no threshold was crossed"
+    lines.append(f"{report['verdict'].upper()}  {verdict}")
     return "\n".join(lines)
 
 

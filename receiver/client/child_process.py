@@ -96,7 +96,7 @@ async def children(
             started.append(process)
         yield await _all_ready(started, deadline_s)
     finally:
-        await asyncio.gather(*(process.end(grace_s) for process in started))
+        await _end_all(started, grace_s)
 
 
 def send_signal(process: asyncio.subprocess.Process, signal_number: signal.Signals) -> None:
@@ -108,6 +108,16 @@ def send_signal(process: asyncio.subprocess.Process, signal_number: signal.Signa
     if process.returncode is None:
         with suppress(ProcessLookupError):
             os.kill(process.pid, signal_number)
+
+
+async def _end_all(started: Sequence["_Child"], grace_s: float) -> None:
+    """End the processes, even if that is cancelled meanwhile."""
+    ending = asyncio.gather(*(process.end(grace_s) for process in started))
+    try:
+        await asyncio.shield(ending)
+    except asyncio.CancelledError:
+        await ending
+        raise
 
 
 async def _all_ready(started: Sequence["_Child"], deadline_s: float) -> tuple[dict[str, Any], ...]:

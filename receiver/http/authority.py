@@ -20,6 +20,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, load_pem_private_key
 
 from hookproof.process.private_folder import private_folder
+from hookproof.process.written_file import write_file
 from hookproof.receiver.http.authority_certificate import (
     names_permitted,
     names_refused,
@@ -200,8 +201,7 @@ def _self_signed(leaf: trustme.LeafCert) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     with private_folder() as folder:
         chain = folder / "chain.pem"
-        chain.touch(mode=0o600)
-        chain.write_bytes(leaf.private_key_pem.bytes() + certificate.public_bytes(Encoding.PEM))
+        write_file(chain, leaf.private_key_pem.bytes() + certificate.public_bytes(Encoding.PEM))
         context.load_cert_chain(chain)
     return context
 

@@ -49,6 +49,7 @@ def console(outcome: LoadOutcome) -> str:
         version="1",
         outcome=outcome,
         wrong=wrong,
+        interrupted=outcome.interrupted,
         left_out={},
         hooks={},
         trials=(),
@@ -75,7 +76,6 @@ def test_a_run_with_a_wrong_delivery_fails_and_says_which(figure: str) -> None:
     [
         ({"unanswered": 2}, "never answered"),
         ({"unsent": 3}, "3 slots were never sent"),
-        ({"interrupted": True, "unsent": 3}, "FAIL  interrupted before the end"),
         ({"problem": "the sidecar stopped answering"}, "sidecar"),
         ({"figures": {**GOOD.figures, "accepted": 0.0}}, "nothing is proved"),
         ({"figures": {**GOOD.figures, "generator_cpu": 0.95}}, "measured itself"),
@@ -87,6 +87,13 @@ def test_a_run_that_proves_nothing_fails_and_says_why(flaw: dict[str, Any], expe
     wrong = console(replace(GOOD, **flaw)).splitlines()[-1]
     assert wrong.startswith("FAIL")
     assert expected in wrong
+
+
+def test_an_interrupted_run_is_incomplete_unless_it_crossed_a_threshold() -> None:
+    interrupted = replace(GOOD, interrupted=True, unsent=3)
+    assert "INCOMPLETE  interrupted before the end" in console(interrupted)
+    crossed = replace(interrupted, figures={**GOOD.figures, "lost": 1.0})
+    assert "FAIL  interrupted before the end; lost is 1" in console(crossed)
 
 
 def test_how_late_a_generator_may_be_can_be_set() -> None:
