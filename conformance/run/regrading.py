@@ -6,8 +6,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from hookproof.conformance.grading.disagreements import disagreements
 from hookproof.conformance.grading.grader import Grader
 from hookproof.conformance.model.check_registry import CheckContext, all_checks
+from hookproof.conformance.model.disagreement import Disagreement
 from hookproof.conformance.model.experiment_registry import all_experiments
 from hookproof.conformance.model.gathered_evidence import Ending
 from hookproof.conformance.model.ledger import Entry, Ledger
@@ -32,6 +34,7 @@ class Regraded:
     run: Run
     ledger: Ledger
     dialect: Dialect
+    disagreements: tuple[Disagreement, ...] = ()
 
 
 def regrade_run(folder: Path, dialect: Dialect | None = None) -> Regraded:
@@ -43,11 +46,9 @@ def regrade_run(folder: Path, dialect: Dialect | None = None) -> Regraded:
     before = load_dialect_mapping(run.header.answers, f"{folder / NAME}: answers")
     used = dialect or before
     catalogue = load_catalogue()
+    repetitions = list(read_evidence(folder / NAME))
     ledger = merge_repetitions(
-        [
-            _ledger(run, repetition, used, before, catalogue)
-            for repetition in read_evidence(folder / NAME)
-        ]
+        [_ledger(run, repetition, used, before, catalogue) for repetition in repetitions]
     )
     outcome = apply_baseline(
         ledger.entries,
@@ -56,7 +57,14 @@ def regrade_run(folder: Path, dialect: Dialect | None = None) -> Regraded:
         datetime.fromtimestamp(run.header.started_at, UTC).date(),
     )
     ledger = replace(ledger, entries=outcome.entries, stale=outcome.stale, cut=run.footer.cut)
-    return Regraded(run=run, ledger=ledger, dialect=used)
+    evidence = [
+        each
+        for repetition in repetitions
+        for gathered in repetition.gathered.values()
+        for each in gathered.observations
+    ]
+    found = disagreements(ledger.entries, evidence, used, before)
+    return Regraded(run=run, ledger=ledger, dialect=used, disagreements=found)
 
 
 def write_regraded(regraded: Regraded, source: Path, out: Path, tool_version: str) -> Run:
@@ -74,7 +82,10 @@ def write_regraded(regraded: Regraded, source: Path, out: Path, tool_version: st
             regraded.run.footer.deliveries,
         )
         writer.ledger(
-            regraded.ledger, strict=header.strict, duration_s=regraded.run.footer.duration_s
+            regraded.ledger,
+            strict=header.strict,
+            duration_s=regraded.run.footer.duration_s,
+            disagreements=regraded.disagreements,
         )
     shutil.move(part, out / NAME)
     return read_run(out / NAME)
