@@ -52,6 +52,10 @@ SUBCOMMANDS: Final = {
         "hookproof.conformance.cli.explain:explain",
         "Explain a requirement: what it says, how it is tested.",
     ),
+    "init": (
+        "hookproof.conformance.setup.command:init",
+        "Set up the test of a server: ask, examine, learn, write the files.",
+    ),
     "learn": (
         "hookproof.conformance.cli.learn:learn",
         "Find out the dialect of a target, from its URL and a key.",

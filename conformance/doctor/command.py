@@ -29,14 +29,15 @@ def doctor(context: click.Context, /, **options: Any) -> None:
     if flags.url is None and flags.file is None:
         raise click.UsageError("give the target's URL, or --target", context)
     try:
-        code = asyncio.run(_examine(target_from(flags, os.environ)))
+        code = asyncio.run(report_examination(target_from(flags, os.environ)))
     except (CommandError, ChildFailed) as refusal:
         click.echo(f"hookproof doctor: {message_text(str(refusal))}", err=True)
-        code = refusal.exit_code or ExitCode.INTERNAL_ERROR
+        code = ExitCode(refusal.exit_code or ExitCode.INTERNAL_ERROR)
     context.exit(code)
 
 
-async def _examine(target: Target) -> int:
+async def report_examination(target: Target) -> ExitCode:
+    """Print what the doctor examines, line by line; returns the exit code of the first failure."""
     code = ExitCode.CONFORMS
     async for result in examine(target):
         click.echo(printable(without_passwords(line_of(result))))

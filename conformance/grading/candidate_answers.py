@@ -9,7 +9,7 @@ from typing import Any, Final, get_args, get_origin, get_type_hints
 from hookproof.conformance.model.check_registry import Check, CheckContext, all_checks
 from hookproof.conformance.model.evidence import NotExaminedError, Observation
 from hookproof.conformance.model.judgement import Judgement
-from hookproof.conformance.observations.answer import refused
+from hookproof.conformance.observations.answer import Kind, refused, resources
 from hookproof.spec.catalogue import Level, load_catalogue
 from hookproof.spec.dialect.answer import Answer, Undecided
 from hookproof.spec.dialect.model import Dialect
@@ -81,4 +81,25 @@ def _success_statuses(observations: Sequence[Observation]) -> Iterator[int]:
 PROPOSED: Final[Mapping[str, Callable[[Sequence[Observation]], Iterator[Any]]]] = {
     f"success.{name}": _success_statuses
     for name in ("created", "accepted", "ok", "get_endpoint", "list_portal_links")
+}
+
+
+def shown_values(field: str, observations: Sequence[Observation]) -> list[Any]:
+    """The values that answers show for a field that names one of their members."""
+    kind, member = SHOWN.get(field, (None, ""))
+    values = (
+        resource.fields.get(member)
+        for observation in observations
+        for exchange in observation.exchanges
+        for resource in resources(exchange)
+        if resource.kind is kind
+    )
+    return list(dict.fromkeys(value for value in values if isinstance(value, str) and value))
+
+
+# The member of a resource whose value a field of the dialect names.
+SHOWN: Final = {
+    "words.endpoint_active": (Kind.ENDPOINT, "status"),
+    "words.endpoint_disabled": (Kind.ENDPOINT, "status"),
+    "words.event_created": (Kind.EVENT, "status"),
 }

@@ -17,7 +17,8 @@ def error_template(bodies: Sequence[tuple[Mapping[str, Any], int]]) -> dict[str,
     """The template of these bodies, each with its status; None if their shapes differ.
 
     A text that is another one in each body stands for the message; digits that are always the
-    status stand for it.
+    status stand for it. A member that is no text and differs, such as the status as a number, is
+    left out, since a template has no word for it and allows further members.
     """
     leaves = [dict(_leaves(body)) for body, _ in bodies]
     if any(set(each) != set(leaves[0]) for each in leaves):
@@ -26,6 +27,10 @@ def error_template(bodies: Sequence[tuple[Mapping[str, Any], int]]) -> dict[str,
     template: dict[str, Any] = {}
     for path in leaves[0]:
         values = [each[path] for each in leaves]
+        if _differ_and_are_no_texts(values):
+            if isinstance(path[-1], int):  # the items after it would move
+                return None
+            continue
         _set(template, path, _leaf(values, statuses))
     return template
 
@@ -33,6 +38,12 @@ def error_template(bodies: Sequence[tuple[Mapping[str, Any], int]]) -> dict[str,
 def shape(body: Mapping[str, Any]) -> frozenset[Path]:
     """The places of a body's values, by which bodies of one kind are told."""
     return frozenset(path for path, _ in _leaves(body))
+
+
+def _differ_and_are_no_texts(values: Sequence[Any]) -> bool:
+    return not all(isinstance(value, str) for value in values) and any(
+        value != values[0] or type(value) is not type(values[0]) for value in values
+    )
 
 
 def _leaf(values: Sequence[Any], statuses: Sequence[int]) -> Any:

@@ -114,7 +114,13 @@ def _spelled(value: Any) -> str:
     return text.strip().removesuffix("...").strip()
 
 
-def target_text(target: Target, out: Path) -> str:
+def target_text(
+    target: Target,
+    out: Path,
+    *,
+    dialect: str | Mapping[str, Any] = DIALECT,
+    command: str = "hookproof learn",
+) -> str:
     """The file of the target, with names of environment variables in place of the keys."""
     content: dict[str, Any] = {
         "base_url": target.base_url,
@@ -122,7 +128,7 @@ def target_text(target: Target, out: Path) -> str:
             {"id": project.id, "api_key": f"${{{_variable(number)}}}"}
             for number, project in enumerate(target.projects, 1)
         ],
-        "dialect": DIALECT,
+        "dialect": dialect,
     }
     settings = target.receiver
     receiver = {
@@ -135,7 +141,7 @@ def target_text(target: Target, out: Path) -> str:
     if receiver:
         content["receiver"] = receiver
     heading = (
-        "# Written by `hookproof learn`. The keys are in the environment:"
+        f"# Written by `{command}`. The keys are in the environment:"
         f" {', '.join(_variable(number + 1) for number in range(len(target.projects)))}\n"
     )
     return heading + yaml.safe_dump(content, sort_keys=False, allow_unicode=True)

@@ -6,6 +6,7 @@ import os
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from itertools import groupby
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Final, TextIO
 from rich.console import Console
 from rich.text import Text
 
+from hookproof.conformance.model.disagreement import Disagreement
 from hookproof.conformance.model.ledger import Entry, RunVerdict
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.reports.formats import FORMATS
@@ -28,7 +30,12 @@ from hookproof.conformance.reports.summary import (
 )
 from hookproof.conformance.reports.timeline import timeline
 from hookproof.conformance.results.curl_command import curl
-from hookproof.conformance.results.defects import BrokenRequirement, Defect, defects
+from hookproof.conformance.results.defects import (
+    BrokenRequirement,
+    Defect,
+    defects,
+    explained_and_not,
+)
 from hookproof.conformance.results.run_file import Run
 from hookproof.process.terminal_text import printable
 
@@ -56,6 +63,7 @@ OPERATION_WIDTH: Final = 22
 TABLE_WIDTH: Final = 72
 MOST_FINDINGS: Final = 20
 DELIVERIES: Final = "deliveries"
+DIALECT: Final = "dialect"
 
 
 class Detail(StrEnum):
@@ -167,10 +175,30 @@ def _requirement(entry: Entry, page: _Page) -> Iterator[Text]:
 
 
 def _failures(run: Run, page: _Page) -> Iterator[Text]:
-    for defect in defects(run.entries):
+    explained, others = explained_and_not(defects(run.entries), run.disagreements)
+    for disagreement in run.disagreements:
+        yield Text()
+        yield from _disagreement(disagreement, explained.get(disagreement.field, ()), page)
+    for defect in others:
         yield Text()
         yield from _sentence(run, defect.lead.entry, page)
         yield from _finding(defect, page)
+
+
+def _disagreement(
+    disagreement: Disagreement, explained: Sequence[Defect], page: _Page
+) -> Iterator[Text]:
+    """One finding in place of those that a field of the dialect explains."""
+    names = ", ".join(disagreement.requirements)
+    heading = f"{WORDS[Verdict.FAIL]} {names} · open · a field of the dialect"
+    yield from page.block(heading, style=f"bold {STYLES[Verdict.FAIL]}")
+    yield from page.member("found", disagreement.words)
+    yield from page.member("change", disagreement.advice)
+    stands = f"for {disagreement.findings} findings, which report.json and report.html have in full"
+    yield from page.member("stands", stands, style="dim")
+    for defect in explained:
+        for broken in defect.consequences:
+            yield from page.member("follows", _consequence(broken), style="dim")
 
 
 def _sentence(run: Run, entry: Entry, page: _Page) -> Iterator[Text]:
@@ -249,7 +277,7 @@ def _by_reason(
 
 def _notes(run: Run, page: _Page) -> Iterator[Text]:
     yield Text()
-    noted = list(notes(run))
+    noted = list(notes(replace(run, disagreements=())))  # these have blocks of their own
     for note in noted:
         yield from page.block(note, style="yellow")
     if noted and any(not defect.accepted for defect in defects(run.entries)):
@@ -258,13 +286,15 @@ def _notes(run: Run, page: _Page) -> Iterator[Text]:
 
 def _overview(run: Run, page: _Page, folder: Path | None) -> Iterator[Text]:
     """The findings that the baseline does not accept, a line for each, and where the rest is."""
-    found = [defect.lead for defect in defects(run.entries) if not defect.accepted]
-    if not found:
+    _, others = explained_and_not(defects(run.entries), run.disagreements)
+    found = [defect.lead for defect in others if not defect.accepted]
+    count = len(found) + len(run.disagreements)
+    if not count:
         return
     style = f"bold {STYLES[Verdict.FAIL]}"
-    yield from page.block(
-        "1 finding:" if len(found) == 1 else f"{len(found)} findings:", style=style
-    )
+    yield from page.block("1 finding:" if count == 1 else f"{count} findings:", style=style)
+    for disagreement in run.disagreements:
+        yield from _overview_line(disagreement.requirements[0], DIALECT, disagreement.words, page)
     for broken in found[:MOST_FINDINGS]:
         yield from _overview_row(broken, page)
     if len(found) > MOST_FINDINGS:
@@ -277,14 +307,18 @@ def _overview(run: Run, page: _Page, folder: Path | None) -> Iterator[Text]:
 
 
 def _overview_row(broken: BrokenRequirement, page: _Page) -> Iterator[Text]:
-    first = f"  {broken.entry.requirement.id:<{ID_WIDTH}}"
-    operation = broken.finding.operation or DELIVERIES
+    finding = broken.finding
+    name, operation = broken.entry.requirement.id, finding.operation or DELIVERIES
+    yield from _overview_line(name, operation, finding.message, page)
+
+
+def _overview_line(name: str, place: str, message: str, page: _Page) -> Iterator[Text]:
+    first = f"  {name:<{ID_WIDTH}}"
     if page.has_columns:
-        first = f"{first}{operation:<{OPERATION_WIDTH}}"
-        yield from page.block(broken.finding.message, first=first, indent=" " * len(first))
+        first = f"{first}{place:<{OPERATION_WIDTH}}"
+        yield from page.block(message, first=first, indent=" " * len(first))
     else:
-        words = f"{operation}: {broken.finding.message}"
-        yield from page.block(words, first=first, indent=" " * len(first))
+        yield from page.block(f"{place}: {message}", first=first, indent=" " * len(first))
 
 
 def _verdict(run: Run, page: _Page) -> Iterator[Text]:

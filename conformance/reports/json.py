@@ -41,6 +41,7 @@ def report(run: Run) -> dict[str, Any]:
             for level in Level
         },
         "defects": [_defect(number, defect) for number, defect in enumerate(run_defects, 1)],
+        "disagreements": [asdict(each) for each in run.disagreements],
         "fields": [asdict(count) for count in run.fields],
         "requirements": [_requirement(entry, numbers) for entry in run.entries],
     }

@@ -84,6 +84,12 @@ def notes(run: Run) -> Iterator[str]:
     yield from (f"An error of hookproof itself: {error}" for error in footer.faults)
     yield from (f"Your provision hook {failure}" for failure in footer.hooks)
     yield from (f"The baseline is stale: {words}." for words in footer.stale)
+    for disagreement in run.disagreements:
+        yield (
+            f"One field of the dialect explains {disagreement.findings} findings of"
+            f" {', '.join(disagreement.requirements)}. {disagreement.words};"
+            f" {disagreement.advice}."
+        )
     if footer.cut:
         yield f"The run ended before all was tried: {footer.cut}."
     if not run.header.everything:

@@ -8,6 +8,7 @@ the first level, then with the smallest proof. What only follows from a defect i
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from hookproof.conformance.model.disagreement import Disagreement
 from hookproof.conformance.model.ledger import Entry, Finding
 from hookproof.spec.catalogue import Level
 
@@ -69,6 +70,23 @@ def defects(entries: Iterable[Entry]) -> tuple[Defect, ...]:
             else:
                 follows.append(broken)
     return _with_consequences([_defect(group) for group in groups.values()], follows)
+
+
+def explained_and_not(
+    run_defects: Iterable[Defect], disagreements: Iterable[Disagreement]
+) -> tuple[dict[str, list[Defect]], list[Defect]]:
+    """The defects that a field of the dialect explains wholly, by the field, and all others."""
+    fields = {name: each.field for each in disagreements for name in each.requirements}
+    explained: dict[str, list[Defect]] = {}
+    others = []
+    for defect in run_defects:
+        behind = {fields.get(broken.entry.requirement.id) for broken in defect.all}
+        field = behind.pop() if len(behind) == 1 else None
+        if field is None:
+            others.append(defect)
+        else:
+            explained.setdefault(field, []).append(defect)
+    return explained, others
 
 
 def proof_size(finding: Finding) -> tuple[int, int]:

@@ -8,6 +8,7 @@ Each line is a JSON object; its member `event` is one of these:
 - `shrunk`: a finding whose proof is a smaller request that was sent afterwards;
 - `finding`: one defect, with its smallest proof;
 - `requirement`: the verdict of a requirement;
+- `disagreement`: a field of the dialect that alone explains findings (`disagreements.py`);
 - `fields`: how often each documented field was sent and shown;
 - `footer`: the verdict of the run. A file without it holds no finished run.
 
@@ -23,6 +24,7 @@ from io import FileIO
 from pathlib import Path
 from typing import Any, Final
 
+from hookproof.conformance.model.disagreement import Disagreement
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.gathered_evidence import Gathered
 from hookproof.conformance.model.ledger import Entry, Finding, Ledger, RunVerdict
@@ -118,6 +120,7 @@ class Run:
     entries: tuple[Entry, ...]
     footer: Footer
     fields: tuple[FieldCount, ...] = ()
+    disagreements: tuple[Disagreement, ...] = ()
 
     @property
     def ledger(self) -> Ledger:
@@ -183,12 +186,21 @@ class RunWriter:
             },
         )
 
-    def ledger(self, ledger: Ledger, *, strict: bool, duration_s: float) -> Footer:
-        """Write the findings, the requirements and the footer."""
+    def ledger(
+        self,
+        ledger: Ledger,
+        *,
+        strict: bool,
+        duration_s: float,
+        disagreements: Iterable[Disagreement] = (),
+    ) -> Footer:
+        """Write the findings, the requirements, what explains them, and the footer."""
         for entry in ledger.entries:
             for finding in entry.findings:
                 self._write("finding", finding_json(finding))
             self._write("requirement", entry_json(entry))
+        for disagreement in disagreements:
+            self._write("disagreement", asdict(disagreement))
         counts = self._fields.counts()
         if counts:
             self._write("fields", {"fields": [asdict(count) for count in counts]})
@@ -278,4 +290,10 @@ def _run(path: Path, lines: Iterable[str]) -> Run:
         fields=tuple(
             FieldCount(**count) for event in events.get("fields", ()) for count in event["fields"]
         ),
+        disagreements=tuple(map(_disagreement, events.get("disagreement", ()))),
     )
+
+
+def _disagreement(event: Mapping[str, Any]) -> Disagreement:
+    lists = {name: tuple(event[name]) for name in ("said", "seen", "requirements")}
+    return Disagreement(**{**event, **lists})

@@ -5,13 +5,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from io import FileIO
 from pathlib import Path
 from typing import Protocol
 
+from hookproof.conformance.grading.disagreements import disagreements
 from hookproof.conformance.grading.grader import Grader
 from hookproof.conformance.model.check_registry import CheckContext, all_checks
 from hookproof.conformance.model.evidence import Evidence
@@ -113,7 +114,13 @@ def perform(settings: Settings) -> Run:
         today = datetime.now(UTC).date()
         outcome = apply_baseline(ledger.entries, settings.baseline, catalogue, today)
         ledger = replace(ledger, entries=outcome.entries, stale=outcome.stale)
-        writer.ledger(ledger, strict=settings.strict, duration_s=time.monotonic() - started)
+        dialect = settings.subject.dialect
+        writer.ledger(
+            ledger,
+            strict=settings.strict,
+            duration_s=time.monotonic() - started,
+            disagreements=disagreements(ledger.entries, repeated_run.evidence, dialect, dialect),
+        )
         writer.confirm()
         return read_run(run_path)
 
@@ -143,7 +150,10 @@ def planned(settings: Settings) -> ExperimentSchedule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatedRun:
-    """The repetitions of a run, one after the other, with the same seed and into the same file."""
+    """The repetitions of a run, one after the other, with the same seed and into the same file.
+
+    `evidence` is what all of them have gathered so far.
+    """
 
     settings: Settings
     catalogue: Catalogue
@@ -151,6 +161,7 @@ class RepeatedRun:
     stream: FileIO
     progress_plan: ProgressPlan
     interruption: Interruption
+    evidence: list[Evidence] = field(default_factory=list)
 
     def run_all(self) -> tuple[RunWriter, Ledger]:
         """Return the writer of the file and the ledger of all repetitions.
@@ -213,6 +224,7 @@ class RepeatedRun:
                 writer.shrunk(shrunk.finding, shrunk.requests, repetition)
             for gathered in runner.all_gathered():
                 writer.experiment(gathered, repetition)
+                self.evidence.extend(gathered.observations)
         writer.confirm()
         return writer, ledger
 

@@ -7,8 +7,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from hookproof.conformance.grading.disagreements import disagreements
 from hookproof.conformance.grading.grader import Grader
 from hookproof.conformance.model.check_registry import CheckContext, all_checks
+from hookproof.conformance.model.disagreement import Disagreement
 from hookproof.conformance.model.experiment_registry import all_experiments
 from hookproof.conformance.model.gathered_evidence import Ending
 from hookproof.conformance.model.ledger import Entry, Ledger
@@ -34,6 +36,7 @@ class Regraded:
     run: Run
     ledger: Ledger
     dialect: Dialect
+    disagreements: tuple[Disagreement, ...] = ()
 
 
 def regrade_run(folder: Path, dialect: Dialect | None = None) -> Regraded:
@@ -45,7 +48,15 @@ def regrade_run(folder: Path, dialect: Dialect | None = None) -> Regraded:
     before = load_dialect_mapping(run.header.answers, f"{folder / NAME}: answers")
     used = dialect or before
     repetitions = read_evidence(folder / NAME)
-    return Regraded(run=run, ledger=judged_again(run, repetitions, used, before), dialect=used)
+    ledger = judged_again(run, repetitions, used, before)
+    evidence = [
+        each
+        for repetition in repetitions
+        for gathered in repetition.gathered.values()
+        for each in gathered.observations
+    ]
+    found = disagreements(ledger.entries, evidence, used, before)
+    return Regraded(run=run, ledger=ledger, dialect=used, disagreements=found)
 
 
 def judged_again(
@@ -90,7 +101,10 @@ def write_regraded(regraded: Regraded, source: Path, out: Path, tool_version: st
             regraded.run.footer.deliveries,
         )
         writer.ledger(
-            regraded.ledger, strict=header.strict, duration_s=regraded.run.footer.duration_s
+            regraded.ledger,
+            strict=header.strict,
+            duration_s=regraded.run.footer.duration_s,
+            disagreements=regraded.disagreements,
         )
         writer.confirm()
     shutil.move(part, out / NAME)

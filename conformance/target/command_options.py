@@ -23,8 +23,8 @@ class WholeText(click.types.StringParamType):
         return (rv,)
 
 
-OPTIONS: Final = (
-    click.argument("url", required=False, envvar="HOOKPROOF_URL"),
+URL: Final = (click.argument("url", required=False, envvar="HOOKPROOF_URL"),)
+FILE: Final = (
     click.option(
         "--target",
         "file",
@@ -33,6 +33,8 @@ OPTIONS: Final = (
         help="target.yaml, which describes the target; a Python file that its provision names is"
         " run.",
     ),
+)
+PROJECTS: Final = (
     click.option(
         "--api-key",
         "api_keys",
@@ -49,12 +51,16 @@ OPTIONS: Final = (
         envvar="HOOKPROOF_PROJECT",
         help="Project to work in; repeat it for a second one, to which isolation is tried.",
     ),
+)
+DIALECT: Final = (
     click.option(
         "--dialect",
         envvar="HOOKPROOF_DIALECT",
         shell_complete=complete_dialect,
         help="Name or file of the target's dialect, or infer, by which check learns it first.",
     ),
+)
+RECEIVER: Final = (
     click.option(
         "--receiver-bind",
         envvar="HOOKPROOF_RECEIVER_BIND",
@@ -77,8 +83,17 @@ OPTIONS: Final = (
 
 
 def target_options(command: Command) -> Command:
-    """Add all options to a command, in this order."""
-    for option in reversed(OPTIONS):
+    """Add all options to a command."""
+    return _with(command, *URL, *FILE, *PROJECTS, *DIALECT, *RECEIVER)
+
+
+def address_options(command: Command) -> Command:
+    """Add the options that describe a target without a file and a dialect."""
+    return _with(command, *URL, *PROJECTS, *RECEIVER)
+
+
+def _with(command: Command, *options: Callable[[Command], Command]) -> Command:
+    for option in reversed(options):
         command = option(command)
     return command
 

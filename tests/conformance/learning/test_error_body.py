@@ -37,6 +37,12 @@ def test_a_template_is_found_from_what_it_makes(template: dict[str, Any]) -> Non
     assert error_template(bodies) == template
 
 
+def test_a_number_that_differs_is_left_out() -> None:
+    bodies = [({"error": {"code": each[0], "text": each[1]}}, each[0]) for each in MESSAGES]
+    assert error_template(bodies) == {"error": {"text": "{message}"}}
+    assert error_template([({"codes": [each[0]]}, each[0]) for each in MESSAGES]) is None
+
+
 def test_a_refusal_with_a_resource_is_told_from_one_without() -> None:
     empty = {"message": "no", "data": None}
     assert shape(empty) == shape({"message": "neither", "data": None})

@@ -1,0 +1,1 @@
+"""`hookproof init`: ask what testing a server takes, examine it, and write it down."""

@@ -1,0 +1,254 @@
+"""The command `hookproof init`: ask what testing a server takes, and write it down."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from hookproof.conformance.doctor.command import report_examination
+from hookproof.conformance.learning.learned_answers import LearnedAnswers
+from hookproof.conformance.learning.learner import learn_target
+from hookproof.conformance.learning.probes.access import KEY_FORMAT, find_key_format
+from hookproof.conformance.learning.report import summary
+from hookproof.conformance.learning.session import ProbeSession, with_key_format
+from hookproof.conformance.learning.written_files import (
+    DIALECT,
+    PAGE,
+    TARGET,
+    VARIABLE,
+    target_text,
+    write_learned_dialect,
+)
+from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.target.command_options import address_options, flags_of
+from hookproof.conformance.target.definition import Target
+from hookproof.conformance.target.file import named_dialect, target_from
+from hookproof.process.exit_codes import CommandError, ExitCode
+from hookproof.receiver.http.address import Address, listener_names
+from hookproof.receiver.http.authority import (
+    CERTIFICATE_FILE,
+    KEY_FILE,
+    Authority,
+    AuthorityProblem,
+)
+from hookproof.spec.strict_yaml.editor_schema import naming_comment, write_schema_beside
+from hookproof.target.editor_schema import target_schema
+from hookproof.target.settings import UNDECIDED_DIALECT, ReceiverSettings
+
+CA_FOLDER: Final = "ca"
+# What is asked for in this order: the option's name, and the question.
+REQUIRED: Final = {
+    "url": ("URL", "Base URL of the server"),
+    "projects": ("--project", "Project to work in"),
+    "api_keys": ("--api-key", "API key of the project (it is written into no file)"),
+}
+CI_STEP: Final = """\
+  - run: hookproof check --target {target}
+    env:
+      {variable}: ${{{{ secrets.{variable} }}}}"""
+
+
+@click.command()
+@address_options
+@click.option(
+    "--learn/--no-learn",
+    "learn",
+    default=None,
+    help="Find out the dialect too, which takes about a minute.  [default: asked; else no]",
+)
+@click.option(
+    "--profile",
+    type=click.Choice([profile.key for profile in Profile]),
+    default=Profile.STANDARD.key,
+    show_default=True,
+    help="How much of the dialect to find out.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("hookproof"),
+    show_default=True,
+    help="Folder for target.yaml, dialect.yaml, learned.html and the CA.",
+)
+@click.option("--force", is_flag=True, help="Overwrite files that exist.")
+@click.option(
+    "--ask/--no-ask",
+    "ask",
+    default=None,
+    help="Ask for what no option says.  [default: in a terminal]",
+)
+@click.pass_context
+def init(context: click.Context, /, **options: Any) -> None:
+    """Set up the test of a server: ask for its URL, project, key and where the receiver listens,
+    examine it as `hookproof doctor` does, find out its dialect, and write target.yaml.
+
+    Every answer can be given as an option or in the environment. Without a terminal nothing is
+    asked. The key is written into no file. It creates endpoints and broadcasts events. Exit codes:
+    0 written; 4 target unreachable; 64 something is missing or has to be fixed.
+    """
+    asks = sys.stdin.isatty() if options["ask"] is None else options["ask"]
+    try:
+        setup = _Setup(asks=asks, out=options["out"], force=options["force"])
+        target = setup.target(options)
+        learns = setup.learns(options["learn"])
+        setup.allow_writing(learns=learns)
+        target = asyncio.run(_with_key_format(target))
+        code = setup.examine(target, learns=learns)
+        if learns:
+            learned = setup.learn(target, Profile[options["profile"].upper()])
+            if code is not ExitCode.CONFORMS:
+                code = asyncio.run(report_examination(learned))
+        setup.write(target, learned=learns)
+    except CommandError as error:
+        click.echo(f"hookproof init: {error}", err=True)
+        code = error.exit_code
+    context.exit(code)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Setup:
+    """The steps of the command; each raises CommandError where it cannot go on."""
+
+    asks: bool
+    out: Path
+    force: bool
+
+    def target(self, options: Mapping[str, Any]) -> Target:
+        """The target as the options and the answers describe it; makes a CA if there is none."""
+        answers = {**options, **{name: self._required(name, options) for name in REQUIRED}}
+        if answers["receiver_bind"] is None and self.asks:
+            answers["receiver_bind"] = click.prompt(
+                "Where the receiver listens, as HOST:PORT; port 0 is any free one",
+                default=ReceiverSettings().bind,
+            )
+        if answers["ca_dir"] is None:
+            answers["ca_dir"] = self.out / CA_FOLDER
+        flags = replace(flags_of(answers), dialect=UNDECIDED_DIALECT)
+        # Mistakes are refused before a CA is made.
+        receiver = target_from(replace(flags, ca_dir=None), os.environ).receiver
+        self._make_authority(answers["ca_dir"], receiver)
+        return target_from(flags, os.environ)
+
+    def _required(self, name: str, options: Mapping[str, Any]) -> Any:
+        given = options[name]
+        if given:
+            return given
+        word, question = REQUIRED[name]
+        if not self.asks:
+            raise CommandError(f"{word} is missing: give it, or run this in a terminal to be asked")
+        answer = click.prompt(question, hide_input=name == "api_keys")
+        return answer if name == "url" else (answer,)
+
+    def _make_authority(self, folder: Path, receiver: ReceiverSettings) -> None:
+        """Make the CA in this folder, unless it holds one."""
+        if (folder / CERTIFICATE_FILE).exists() or (folder / KEY_FILE).exists():
+            return
+        names = listener_names(Address.parse(receiver.bind), receiver.public_url)
+        try:
+            certificate = Authority(folder, names).certificate_path
+        except AuthorityProblem as problem:
+            raise CommandError(str(problem)) from None
+        click.echo(f"Made {certificate}: let the server trust it, as endpoint URLs must be https.")
+        if self.asks and not click.confirm("Does the server trust it now", default=True):
+            raise CommandError("run it again when the server trusts it; no file was written")
+
+    def learns(self, asked_for: bool | None) -> bool:
+        if asked_for is None and self.asks:
+            question = "Find out its dialect? That creates endpoints and takes about a minute"
+            return click.confirm(question, default=True)
+        return bool(asked_for)
+
+    def allow_writing(self, *, learns: bool) -> None:
+        """Let no file be overwritten that was not agreed to."""
+        names = (TARGET, DIALECT, PAGE) if learns else (TARGET,)
+        for path in (self.out / name for name in names):
+            if self.force or not path.exists():
+                continue
+            if not self.asks:
+                raise CommandError(f"{path} exists: give --force to overwrite it, or another --out")
+            if not click.confirm(f"{path} exists. Overwrite it", default=False):
+                raise CommandError(f"{path} is kept; nothing was written")
+
+    def examine(self, target: Target, *, learns: bool) -> ExitCode:
+        """Examine the target, and go on despite what is wrong only if that is agreed to, or if it
+        may be for a dialect that is not known yet.
+        """
+        code = asyncio.run(report_examination(target))
+        if code is ExitCode.CONFORMS:
+            return code
+        if code is ExitCode.UNREACHABLE or not (self.asks or learns):
+            raise CommandError("fix that first; nothing was written", code)
+        if learns:
+            click.echo("Some of that may be for what the server chose; that is found out now.")
+        elif not click.confirm("Go on all the same", default=False):
+            raise CommandError("nothing was written", code)
+        return code
+
+    def learn(self, target: Target, profile: Profile) -> Target:
+        """Learn the dialect, write it down, and return the target with it."""
+        learned = learn_target(
+            replace(target, dialect=named_dialect(UNDECIDED_DIALECT)),
+            UNDECIDED_DIALECT,
+            profile,
+            lambda what: click.echo(f"hookproof init: {what}", err=True),
+        )
+        click.echo(
+            f"Written: {write_learned_dialect(learned, target, self.out)}, {self.out / PAGE}"
+        )
+        click.echo(summary(learned))
+        return replace(target, dialect=learned.answers.dialect)
+
+    def write(self, target: Target, *, learned: bool) -> None:
+        """Write the file of the target, and say what comes next."""
+        dialect = DIALECT if learned else _undecided(target)
+        path = self.out / TARGET
+        text = naming_comment("target") + target_text(
+            target, self.out, dialect=dialect, command="hookproof init"
+        )
+        try:
+            self.out.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+            write_schema_beside(path, "target", target_schema())
+        except OSError as error:
+            raise CommandError(f"{path} cannot be written: {error.strerror or error}") from None
+        click.echo(f"Written: {path}")
+        click.echo("\n".join(_next_steps(path, learned=learned)))
+
+
+async def _with_key_format(target: Target) -> Target:
+    """The target with the form in which it accepts its key, if one is found."""
+    answers = LearnedAnswers(UNDECIDED_DIALECT, target.dialect)
+    session = ProbeSession(target=target, answers=answers)
+    try:
+        await find_key_format(session)
+    except CommandError:  # the examination says what is wrong
+        return target
+    finally:
+        await session.close()
+    return replace(target, dialect=with_key_format(target.dialect, answers.value(KEY_FORMAT)))
+
+
+def _undecided(target: Target) -> str | dict[str, Any]:
+    """The dialect of a target of which nothing is known but the form of its key."""
+    key_format = target.dialect.authentication.key_format
+    if key_format == named_dialect(UNDECIDED_DIALECT).authentication.key_format:
+        return UNDECIDED_DIALECT
+    return {
+        "extends": UNDECIDED_DIALECT,
+        "name": "ours",
+        "summary": "Our service.",
+        "authentication": {"key_format": key_format},
+    }
+
+
+def _next_steps(target: Path, *, learned: bool) -> list[str]:
+    lines = ["", "Next:", f"  export {VARIABLE}=...", f"  hookproof check --target {target}"]
+    if not learned:
+        lines.append(f"  hookproof learn --target {target}    # finds out what it chose")
+    step = CI_STEP.format(target=target, variable=VARIABLE)
+    return [*lines, "", "As a step of CI (GitHub Actions), with the key as a secret:", step]
