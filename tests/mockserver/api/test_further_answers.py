@@ -78,3 +78,28 @@ def test_what_direction_prev_without_a_cursor_leads_to(
             assert [item["name"] for item in before.data["content"]] == ["a"]
 
     under(scenario, {"paging.prev_without_cursor": answer})
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_listed"),
+    [("listed", True), ({"undecided": "nobody asked"}, True), ("left_out", False)],
+)
+def test_whether_expired_secrets_are_shown(answer: Any, is_listed: bool) -> None:
+    async def scenario(server: Server) -> None:
+        link = await server.create_portal_link(name="link", owner_id="an owner")
+        created = await server.create_endpoint()
+        for expiration, expired in ((3600, False), (0, True)):
+            target, body = created["uid"], {"expiration": expiration}
+            before = await server.call("getEndpoint", target=target)
+            await server.call("expireEndpointSecret", target=target, body=body)
+            fetched = await server.call("getEndpoint", target=target)
+            linked = await server.call("getPortalLink", target=link["uid"])
+            assert [one["secrets"] for one in linked.data["endpoints_metadata"]] == [
+                fetched.data["secrets"]
+            ]
+            current = before.data["secrets"][-1]["uid"]
+            left = [secret["uid"] for secret in fetched.data["secrets"]]
+            assert (current in left) is (is_listed or not expired)
+            assert left[-1] != current
+
+    under(scenario, {"representation.expired_secrets": answer})

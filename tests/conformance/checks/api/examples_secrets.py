@@ -2,6 +2,9 @@
 
 from typing import Any
 
+from hookproof.conformance.checks.api.resources.expired_secret import (
+    an_expired_secret_is_shown_or_left_out,
+)
 from hookproof.conformance.checks.api.resources.secret import (
     a_given_secret_is_the_endpoints,
     a_secret_is_made_when_none_is_given,
@@ -24,7 +27,7 @@ from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.resources.round_trip import (
     SecretOfAnotherForm,
 )
-from hookproof.conformance.observations.resources.secret_roll import RollAnswer
+from hookproof.conformance.observations.resources.secret_roll import ExpiredSecret, RollAnswer
 from tests.conformance.canned_evidence import NOW, context, exchange, observation
 from tests.conformance.checks.api.example import (
     AT,
@@ -86,7 +89,31 @@ EXPIRING = secret(OLD, GIVEN, expires_at=ONE_HOUR_ON)
 BODY = {"secret": "new-secret", "expiration": 3600}
 ROLLED = roll(EXPIRING, secret(NEW, "new-secret"), body=BODY)
 
+
+def expired(*left: dict[str, Any]) -> ExpiredSecret:
+    """An endpoint that shows these secrets when its first one has expired."""
+    return observation(
+        ExpiredSecret,
+        with_secrets("create", "createEndpoint", secret(OLD, GIVEN)),
+        with_secrets("roll", "expireEndpointSecret", EXPIRING, secret(NEW, "new-secret")),
+        with_secrets("fetch", "getEndpoint", *left),
+    )
+
+
 OF_SECRET = (
+    *(
+        Example(
+            check=an_expired_secret_is_shown_or_left_out,
+            requirement="4.3-22",
+            kept=expired(*kept),
+            broken=expired(*broken),
+            dialect=dialect,
+        )
+        for dialect, kept, broken in (
+            ("reference", (EXPIRING, secret(NEW)), (secret(NEW),)),
+            ("contrary", (secret(NEW),), (EXPIRING, secret(NEW))),
+        )
+    ),
     Example(
         check=a_given_secret_is_the_endpoints,
         requirement="2.3-11",
