@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 from hookproof.spec.dialect.answer import UNREAD, Answer
-from hookproof.spec.dialect.groups.errors import REFUSALS, WITHOUT_OPERATION
+from hookproof.spec.dialect.groups.errors import KEY_REFUSALS, REFUSALS, WITHOUT_OPERATION
 from hookproof.spec.dialect.groups.requests import REQUIRES
 from hookproof.spec.dialect.model import LABELS, Dialect
 from hookproof.spec.dialect.template_contradictions import (
@@ -167,8 +167,8 @@ def _refusals_exist(dialect: Dialect) -> Iterator[Contradiction]:
                 known = did_you_mean(name, at_an_operation)
                 yield (*location, name), f"no operation has such a refusal{known}"
     for name, body in _as_far_as_read(dialect.errors.bodies):
-        if name not in REFUSALS:
-            known = did_you_mean(name, REFUSALS)
+        if name not in (*REFUSALS, *KEY_REFUSALS):
+            known = did_you_mean(name, (*REFUSALS, *KEY_REFUSALS))
             yield ("errors", "bodies", name), f"there is no such refusal{known}"
         elif not (body is None or isinstance(body, Mapping)):
             yield ("errors", "bodies", name), "expected an object, or null for no body"

@@ -34,7 +34,10 @@ FURTHER: dict[str, list[Any]] = {
     ],
     "errors.invalid_value": [409, 400],
     "errors.by_operation": [{"getEndpoint": {"unknown_resource": 406}}],
-    "errors.bodies": [{"method_not_allowed": None, "unknown_resource": {"what": "{message}"}}],
+    "errors.bodies": [
+        {"method_not_allowed": None, "unknown_resource": {"what": "{message}"}},
+        {"missing_key": {"no": "{message}"}, "foreign_key": None},
+    ],
     "errors.unknown_resource": [400, 403],
     "errors.unknown_project": [403, 400],
     "words.event_created": ["queued", "Pending"],

@@ -103,3 +103,18 @@ def test_whether_expired_secrets_are_shown(answer: Any, is_listed: bool) -> None
             assert left[-1] != current
 
     under(scenario, {"representation.expired_secrets": answer})
+
+
+def test_keys_may_be_refused_with_bodies_of_their_own() -> None:
+    async def scenario(server: Server) -> None:
+        missing = await server.call("listSources", key=None)
+        assert (missing.status, missing.body) == (401, {"denied": missing.body["denied"]})
+        wrong = await server.call("listSources", key="never-issued")
+        assert (wrong.status, wrong.text, wrong.media_type) == (403, b"", "")
+        foreign = await server.call("listSources", key="key-two")
+        assert (foreign.status, foreign.body["status"]) == (404, False)
+
+    bodies = {"missing_key": {"denied": "{message}"}, "wrong_key": None}
+    statuses = {"wrong_key_status": 403, "foreign_key_status": 404}
+    answers = {f"authentication.{name}": status for name, status in statuses.items()}
+    under(scenario, {**answers, "errors.bodies": bodies})

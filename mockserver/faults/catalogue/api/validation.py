@@ -18,7 +18,8 @@ from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.altered_validation import AlteredValidation, Schema
 from hookproof.mockserver.store.endpoints import EndpointRow, EndpointTable
 from hookproof.spec.contract.service_contract import SchemaProblem
-from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.groups.errors import KEY_REFUSALS
+from hookproof.spec.dialect.model import Authentication, Dialect
 from hookproof.spec.dialect.vocabulary import OnInput
 
 REFUSALS: Final = ("refusals",)
@@ -274,6 +275,18 @@ class BodyForEveryRefusal(ErrorResponses):
     def response(self, error: ApiError) -> ApiResponse:
         has_none = self.errors.bodies.get(error.refusal, "") is None
         return super().response(replace(error, refusal="") if has_none else error)
+
+
+def keys_are_refused_in_other_words(dialect: Dialect) -> bool:
+    return any(dialect.errors.bodies.get(refusal) is not None for refusal in KEY_REFUSALS)
+
+
+@fault("7-1", shows_in=["access"], where=keys_are_refused_in_other_words)
+class OneBodyForEveryRefusal(ErrorResponses):
+    """A refused key is answered with the error body of other refusals, although it has its own."""
+
+    def unauthorized(self, refusal: str, rules: Authentication, message: str) -> ApiError:
+        return replace(super().unauthorized(refusal, rules, message), refusal="")
 
 
 def rolls_have_a_status_for_what_is_unknown(dialect: Dialect) -> bool:
