@@ -47,6 +47,8 @@ FURTHER: dict[str, list[Any]] = {
     "requests.expire_endpoint_secret_requires": [["expiration"]],
     "requests.update_portal_link_requires": [[], ["name", "owner_id"]],
     "requests.create_broadcast_event_requires": [["event_type"], ["data"], []],
+    "requests.update_portal_link_requires_one_of": [["owner_id", "endpoints"]],
+    "requests.create_broadcast_event_requires_one_of": [["event_type", "data"]],
     "requests.size_limit": [262144, None],
     "requests.rate_limit_maximum": [None],
     "paging.default_per_page": [5, 25],
