@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from hookproof.spec.dialect.answer import Answer
+from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
 from hookproof.spec.dialect.groups.requests import least_expiration, most
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.request_vocabulary import Acceptance
 from hookproof.spec.dialect.vocabulary import (
     AboveMaximum,
     BadParameter,

@@ -27,8 +27,8 @@ from hookproof.spec.dialect.constraints import (
 )
 from hookproof.spec.dialect.groups.deliveries import Delivery, Retry
 from hookproof.spec.dialect.groups.errors import Errors
+from hookproof.spec.dialect.groups.request_vocabulary import PrevWithoutCursor
 from hookproof.spec.dialect.groups.requests import RequestRules
-from hookproof.spec.dialect.request_vocabulary import PrevWithoutCursor
 from hookproof.spec.dialect.signature_scheme import Signatures
 from hookproof.spec.dialect.vocabulary import (
     AboveMaximum,

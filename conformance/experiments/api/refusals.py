@@ -11,7 +11,6 @@ from hookproof.conformance.experiments.support.optional_settings import (
     find_accepted_settings,
     lacking_fields,
 )
-from hookproof.conformance.experiments.support.planned_requests import PlannedRequest
 from hookproof.conformance.experiments.support.valid_requests import (
     OPERATIONS_WITH_BODY,
     ValidRequests,
@@ -40,6 +39,7 @@ from hookproof.conformance.observations.requests.mistakes import (
     Unlisted,
     UnlistedInput,
 )
+from hookproof.conformance.observations.requests.planned_request import PlannedRequest
 from hookproof.spec.dialect.vocabulary import ZeroTimeout
 from hookproof.spec.dialect.zero_timeout import least_http_timeout, zero_http_timeout
 

@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 from hookproof.spec.dialect.answer import NOT_ASKED, Answer
 from hookproof.spec.dialect.constraints import AMOUNT, COUNT
-from hookproof.spec.dialect.request_vocabulary import Acceptance
+from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
 from hookproof.spec.dialect.vocabulary import (
     AppIdMeaning,
     CertificateEncoding,

@@ -118,3 +118,16 @@ def test_keys_may_be_refused_with_bodies_of_their_own() -> None:
     statuses = {"wrong_key_status": 403, "foreign_key_status": 404}
     answers = {f"authentication.{name}": status for name, status in statuses.items()}
     under(scenario, {**answers, "errors.bodies": bodies})
+
+
+@pytest.mark.parametrize(("treatment", "status"), [("refused", 400), ("ignored", 201)])
+def test_further_names_of_custom_headers_may_be_reserved(treatment: str, status: int) -> None:
+    async def scenario(server: Server) -> None:
+        for name, expected in (("HOOK-tenant", status), ("Hook-Tenants", 201)):
+            body = {"event_type": "a", "data": {}, "custom_headers": {name: "mine"}}
+            response = await server.call("createBroadcastEvent", body=body)
+            assert response.status == expected
+
+    names = ["Hook-Tenant"]
+    answers = {"reserved_headers": treatment, "further_reserved_headers": names}
+    under(scenario, {f"delivery.{name}": answer for name, answer in answers.items()})

@@ -2,9 +2,6 @@
 
 from typing import Any
 
-from hookproof.conformance.checks.api.resources.expired_secret import (
-    an_expired_secret_is_shown_or_left_out,
-)
 from hookproof.conformance.checks.api.resources.secret import (
     a_given_secret_is_the_endpoints,
     a_secret_is_made_when_none_is_given,
@@ -19,6 +16,7 @@ from hookproof.conformance.checks.api.resources.secret_roll import (
     a_roll_leaves_the_secrets_of_others_alone,
     a_roll_shows_when_the_endpoint_is_fetched,
     a_roll_without_a_secret_brings_in_one,
+    an_expired_secret_is_shown_or_left_out,
     the_new_secret_does_not_expire,
     the_old_secret_expires_when_the_roll_says,
     the_secret_sent_is_among_those_in_the_answer,
