@@ -172,7 +172,7 @@ class Assembly:
             dialect=dialect,
             contract=self._contract,
             errors=collaborators.errors.of(dialect),
-            serializer=collaborators.serializer(self._contract, dialect),
+            serializer=collaborators.serializer(self._contract, dialect, self._clock),
             database=database,
             endpoints=collaborators.endpoints(database),
             portal_links=collaborators.portal_links(database),

@@ -4,7 +4,7 @@ import hmac
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from hookproof.mockserver.api.errors import ApiError, ErrorResponses
+from hookproof.mockserver.api.errors import ErrorResponses
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import KeyScope
 
@@ -44,20 +44,20 @@ class ApiKeys:
             return
         rules = self._dialect.authentication
         if not presented:
-            raise self._unauthorized(
-                rules.missing_key_status.value, "the Authorization header carries no key"
+            raise self._errors.unauthorized(
+                "missing_key", rules, "the Authorization header carries no key"
             )
         if not any(self._matches(other, presented) for other in self._expected):
-            raise self._unauthorized(
-                rules.wrong_key_status.value, "the Authorization header carries no valid key"
+            raise self._errors.unauthorized(
+                "wrong_key", rules, "the Authorization header carries no valid key"
             )
         if rules.key_scope.value is KeyScope.KEY_DECIDES:
             return
         if project not in self._expected:
             raise self._errors.unknown_project()
         if rules.key_scope.value is not KeyScope.ACCOUNT:
-            raise self._unauthorized(
-                rules.foreign_key_status.value, "the key belongs to another project"
+            raise self._errors.unauthorized(
+                "foreign_key", rules, "the key belongs to another project"
             )
 
     def opened_project(self, project: str, header: str | None) -> str:
@@ -76,6 +76,3 @@ class ApiKeys:
             if hmac.compare_digest(expected, presented):
                 return True
         return False
-
-    def _unauthorized(self, status: int, message: str) -> ApiError:
-        return ApiError(status=status, message=message)

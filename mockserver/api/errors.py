@@ -12,8 +12,9 @@ from typing import Any
 import msgspec
 
 from hookproof.mockserver.api.response import ApiResponse
-from hookproof.spec.dialect.groups.errors import Errors
-from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.answer import Answer
+from hookproof.spec.dialect.groups.errors import KEY_REFUSALS, Errors
+from hookproof.spec.dialect.model import Authentication, Dialect
 
 
 @dataclass(slots=True, kw_only=True)
@@ -74,6 +75,11 @@ class ErrorResponses:
     def slow(self) -> ApiError:
         error = self._error("slow_request", "the request did not arrive in time")
         return replace(error, close_connection=True)
+
+    def unauthorized(self, refusal: str, rules: Authentication, message: str) -> ApiError:
+        """The refusal of a key; its status is not among those of the other errors."""
+        status: Answer[int] = getattr(rules, KEY_REFUSALS[refusal])
+        return ApiError(status=status.value, message=message, refusal=refusal)
 
     def of_operation(self, error: ApiError, operation_id: str) -> ApiError:
         """The same error with the status that it has at an operation."""

@@ -6,7 +6,8 @@ from typing import Final
 
 from jsonschema_rs import Draft202012Validator
 
-from hookproof.spec.dialect.groups.errors import REFUSALS
+from hookproof.spec.dialect.answer import Answer
+from hookproof.spec.dialect.groups.errors import KEY_REFUSALS, REFUSALS
 from hookproof.spec.dialect.model import Dialect
 
 
@@ -39,14 +40,19 @@ class ErrorForms:
 
     def _own_forms(self, status: int | None) -> Iterator[ErrorForm]:
         for refusal, form in self.own.items():
-            if any(answer.allows(status) for answer in self.dialect.errors.statuses(refusal)):
+            if any(answer.allows(status) for answer in self._statuses(refusal)):
                 yield form
 
     def _is_usual(self, status: int | None) -> bool:
         """Whether a refusal that has no body of its own may have this status."""
-        keys, errors = self.dialect.authentication, self.dialect.errors
-        answers = [keys.missing_key_status, keys.wrong_key_status, keys.foreign_key_status]
-        for refusal in REFUSALS:
-            if refusal not in self.own:
-                answers += errors.statuses(refusal)
-        return any(answer.allows(status) for answer in answers)
+        return any(
+            answer.allows(status)
+            for refusal in (*KEY_REFUSALS, *REFUSALS)
+            if refusal not in self.own
+            for answer in self._statuses(refusal)
+        )
+
+    def _statuses(self, refusal: str) -> tuple[Answer[int], ...]:
+        if refusal in KEY_REFUSALS:
+            return (getattr(self.dialect.authentication, KEY_REFUSALS[refusal]),)
+        return self.dialect.errors.statuses(refusal)

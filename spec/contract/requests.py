@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from hookproof.spec.dialect.answer import Answer
+from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
 from hookproof.spec.dialect.groups.requests import least_expiration, most
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.request_vocabulary import Acceptance
 from hookproof.spec.dialect.vocabulary import (
     AboveMaximum,
     BadParameter,
@@ -108,6 +108,11 @@ def _require(document: Document, dialect: Dialect) -> None:
         if required:
             body["required"] = True
             resolved(document, content_schema(body))["required"] = required
+        one_of = dialect.requests.one_of_required_by(operation_id)
+        if one_of:
+            body["required"] = True
+            choices = [{"required": [name]} for name in one_of]
+            resolved(document, content_schema(body))["anyOf"] = choices
     if only(dialect.requests.roll_without_body, Acceptance.REFUSED):
         bodies["expireEndpointSecret"]["required"] = True
 

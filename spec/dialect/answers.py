@@ -28,6 +28,7 @@ MAY_STAY_UNDECIDED: Final = (
     "requests.other_data",
     "words.hmac_encodings",
     "words.kafka_auth_types",
+    "representation.expired_secrets",
     "representation.failure_rate",
     "representation.event_count",
     "representation.event_raw",

@@ -8,8 +8,8 @@ from operator import attrgetter
 from typing import Any, Final
 
 from hookproof.spec.dialect.answer import UNREAD, Answer
-from hookproof.spec.dialect.groups.errors import REFUSALS, WITHOUT_OPERATION
-from hookproof.spec.dialect.groups.requests import REQUIRES
+from hookproof.spec.dialect.groups.errors import KEY_REFUSALS, REFUSALS, WITHOUT_OPERATION
+from hookproof.spec.dialect.groups.requests import REQUIRES, REQUIRES_ONE_OF
 from hookproof.spec.dialect.model import LABELS, Dialect
 from hookproof.spec.dialect.template_contradictions import (
     ONE_SECRET,
@@ -122,6 +122,9 @@ def _fields_exist(dialect: Dialect) -> Iterator[Contradiction]:
     for operation_id, body in request_bodies(document):
         known = resolved(document, content_schema(body))["properties"]
         yield from _unknown_fields(dialect, REQUIRES[operation_id], known)
+        if operation_id in REQUIRES_ONE_OF:
+            yield from _unknown_fields(dialect, REQUIRES_ONE_OF[operation_id], known)
+            yield from _required_anyway(dialect, operation_id)
     assigned = {
         field for name in _RESOURCES for field in schema_named(document, name)["properties"]
     }
@@ -131,6 +134,17 @@ def _fields_exist(dialect: Dialect) -> Iterator[Contradiction]:
             yield (
                 ("representation", "masked", index),
                 f"an endpoint has no field {path} (section 2.3)",
+            )
+
+
+def _required_anyway(dialect: Dialect, operation_id: str) -> Iterator[Contradiction]:
+    required = _items(dialect, f"requests.{REQUIRES[operation_id]}")
+    answer = REQUIRES_ONE_OF[operation_id]
+    for index, name in enumerate(_items(dialect, f"requests.{answer}")):
+        if name in required:
+            yield (
+                ("requests", answer, index),
+                f"{name} is required anyway, by requests.{REQUIRES[operation_id]}",
             )
 
 
@@ -167,8 +181,8 @@ def _refusals_exist(dialect: Dialect) -> Iterator[Contradiction]:
                 known = did_you_mean(name, at_an_operation)
                 yield (*location, name), f"no operation has such a refusal{known}"
     for name, body in _as_far_as_read(dialect.errors.bodies):
-        if name not in REFUSALS:
-            known = did_you_mean(name, REFUSALS)
+        if name not in (*REFUSALS, *KEY_REFUSALS):
+            known = did_you_mean(name, (*REFUSALS, *KEY_REFUSALS))
             yield ("errors", "bodies", name), f"there is no such refusal{known}"
         elif not (body is None or isinstance(body, Mapping)):
             yield ("errors", "bodies", name), "expected an object, or null for no body"

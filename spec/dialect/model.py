@@ -27,8 +27,8 @@ from hookproof.spec.dialect.constraints import (
 )
 from hookproof.spec.dialect.groups.deliveries import Delivery, Retry
 from hookproof.spec.dialect.groups.errors import Errors
+from hookproof.spec.dialect.groups.request_vocabulary import PrevWithoutCursor
 from hookproof.spec.dialect.groups.requests import RequestRules
-from hookproof.spec.dialect.request_vocabulary import PrevWithoutCursor
 from hookproof.spec.dialect.signature_scheme import Signatures
 from hookproof.spec.dialect.vocabulary import (
     AboveMaximum,
@@ -41,6 +41,7 @@ from hookproof.spec.dialect.vocabulary import (
     EventQuery,
     EventRaw,
     EventSource,
+    ExpiredSecrets,
     FailureRate,
     IdentifierForm,
     KeyScope,
@@ -113,6 +114,9 @@ class Representation:
     ]
     mask: Annotated[str, "replacement of a masked value"]
     failure_rate: Annotated[Answer[FailureRate], "unit of failure_rate"] = NOT_ASKED
+    expired_secrets: Annotated[
+        Answer[ExpiredSecrets], "whether an endpoint still shows secrets that have expired"
+    ] = NOT_ASKED
     event_count: Annotated[Answer[EventCount], "events that an endpoint counts in events"] = (
         NOT_ASKED
     )

@@ -330,6 +330,13 @@ class SecretDisplay(StrEnum):
     WHEN_SET = "when_set"
 
 
+class ExpiredSecrets(StrEnum):
+    """Whether an endpoint still shows the secrets that have expired (section 2.4)."""
+
+    LISTED = "listed"
+    LEFT_OUT = "left_out"
+
+
 class AppIdMeaning(StrEnum):
     """What the deprecated appID does (section 9)."""
 

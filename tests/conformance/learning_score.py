@@ -172,6 +172,8 @@ NEVER = frozenset(
         "delivery.both_contacts",
         "requests.service_assigned",
         "requests.expiration_minimum",
+        "requests.create_broadcast_event_requires_one_of",
+        "delivery.further_reserved_headers",
         "errors.by_operation",
         "errors.bodies",
     }
@@ -216,6 +218,9 @@ HIDDEN: Mapping[str, Callable[[Dialect], bool]] = {
     "representation.mask": lambda d: not d.representation.masked,
     "rolling.default_expiration": lambda d: (
         "expiration" in d.requests.expire_endpoint_secret_requires
+    ),
+    "requests.update_portal_link_requires_one_of": lambda d: (
+        not d.requests.update_portal_link_requires_one_of
     ),
     "requests.roll_without_body": lambda d: bool(d.requests.expire_endpoint_secret_requires),
     "requests.update_left_out": lambda d: (

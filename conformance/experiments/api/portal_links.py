@@ -160,7 +160,7 @@ async def _update_at_once(
 
     Where two updates overlap, the later one may write back what the other has just changed.
     """
-    required = context.dialect.requests.update_portal_link_requires
+    required = kept_fields(bodies, link)
     fields = [
         field
         for field in ("owner_id", "auth_type", "can_manage_endpoint", "endpoints")

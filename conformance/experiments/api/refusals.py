@@ -3,9 +3,7 @@
 import asyncio
 import dataclasses
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.support.existing_resources import put_back
@@ -41,6 +39,7 @@ from hookproof.conformance.observations.requests.mistakes import (
     Unlisted,
     UnlistedInput,
 )
+from hookproof.conformance.observations.requests.planned_request import PlannedRequest
 from hookproof.spec.dialect.vocabulary import ZeroTimeout
 from hookproof.spec.dialect.zero_timeout import least_http_timeout, zero_http_timeout
 
@@ -73,51 +72,11 @@ OTHER_DATA: Final[Mapping[str, Any]] = {
     "a boolean": True,
 }
 
-# How a request of each kind is observed: the class, and the field of it that holds the kind.
-OBSERVED_AS: Final[Mapping[type[StrEnum], tuple[type[RequestTried], str]]] = {
-    Mistake: (MistakenRequest, "mistake"),
-    Unlisted: (UnlistedInput, "kind"),
-    Bound: (RequestWithinBounds, "bound"),
-    Scheme: (EndpointUrlTried, "scheme"),
-}
-
 # How the creation of an endpoint with 0 in a field is observed, where 0 has its own meaning.
 OF_ZERO: Final[Mapping[str, type[RequestTried]]] = {
     "rate_limit": RateLimitOfZero,
     "http_timeout": TimeoutOfZero,
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedRequest:
-    """One request to send, the class of its observation, and the fields of that class."""
-
-    about: str
-    observes: type[RequestTried]
-    operation_id: str
-    body: Mapping[str, Any] | None = None
-    field: str = ""
-    path: Mapping[str, str] | None = None
-    facts: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-
-    @classmethod
-    def to_show(
-        cls,
-        kind: Mistake | Unlisted | Bound | Scheme,
-        operation_id: str,
-        field: str,
-        body: Mapping[str, Any],
-    ) -> Self:
-        """A request with this mistake or peculiarity in one field of its body."""
-        observes, fact = OBSERVED_AS[type(kind)]
-        return cls(
-            about=kind.value,
-            observes=observes,
-            facts={fact: kind},
-            operation_id=operation_id,
-            field=field,
-            body=body,
-        )
 
 
 @experiment(
@@ -205,16 +164,39 @@ def _missing_fields(requests: ValidRequests) -> Iterator[PlannedRequest]:
             operation_id=operation_id,
             body=required,
         )
-        for left_out in required:
+        rules = requests.bodies.dialect.requests
+        one_of = rules.one_of_required_by(operation_id)
+        for left_out in (*((name,) for name in rules.required_by(operation_id)), one_of):
             body = requests.body(operation_id) or {}
-            del body[left_out]
+            if left_out:
+                yield PlannedRequest(
+                    about="required field left out",
+                    observes=RequiredFieldLeftOut,
+                    operation_id=operation_id,
+                    field=" and ".join(left_out),
+                    body={name: value for name, value in body.items() if name not in left_out},
+                )
+        for other in one_of[1:]:
             yield PlannedRequest(
-                about="required field left out",
-                observes=RequiredFieldLeftOut,
+                about=f"required fields alone, with {other}",
+                observes=RequiredFieldsAlone,
                 operation_id=operation_id,
-                field=left_out,
-                body=body,
+                body=_with_another(requests, operation_id, one_of[0], other),
             )
+
+
+def _with_another(
+    requests: ValidRequests, operation_id: str, first: str, other: str
+) -> dict[str, Any]:
+    """The required fields alone, with another field in place of the first that would do."""
+    bodies = requests.bodies
+    is_broadcast = operation_id == "createBroadcastEvent"
+    value = bodies.event_value(other) if is_broadcast else bodies.portal_link_value(other)
+    if other == "endpoints" and requests.endpoint_id is not None:
+        value = [requests.endpoint_id]
+    body = {**bodies.required(operation_id), other: value}
+    del body[first]
+    return body
 
 
 def _wrong_types(context: ExperimentContext, requests: ValidRequests) -> Iterator[PlannedRequest]:

@@ -1,5 +1,6 @@
 """Roll answers: what a roll shows, at once and when the endpoint is fetched again (section 4.3)."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -8,16 +9,21 @@ from hookproof.conformance.experiments.support.created_endpoints import create_e
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
-from hookproof.conformance.observations.resources.secret_roll import RollAnswer
+from hookproof.conformance.observations.resources.secret_roll import ExpiredSecret, RollAnswer
 from hookproof.spec.dialect.groups.requests import least_expiration, most
 
 # The overlap that the rolls ask for; nothing waits for its end.
 OVERLAP_S = 7200.0
+# How much later than it should an old secret may expire, since a service may count whole seconds.
+EXPIRY_S = 2.0
+LONGEST_WAIT_S = 5.0
 
 
-@experiment("roll_answers", observes=(RollAnswer,), busy=True, sharing=Sharing.QUIET)
+@experiment("roll_answers", observes=(RollAnswer, ExpiredSecret), busy=True, sharing=Sharing.QUIET)
 async def roll_answers(context: ExperimentContext) -> AsyncIterator[Evidence]:
-    """Roll with both fields given, a second time, without expiration, and without a secret."""
+    """Roll with both fields given, a second time, without expiration, without a secret, and until
+    the old one has expired.
+    """
     bodies = RequestBodies.of(context)
     required = context.dialect.requests.expire_endpoint_secret_requires
     rules = context.dialect.requests
@@ -38,6 +44,7 @@ async def roll_answers(context: ExperimentContext) -> AsyncIterator[Evidence]:
         )
     if "secret" not in required:
         yield await _roll_and_fetch(context, bodies, "without secret", [{"expiration": expiration}])
+    yield await _roll_and_wait(context, bodies)
 
 
 async def _roll_and_fetch(
@@ -64,6 +71,26 @@ async def _roll_and_fetch(
         await _fetch(trial, untouched.uid, "fetch other")
     given = (first, *(fields["secret"] for fields in rolls if "secret" in fields))
     return trial.observe(RollAnswer, given=given)
+
+
+async def _roll_and_wait(context: ExperimentContext, bodies: RequestBodies) -> Evidence:
+    """Roll with the shortest expiration, and fetch the endpoint when it is over."""
+    trial = context.trial("old secret expired")
+    window_s = bodies.expiration() * context.dialect.rolling.expiration_unit.in_seconds
+    if window_s > LONGEST_WAIT_S:
+        reason = f"the shortest expiration lasts {window_s:g} s, which is too long to be waited for"
+        return trial.not_observed(ExpiredSecret, reason)
+    body = bodies.quiet_endpoint(secret=bodies.secret())
+    rolled = await create_endpoint(context, trial, role="create", body=body)
+    if rolled.uid is None:
+        return trial.not_observed(ExpiredSecret, rolled.reason)
+    fields = {"secret": bodies.secret(), "expiration": bodies.expiration()}
+    await trial.call(
+        "expireEndpointSecret", role="roll", path={"endpointID": rolled.uid}, body=fields
+    )
+    await asyncio.sleep(window_s + EXPIRY_S)  # the dialect's own time
+    await _fetch(trial, rolled.uid, "fetch")
+    return trial.observe(ExpiredSecret)
 
 
 async def _fetch(trial: Trial, uid: str, role: str) -> None:

@@ -104,10 +104,11 @@ class RequestBodies:
 
     def required(self, operation_id: str) -> dict[str, Any]:
         """A body with nothing but the fields that the dialect requires of an operation (section
-        4.9).
+        4.9), and the first of those of which it requires one.
         """
         fields, value = self._requirements()[operation_id]
-        return {field: value(field) for field in fields}
+        one = self.dialect.requests.one_of_required_by(operation_id)[:1]
+        return {field: value(field) for field in (*fields, *one)}
 
     def _requirements(self) -> Mapping[str, tuple[tuple[str, ...], Callable[[str], Any]]]:
         requests = self.dialect.requests

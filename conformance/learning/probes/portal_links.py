@@ -33,12 +33,11 @@ async def probe_portal_link(
         for field in FIELDS:
             session.answers.miss(field, EMPTY)
         return
-    link_probe = _LinkProbe(session, link)
+    link_probe, uid = _LinkProbe(session, link), shown_uid(created)
     try:
-        await link_probe.required()
+        await link_probe.required(uid)
         await link_probe.words()
         await link_probe.left_out()
-        uid = shown_uid(created)
         if uid is not None:
             await link_probe.listed_endpoints(uid)
     finally:
@@ -61,7 +60,8 @@ class _LinkProbe:
         own = {name: self._link[name] for name in UPDATED if has_value(self._link.get(name))}
         return {**own, **fields}
 
-    async def required(self) -> None:
+    async def required(self, uid: str | None) -> None:
+        """What an update needs; `uid` is of an endpoint that it can name."""
         answers = self._session.answers
         whole = await self._update("as it is", **self._body())
         if not whole.succeeded:
@@ -74,10 +74,35 @@ class _LinkProbe:
             del body[name]
             return await self._update(f"without {name}", **body)
 
-        await learn_required(self._session, FIELDS[0], self._body(), without, whole=whole)
+        required = await learn_required(
+            self._session, FIELDS[0], self._body(), without, whole=whole
+        )
+        needed = await self._without_those_that_endpoints_replace(required, uid)
+        if len(needed) < len(required):
+            answers.see(FIELDS[0], needed, shown_by=whole, count=len(self._body()))
         retrieved = await self._session.call(LINK, "a portal link", path=self._path)
         if retrieved.succeeded:
             answers.see("success.ok", retrieved.status, shown_by=retrieved)
+
+    async def _without_those_that_endpoints_replace(
+        self, required: Sequence[str], uid: str | None
+    ) -> list[str]:
+        """What an update needs even if it names the endpoints of the portal link."""
+        field = "requests.update_portal_link_requires_one_of"
+        if uid is None:
+            self._session.answers.miss(field, "there is no endpoint to be named")
+            return list(required)
+        replaced: dict[str, Exchange] = {}
+        for name in required:
+            body = self._body(endpoints=[uid])
+            del body[name]
+            answer = await self._update(f"with endpoints in place of {name}", **body)
+            if answer.succeeded:
+                replaced[name] = answer
+        if len(replaced) == 1:
+            (shown_by,) = replaced.values()
+            self._session.answers.see(field, [*replaced, "endpoints"], shown_by=shown_by)
+        return [name for name in required if name not in replaced]
 
     async def words(self) -> None:
         """Which words auth_type can be: those that an update stores, if it refuses others."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Self
 
-from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.evidence import Exchange, Observation
 from hookproof.conformance.observations.answer import shown
 from hookproof.conformance.observations.resources.round_trip import EndpointCreation
 from hookproof.conformance.observations.resources.shown_secret import (
@@ -83,3 +83,20 @@ class RollAnswer(EndpointCreation, SucceedingRequests):
     def other_after(self) -> Exchange | None:
         """The other endpoint after the rolls."""
         return self.exchange("fetch other")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpiredSecret(Observation):
+    """An endpoint that is fetched when the secret that was rolled has certainly expired."""
+
+    @property
+    def created(self) -> Exchange | None:
+        return self.exchange("create")
+
+    @property
+    def roll(self) -> Exchange | None:
+        return self.exchange("roll")
+
+    @property
+    def fetched(self) -> Exchange | None:
+        return self.exchange("fetch")

@@ -4,7 +4,7 @@ A resource's document is stored as the JSON that is shown; members that change o
 inserted here.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -13,15 +13,23 @@ from hookproof.mockserver.api.serialization.resource_shape import find_resource_
 from hookproof.mockserver.store.endpoints import EndpointRow, StoredSecret, decode_secrets
 from hookproof.spec.contract.service_contract import Contract
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import EventCount, EventRaw, FailureRate, SecretDisplay
+from hookproof.spec.dialect.vocabulary import (
+    EventCount,
+    EventRaw,
+    ExpiredSecrets,
+    FailureRate,
+    SecretDisplay,
+)
 
 encode: Final = msgspec.json.encode
 _decode: Final = msgspec.json.decode
 
 
 class ResponseSerializer:
-    def __init__(self, contract: Contract, dialect: Dialect) -> None:
+    def __init__(self, contract: Contract, dialect: Dialect, clock: Callable[[], float]) -> None:
         shown = dialect.representation
+        self._clock = clock
+        self._lists_expired = not shown.expired_secrets.prefers(ExpiredSecrets.LEFT_OUT)
         no_value = shown.no_value.value
         words = dialect.words
         self.endpoints = find_resource_shape(contract, "Endpoint", no_value).without(
@@ -82,7 +90,10 @@ class ResponseSerializer:
         """Serialize the secrets of an endpoint (section 2.4), oldest first."""
         clear = clear or self._always_clear
         shown = []
+        now = self._clock()
         for secret in secrets:
+            if not self._lists_expired and secret.ends is not None and secret.ends <= now:
+                continue
             resource = {
                 **self._blank_secret,
                 "uid": secret.uid,

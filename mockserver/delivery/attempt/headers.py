@@ -40,9 +40,12 @@ VALUE: Final = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 
 
 def reserved_header_names(dialect: Dialect) -> frozenset[str]:
-    """Return the lower-case names of the headers that only the service sets on a delivery."""
+    """Return the lower-case names of the headers that only the service sets on a delivery, and of
+    those that the dialect treats alike.
+    """
     return (
         FRAMING_HEADERS
+        | {name.lower() for name in dialect.delivery.further_reserved_headers}
         | service_header_names(dialect)
         | {CONTENT_TYPE.lower(), AUTHORIZATION.lower()}
     )

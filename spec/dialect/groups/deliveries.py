@@ -73,6 +73,11 @@ class Delivery:
     reserved_headers: Annotated[
         Answer[OnInput], "what happens to a custom header that the service itself sets"
     ]
+    further_reserved_headers: Annotated[
+        tuple[str, ...],
+        "further custom headers that are treated as those that the service itself sets",
+        HEADER,
+    ] = ()
     form_body: Annotated[Answer[FormEncoding], "body for an endpoint with the form content type"]
     default_timeout_s: Annotated[
         Answer[int], "http_timeout when it is not given, in seconds", COUNT

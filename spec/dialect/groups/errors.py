@@ -19,6 +19,12 @@ REFUSALS: Final = (
     "unsupported_media_type",
     "slow_request",
 )
+# The refusals of keys, by the field of Authentication that holds the status of each.
+KEY_REFUSALS: Final[Mapping[str, str]] = {
+    "missing_key": "missing_key_status",
+    "wrong_key": "wrong_key_status",
+    "foreign_key": "foreign_key_status",
+}
 # Those of requests that are for no operation.
 WITHOUT_OPERATION: Final = ("unknown_path", "method_not_allowed")
 
@@ -56,7 +62,8 @@ class Errors:
     ] = field(default_factory=dict)
     bodies: Annotated[
         Mapping[str, object],
-        "bodies that single refusals have instead of body: {refusal: body}; null: none",
+        "bodies that single refusals have instead of body, those of keys as missing_key, wrong_key"
+        " and foreign_key: {refusal: body}; null: none",
     ] = field(default_factory=dict)
 
     def status(self, refusal: str, operation_id: str | None = None) -> Answer[int]:

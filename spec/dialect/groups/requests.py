@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 from hookproof.spec.dialect.answer import NOT_ASKED, Answer
 from hookproof.spec.dialect.constraints import AMOUNT, COUNT
-from hookproof.spec.dialect.request_vocabulary import Acceptance
+from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
 from hookproof.spec.dialect.vocabulary import (
     AppIdMeaning,
     CertificateEncoding,
@@ -26,6 +26,11 @@ REQUIRES: Final = {
     "updatePortalLink": "update_portal_link_requires",
     "createBroadcastEvent": "create_broadcast_event_requires",
 }
+# The field of RequestRules that names those of which an operation's body needs one.
+REQUIRES_ONE_OF: Final = {
+    "updatePortalLink": "update_portal_link_requires_one_of",
+    "createBroadcastEvent": "create_broadcast_event_requires_one_of",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +45,12 @@ class RequestRules:
     create_broadcast_event_requires: Annotated[
         tuple[str, ...], "required fields of createBroadcastEvent"
     ]
+    update_portal_link_requires_one_of: Annotated[
+        tuple[str, ...], "further fields of which updatePortalLink requires at least one"
+    ] = ()
+    create_broadcast_event_requires_one_of: Annotated[
+        tuple[str, ...], "further fields of which createBroadcastEvent requires at least one"
+    ] = ()
     service_assigned: Annotated[tuple[str, ...], "response fields that only the service sets"]
     service_assigned_input: Annotated[
         Answer[OnInput], "what happens to a service-assigned field in a request"
@@ -96,6 +107,13 @@ class RequestRules:
         """The required fields of an operation's body; raises KeyError if it has none."""
         required: tuple[str, ...] = getattr(self, REQUIRES[operation_id])
         return required
+
+    def one_of_required_by(self, operation_id: str) -> tuple[str, ...]:
+        """The further fields of which an operation's body needs at least one; empty for none."""
+        fields: tuple[str, ...] = ()
+        if operation_id in REQUIRES_ONE_OF:
+            fields = getattr(self, REQUIRES_ONE_OF[operation_id])
+        return fields
 
 
 def most(bound: int | None) -> int:

@@ -78,3 +78,56 @@ def test_what_direction_prev_without_a_cursor_leads_to(
             assert [item["name"] for item in before.data["content"]] == ["a"]
 
     under(scenario, {"paging.prev_without_cursor": answer})
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_listed"),
+    [("listed", True), ({"undecided": "nobody asked"}, True), ("left_out", False)],
+)
+def test_whether_expired_secrets_are_shown(answer: Any, is_listed: bool) -> None:
+    async def scenario(server: Server) -> None:
+        link = await server.create_portal_link(name="link", owner_id="an owner")
+        created = await server.create_endpoint()
+        for expiration, expired in ((3600, False), (0, True)):
+            target, body = created["uid"], {"expiration": expiration}
+            before = await server.call("getEndpoint", target=target)
+            await server.call("expireEndpointSecret", target=target, body=body)
+            fetched = await server.call("getEndpoint", target=target)
+            linked = await server.call("getPortalLink", target=link["uid"])
+            assert [one["secrets"] for one in linked.data["endpoints_metadata"]] == [
+                fetched.data["secrets"]
+            ]
+            current = before.data["secrets"][-1]["uid"]
+            left = [secret["uid"] for secret in fetched.data["secrets"]]
+            assert (current in left) is (is_listed or not expired)
+            assert left[-1] != current
+
+    under(scenario, {"representation.expired_secrets": answer})
+
+
+def test_keys_may_be_refused_with_bodies_of_their_own() -> None:
+    async def scenario(server: Server) -> None:
+        missing = await server.call("listSources", key=None)
+        assert (missing.status, missing.body) == (401, {"denied": missing.body["denied"]})
+        wrong = await server.call("listSources", key="never-issued")
+        assert (wrong.status, wrong.text, wrong.media_type) == (403, b"", "")
+        foreign = await server.call("listSources", key="key-two")
+        assert (foreign.status, foreign.body["status"]) == (404, False)
+
+    bodies = {"missing_key": {"denied": "{message}"}, "wrong_key": None}
+    statuses = {"wrong_key_status": 403, "foreign_key_status": 404}
+    answers = {f"authentication.{name}": status for name, status in statuses.items()}
+    under(scenario, {**answers, "errors.bodies": bodies})
+
+
+@pytest.mark.parametrize(("treatment", "status"), [("refused", 400), ("ignored", 201)])
+def test_further_names_of_custom_headers_may_be_reserved(treatment: str, status: int) -> None:
+    async def scenario(server: Server) -> None:
+        for name, expected in (("HOOK-tenant", status), ("Hook-Tenants", 201)):
+            body = {"event_type": "a", "data": {}, "custom_headers": {name: "mine"}}
+            response = await server.call("createBroadcastEvent", body=body)
+            assert response.status == expected
+
+    names = ["Hook-Tenant"]
+    answers = {"reserved_headers": treatment, "further_reserved_headers": names}
+    under(scenario, {f"delivery.{name}": answer for name, answer in answers.items()})

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from hookproof.spec.contract.service_contract import LONGEST_MESSAGE, MOST_PROBLEMS, contract_for
+from hookproof.spec.dialect.groups.requests import REQUIRES_ONE_OF
 from hookproof.spec.dialect.reader import load_dialect
 from hookproof.spec.openapi_document import operation_named, request_bodies
 from tests.spec.contract.valid_bodies import REQUESTS, RESPONSES, spoilt, without
@@ -224,6 +225,28 @@ def test_data_may_be_no_object_where_the_dialect_lets_it(answer: Any, expected: 
     for data in ([1], "text", 7, None):
         body = {**REQUESTS["createBroadcastEvent"], "data": data}
         assert pointers(service.request_problems("createBroadcastEvent", body)) == expected
+
+
+@pytest.mark.parametrize(
+    ("operation_id", "fields", "body"),
+    [
+        ("updatePortalLink", ["owner_id", "endpoints"], {"name": "n"}),
+        (
+            "createBroadcastEvent",
+            ["acknowledged_at", "idempotency_key"],
+            {"event_type": "e", "data": {}},
+        ),
+    ],
+)
+def test_one_of_several_fields_may_be_required(
+    operation_id: str, fields: list[str], body: dict[str, Any]
+) -> None:
+    service = contract({f"requests.{REQUIRES_ONE_OF[operation_id]}": fields})
+    assert pointers(service.request_problems(operation_id, body)) == [""]
+    assert REFERENCE.request_problems(operation_id, body) == ()
+    for field in fields:
+        value: Any = [] if field == "endpoints" else "given"
+        assert service.request_problems(operation_id, {**body, field: value}) == ()
 
 
 @pytest.mark.parametrize(

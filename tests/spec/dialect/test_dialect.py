@@ -30,6 +30,8 @@ NO_OTHER_ANSWER = {
     "authentication.missing_key_status": (
         "401 is what HTTP has for a missing key; the pair with a wrong key differs"
     ),
+    "requests.update_portal_link_requires_one_of": "another answer is in unusual.yaml",
+    "requests.create_broadcast_event_requires_one_of": "another answer is in unusual.yaml",
     "words.auth_api_key": "the document shows this value (section 2.5)",
     "words.oauth2_shared_secret": "the document shows this value (section 2.5)",
     "signatures.secret.prefix_in_key": "its secrets are base64, which no prefix can be part of",

@@ -197,6 +197,20 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
         ),
     ),
     (
+        {"requests.update_portal_link_requires_one_of": ["owner_id", "owner"]},
+        (
+            "requests.update_portal_link_requires_one_of[1]: the document knows no such field,"
+            " owner; did you mean owner_id?"
+        ),
+    ),
+    (
+        {"requests.update_portal_link_requires_one_of": ["owner_id", "name"]},
+        (
+            "requests.update_portal_link_requires_one_of[1]: name is required anyway, by"
+            " requests.update_portal_link_requires"
+        ),
+    ),
+    (
         {"errors.bodies": {"unknown_path": "none"}},
         "errors.bodies.unknown_path: expected an object, or null for no body",
     ),

@@ -11,6 +11,7 @@ from hookproof.conformance.observations.requests.mistakes import (
     RequiredFieldLeftOut,
     RequiredFieldsAlone,
 )
+from hookproof.spec.dialect.model import Dialect
 
 LEFT_OUT: Final = {
     "createEndpoint": "4.9-1",
@@ -35,7 +36,7 @@ def required_fields_are_enough_and_none_may_be_left_out(
         return
     context.require_same_rules(
         f"requests of {operation_id} with its required fields",
-        lambda dialect: dialect.requests.required_by(operation_id),
+        lambda dialect: _required(dialect, operation_id),
     )
     if isinstance(request, RequiredFieldLeftOut):
         yield from refusal_with(
@@ -51,7 +52,13 @@ def required_fields_are_enough_and_none_may_be_left_out(
         REQUIRED_ALONE[operation_id],
         f"{operation_id} refuses a body with all the fields that the dialect requires",
     )
-    if not context.dialect.requests.required_by(operation_id):
+    if not any(_required(context.dialect, operation_id)):
         yield not_applicable(
             LEFT_OUT[operation_id], "the dialect requires no field of this operation"
         )
+
+
+def _required(dialect: Dialect, operation_id: str) -> tuple[tuple[str, ...], ...]:
+    """The fields that are required, and those of which one is."""
+    rules = dialect.requests
+    return rules.required_by(operation_id), rules.one_of_required_by(operation_id)

@@ -14,8 +14,8 @@ from hookproof.conformance.observations.requests.mistakes import (
     UnknownEndpointListed,
 )
 from hookproof.spec.dialect.answer import Answer
+from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
 from hookproof.spec.dialect.groups.requests import RequestRules
-from hookproof.spec.dialect.request_vocabulary import Acceptance
 from hookproof.spec.dialect.vocabulary import OnInput
 
 AnswerIn = Callable[[RequestRules], Answer[OnInput] | Answer[Acceptance]]

@@ -10,11 +10,11 @@ from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, holds, judged, not_applicable
 from hookproof.conformance.observations.answer import has_value, sent, shown
-from hookproof.conformance.observations.resources.secret_roll import RollAnswer
+from hookproof.conformance.observations.resources.secret_roll import ExpiredSecret, RollAnswer
 from hookproof.conformance.observations.resources.shown_secret import secret_uids, secret_values
 from hookproof.conformance.observations.timestamp import unix_seconds
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import SecretDisplay
+from hookproof.spec.dialect.vocabulary import ExpiredSecrets, SecretDisplay
 
 # How many seconds expires_at may be off, for rounded timestamps and the time on the network.
 ROUNDING_S: Final = 2.0
@@ -217,6 +217,32 @@ def a_roll_without_a_secret_brings_in_one(
                 actual=f"{len(new)} new secrets",
                 exchanges=dict.fromkeys([roll, answer]),
             )
+
+
+@check("4.3-22")
+def an_expired_secret_is_shown_or_left_out(
+    expired: ExpiredSecret, context: CheckContext
+) -> Iterator[Judgement]:
+    """As the dialect says; where the endpoint still shows the secret that has not expired."""
+    created, roll, fetched = expired.created, expired.roll, expired.fetched
+    rule = context.dialect.representation.expired_secrets
+    if created is None or roll is None or fetched is None or not rule.decided:
+        return
+    old, left = set(secret_uids(created)), set(secret_uids(fetched))
+    if not roll.succeeded or not old or not left - old:
+        return  # without the new secret nothing says that the others are expired
+    context.require_same_rules(
+        "endpoints whose secret has expired", lambda dialect: dialect.rolling.expiration_unit
+    )
+    outcome = ExpiredSecrets.LISTED if old & left else ExpiredSecrets.LEFT_OUT
+    yield judged(
+        outcome in rule.allowed,
+        "4.3-22",
+        "A secret that has expired is not treated as the dialect says",
+        expected=" or ".join(rule.allowed),
+        actual=outcome,
+        exchanges=[created, roll, fetched],
+    )
 
 
 def _shown_rolls(rolled: RollAnswer, context: CheckContext) -> Iterator[tuple[Exchange, Exchange]]:

@@ -79,7 +79,9 @@ def _refused_for_itself(broadcast: Exchange) -> bool:
 
 
 def reserved_headers(dialect: Dialect) -> tuple[str, ...]:
-    """The headers that the service sets on a delivery, by its dialect and by HTTP, each once."""
+    """The headers that the service sets on a delivery, by its dialect and by HTTP, and those that
+    the dialect treats alike; each once.
+    """
     delivery, signatures = dialect.delivery, dialect.signatures
     named = (
         signatures.simple.header,
@@ -92,5 +94,6 @@ def reserved_headers(dialect: Dialect) -> tuple[str, ...]:
         "Content-Length",
         "Content-Type",
         "Transfer-Encoding",
+        *delivery.further_reserved_headers,
     )
     return tuple(dict.fromkeys(name for name in named if name is not None))

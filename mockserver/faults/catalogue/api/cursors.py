@@ -18,8 +18,8 @@ from hookproof.mockserver.faults.support.altered_responses import (
 )
 from hookproof.mockserver.faults.support.misread_dialect import misread_group
 from hookproof.mockserver.store.keyset_paging import Listing, Position, Span
+from hookproof.spec.dialect.groups.request_vocabulary import PrevWithoutCursor
 from hookproof.spec.dialect.model import Dialect, Paging
-from hookproof.spec.dialect.request_vocabulary import PrevWithoutCursor
 from hookproof.spec.dialect.vocabulary import CursorForm
 
 SHOWN: Final = ("paging",)
@@ -198,4 +198,21 @@ class BackFromNowhereMistaken(Pager):
         is_last = right is PrevWithoutCursor.LAST_PAGE
         wrong = PrevWithoutCursor.FIRST_PAGE if is_last else PrevWithoutCursor.LAST_PAGE
         misread = misread_group(rules, "prev_without_cursor", wrong)
+        super().__init__(listing, misread, *further, **named)
+
+
+@fault(
+    "4.4-17",
+    "4.7-16",
+    seen="an empty page that is asked for before the list begins",
+    shows_in=SHOWN,
+    where=lambda dialect: (
+        not dialect.paging.prev_without_cursor.allows(PrevWithoutCursor.EMPTY_PAGE)
+    ),
+)
+class NothingBeforeTheFirst(Pager):
+    """Direction prev without a cursor leads to an empty page."""
+
+    def __init__(self, listing: Listing, rules: Paging, *further: Any, **named: Any) -> None:
+        misread = misread_group(rules, "prev_without_cursor", PrevWithoutCursor.EMPTY_PAGE)
         super().__init__(listing, misread, *further, **named)

@@ -1,6 +1,6 @@
 """Secrets and credentials of endpoints, as they are generated, stored and shown (2.3 to 2.5)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Final
 
 import msgspec
@@ -126,10 +126,11 @@ class SecretsWithOneUid(AlteredResponses):
 class SecretsShownElsewhere(ResponseSerializer):
     """Secret values are masked where the dialect shows them, and the reverse."""
 
-    def __init__(self, contract: Contract, dialect: Dialect) -> None:
+    def __init__(self, contract: Contract, dialect: Dialect, clock: Callable[[], float]) -> None:
         right = dialect.representation.secrets_shown.value
         wrong = SecretDisplay.WHEN_SET if right is SecretDisplay.ALWAYS else SecretDisplay.ALWAYS
-        super().__init__(contract, misread_dialect(dialect, "representation.secrets_shown", wrong))
+        misread = misread_dialect(dialect, "representation.secrets_shown", wrong)
+        super().__init__(contract, misread, clock)
 
 
 @fault("2.4-5", shows_in=SHOWN)

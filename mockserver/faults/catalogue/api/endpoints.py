@@ -4,7 +4,7 @@ Sections 2.3 to 2.5, 3, 4.1 and 4.2.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Final
 from urllib.parse import unquote, urlsplit, urlunsplit
 
@@ -231,8 +231,8 @@ class CountFromMinusOne(AlteredResponses):
 class StatusReversed(ResponseSerializer):
     """An active endpoint shows the word for a disabled one, and the reverse."""
 
-    def __init__(self, contract: Contract, dialect: Dialect) -> None:
-        super().__init__(contract, dialect)
+    def __init__(self, contract: Contract, dialect: Dialect, clock: Callable[[], float]) -> None:
+        super().__init__(contract, dialect, clock)
         self._status = self._status[::-1]
 
 

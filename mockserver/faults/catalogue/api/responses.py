@@ -1,6 +1,7 @@
 """Responses with a wrong envelope, a wrong status of success or values in a wrong form."""
 
 import re
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from hookproof.mockserver.api.request_pipeline import RequestPipeline
@@ -134,10 +135,11 @@ class OkIsCreated(SwappedStatus):
 class OtherFormOfNoValue(ResponseSerializer):
     """A missing value is left out where the dialect shows it, and null where it leaves it out."""
 
-    def __init__(self, contract: Contract, dialect: Dialect) -> None:
+    def __init__(self, contract: Contract, dialect: Dialect, clock: Callable[[], float]) -> None:
         right = dialect.representation.no_value.value
         wrong = NoValue.NULL if right is NoValue.ABSENT else NoValue.ABSENT
-        super().__init__(contract, misread_dialect(dialect, "representation.no_value", wrong))
+        misread = misread_dialect(dialect, "representation.no_value", wrong)
+        super().__init__(contract, misread, clock)
 
 
 @fault(

@@ -1,11 +1,12 @@
 """Responses to rolls, and what a roll leaves behind, subtly wrong (section 4.3)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar, Final
 
 import msgspec
 
 from hookproof.mockserver.api.handlers.endpoints import EndpointHandlers
+from hookproof.mockserver.api.serialization.response_serializer import ResponseSerializer
 from hookproof.mockserver.api.service import OperationCall, OperationResult
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.altered_endpoints import not_reached_by_broadcasts
@@ -17,6 +18,8 @@ from hookproof.mockserver.faults.support.altered_responses import (
     SwappedStatus,
 )
 from hookproof.mockserver.store.endpoints import EndpointTable, StoredSecret
+from hookproof.spec.contract.service_contract import Contract
+from hookproof.spec.dialect.model import Dialect
 
 SHOWN: Final = ("roll_answers",)
 
@@ -118,3 +121,17 @@ class DefaultExpirationNotShown(AlteredResponses):
             return resource
         *older, old, new = resource["secrets"]
         return {**resource, "secrets": [*older, {**old, "expires_at": None}, new]}
+
+
+@fault(
+    "4.3-22",
+    seen="a job that cleans up, or one that was forgotten",
+    shows_in=["roll_answers"],
+    where=lambda dialect: dialect.representation.expired_secrets.decided,
+)
+class ExpiredSecretsMistaken(ResponseSerializer):
+    """Expired secrets are left out where the dialect shows them, and the reverse."""
+
+    def __init__(self, contract: Contract, dialect: Dialect, clock: Callable[[], float]) -> None:
+        super().__init__(contract, dialect, clock)
+        self._lists_expired = not self._lists_expired

@@ -12,12 +12,12 @@ from hookproof.mockserver.api.handlers.endpoints import EndpointHandlers
 from hookproof.mockserver.api.handlers.portal_links import PortalLinkHandlers
 from hookproof.mockserver.api.paging import Pager, Query
 from hookproof.mockserver.api.request_pipeline import RequestPipeline
-from hookproof.mockserver.api.response import ApiResponse
 from hookproof.mockserver.api.service import OperationCall, OperationResult
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.altered_validation import AlteredValidation, Schema
 from hookproof.mockserver.store.endpoints import EndpointRow, EndpointTable
 from hookproof.spec.contract.service_contract import SchemaProblem
+from hookproof.spec.dialect.groups.requests import REQUIRES_ONE_OF
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import OnInput
 
@@ -34,6 +34,18 @@ class NothingRequired(AlteredValidation):
     def ignores(self, problem: SchemaProblem, value: Any) -> bool:
         message = problem.message
         return not problem.pointer and "required" in message and "url" not in message
+
+
+def any_of_several_fields_is_required(dialect: Dialect) -> bool:
+    return all(dialect.requests.one_of_required_by(name) for name in REQUIRES_ONE_OF)
+
+
+@fault("4.9-5", "4.9-7", shows_in=REFUSALS, where=any_of_several_fields_is_required)
+class NoneOfSeveralRequired(AlteredValidation):
+    """All fields may be left out of which the dialect requires one."""
+
+    def ignores(self, problem: SchemaProblem, value: Any) -> bool:
+        return not problem.pointer and "required" not in problem.message
 
 
 @fault(
@@ -246,34 +258,6 @@ class HalfTheSize(RequestPipeline):
         super().__init__(
             *arguments, limits=replace(limits, body_bytes=limits.body_bytes // 2), **further
         )
-
-
-@fault("7-1", shows_in=REFUSALS)
-class JsonApiErrors(ErrorResponses):
-    """An error response has a body and a media type that are not the dialect's."""
-
-    def response(self, error: ApiError) -> ApiResponse:
-        body = msgspec.json.encode({"errors": [error.message]})
-        return ApiResponse(
-            error.status,
-            body,
-            media_type="application/vnd.api+json",
-            headers=error.headers,
-            close_connection=error.close_connection,
-        )
-
-
-def has_a_refusal_without_body(dialect: Dialect) -> bool:
-    return None in dialect.errors.bodies.values()
-
-
-@fault("7-1", shows_in=HOSTILE, where=has_a_refusal_without_body)
-class BodyForEveryRefusal(ErrorResponses):
-    """A refusal that should have no body has the one that others have."""
-
-    def response(self, error: ApiError) -> ApiResponse:
-        has_none = self.errors.bodies.get(error.refusal, "") is None
-        return super().response(replace(error, refusal="") if has_none else error)
 
 
 def rolls_have_a_status_for_what_is_unknown(dialect: Dialect) -> bool:

@@ -212,6 +212,22 @@ class CustomHeadersFirst(AlteredHeaders):
         return (*(header for header in headers if header[0].lower() not in replaced), *custom)
 
 
+def refuses_further_headers(dialect: Dialect) -> bool:
+    rules = dialect.delivery
+    is_refused = rules.reserved_headers.value is OnInput.REFUSED
+    return is_refused and bool(rules.further_reserved_headers)
+
+
+@fault("6-13", shows_in=CUSTOM, where=refuses_further_headers)
+class FurtherHeadersTaken(EventHandlers):
+    """A custom header is taken that the dialect reserves although the service does not set it."""
+
+    def __init__(self, service: Service) -> None:
+        super().__init__(service)
+        further = service.dialect.delivery.further_reserved_headers
+        self._reserved_headers -= {name.lower() for name in further}
+
+
 @fault("6-13", shows_in=CUSTOM)
 class ReservedHeadersMistaken(EventHandlers):
     """A reserved custom header is refused where the dialect ignores it, and the reverse."""

@@ -16,6 +16,7 @@ from hookproof.conformance.checks.api.resources.secret_roll import (
     a_roll_leaves_the_secrets_of_others_alone,
     a_roll_shows_when_the_endpoint_is_fetched,
     a_roll_without_a_secret_brings_in_one,
+    an_expired_secret_is_shown_or_left_out,
     the_new_secret_does_not_expire,
     the_old_secret_expires_when_the_roll_says,
     the_secret_sent_is_among_those_in_the_answer,
@@ -24,7 +25,7 @@ from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.resources.round_trip import (
     SecretOfAnotherForm,
 )
-from hookproof.conformance.observations.resources.secret_roll import RollAnswer
+from hookproof.conformance.observations.resources.secret_roll import ExpiredSecret, RollAnswer
 from tests.conformance.canned_evidence import NOW, context, exchange, observation
 from tests.conformance.checks.api.example import (
     AT,
@@ -86,7 +87,31 @@ EXPIRING = secret(OLD, GIVEN, expires_at=ONE_HOUR_ON)
 BODY = {"secret": "new-secret", "expiration": 3600}
 ROLLED = roll(EXPIRING, secret(NEW, "new-secret"), body=BODY)
 
+
+def expired(*left: dict[str, Any]) -> ExpiredSecret:
+    """An endpoint that shows these secrets when its first one has expired."""
+    return observation(
+        ExpiredSecret,
+        with_secrets("create", "createEndpoint", secret(OLD, GIVEN)),
+        with_secrets("roll", "expireEndpointSecret", EXPIRING, secret(NEW, "new-secret")),
+        with_secrets("fetch", "getEndpoint", *left),
+    )
+
+
 OF_SECRET = (
+    *(
+        Example(
+            check=an_expired_secret_is_shown_or_left_out,
+            requirement="4.3-22",
+            kept=expired(*kept),
+            broken=expired(*broken),
+            dialect=dialect,
+        )
+        for dialect, kept, broken in (
+            ("reference", (EXPIRING, secret(NEW)), (secret(NEW),)),
+            ("contrary", (secret(NEW),), (EXPIRING, secret(NEW))),
+        )
+    ),
     Example(
         check=a_given_secret_is_the_endpoints,
         requirement="2.3-11",

@@ -117,6 +117,35 @@ def test_single_refusals_may_have_another_body_or_none(
 
 
 @pytest.mark.parametrize(
+    ("status", "body", "verdict"),
+    [
+        (401, {"denied": "no key"}, Verdict.PASS),
+        (401, {"status": False, "message": "no"}, Verdict.FAIL),
+        (403, b"", Verdict.PASS),
+        (403, {"denied": "no key"}, Verdict.FAIL),
+        (400, {"denied": "no key"}, Verdict.FAIL),
+        (400, {"status": False, "message": "no"}, Verdict.PASS),
+    ],
+)
+def test_keys_may_be_refused_with_another_body_or_none(
+    status: int, body: object, verdict: Verdict
+) -> None:
+    answers: dict[str, Any] = {
+        "authentication.missing_key_status": 401,
+        "authentication.wrong_key_status": 403,
+        "authentication.foreign_key_status": 403,
+        "errors.unknown_project": 404,
+        "errors.bodies": {
+            "missing_key": {"denied": "{message}"},
+            "wrong_key": None,
+            "foreign_key": None,
+        },
+    }
+    evidence = exchange("tried", "getEndpoint", status=status, body=body)
+    assert judged_under(answers, a_refusal_has_the_dialects_error_body, evidence) == [verdict]
+
+
+@pytest.mark.parametrize(
     ("operation_id", "status", "verdict"),
     [
         ("expireEndpointSecret", 400, Verdict.PASS),

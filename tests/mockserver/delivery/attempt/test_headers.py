@@ -100,3 +100,11 @@ def test_a_custom_header_is_carried_as_utf_8_where_any_text_goes() -> None:
 
 def test_an_undecided_dialect_accepts_what_one_byte_each_can_carry() -> None:
     assert header_text(variant({"requests.header_text": UNDECIDED})) is HeaderText.LATIN_1
+
+
+def test_a_header_that_the_dialect_reserves_is_left_out_of_the_custom_ones() -> None:
+    dialect = load_dialect("contrary")
+    further = dialect.delivery.further_reserved_headers
+    assert further
+    custom = {further[0].upper(): "mine", "X-Other": "yours"}
+    assert allowed_custom_headers(custom, reserved_header_names(dialect)) == (("X-Other", "yours"),)

@@ -1,6 +1,6 @@
 """The closed word lists of what becomes of requests on which the document is silent.
 
-Like those in `vocabulary.py`, each class is the possible answers to one kind of question.
+Like those in `..vocabulary`, each class is the possible answers to one kind of question.
 """
 
 from enum import StrEnum
