@@ -160,8 +160,9 @@ class LazyGroup(click.Group):
 def cli() -> None:
     """Prove that a webhook delivery service keeps its word.
 
-    Exit codes: 0 conforms; 1 does not; 3 incomplete; 4 target unreachable; 64 usage or
-    configuration; 70 internal error of hookproof; 130 interrupted.
+    Exit codes: 0 conforms; 1 does not; 3 incomplete; 4 target unreachable; 64 usage, configuration
+    or a file that cannot be written; 70 internal error of hookproof; 130 interrupted before
+    anything was gathered.
     """
 
 

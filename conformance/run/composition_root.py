@@ -31,9 +31,9 @@ from hookproof.conformance.reports.progress import (
 from hookproof.conformance.results.baseline import Expectation, apply_baseline
 from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.results.run_file import NAME, Header, Run, RunWriter, read_run
+from hookproof.conformance.run.gathering.interruption import INTERRUPTED, Interruption
 from hookproof.conformance.run.gathering.schedule import ExperimentSchedule, schedule_of
 from hookproof.conformance.run.intake import Intake
-from hookproof.conformance.run.interruption import INTERRUPTED, Interruption
 from hookproof.conformance.run.plan import RunPlan
 from hookproof.conformance.run.repetitions import merge_repetitions
 from hookproof.conformance.run.runner import Runner
@@ -193,7 +193,7 @@ class RepeatedRun:
     def _run_once(self, writer: RunWriter | None, repetition: int) -> tuple[RunWriter, Ledger]:
         plan = _run_plan(self.settings, self.requirements)
         with Runner(plan) as runner, self._progress(runner) as note:
-            self.interruption.ends(runner)
+            self.interruption.calls(runner.stop)
             environment = runner.open()
             mask = Mask(environment.target.projects, plan.dialect)  # keys differ by repetition
             if writer is None:

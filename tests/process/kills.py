@@ -157,6 +157,8 @@ class Kills:
         code = process.wait(ENDS_WITHIN_S)
         problems = list(self._left_processes(temporary))
         problems += command.wrong(Stopped(number=number, code=code, out=out))
+        if code >= 0 and "Traceback" in log_of(temporary).read_text():
+            problems.append(f"there is a traceback in {log_of(temporary)}")
         if number is signal.SIGKILL:
             problems += self._next_run(command, out, temporary)
         problems += [f"{path} is left" for path in left_files(out, temporary)]
@@ -166,15 +168,16 @@ class Kills:
         return [f"{command.name} {number.name}: {problem}" for problem in problems]
 
     def _start(self, arguments: Sequence[str], temporary: Path) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            with_sigint([sys.executable, "-P", "-m", "hookproof", *arguments]),
-            cwd=self.folder,
-            env={**os.environ, "TMPDIR": str(temporary), MARK: str(temporary)},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=(temporary.parent / f"{temporary.name}.log").open("wb"),
-            start_new_session=True,
-        )
+        with log_of(temporary).open("ab") as errors:
+            return subprocess.Popen(
+                with_sigint([sys.executable, "-P", "-m", "hookproof", *arguments]),
+                cwd=self.folder,
+                env={**os.environ, "TMPDIR": str(temporary), MARK: str(temporary)},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                start_new_session=True,
+            )
 
     def _next_run(self, command: Command, out: Path, temporary: Path) -> Iterator[str]:
         code = self._start([*command.shorter, "--out", str(out)], temporary).wait(ENDS_WITHIN_S)
@@ -188,6 +191,11 @@ class Kills:
         while (left := marked_processes(str(temporary))) and time.monotonic() < deadline:
             time.sleep(0.05)  # the end of a grandchild is announced by no event
         yield from (f"a process is left: {words}" for words in left)
+
+
+def log_of(temporary: Path) -> Path:
+    """The file with the errors that the processes of a kill have shown."""
+    return temporary.with_name(f"{temporary.name}.log")
 
 
 def marked_processes(mark: str) -> list[str]:

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from hookproof.process.stop_signals import calling, held_back
+
 INTERRUPTED = 130
 
 # A command that cleans up, under the front door of all commands.
@@ -57,3 +59,52 @@ def test_a_signal_that_the_caller_ignores_stays_ignored() -> None:
     before = "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
     code, _ = ended_by(signal.SIGHUP, "signal.default_int_handler", before=before)
     assert code == INTERRUPTED
+
+
+def test_the_first_interrupt_calls_what_it_is_to_call_and_the_second_one_raises() -> None:
+    called: list[str] = []
+    before = signal.getsignal(signal.SIGINT)
+    with calling(lambda: called.append("called")):
+        signal.raise_signal(signal.SIGINT)
+        assert called == ["called"]
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    assert called == ["called"]
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_an_interrupt_that_is_held_back_has_no_effect() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with held_back():
+        signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+# A command that is stopped at its very end, when its exit code stands.
+ENDING = """
+import atexit, os, signal
+import click
+import hookproof.cli as front_door
+
+# What is registered last is called first: amid the end of the interpreter.
+class AtTheEnd:
+    def __del__(self):
+        os.kill(os.getpid(), {number})
+
+@click.command()
+@click.pass_context
+def end(context):
+    atexit.register(os.kill, os.getpid(), {number})
+    front_door.at_the_end = AtTheEnd()
+    context.exit(3)
+
+front_door.cli = end
+front_door.main()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_at_the_end_changes_no_exit_code(number: signal.Signals) -> None:
+    command = [sys.executable, "-c", ENDING.format(number=int(number))]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert (ended.returncode, ended.stderr) == (3, "")

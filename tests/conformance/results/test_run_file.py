@@ -36,7 +36,7 @@ def test_a_run_that_was_written_is_read_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", "no header"),
+        ("", "the run ended before anything was gathered"),
         ('{"event":"header","format":99}\n', "format 2"),
         ("not json\n", "JSONDecodeError"),
         ('{"event":"footer"}\n', "no header"),
@@ -53,7 +53,9 @@ def test_a_run_without_its_footer_is_refused(tmp_path: Path) -> None:
     finished_run(tmp_path, passed())
     lines = (tmp_path / NAME).read_text().splitlines(keepends=True)
     (tmp_path / NAME).write_text("".join(lines[:-1]))
-    with pytest.raises(NotARun, match="no footer: the run did not come to its end"):
+    with pytest.raises(
+        NotARun, match="cut off: it has no footer, as the run did not come to its end"
+    ):
         read_run(tmp_path / NAME)
 
 

@@ -1,8 +1,7 @@
 """What an interrupt does to a run: it ends the gathering, and what was gathered is judged."""
 
+from collections.abc import Callable
 from typing import Final
-
-from hookproof.conformance.run.runner import Runner
 
 INTERRUPTED: Final = "it was interrupted"
 
@@ -12,14 +11,14 @@ class Interruption:
 
     def __init__(self) -> None:
         self.requested = False
-        self._runner: Runner | None = None
+        self._stop: Callable[[str], object] | None = None
 
     def __call__(self) -> None:
         self.requested = True
-        if self._runner is None:
+        if self._stop is None:
             raise KeyboardInterrupt
-        self._runner.stop(INTERRUPTED)
+        self._stop(INTERRUPTED)
 
-    def ends(self, runner: Runner) -> None:
-        """Let an interrupt end this runner from now on; one that has ended is left alone."""
-        self._runner = runner
+    def calls(self, stop: Callable[[str], object]) -> None:
+        """Let an interrupt end the gathering by this from now on, with the reason."""
+        self._stop = stop
