@@ -14,9 +14,11 @@ from hookproof.conformance.learning.deliveries.gathering import (
 from hookproof.conformance.learning.deliveries.listener import DeliverySession
 from hookproof.conformance.learning.deliveries.readings import read_deliveries
 from hookproof.conformance.learning.deliveries.retry_readings import read_retries, read_tallies
+from hookproof.conformance.learning.learned_answers import LearnedAnswers
+from hookproof.conformance.learning.probes.authentication import MASKING
 from hookproof.conformance.learning.session import BROADCAST, CREATE, GET, ProbeSession
-from hookproof.conformance.model.evidence import PreconditionFailed
-from hookproof.conformance.observations.answer import refused, shown
+from hookproof.conformance.model.evidence import Exchange, PreconditionFailed
+from hookproof.conformance.observations.answer import refused, sent, shown
 from hookproof.conformance.target.environment import NO_CA
 from hookproof.receiver.client.control_api import ReceiverClient
 from hookproof.spec.dialect.answer import Answer
@@ -25,6 +27,7 @@ from hookproof.target.hooks.provision import HookFailed
 
 # What deliveries alone show.
 GROUPS: Final = ("delivery.", "retry.", "signatures.simple.", "signatures.advanced.")
+CLIENT_KEY: Final = "mtls_client_cert.client_key"
 # How long retries are waited for once all else is learned.
 LATE_S: Final = 10.0
 
@@ -110,9 +113,27 @@ async def _probe_certificate(session: ProbeSession, receiver: ReceiverClient) ->
         if answer.succeeded:
             accepted.append(encoding.value)
             proof = answer
+            _read_masked_key(session.answers, answer)
     if len(accepted) == 1:
         session.answers.see(field, *accepted, shown_by=proof)
     else:
         session.answers.miss(
             field, f"of the known ways to write it, {len(accepted)} are accepted; one would show it"
         )
+
+
+def _read_masked_key(answers: LearnedAnswers, created: Exchange) -> None:
+    """Whether the answer to a creation masks the client's key (section 2.3)."""
+    pair = shown(created).get("mtls_client_cert")
+    text = pair.get("client_key") if isinstance(pair, dict) else None
+    if not isinstance(text, str) or not text:
+        return
+    known = answers.value("representation.masked") or []
+    is_sent = text == sent(created)["mtls_client_cert"]["client_key"]
+    others = [path for path in known if path != CLIENT_KEY]
+    if is_sent:
+        if answers.is_seen("representation.masked"):
+            answers.see("representation.masked", others, shown_by=created)
+    elif set(text) <= MASKING or text == answers.value("representation.mask"):
+        answers.see("representation.masked", [*others, CLIENT_KEY], shown_by=created)
+        answers.see("representation.mask", text, shown_by=created)

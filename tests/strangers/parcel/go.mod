@@ -1,0 +1,3 @@
+module parcel
+
+go 1.22

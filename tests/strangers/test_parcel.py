@@ -1,0 +1,114 @@
+"""A service in Go, written from the document alone as a stranger would: it is learned, then tested.
+Nothing is held against it but what it is told to break.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import yaml
+
+from hookproof.receiver.http.authority import Authority
+from tests.conformance.command import CommandResult, check, reported_requirements, run_command
+
+SOURCES = Path(__file__).parent / "parcel"
+PROJECT, KEY = "main", "key-of-a-stranger"
+# A limit that is counted in fixed windows lets through more across the edge of two of them; that is
+# hygiene, and the document does not forbid it.
+OF_FIXED_WINDOWS = {"8-2"}
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("go") is None, reason="go builds the service, and is not installed"
+)
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("parcel") / "parcel"
+    local = {"GOTOOLCHAIN": "local", "GOPROXY": "off", "GOFLAGS": "-mod=mod"}
+    subprocess.run(
+        ["go", "build", "-o", str(path), "."],
+        cwd=SOURCES,
+        env={**os.environ, **local},
+        check=True,
+        timeout=600,
+    )
+    return path
+
+
+@contextmanager
+def running(program: Path, folder: Path, *bugs: str) -> Iterator[str]:
+    """The URL of the service, which trusts the CA in the folder."""
+    Authority(folder / "ca")
+    words = ["-project", PROJECT, "-key", KEY, "-ca", str(folder / "ca" / "ca.pem")]
+    process = subprocess.Popen(
+        [str(program), *words],
+        env={**os.environ, "BUGS": ",".join(bugs)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        yield json.loads(process.stdout.readline())["api"]
+    finally:
+        process.stdin.close()
+        process.wait(timeout=60)
+        process.stdout.close()
+
+
+def learn(folder: Path, url: str, profile: str) -> CommandResult:
+    named = ("--project", PROJECT, "--api-key", KEY, "--ca-dir", "ca", "--out", "ours")
+    return run_command(folder, "learn", url, *named, "--profile", profile)
+
+
+def judge(folder: Path, *only: str) -> CommandResult:
+    selected = [word for selector in only for word in ("--only", selector)]
+    options = ("--profile", "quick", "--budget", "600", "--out", "report")
+    return check(folder, "--target", "ours/target.yaml", *options, *selected, HOOKPROOF_API_KEY=KEY)
+
+
+def test_a_strangers_service_is_learned_and_nothing_is_held_against_it(
+    program: Path, tmp_path: Path
+) -> None:
+    with running(program, tmp_path) as url:
+        learned = learn(tmp_path, url, "standard")
+        assert learned.code == 0, learned.err
+        done = judge(tmp_path)
+    violated = {
+        name: [finding["message"] for finding in entry["findings"]]
+        for name, entry in reported_requirements(tmp_path, "report").items()
+        if entry["findings"] and name not in OF_FIXED_WINDOWS
+    }
+    assert violated == {}, done.out
+    assert done.code in (0, 3), done.out + done.err
+    dialect = yaml.safe_load((tmp_path / "ours" / "dialect.yaml").read_text())
+    assert dialect["authentication"]["key_format"] == "Token {key}"
+    assert dialect["errors"]["body"] == {"error": {"text": "{message}"}}
+    assert dialect["signatures"]["advanced"]["signed"] == "{timestamp}.{body}"
+    assert dialect["delivery"]["event_id_header"] == "Parcel-Event"
+    assert dialect["representation"]["masked"] == ["mtls_client_cert.client_key"]
+    assert dialect["representation"]["mask"] == "#####"
+    assert dialect["delivery"]["first_attempt"] == 0
+    assert dialect["retry"]["attempts"] == 3
+    assert dialect["paging"]["maximum_per_page"] == 40
+    assert sorted(dialect["representation"]["no_value"]["one_of"]) == ["empty", "null"]
+
+
+@pytest.mark.parametrize(
+    ("bug", "section"), [("last_item_lost", "4.7-*"), ("roll_forgets", "4.3-*")]
+)
+def test_a_bug_of_a_stranger_is_found(
+    program: Path, tmp_path: Path, bug: str, section: str
+) -> None:
+    with running(program, tmp_path, bug) as url:
+        learned = learn(tmp_path, url, "quick")
+        assert learned.code == 0, learned.err
+        done = judge(tmp_path, section)
+    assert done.code == 1, done.out + done.err
