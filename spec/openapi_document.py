@@ -67,6 +67,10 @@ def query_parameters(
     }
 
 
+# The types of fields, other than null.
+JSON_TYPES: Final = ("string", "integer", "number", "boolean", "array", "object")
+
+
 def resolved(document: Mapping[str, Any], value: Document) -> Document:
     """The value that a `$ref` points at within the document; other values stay as they are."""
     while "$ref" in value:
@@ -114,3 +118,13 @@ def _schema_name(reference: object) -> str | None:
     if not isinstance(reference, str) or not reference.startswith(SCHEMAS):
         return None
     return reference.removeprefix(SCHEMAS)
+
+
+def json_type(document: Document, schema: Document) -> str:
+    """The type of the values that a schema describes, other than null."""
+    for part in (schema, *schema.get("anyOf", ())):
+        types = resolved(document, part).get("type", ())
+        for name in (types,) if isinstance(types, str) else types:
+            if name != "null":
+                return str(name)
+    return "string"

@@ -14,6 +14,7 @@ from hookproof.spec.dialect.vocabulary import IDENTIFIER_PATTERNS, TIMESTAMP_PAT
 from hookproof.spec.openapi_document import (
     SCHEMAS,
     Document,
+    json_type,
     openapi_document,
     operations_of,
     reachable_schemas,
@@ -48,7 +49,7 @@ def specialise_responses(document: Document, dialect: Dialect) -> None:
     for name in schemas:
         _restrict_forms(schema_named(document, name), dialect, request_fields)
     for name in schemas:
-        _allow_null(schema_named(document, name), _ALWAYS_VALUED.get(name, frozenset()), dialect)
+        _allow_null(document, name, dialect)
     _specialise_refusals(document, dialect)
     for _path, _method, operation in operations_of(document):
         _specialise_statuses(operation, dialect)
@@ -91,7 +92,7 @@ def _resource_schemas(document: Document) -> list[str]:
 def _restrict_forms(schema: Document, dialect: Dialect, request_fields: set[str]) -> None:
     """Restrict identifiers and timestamps (section 2.9); values from a client stay as sent."""
     forms = dialect.representation
-    empty = ("^$",) if forms.no_value.allows(NoValue.EMPTY) else ()
+    empty = ("^$",) if forms.may_be_empty else ()
     for name, value in schema["properties"].items():
         if name == "uid" and forms.identifier.decided:
             value["pattern"] = _either(forms.identifier, IDENTIFIER_PATTERNS)
@@ -103,14 +104,18 @@ def _either(answer: Answer[Any], patterns: Mapping[Any, str]) -> str:
     return "|".join(patterns[form] for form in answer.allowed)
 
 
-def _allow_null(schema: Document, always_valued: frozenset[str], dialect: Dialect) -> None:
+def _allow_null(document: Document, resource: str, dialect: Dialect) -> None:
     """Allow null in a field that may have no value; fields that the document requires have one."""
-    if not dialect.representation.no_value.allows(NoValue.NULL):
-        return
-    valued = always_valued | set(schema.get("required", ()))
+    schema, forms = schema_named(document, resource), dialect.representation
+    valued = _ALWAYS_VALUED.get(resource, frozenset()) | set(schema.get("required", ()))
     properties = schema["properties"]
     properties.update(
-        {name: _nullable(value) for name, value in properties.items() if name not in valued}
+        {
+            name: _nullable(value)
+            for name, value in properties.items()
+            if name not in valued
+            and forms.no_value_in(resource, name, json_type(document, value)).allows(NoValue.NULL)
+        }
     )
 
 

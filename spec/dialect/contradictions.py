@@ -18,6 +18,7 @@ from hookproof.spec.dialect.template_contradictions import (
 )
 from hookproof.spec.dialect.vocabulary import SecretForm
 from hookproof.spec.openapi_document import (
+    JSON_TYPES,
     content_schema,
     field_at,
     openapi_document,
@@ -137,6 +138,23 @@ def _fields_exist(dialect: Dialect) -> Iterator[Contradiction]:
             )
 
 
+def _fields_without_value_exist(dialect: Dialect) -> Iterator[Contradiction]:
+    """Each key names a field, in one resource or wherever it is, or a type of JSON."""
+    document = openapi_document()
+    fields = {
+        f"{resource}.{name}"
+        for resource, schema in document["components"]["schemas"].items()
+        for name in schema.get("properties", ())
+    }
+    known = {*fields, *(field.partition(".")[2] for field in fields), *JSON_TYPES}
+    for key, _ in _as_far_as_read(dialect.representation.no_value_of):
+        if key not in known:
+            yield (
+                ("representation", "no_value_of", key),
+                f"the document knows no such field, {key}{did_you_mean(key, sorted(known))}",
+            )
+
+
 def _required_anyway(dialect: Dialect, operation_id: str) -> Iterator[Contradiction]:
     required = _items(dialect, f"requests.{REQUIRES[operation_id]}")
     answer = REQUIRES_ONE_OF[operation_id]
@@ -244,6 +262,7 @@ _CHECKS: Final = (
     _headers_are_apart,
     _filters_are_new,
     _fields_exist,
+    _fields_without_value_exist,
     _both_secrets_sign,
     _identifier_is_sent,
     _prefix_can_be_in_the_key,

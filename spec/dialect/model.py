@@ -10,7 +10,7 @@ here in messages.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Final
 
 from hookproof.spec.dialect.answer import NOT_ASKED, Answer
@@ -108,6 +108,11 @@ class Representation:
     identifier: Annotated[Answer[IdentifierForm], "form of assigned identifiers"]
     timestamp: Annotated[Answer[TimestampForm], "form of timestamps"]
     no_value: Annotated[Answer[NoValue], "how a field without value is shown"]
+    no_value_of: Annotated[
+        Mapping[str, Answer[NoValue]],
+        "how single fields without value are shown instead, by a name such as deleted_at or"
+        " Endpoint.owner_id, or by a type such as array",
+    ] = field(default_factory=dict)
     secrets_shown: Annotated[Answer[SecretDisplay], "where secret values are shown in clear"]
     masked: Annotated[
         tuple[str, ...], "dotted paths within an endpoint whose values are masked in responses"
@@ -136,6 +141,22 @@ class Representation:
     event_query: Annotated[
         Answer[EventQuery], "where url_query_params of a broadcast comes from"
     ] = NOT_ASKED
+
+    def no_value_in(self, resource: str, name: str, json_type: str) -> Answer[NoValue]:
+        """How a field of this type is shown without value; what names it best decides.
+
+        `resource` is the name of its schema in the contract.
+        """
+        for key in (f"{resource}.{name}", name, json_type):
+            if key in self.no_value_of:
+                return self.no_value_of[key]
+        return self.no_value
+
+    @property
+    def may_be_empty(self) -> bool:
+        """Whether an empty value may stand for none, in one field at least."""
+        answers = (self.no_value, *self.no_value_of.values())
+        return any(answer.allows(NoValue.EMPTY) for answer in answers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

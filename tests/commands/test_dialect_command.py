@@ -105,6 +105,7 @@ def test_a_list_of_fields_fits_into_80_columns() -> None:
         (
             "2.4",
             {
+                "representation.expired_secrets",
                 "representation.secrets_shown",
                 "signatures.secret.prefix",
                 "signatures.secret.prefix_in_key",

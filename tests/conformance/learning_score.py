@@ -174,6 +174,7 @@ NEVER = frozenset(
         "requests.expiration_minimum",
         "requests.create_broadcast_event_requires_one_of",
         "delivery.further_reserved_headers",
+        "representation.no_value_of",
         "errors.by_operation",
         "errors.bodies",
     }

@@ -7,7 +7,6 @@ from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.observations.answer import has_value
 from hookproof.spec.dialect.model import Representation
-from hookproof.spec.dialect.vocabulary import NoValue
 
 
 def differences(
@@ -60,4 +59,4 @@ def _comparable(value: Any, path: str, forms: Representation | None) -> Any:
             name: _comparable(member, f"{path}.{name}", forms) for name, member in value.items()
         }
         value = {name: member for name, member in members.items() if member is not None}
-    return value if has_value(value) or not forms.no_value.allows(NoValue.EMPTY) else None
+    return value if has_value(value) or not forms.may_be_empty else None

@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from hookproof.spec.contract.service_contract import Contract
+from hookproof.spec.dialect.model import Representation
 from hookproof.spec.dialect.vocabulary import NoValue
+from hookproof.spec.openapi_document import json_type
 
 _EMPTY: Final[Mapping[str, Any]] = {
     "string": "",
@@ -25,17 +27,19 @@ Schema = Mapping[str, Any]
 class ResourceShape:
     """The members of one object of the contract."""
 
-    def __init__(self, contract: Contract, schema: Schema, no_value: NoValue) -> None:
+    def __init__(
+        self, contract: Contract, name: str, schema: Schema, forms: Representation
+    ) -> None:
         members = _properties(contract, schema)
         self._nested: dict[str, ResourceShape] = {}
         self.blank: dict[str, Any] = {}
-        for name, member in members.items():
+        for field, member in members.items():
             if _properties(contract, member):
-                self._nested[name] = ResourceShape(contract, member, no_value)
+                self._nested[field] = ResourceShape(contract, _name(member), member, forms)
+            kind = json_type(contract.document, dict(member))
+            no_value = forms.no_value_in(name, field, kind).value
             if no_value is not NoValue.ABSENT:
-                self.blank[name] = (
-                    None if no_value is NoValue.NULL else _EMPTY[_type(contract, member)]
-                )
+                self.blank[field] = None if no_value is NoValue.NULL else _EMPTY[kind]
         self._names = frozenset(members)
 
     def select(self, record: Mapping[str, Any]) -> dict[str, Any]:
@@ -60,9 +64,15 @@ class ResourceShape:
         return rest
 
 
-def find_resource_shape(contract: Contract, name: str, no_value: NoValue) -> ResourceShape:
+def find_resource_shape(contract: Contract, name: str, forms: Representation) -> ResourceShape:
     """Return the shape of a named schema of the contract."""
-    return ResourceShape(contract, contract.document["components"]["schemas"][name], no_value)
+    return ResourceShape(contract, name, contract.document["components"]["schemas"][name], forms)
+
+
+def _name(schema: Schema) -> str:
+    """Return the name of the schema that a member refers to; empty for one of its own."""
+    references = [part["$ref"] for part in (schema, *schema.get("anyOf", ())) if "$ref" in part]
+    return str(references[0]).rpartition("/")[2] if references else ""
 
 
 def _referenced_schemas(contract: Contract, schema: Schema) -> list[Schema]:
@@ -83,12 +93,3 @@ def _properties(contract: Contract, schema: Schema) -> dict[str, Schema]:
     for part in _referenced_schemas(contract, schema):
         properties |= part.get("properties", {})
     return properties
-
-
-def _type(contract: Contract, schema: Schema) -> str:
-    for part in _referenced_schemas(contract, schema):
-        types = part.get("type", ())
-        for name in (types,) if isinstance(types, str) else types:
-            if name in _EMPTY:
-                return str(name)
-    return "string"

@@ -30,23 +30,22 @@ class ResponseSerializer:
         shown = dialect.representation
         self._clock = clock
         self._lists_expired = not shown.expired_secrets.prefers(ExpiredSecrets.LEFT_OUT)
-        no_value = shown.no_value.value
         words = dialect.words
-        self.endpoints = find_resource_shape(contract, "Endpoint", no_value).without(
+        self.endpoints = find_resource_shape(contract, "Endpoint", shown).without(
             "status", "events", "failure_rate", "updated_at", "secrets"
         )
-        self.portal_links = find_resource_shape(contract, "PortalLink", no_value).without(
+        self.portal_links = find_resource_shape(contract, "PortalLink", shown).without(
             "endpoints", "endpoint_count", "endpoints_metadata"
         )
-        self.sources = find_resource_shape(contract, "Source", no_value)
+        self.sources = find_resource_shape(contract, "Source", shown)
         self._counts_delivered = shown.event_count.prefers(EventCount.DELIVERED)
         rate = shown.failure_rate.value if shown.failure_rate.decided else FailureRate.PERCENT
         self._whole_rate = rate.whole
         self._shows_raw = not shown.event_raw.prefers(EventRaw.NONE)
         inserted = ("data", "endpoint_metadata", *(("raw",) if self._shows_raw else ()))
-        self.events = find_resource_shape(contract, "Event", no_value).without(*inserted)
-        self._blank_secret = find_resource_shape(contract, "Secret", no_value).blank
-        self._pagination = find_resource_shape(contract, "Pagination", no_value)
+        self.events = find_resource_shape(contract, "Event", shown).without(*inserted)
+        self._blank_secret = find_resource_shape(contract, "Secret", shown).blank
+        self._pagination = find_resource_shape(contract, "Pagination", shown)
         self._always_clear = shown.secrets_shown.value is SecretDisplay.ALWAYS
         self._mask = shown.mask
         self._masked_members: dict[str, list[tuple[str, ...]]] = {}

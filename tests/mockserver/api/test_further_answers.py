@@ -131,3 +131,22 @@ def test_further_names_of_custom_headers_may_be_reserved(treatment: str, status:
     names = ["Hook-Tenant"]
     answers = {"reserved_headers": treatment, "further_reserved_headers": names}
     under(scenario, {f"delivery.{name}": answer for name, answer in answers.items()})
+
+
+def test_single_fields_without_value_may_be_shown_otherwise() -> None:
+    async def scenario(server: Server) -> None:
+        body = {"name": "n", "url": "https://one.invalid/", "authentication": {"type": "api_key"}}
+        endpoint = (await server.call("createEndpoint", body=body)).data
+        assert "deleted_at" not in endpoint
+        assert endpoint["owner_id"] == endpoint["description"] == ""
+        assert endpoint["authentication"]["basic_auth"] is None
+        assert "deleted_at" not in endpoint["secrets"][0]
+        link = await server.create_portal_link(name="link")
+        assert link["owner_id"] is None
+        source = await server.create_source(name="source", type="http")
+        assert source["forward_headers"] == []
+        assert source["header_function"] is None
+
+    fields = ("deleted_at", "array", "Endpoint.owner_id", "Endpoint.description")
+    forms = dict(zip(fields, ("absent", "empty", "empty", "empty"), strict=True))
+    under(scenario, {"representation.no_value_of": forms})

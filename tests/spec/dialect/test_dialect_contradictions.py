@@ -211,6 +211,13 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
         ),
     ),
     (
+        {"representation.no_value_of": {"deleted_att": "null", "array": "empty"}},
+        (
+            "representation.no_value_of.deleted_att: the document knows no such field,"
+            " deleted_att; did you mean deleted_at?"
+        ),
+    ),
+    (
         {"errors.bodies": {"unknown_path": "none"}},
         "errors.bodies.unknown_path: expected an object, or null for no body",
     ),

@@ -228,9 +228,12 @@ def an_expired_secret_is_shown_or_left_out(
     rule = context.dialect.representation.expired_secrets
     if created is None or roll is None or fetched is None or not rule.decided:
         return
-    old, left = set(secret_uids(created)), set(secret_uids(fetched))
+    uids = secret_uids(fetched)
+    old, left = set(secret_uids(created)), set(uids)
     if not roll.succeeded or not old or not left - old:
         return  # without the new secret nothing says that the others are expired
+    if len(uids) > 1 and not old & left:
+        return  # there are other secrets, which do not keep their uid
     context.require_same_rules(
         "endpoints whose secret has expired", lambda dialect: dialect.rolling.expiration_unit
     )

@@ -12,7 +12,7 @@ from hookproof.conformance.observations.credential_names import is_name
 from hookproof.conformance.observations.timestamp import unix_seconds
 from hookproof.spec.contract.service_contract import SchemaProblem
 from hookproof.spec.dialect.vocabulary import NoValue
-from hookproof.spec.openapi_document import schema_named
+from hookproof.spec.openapi_document import json_type, schema_named
 
 OF_OPERATION: Final = {
     "createEndpoint": "4.1-3",
@@ -157,24 +157,25 @@ def a_field_without_value_is_shown_as_the_dialect_says(
 
     What all resources of a page show alike is judged once.
     """
-    allowed = context.dialect.representation.no_value
-    if not allowed.decided:
-        return
+    representation, document = context.dialect.representation, context.contract.document
     forms = dict.fromkeys(
         (resource.kind, name, form)
         for resource in resources(exchange)
-        for name in schema_named(context.contract.document, resource.kind)["properties"]
+        for name in schema_named(document, resource.kind)["properties"]
         if (form := _form_of_no_value(resource.fields, name)) is not None
     )
     for kind, name, form in forms:
-        yield judged(
-            allowed.allows(form),
-            NO_VALUE,
-            f"A field without value is not shown as the dialect says: {kind}.{name}",
-            expected=" or ".join(allowed.allowed),
-            actual=form.value,
-            exchanges=[exchange],
-        )
+        schema = schema_named(document, kind)["properties"][name]
+        allowed = representation.no_value_in(kind, name, json_type(document, schema))
+        if allowed.decided:
+            yield judged(
+                allowed.allows(form),
+                NO_VALUE,
+                f"A field without value is not shown as the dialect says: {kind}.{name}",
+                expected=" or ".join(allowed.allowed),
+                actual=form.value,
+                exchanges=[exchange],
+            )
 
 
 def _form_of_no_value(fields: Mapping[str, Any], name: str) -> NoValue | None:

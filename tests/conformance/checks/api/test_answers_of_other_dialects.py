@@ -32,6 +32,9 @@ from hookproof.conformance.checks.api.resources.event_origin import (
 from hookproof.conformance.checks.api.resources.left_out_fields import (
     a_field_that_is_left_out_is_kept_or_cleared,
 )
+from hookproof.conformance.checks.api.responses.documented_types import (
+    a_field_without_value_is_shown_as_the_dialect_says,
+)
 from hookproof.conformance.checks.api.responses.errors import (
     a_mistake_is_refused_with_the_dialects_status,
     a_refusal_has_the_dialects_error_body,
@@ -342,3 +345,26 @@ def test_a_roll_that_requires_fields_is_not_asked_whether_it_needs_a_body() -> N
     assert judged_under({}, check, evidence) == [Verdict.FAIL]
     undecided = {"requests.roll_without_body": {"undecided": "nobody asked"}}
     assert judged_under(undecided, check, evidence) == []
+
+
+def test_single_fields_without_value_may_be_shown_otherwise() -> None:
+    answers: dict[str, Any] = {
+        "representation.no_value": "absent",
+        "representation.no_value_of": {
+            "string": "empty",
+            "deleted_at": "absent",
+            "Endpoint.owner_id": "null",
+        },
+    }
+
+    def wrong(**fields: Any) -> set[str]:
+        fetched = exchange("fetch", "getEndpoint", data={"uid": "e1", **fields})
+        judgements = a_field_without_value_is_shown_as_the_dialect_says(
+            fetched, context_with(answers)
+        )
+        failed = [each for each in judgements if each.verdict is Verdict.FAIL]
+        return {each.message.rpartition(".")[2] for each in failed}
+
+    assert wrong(owner_id=None) & {"name", "owner_id", "deleted_at", "secrets"} == {"name"}
+    assert wrong(deleted_at=None, secrets=None, name="") >= {"owner_id", "deleted_at", "secrets"}
+    assert "name" not in wrong(name="")

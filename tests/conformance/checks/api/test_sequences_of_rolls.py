@@ -1,9 +1,13 @@
 """What a roll has changed is told from what two operations show differently."""
 
+from hookproof.conformance.checks.api.resources.secret_roll import (
+    an_expired_secret_is_shown_or_left_out,
+)
 from hookproof.conformance.checks.api.resources.sequences import a_sequence_agrees_with_its_model
 from hookproof.conformance.model.verdict import Verdict
-from tests.conformance.canned_evidence import verdicts
-from tests.conformance.checks.api.example import OTHER_UID
+from tests.conformance.canned_evidence import context, verdicts
+from tests.conformance.checks.api.example import OTHER_UID, secret
+from tests.conformance.checks.api.examples_secrets import NEW, expired
 from tests.conformance.checks.api.examples_sequences import (
     SECRETS,
     created,
@@ -41,3 +45,10 @@ def test_secrets_that_a_creation_shows_otherwise_were_not_changed_by_a_roll_of_o
     assert verdicts(a_sequence_agrees_with_its_model, as_before)["4.3-14"] is Verdict.PASS
     changed = sequence(created(), fetched(), *other_rolled, otherwise, otherwise)
     assert verdicts(a_sequence_agrees_with_its_model, changed)["4.3-14"] is Verdict.FAIL
+
+
+def test_secrets_that_do_not_keep_their_uid_show_nothing_of_an_expired_one() -> None:
+    check = an_expired_secret_is_shown_or_left_out
+    renamed = [secret("another"), secret("a third")]
+    assert list(check(expired(*renamed), context())) == []
+    assert [each.verdict for each in check(expired(secret(NEW)), context())] == [Verdict.FAIL]
