@@ -19,6 +19,7 @@ from hookproof.conformance.learning.probes.endpoints import (
     probe_zeros,
 )
 from hookproof.conformance.learning.probes.lists import probe_filters, probe_lists
+from hookproof.conformance.learning.probes.optional_requests import probe_optional_requests
 from hookproof.conformance.learning.probes.portal_links import probe_portal_link
 from hookproof.conformance.learning.probes.refusals import (
     probe_refusals,
@@ -57,6 +58,7 @@ async def probe_api(session: ProbeSession) -> None:
         await probe_number_bounds(session, created)
     await probe_portal_link(session, links, created)
     await probe_broadcasts(session)
+    await probe_optional_requests(session, created)
     if created is not None:
         await probe_authentication(session)
         await probe_size_limit(session)

@@ -90,6 +90,7 @@ class ProbeSession:
         *,
         body: object = None,
         raw_body: bytes | None = None,
+        is_declared: bool = True,
         path: Mapping[str, str] | None = None,
         query: Mapping[str, str] | Sequence[tuple[str, str]] = (),
         headers: Sequence[tuple[str, str]] = (),
@@ -105,6 +106,7 @@ class ProbeSession:
             query=query,
             body=body,
             raw_body=raw_body,
+            is_declared=is_declared,
             headers=headers,
             key=key,
         )

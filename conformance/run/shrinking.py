@@ -216,7 +216,7 @@ async def _send(
 ) -> Exchange:
     """Send a masked request made of these parts, with the original key and credentials."""
     key = Key(exchange.key)
-    keys = dict(context.api.headers(project, key, has_body=False))
+    keys = dict(context.api.headers(project, key, has_json=False))
     headers = [
         (name, keys.get("Authorization", value) if name.lower() == "authorization" else value)
         for name, value in parts.headers

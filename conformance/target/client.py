@@ -111,11 +111,12 @@ class ApiClient:
         query: Mapping[str, str] | Sequence[tuple[str, str]] = (),
         body: object = None,
         raw_body: bytes | None = None,
+        is_declared: bool = True,
         headers: Sequence[tuple[str, str]] = (),
         key: Key = Key.OWN,
     ) -> Exchange:
         """Call an operation by its operationId (section 4). `raw_body` is sent as it is, `body` as
-        compact JSON.
+        compact JSON; neither has a Content-Type unless it `is_declared`.
         """
         operation = self._contract.operations[operation_id]
         filled = operation.path
@@ -129,7 +130,7 @@ class ApiClient:
             method=operation.method,
             target=filled + (f"?{urlencode(query)}" if query else ""),
             content=content,
-            headers=self.headers(project, key, content is not None, headers),
+            headers=self.headers(project, key, content is not None and is_declared, headers),
             key=key,
         )
 
@@ -137,14 +138,14 @@ class ApiClient:
         self,
         project: Project,
         key: Key,
-        has_body: bool,
+        has_json: bool,
         extra: Sequence[tuple[str, str]] = (),
     ) -> tuple[tuple[str, str], ...]:
         """The headers of a call: Authorization as the dialect writes it (section 5), the content
         type, and `extra`.
         """
         headers = [] if key is Key.NONE else [("Authorization", self._authorization(project, key))]
-        if has_body and not any(name.lower() == "content-type" for name, _ in extra):
+        if has_json and not any(name.lower() == "content-type" for name, _ in extra):
             headers.append(("Content-Type", "application/json"))
         return (*headers, *extra)
 

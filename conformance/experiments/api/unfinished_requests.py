@@ -67,7 +67,7 @@ async def _send_unfinished(
         project=trial.project,
         method=context.contract.operations[operation_id].method,
         target=requests.target(operation_id),
-        headers=context.api.headers(trial.project, Key.OWN, has_body=True),
+        headers=context.api.headers(trial.project, Key.OWN, has_json=True),
         promised=promised,
         pieces=_halfway() if about == HALFWAY else _blanks(promised),
         timeout_s=context.budgets.request_s,

@@ -7,11 +7,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from hookproof.conformance.learning.candidates import candidates
+from hookproof.conformance.learning.probes.access import miss_undecided
 from hookproof.conformance.learning.probes.lists import EMPTY
 from hookproof.conformance.learning.probes.required import learn_required
 from hookproof.conformance.learning.session import LINK, UPDATE, ProbeSession
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.observations.answer import has_value, refused, shown, shown_uid
+from hookproof.conformance.observations.answer import (
+    accepted_or_refused,
+    has_value,
+    refused,
+    shown,
+    shown_uid,
+)
+from hookproof.spec.dialect.vocabulary import OnInput
 
 FIELDS: Final = (
     "requests.update_portal_link_requires",
@@ -19,6 +27,7 @@ FIELDS: Final = (
     "requests.portal_endpoints",
     "words.portal_auth_types",
     "success.accepted",
+    "requests.unknown_listed_endpoints",
 )
 # The fields of an update, as a portal link shows them.
 UPDATED: Final = ("name", "owner_id", "can_manage_endpoint", "auth_type")
@@ -40,6 +49,7 @@ async def probe_portal_link(
         await link_probe.left_out()
         if uid is not None:
             await link_probe.listed_endpoints(uid)
+            await link_probe.unknown_endpoint(uid)
     finally:
         await link_probe.put_back()
 
@@ -158,6 +168,17 @@ class _LinkProbe:
         self._session.answers.see(
             "requests.portal_endpoints", "added" if added else "ignored", shown_by=answer
         )
+
+    async def unknown_endpoint(self, uid: str) -> None:
+        """What becomes of an identifier that looks like this one and is nobody's."""
+        field = "requests.unknown_listed_endpoints"
+        nobodys = f"{uid[:-1]}{'1' if uid.endswith('0') else '0'}"
+        answer = await self._update("with an unknown endpoint", **self._body(endpoints=[nobodys]))
+        if accepted_or_refused(answer):
+            meaning = OnInput.IGNORED if answer.succeeded else OnInput.REFUSED
+            self._session.answers.see(field, meaning.value, shown_by=answer)
+        else:
+            miss_undecided(self._session, field, answer)
 
     async def put_back(self) -> None:
         listed = self._link.get("endpoints")

@@ -1,0 +1,126 @@
+"""Requests that a service may take or refuse: what becomes of each (sections 2.4, 4 and 7)."""
+
+from typing import Final
+
+from hookproof.conformance.learning.probes.access import miss_undecided
+from hookproof.conformance.learning.probes.rolls import read_time
+from hookproof.conformance.learning.session import (
+    BROADCAST,
+    CREATE,
+    LINKS,
+    ROLL,
+    ProbeSession,
+)
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.observations.answer import (
+    accepted_or_refused,
+    cursor,
+    items,
+    refused,
+    sent,
+    shown,
+    shown_uid,
+)
+from hookproof.spec.dialect.groups.request_vocabulary import Acceptance, PrevWithoutCursor
+from hookproof.spec.dialect.vocabulary import ExpiredSecrets, TimeUnit
+
+ROLL_REQUIRES: Final = "requests.expire_endpoint_secret_requires"
+# A window that is over when the next request comes, in seconds.
+AT_ONCE_S: Final = 0.005
+
+
+async def probe_optional_requests(session: ProbeSession, created: Exchange | None) -> None:
+    """Learn what becomes of unusual requests, where none of them is sure to be refused."""
+    await _probe_direction(session)
+    data = session.bodies.broadcast(data=["no object"])
+    see_taken(
+        session,
+        "requests.other_data",
+        await session.call(BROADCAST, "with an array as data", body=data),
+    )
+    see_taken(
+        session,
+        "requests.undeclared_body",
+        await session.call(
+            CREATE, "without a Content-Type", body=session.endpoint(), is_declared=False
+        ),
+    )
+    uid = None if created is None else shown_uid(created)
+    if uid is not None:
+        await _probe_roll_without_body(session, uid)
+        await _read_expired(session, uid)
+
+
+def see_taken(session: ProbeSession, field: str, answer: Exchange) -> None:
+    """Learn from an answer whether such requests are taken or refused."""
+    if accepted_or_refused(answer):
+        meaning = Acceptance.TAKEN if answer.succeeded else Acceptance.REFUSED
+        session.answers.see(field, meaning.value, shown_by=answer)
+    else:
+        miss_undecided(session, field, answer)
+
+
+async def _probe_direction(session: ProbeSession) -> None:
+    """What comes where prev leads back from nowhere; it shows where a list has two pages."""
+    field = "paging.prev_without_cursor"
+    query = {"perPage": "1"}
+    first = await session.call(LINKS, "the first page", query=query)
+    back = await session.call(LINKS, "back from nowhere", query={**query, "direction": "prev"})
+    uids = [item.get("uid") for item in items(back)]
+    if refused(back):
+        session.answers.see(field, PrevWithoutCursor.REFUSED.value, shown_by=back)
+    elif not back.succeeded or not cursor(first, "next_page_cursor"):
+        session.answers.miss(field, "no list has two resources, for a second page")
+    elif not uids:
+        session.answers.see(field, PrevWithoutCursor.EMPTY_PAGE.value, shown_by=back)
+    elif uids == [item.get("uid") for item in items(first)]:
+        session.answers.see(field, PrevWithoutCursor.FIRST_PAGE.value, shown_by=back)
+    elif not cursor(back, "next_page_cursor"):
+        session.answers.see(field, PrevWithoutCursor.LAST_PAGE.value, shown_by=back)
+    else:
+        session.answers.miss(field, "the page that comes is neither the first nor the last one")
+
+
+async def _probe_roll_without_body(session: ProbeSession, uid: str) -> None:
+    field = "requests.roll_without_body"
+    if session.answers.value(ROLL_REQUIRES):
+        session.answers.miss(field, "a roll without all of its fields is refused anyway")
+        return
+    see_taken(
+        session, field, await session.call(ROLL, "without any body", path={"endpointID": uid})
+    )
+
+
+async def _read_expired(session: ProbeSession, uid: str) -> None:
+    """Whether secrets that earlier rolls let expire at once are still shown by one more."""
+    field = "representation.expired_secrets"
+    unit = TimeUnit(session.answers.value("rolling.expiration_unit"))
+    ended = [
+        each
+        for each in session.exchanges
+        if each.operation_id == ROLL and each.succeeded and shown_uid(each) == uid
+        if _window_s(each, unit) <= AT_ONCE_S
+    ]
+    if not ended:
+        session.answers.miss(field, "no window is so short that a secret expires at once")
+        return
+    answer = await session.call(
+        ROLL, "once more", path={"endpointID": uid}, body=ended[-1].request_json
+    )
+    held = shown(answer).get("secrets")
+    *before, newest = [part for part in held if isinstance(part, dict)] if held else [{}]
+    # The new secret is as old as the answer, by the clock of the target.
+    now = read_time(newest.get("created_at"))
+    if not answer.succeeded or now is None:
+        session.answers.miss(field, "a roll shows no secret with the time of its creation")
+        return
+    ends = [read_time(part.get("expires_at")) for part in before]
+    is_listed = any(end is not None and end < now - AT_ONCE_S for end in ends)
+    meaning = ExpiredSecrets.LISTED if is_listed else ExpiredSecrets.LEFT_OUT
+    session.answers.see(field, meaning.value, shown_by=answer)
+
+
+def _window_s(rolled: Exchange, unit: TimeUnit) -> float:
+    """How long the old secret stays valid after a roll; endless if the request does not say."""
+    window = sent(rolled).get("expiration")
+    return window * unit.in_seconds if isinstance(window, int) else float("inf")
