@@ -141,7 +141,7 @@ async def _first_delivery(
 ) -> tuple[float | None, tuple[tuple[str, ...], tuple[str, ...]]]:
     """How long a new endpoint waits for its first event, and the requests that came before any."""
     clock = asyncio.get_running_loop().time
-    refusing = await delivery.listen(VISITED, [Reply(status=404)], visits=True)
+    refusing = await delivery.listen(VISITED, [Reply(status=500)], visits=True)
     listener = await delivery.listen(FIRST)
     if listener is None:
         raise PreconditionFailed("no active endpoint can be created")
