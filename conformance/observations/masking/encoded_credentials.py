@@ -2,8 +2,8 @@
 
 Servers show what they store in more ways than one: the payload of an event as an array of bytes, a
 header as base64, a body as JSON within JSON. A text is searched for all encodings of all known
-credentials at once: of each encoding the last few windows are known, and every fourth window of the
-text is looked up, so that an encoding cannot lie between two of them.
+credentials at once: of each encoding a few windows side by side are known, and every fourth window
+of the text is looked up, so that an encoding cannot lie between two of them.
 """
 
 import base64
@@ -123,8 +123,8 @@ class EncodedCredentials:
         if len(pattern) < SHORTEST or pattern in self._names:
             return
         self._names[pattern] = name
-        # The end of a credential is its own; it may begin as many others do, such as with a time.
-        for offset in range(len(pattern) - SHORTEST, len(pattern) - WINDOW + 1):
+        place = most_varied_place(pattern)
+        for offset in range(place, place + STEP):
             (window,) = _windows(pattern[offset : offset + WINDOW])
             self._windows.setdefault(window, []).append((pattern, offset))
 
@@ -160,6 +160,16 @@ class EncodedCredentials:
         known = byte_array(json.loads(match[0])) if _is_json(match[0]) else None
         replaced = None if known is None else self._replaced(known)
         return match[0] if replaced in {known, None} else array_like(match[0], replaced or b"")
+
+
+def most_varied_place(pattern: bytes) -> int:
+    """Where the windows of a pattern are taken from: what few other texts have.
+
+    That is its end, since many credentials begin alike, such as with a time, unless that is all
+    alike, as in a long text that was filled up.
+    """
+    last = len(pattern) - SHORTEST
+    return max((last, last // 2, 0), key=lambda place: len(set(pattern[place : place + SHORTEST])))
 
 
 def _windows(content: bytes) -> Sequence[int]:

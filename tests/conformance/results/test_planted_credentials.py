@@ -16,6 +16,10 @@ from urllib.parse import quote, quote_plus
 import pytest
 
 from hookproof.conformance.model.evidence import NotObserved
+from hookproof.conformance.observations.masking.encoded_credentials import (
+    SHORTEST,
+    most_varied_place,
+)
 from hookproof.conformance.reports.console import show
 from hookproof.conformance.reports.formats import FORMATS
 from hookproof.conformance.results.compression import unpack
@@ -269,3 +273,16 @@ def test_what_anything_may_be_equal_to_is_masked_in_its_own_place_alone(text: st
     masking.exchange(exchange(data={"secret": text}))
     later = exchange(data={"created_at": text, "data": list(text.encode()), "raw": f"x{text}"})
     assert masking.exchange(later).data == later.data
+
+
+@pytest.mark.parametrize(
+    ("credential", "looked_for"),
+    [
+        (b"01M84VJ9FPQX4T7ZRWNC", b"9FPQX4T7ZRWNC"),
+        (b"whsec_5f1c9e0b" + b"x" * 1000, b"whsec_5f1c9e0b"),
+        (b"-----BEGIN-" + b"MIIEvQIBADAN" * 2 + b"-----------", b"MIIEvQIBADANMIIEvQIBADAN"),
+    ],
+)
+def test_what_many_texts_have_is_not_looked_for(credential: bytes, looked_for: bytes) -> None:
+    place = most_varied_place(credential)
+    assert credential[place : place + SHORTEST] in looked_for
