@@ -77,7 +77,7 @@ def _may_be_explained(entry: Entry) -> bool:
         entry.requirement.level is Level.OPEN
         and entry.verdict is Verdict.FAIL
         and entry.accepted is None
-        and bool(entry.accused)
+        and bool(entry.own_findings)
     )
 
 
@@ -216,13 +216,13 @@ def _best(
 
 
 def _findings(names: Iterable[str], failed: Mapping[str, Entry]) -> int:
-    return sum(len(failed[name].accused) for name in names)
+    return sum(len(failed[name].own_findings) for name in names)
 
 
 def _disagreement(
     field: str, answer: Answer[Any], values: tuple[Any, ...], group: Sequence[Entry]
 ) -> Disagreement:
-    findings = [finding for entry in group for finding in entry.accused]
+    findings = [finding for entry in group for finding in entry.own_findings]
     return Disagreement(
         field=field,
         said=tuple(answer.allowed),

@@ -49,7 +49,7 @@ class Finding:
     `cause` is what else the proof shows to be wrong, in words; findings with the same cause are one
     defect (`defects.py`). `shrunk` tells that the request of the proof was made smaller afterwards
     (`shrinking.py`). `case` is the name of the observation. `follows_from` names the requirements
-    whose own findings leave nothing of this one to be accused of (`consequences.py`).
+    whose own findings explain all of this one (`consequences.py`).
     """
 
     requirement: str
@@ -115,14 +115,14 @@ class Entry:
     seen: tuple[Verdict, ...] = ()
 
     @property
-    def accused(self) -> tuple[Finding, ...]:
+    def own_findings(self) -> tuple[Finding, ...]:
         """The findings that do not merely follow from those of other requirements."""
         return tuple(finding for finding in self.findings if not finding.follows_from)
 
     @property
     def follows_from(self) -> tuple[str, ...]:
         """The requirements that all its findings follow from; empty if one stands for itself."""
-        if self.verdict is not Verdict.FAIL or self.accused:
+        if self.verdict is not Verdict.FAIL or self.own_findings:
             return ()
         return tuple(
             dict.fromkeys(name for finding in self.findings for name in finding.follows_from)

@@ -19,7 +19,7 @@ from hookproof.conformance.model.ledger import Entry, Finding
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.mutants.catalogue import find_dialect
-from hookproof.conformance.results.consequences import accuse_what_stands_alone
+from hookproof.conformance.results.consequences import fold_consequences
 from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.run.intake import Intake
 from hookproof.conformance.run.plan import RunPlan
@@ -168,7 +168,7 @@ def _grader(plan: RunPlan, order: MutantRunOrder, runner: Runner) -> Grader:
 
 def _judged(grader: Grader) -> tuple[Entry, ...]:
     requirements = load_catalogue().requirements.values()
-    return accuse_what_stands_alone([*map(grader.entry, requirements)])
+    return fold_consequences([*map(grader.entry, requirements)])
 
 
 def detections_of(entries: Sequence[Entry]) -> list[Detection]:
@@ -181,9 +181,9 @@ def detections_of(entries: Sequence[Entry]) -> list[Detection]:
 
 
 def _detection(findings: Sequence[Finding]) -> Detection:
-    accused = [finding for finding in findings if not finding.follows_from]
-    first, *_ = accused or findings
-    roots = () if accused else (root for finding in findings for root in finding.follows_from)
+    own = [finding for finding in findings if not finding.follows_from]
+    first, *_ = own or findings
+    roots = () if own else (root for finding in findings for root in finding.follows_from)
     return Detection(
         check=first.check,
         requirement=first.requirement,

@@ -56,7 +56,7 @@ class FaultOutcome:
     def false_positives(self) -> tuple[Detection, ...]:
         """The detections of what the fault does not break.
 
-        What only follows from another failure accuses nobody: what it follows from is a detection
+        What only follows from another failure is not a detection: what it follows from is one
         of its own, and is counted as one.
         """
         return tuple(

@@ -104,7 +104,7 @@ def _outcome(run: Run, entry: Entry) -> tuple[str, str] | None:
 
 
 def _failure(run: Run, entry: Entry) -> tuple[str, str]:
-    shown = entry.accused or entry.findings
+    shown = entry.own_findings or entry.findings
     words = shown[0].message if shown else entry.requirement.text
     if entry.accepted:
         return "skipped", f"fails, and the baseline accepts it: {entry.accepted}"

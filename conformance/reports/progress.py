@@ -191,7 +191,7 @@ def immediate_lines(entry: Entry) -> Iterator[Text]:
     What only follows from another failure is left to the report.
     """
     if entry.verdict is Verdict.FAIL and not entry.follows_from:
-        first = entry.accused[0].message if entry.accused else entry.requirement.text
+        first = entry.own_findings[0].message if entry.own_findings else entry.requirement.text
         yield Text(printable(f"FAIL {entry.requirement.id} {first}"), style=STYLES[Verdict.FAIL])
     elif entry.verdict is Verdict.ERROR:
         yield Text(

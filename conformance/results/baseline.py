@@ -20,7 +20,7 @@ import yaml
 
 from hookproof.conformance.model.ledger import Entry, is_missing
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.results.consequences import accuse_what_stands_alone
+from hookproof.conformance.results.consequences import fold_consequences
 from hookproof.process.exit_codes import CommandError
 from hookproof.spec.catalogue import Catalogue
 from hookproof.spec.strict_yaml.editor_schema import naming_comment
@@ -152,7 +152,7 @@ def apply_baseline(
         elif entry is not None and entry.verdict is expectation.expected:
             accepted[expectation.id] = expectation.words
     judged = [replace(entry, accepted=accepted.get(entry.requirement.id)) for entry in entries]
-    return BaselineOutcome(entries=accuse_what_stands_alone(judged), stale=tuple(stale))
+    return BaselineOutcome(entries=fold_consequences(judged), stale=tuple(stale))
 
 
 def baseline_text(entries: Iterable[Entry], baseline: Iterable[Expectation]) -> str:

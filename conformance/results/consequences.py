@@ -2,8 +2,8 @@
 
 Which requirement may follow from which is data: `follows_from` in the requirements file. A finding
 is put down to findings of those requirements only if *all* its proofs are explained by them, so one
-proof of its own is enough to accuse. It keeps its verdict and its place in the run file: what
-follows is shown under what it follows from and counted apart, and no exit code changes by it.
+proof of its own makes it a finding of its own. It keeps its verdict and its place in the run file:
+what follows is shown under what it follows from and counted apart, and no exit code changes by it.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -98,8 +98,8 @@ def _explained(proofs: Collection[Proof], others: Collection[Proof]) -> set[Proo
     }
 
 
-def accuse_what_stands_alone(entries: Sequence[Entry]) -> tuple[Entry, ...]:
-    """The entries, where findings follow only from what the same ledger accuses.
+def fold_consequences(entries: Sequence[Entry]) -> tuple[Entry, ...]:
+    """The entries, where findings follow only from failures of the same ledger.
 
     What follows from a failure that the baseline accepts is accepted only if it is named there too.
     """

@@ -28,7 +28,7 @@ class BrokenRequirement:
 class Defect:
     """One defect: the leading finding, and the others in the order of the document.
 
-    `follows` are the findings that only follow from these, and are not accused.
+    `follows` are the findings that only follow from these, and are no defects of their own.
     """
 
     lead: BrokenRequirement
@@ -61,11 +61,11 @@ def defects(entries: Iterable[Entry]) -> tuple[Defect, ...]:
     groups: dict[tuple[str, ...], list[BrokenRequirement]] = {}
     follows: list[BrokenRequirement] = []
     listed = tuple(entries)
-    accused = {entry.requirement.id for entry in listed if entry.accused}
+    detected = {entry.requirement.id for entry in listed if entry.own_findings}
     for entry in listed:
         for finding in entry.findings:
             broken = BrokenRequirement(entry=entry, finding=finding)
-            if accused.isdisjoint(finding.follows_from):
+            if detected.isdisjoint(finding.follows_from):
                 groups.setdefault(_key(finding), []).append(broken)
             else:
                 follows.append(broken)

@@ -23,6 +23,6 @@ def merge_repetitions(ledgers: Sequence[Ledger]) -> Ledger:
 def _worst(entries: Sequence[Entry]) -> Entry:
     verdicts = tuple(entry.verdict for entry in entries)
     # What only follows from another failure in one repetition may stand for itself in the next.
-    worst = max(entries, key=lambda entry: (entry.verdict, bool(entry.accused)))
+    worst = max(entries, key=lambda entry: (entry.verdict, bool(entry.own_findings)))
     seen = verdicts if len(set(verdicts)) > 1 else ()
     return replace(worst, exercised=sum(entry.exercised for entry in entries), seen=seen)

@@ -2,7 +2,7 @@
 
 Sections 2.2, 4.4 and 4.7. The exchanges with the role "page" go forward; one with the role "back"
 is the step back from the page before it. What a number as cursor does not lead to has a role of its
-own: nobody knows how a number is to be sent, so that it accuses of nothing.
+own: nobody knows how a number is to be sent, so that it shows no violation.
 """
 
 import asyncio

@@ -2,7 +2,7 @@
 size (4.4, 4.7), and how they are walked.
 
 What a number as cursor does not lead to has a role of its own: nobody knows how a number is to be
-sent, so that it accuses of nothing.
+sent, so that it shows no violation.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence

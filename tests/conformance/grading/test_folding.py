@@ -18,7 +18,7 @@ from hookproof.conformance.observations.delivery.arrival.fan_out import OneProje
 from hookproof.conformance.observations.delivery.security.secret_roll import RollsUnderTraffic
 from hookproof.conformance.observations.destinations import Roll
 from hookproof.conformance.observations.requests.mistakes import OverlongRequest
-from hookproof.conformance.results.consequences import accuse_what_stands_alone
+from hookproof.conformance.results.consequences import fold_consequences
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.catalogue import load_catalogue
 from tests.conformance.canned_deliveries import (
@@ -59,7 +59,7 @@ def entries(*observations: Observation) -> tuple[Entry, ...]:
         gathered=lambda _: Gathered(experiment="canned", observations=observations),
         reported=catalogue.requirements,
     )
-    return accuse_what_stands_alone([*map(grader.entry, catalogue.requirements.values())])
+    return fold_consequences([*map(grader.entry, catalogue.requirements.values())])
 
 
 def entry(name: str, *observations: Observation) -> Entry:

@@ -7,8 +7,8 @@ from hookproof.conformance.model.ledger import Entry, Finding
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.results.consequences import (
     Proof,
-    accuse_what_stands_alone,
     explained_by,
+    fold_consequences,
 )
 from hookproof.conformance.results.defects import defects
 from hookproof.conformance.results.finding_records import finding_json, finding_of
@@ -93,7 +93,7 @@ def test_a_stored_value_is_the_same_failure_wherever_it_is_shown() -> None:
 
 
 def test_what_follows_from_a_consequence_follows_from_its_root() -> None:
-    entries = accuse_what_stands_alone([failed("1-3", "1-2"), failed("1-2", "1-1"), failed("1-1")])
+    entries = fold_consequences([failed("1-3", "1-2"), failed("1-2", "1-1"), failed("1-1")])
     assert [entry.follows_from for entry in entries] == [("1-1",), ("1-1",), ()]
 
 
@@ -101,22 +101,22 @@ def test_nothing_follows_from_what_is_not_reported_as_failed() -> None:
     passed = Entry(requirement=requirement("1-1"), verdict=Verdict.PASS)
     broken = replace(failed("1-1"), verdict=Verdict.ERROR)
     for root in (passed, broken):
-        assert accuse_what_stands_alone([root, failed("1-2", "1-1")])[1].accused
-    (alone,) = accuse_what_stands_alone([failed("1-2", "1-1")])
-    assert alone.accused
+        assert fold_consequences([root, failed("1-2", "1-1")])[1].own_findings
+    (alone,) = fold_consequences([failed("1-2", "1-1")])
+    assert alone.own_findings
 
 
 def test_what_follows_from_an_accepted_failure_is_accused_unless_it_is_accepted_too() -> None:
     root = failed("1-1", accepted="it is known")
-    assert accuse_what_stands_alone([root, failed("1-2", "1-1")])[1].accused
-    both = accuse_what_stands_alone([root, failed("1-2", "1-1", accepted="known as well")])
+    assert fold_consequences([root, failed("1-2", "1-1")])[1].own_findings
+    both = fold_consequences([root, failed("1-2", "1-1", accepted="known as well")])
     assert both[1].follows_from == ("1-1",)
 
 
 def test_an_entry_with_one_finding_of_its_own_stands_for_itself() -> None:
     entry = replace(failed("1-2"), findings=(of("1-2", "1-1"), of("1-2")))
     assert entry.follows_from == ()
-    assert entry.accused == (of("1-2"),)
+    assert entry.own_findings == (of("1-2"),)
 
 
 def test_a_consequence_is_shown_under_its_root_and_counted_as_no_defect() -> None:

@@ -29,7 +29,7 @@ def test_a_failure_that_stood_for_itself_once_is_kept_as_that() -> None:
             Ledger(entries=(failed(),)),
         ]
     )
-    assert ledger.entries[0].accused
+    assert ledger.entries[0].own_findings
 
 
 def test_a_verdict_that_is_always_the_same_is_not_flaky() -> None:
