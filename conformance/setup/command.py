@@ -155,7 +155,7 @@ class _Setup:
             raise CommandError(str(problem)) from None
         click.echo(f"Made {certificate}: let the server trust it, as endpoint URLs must be https.")
         if self.asks and not click.confirm("Does the server trust it now", default=True):
-            raise CommandError("run it again when the server trusts it; no file was written")
+            raise CommandError("run it again when the server trusts it")
 
     def learns(self, asked_for: bool | None) -> bool:
         if asked_for is None and self.asks:
@@ -172,7 +172,7 @@ class _Setup:
             if not self.asks:
                 raise CommandError(f"{path} exists: give --force to overwrite it, or another --out")
             if not click.confirm(f"{path} exists. Overwrite it", default=False):
-                raise CommandError(f"{path} is kept; nothing was written")
+                raise CommandError(f"{path} is kept, and no other file was written")
 
     def examine(self, target: Target, *, learns: bool) -> ExitCode:
         """Examine the target, and go on despite what is wrong only if that is agreed to, or if it
@@ -182,11 +182,11 @@ class _Setup:
         if code is ExitCode.CONFORMS:
             return code
         if code is ExitCode.UNREACHABLE or not (self.asks or learns):
-            raise CommandError("fix that first; nothing was written", code)
+            raise CommandError(f"fix that first; {TARGET} was not written", code)
         if learns:
             click.echo("Some of that may be for what the server chose; that is found out now.")
         elif not click.confirm("Go on all the same", default=False):
-            raise CommandError("nothing was written", code)
+            raise CommandError(f"{TARGET} was not written", code)
         return code
 
     def learn(self, target: Target, profile: Profile) -> Target:

@@ -108,7 +108,7 @@ def test_a_target_that_was_never_right_is_told_so_before_the_run(
     assert (done.code, done.out) == (code, "")
     assert message in done.err
     assert done.err.count("\n") == 1
-    assert not (tmp_path / "hookproof-report" / "run.jsonl").read_text()
+    assert not (tmp_path / "hookproof-report" / "run.jsonl").exists()
 
 
 NOT_CONFORMING: dict[str, Behaviour] = {

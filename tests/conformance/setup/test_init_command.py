@@ -81,7 +81,7 @@ def test_nothing_is_written_of_a_server_that_cannot_be_reached(tmp_path: Path) -
     with closed_port() as url:
         done = run_command(tmp_path, "init", url, "--project", "p1", "--api-key", "key")
     assert done.code == 4
-    assert "nothing was written" in done.err
+    assert "target.yaml was not written" in done.err
     assert (tmp_path / "hookproof" / "ca" / "ca.pem").is_file()
     assert not (tmp_path / "hookproof" / "target.yaml").exists()
 
@@ -92,5 +92,5 @@ def test_in_a_terminal_a_refused_overwriting_writes_nothing(tmp_path: Path) -> N
     answers = "http://127.0.0.1:1\np1\nkey\ny\nn\n"
     done = CliRunner().invoke(init, words, input=answers)
     assert done.exit_code == 64
-    assert "is kept; nothing was written" in done.output
+    assert "is kept, and no other file was written" in done.output
     assert (tmp_path / "target.yaml").read_text() == "mine"
