@@ -71,7 +71,11 @@ def _create(
             fixtures={},
             portal_links=asyncio.Lock(),
             api=service,
-            seeding=SimpleNamespace(fill=_no_seeding, created=lambda *_arguments: ()),
+            seeding=SimpleNamespace(
+                fill=_no_seeding,
+                created=lambda *_arguments: (),
+                failure=lambda *_arguments: "",
+            ),
         )
         trial = Trial(
             experiment="any",

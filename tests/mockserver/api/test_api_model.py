@@ -4,6 +4,7 @@ The model is a few lists and dictionaries; with the dialect it predicts every an
 """
 
 import asyncio
+import math
 import os
 from collections.abc import Awaitable
 from contextlib import AsyncExitStack
@@ -19,10 +20,12 @@ from hookproof.spec.dialect.vocabulary import (
     AppIdMeaning,
     Duplicate,
     EventCount,
+    ExpiredSecrets,
     PortalEndpointsMeaning,
     Reach,
     SecretDisplay,
     SortKey,
+    TimeUnit,
 )
 from tests.mockserver.running_server import Server, ServerResponse, run_server
 
@@ -42,9 +45,17 @@ def never_deactivating(dialect: Dialect) -> Dialect:
 
 
 @dataclass
+class SecretModel:
+    """A secret, and when it has expired by the clock of the server."""
+
+    value: str
+    ends_at: float = math.inf
+
+
+@dataclass
 class EndpointModel:
     shown: dict[str, Any]
-    secrets: list[str]
+    secrets: list[SecretModel]
     events: int = 0
 
 
@@ -110,7 +121,7 @@ class ModelComparison(RuleBasedStateMachine):
         assert len(created["secrets"]) == 1
         self.model.endpoints[created["uid"]] = EndpointModel(
             shown={**given, "owner_id": owner or None, "status": status},
-            secrets=[created["secrets"][0]["value"]],
+            secrets=[SecretModel(created["secrets"][0]["value"])],
         )
         self.now += 1
 
@@ -128,10 +139,13 @@ class ModelComparison(RuleBasedStateMachine):
         delivered = 0  # nothing is delivered here
         assert shown["events"] == (expected.events if counts is EventCount.REACHED else delivered)
         clear = self.dialect.representation.secrets_shown.value is SecretDisplay.ALWAYS
-        masked = [self.dialect.representation.mask] * len(expected.secrets)
-        assert [item["value"] for item in shown["secrets"]] == (
-            expected.secrets if clear else masked
-        )
+        secrets = self.secrets_shown(expected)
+        masked = [self.dialect.representation.mask] * len(secrets)
+        assert [item["value"] for item in shown["secrets"]] == (secrets if clear else masked)
+
+    def secrets_shown(self, endpoint: EndpointModel) -> list[str]:
+        listed = self.dialect.representation.expired_secrets.value is ExpiredSecrets.LISTED
+        return [each.value for each in endpoint.secrets if listed or self.now < each.ends_at]
 
     @precondition(lambda self: self.model.endpoints)
     @rule(
@@ -142,10 +156,14 @@ class ModelComparison(RuleBasedStateMachine):
     def roll(self, choice: int, seed: int, expiration: int) -> None:
         uid = self.choose_uid(choice, self.model.endpoints)
         secret = f"{self.dialect.signatures.secret.prefix}{seed:032d}"
-        body = {"secret": secret, "expiration": expiration}
+        window = max(expiration, self.dialect.requests.expiration_minimum or 0)
+        body = {"secret": secret, "expiration": window}
         rolled = self.call("expireEndpointSecret", target=uid, body=body).data
-        expected = self.model.endpoints[uid].secrets
-        expected.append(secret)
+        endpoint = self.model.endpoints[uid]
+        unit_s = TimeUnit(self.dialect.rolling.expiration_unit.value).in_seconds
+        endpoint.secrets[-1].ends_at = self.now + window * unit_s
+        endpoint.secrets.append(SecretModel(secret))
+        expected = self.secrets_shown(endpoint)
         assert [item["value"] for item in rolled["secrets"]] == expected
         assert [bool(item.get("expires_at")) for item in rolled["secrets"]] == [True] * (
             len(expected) - 1
