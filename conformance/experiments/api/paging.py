@@ -142,7 +142,8 @@ async def _all_walks(context: ExperimentContext, operation_id: str) -> AsyncIter
     if unended:
         return
     yield await _walk_whole_list_again(context, operation_id, listed)
-    yield await _go_back_from_nowhere(context, operation_id, listed)
+    if len({item.get("uid") for item in listed}) == len(listed):  # else no page is told by its uid
+        yield await _go_back_from_nowhere(context, operation_id, listed)
     for sort in (None, "ASC"):
         size = max(2, least_size(context, len(listed)))
         yield await _walk_with_inserts(

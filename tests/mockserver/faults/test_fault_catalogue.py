@@ -1,6 +1,7 @@
 """The catalogue of faults: every requirement has one, and the server can be assembled with each."""
 
 import asyncio
+import inspect
 import time
 from collections import Counter
 from pathlib import Path
@@ -47,6 +48,31 @@ def violable_requirements() -> list[Requirement]:
 
 def violation_counts() -> Counter[str]:
     return Counter(name for item in FAULTS.values() for name in item.violates)
+
+
+def unused_methods(part: type) -> list[str]:
+    """The methods of a fault's class that neither replace one nor are called by it."""
+    source = inspect.getsource(inspect.getmodule(part) or part)
+    return [
+        name
+        for name, member in vars(part).items()
+        if inspect.isfunction(member) and not name.startswith("__")
+        if not any(hasattr(base, name) for base in part.__mro__[1:])
+        if f".{name}(" not in source and f".{name})" not in source and f".{name}," not in source
+    ]
+
+
+@pytest.mark.parametrize("item", catalogue().values(), ids=lambda item: item.name)
+def test_what_a_fault_replaces_is_still_there(item: Fault) -> None:
+    assert unused_methods(item.part) == []
+
+
+def test_a_method_that_replaces_nothing_is_found() -> None:
+    class Outdated(Signer):
+        def _sign_as_before(self) -> None:
+            """The signer has no such method any more."""
+
+    assert unused_methods(Outdated) == ["_sign_as_before"]
 
 
 def test_there_are_many_faults_and_enough_variants() -> None:

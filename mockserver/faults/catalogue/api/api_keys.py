@@ -18,7 +18,7 @@ from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.altered_responses import BROADCAST
 from hookproof.mockserver.faults.support.misread_dialect import misread_dialect
 from hookproof.mockserver.store.database import Database
-from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.model import Authentication, Dialect
 from hookproof.spec.dialect.vocabulary import KeyScope
 
 KEYS: Final = ("access",)
@@ -174,11 +174,11 @@ class KeyPassedOn(RequestPipeline):
 
 
 @fault("5-10", "5-11", "5-12", shows_in=KEYS)
-class UnauthorizedIsNotFound(ApiKeys):
+class UnauthorizedIsNotFound(ErrorResponses):
     """A request without the right key gets the response for an unknown resource."""
 
-    def _unauthorized(self, status: int, message: str) -> ApiError:
-        return self._errors.unknown_resource("project")
+    def unauthorized(self, refusal: str, rules: Authentication, message: str) -> ApiError:
+        return self.unknown_resource("project")
 
 
 @fault("5-12", seen="a key that is good for one project, and for all", shows_in=KEYS)
