@@ -168,6 +168,7 @@ def test_a_click_that_begins_before_a_row_moves_opens_it(
     running.post("/orders", b"{}")
     page = live.page
     page.locator(".row").hover()
+    expect(page.locator(".row:hover")).to_have_count(1)  # nothing above it has moved it away
     page.mouse.down()
     running.post("/invoices", b"{}")
     expect(page.locator(".row").filter(has_text="/invoices")).to_have_attribute(
