@@ -1,7 +1,7 @@
 """Reads the evidence of a run back from run.jsonl, to judge it again."""
 
 import zlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,12 @@ class Repetition:
 
     gathered: Mapping[str, Gathered]
     shrunk: tuple[Finding, ...] = ()
+
+    @property
+    def observations(self) -> Iterator[Evidence]:
+        """All of its evidence."""
+        for gathered in self.gathered.values():
+            yield from gathered.observations
 
 
 @dataclass(slots=True)

@@ -65,12 +65,7 @@ def _selected(header: Header, catalogue: Catalogue) -> list[Requirement]:
 
 def _footer(path: Path, header: Header, repetitions: tuple[Repetition, ...]) -> Footer:
     """The footer before anything is judged; the last line was written when the run ended."""
-    evidence = [
-        observation
-        for repetition in repetitions
-        for gathered in repetition.gathered.values()
-        for observation in gathered.observations
-    ]
+    evidence = [each for repetition in repetitions for each in repetition.observations]
     return Footer(
         verdict=RunVerdict.INCOMPLETE,
         exit_code=int(ExitCode.INCOMPLETE),
@@ -85,8 +80,7 @@ def _footer(path: Path, header: Header, repetitions: tuple[Repetition, ...]) -> 
 def _fields(repetitions: tuple[Repetition, ...]) -> FieldCounter:
     counter = FieldCounter()
     for repetition in repetitions:
-        for gathered in repetition.gathered.values():
-            for observation in gathered.observations:
-                for exchange in observation.exchanges:
-                    counter.add(exchange)
+        for observation in repetition.observations:
+            for exchange in observation.exchanges:
+                counter.add(exchange)
     return counter

@@ -49,12 +49,7 @@ def regrade_run(folder: Path, dialect: Dialect | None = None) -> Regraded:
     used = dialect or before
     repetitions = read_evidence(folder / NAME)
     ledger = judged_again(run, repetitions, used, before)
-    evidence = [
-        each
-        for repetition in repetitions
-        for gathered in repetition.gathered.values()
-        for each in gathered.observations
-    ]
+    evidence = [each for repetition in repetitions for each in repetition.observations]
     found = disagreements(ledger.entries, evidence, used, before)
     return Regraded(run=run, ledger=ledger, dialect=used, disagreements=found)
 

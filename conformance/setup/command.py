@@ -29,6 +29,7 @@ from hookproof.conformance.target.command_options import address_options, flags_
 from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.file import named_dialect, target_from
 from hookproof.process.exit_codes import CommandError, ExitCode
+from hookproof.process.written_file import FileNotWritten, write_file
 from hookproof.receiver.http.address import Address, listener_names
 from hookproof.receiver.http.authority import (
     CERTIFICATE_FILE,
@@ -212,10 +213,10 @@ class _Setup:
         )
         try:
             self.out.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+            write_file(path, text)
             write_schema_beside(path, "target", target_schema())
         except OSError as error:
-            raise CommandError(f"{path} cannot be written: {error.strerror or error}") from None
+            raise FileNotWritten(Path(error.filename or path), error) from None
         click.echo(f"Written: {path}")
         click.echo("\n".join(_next_steps(path, learned=learned)))
 

@@ -1,11 +1,13 @@
 """The user's provision hooks in a run: failures are noted, and what needs them is not observed."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from hookproof.conformance.model.evidence import PreconditionFailed
 from hookproof.target.hooks.provision import HookFailed, KeyedProject, Provision
+
+Answer = TypeVar("Answer")
 
 
 class HookFailures:
@@ -43,25 +45,19 @@ class _NotedProvision(Provision):
     async def create_portal_link(
         self, project: KeyedProject, fields: Mapping[str, Any]
     ) -> str | None:
-        try:
-            return await Provision.create_portal_link(self, project, fields)
-        except HookFailed as failure:
-            raise self._noted(failure) from None
+        return await self._noted(Provision.create_portal_link(self, project, fields))
 
     async def create_source(self, project: KeyedProject, fields: Mapping[str, Any]) -> str | None:
-        try:
-            return await Provision.create_source(self, project, fields)
-        except HookFailed as failure:
-            raise self._noted(failure) from None
+        return await self._noted(Provision.create_source(self, project, fields))
 
     async def after_endpoint_created(
         self, project: KeyedProject, endpoint: Mapping[str, Any]
     ) -> None:
-        try:
-            await Provision.after_endpoint_created(self, project, endpoint)
-        except HookFailed as failure:
-            raise self._noted(failure) from None
+        await self._noted(Provision.after_endpoint_created(self, project, endpoint))
 
-    def _noted(self, failure: HookFailed) -> PreconditionFailed:
-        self.failures.note(failure)
-        return PreconditionFailed(str(failure))
+    async def _noted(self, call: Awaitable[Answer]) -> Answer:
+        try:
+            return await call
+        except HookFailed as failure:
+            self.failures.note(failure)
+            raise PreconditionFailed(str(failure)) from None

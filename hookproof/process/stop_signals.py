@@ -9,7 +9,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from types import FrameType
 from typing import Final
 
@@ -45,8 +45,7 @@ def _ignore_all() -> None:
         signal.signal(number, signal.SIG_IGN)
 
 
-@contextmanager
-def calling(act: Callable[[], object]) -> Iterator[None]:
+def calling(act: Callable[[], object]) -> AbstractContextManager[None]:
     """Let the first interrupt within the block call `act` instead of raising; a second one raises.
 
     Has no effect outside the main thread, where no signal is handled.
@@ -56,23 +55,20 @@ def calling(act: Callable[[], object]) -> Iterator[None]:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         act()
 
+    return _interrupts_handled_by(handle)
+
+
+def held_back() -> AbstractContextManager[None]:
+    """Let interrupts within the block have no effect; it has to end by itself, and soon."""
+    return _interrupts_handled_by(lambda _number, _frame: None)
+
+
+@contextmanager
+def _interrupts_handled_by(handle: Callable[[int, FrameType | None], None]) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     before = signal.signal(signal.SIGINT, handle)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-@contextmanager
-def held_back() -> Iterator[None]:
-    """Let interrupts within the block have no effect; it has to end by itself, and soon."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, lambda _number, _frame: None)
     try:
         yield
     finally:

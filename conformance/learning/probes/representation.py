@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from hookproof.conformance.learning.probes.endpoints import generated_secret
 from hookproof.conformance.learning.session import CREATE, ProbeSession
+from hookproof.conformance.learning.signatures.search import SECRET_PREFIX
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import refused, resources, shown
 from hookproof.receiver.signatures.secret_key import canonical_base64
@@ -19,8 +20,6 @@ from hookproof.spec.dialect.vocabulary import (
 TIMES: Final = ("created_at", "updated_at", "expires_at")
 # Fields that an endpoint has no value for unless one was sent.
 VALUELESS: Final = ("description", "slack_webhook_url", "support_email", "deleted_at")
-# What begins a secret, up to a separator.
-PREFIX: Final = re.compile(r"^[A-Za-z][A-Za-z0-9]{0,15}[_.:-]")
 HEX: Final = re.compile(r"^(?:[0-9a-f]{2})+$")
 FEWEST_SECRETS: Final = 3
 
@@ -117,7 +116,7 @@ async def probe_secrets(session: ProbeSession) -> None:
             "signatures.secret.prefix", "the answers to creations show no generated secrets"
         )
         return
-    prefixes = {match.group() if (match := PREFIX.match(value)) else "" for value in values}
+    prefixes = {match.group() if (match := SECRET_PREFIX.match(value)) else "" for value in values}
     prefix = prefixes.pop() if len(prefixes) == 1 else ""
     texts = [value.removeprefix(prefix) for value in values]
     form, sizes = _form_of(texts)

@@ -23,7 +23,8 @@ SIZES: Final = {Hash.SHA256: 32, Hash.SHA512: 64}
 NUMBER: Final = re.compile(r"(?<![0-9A-Za-z])[0-9]{7,16}(?![0-9A-Za-z])")
 # What stands between two parts of what is signed.
 JOINS: Final = (".", ",", ":", "|", "", "\n", "-", "_", ";", " ", "/", "+", "&")
-PREFIX: Final = re.compile(r"^[A-Za-z][A-Za-z0-9]{0,15}[_.:-]")
+# What begins a secret, up to a separator.
+SECRET_PREFIX: Final = re.compile(r"^[A-Za-z][A-Za-z0-9]{0,15}[_.:-]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +100,7 @@ def find_signature(
 
 def secret_rules(prefix: str, generated_bytes: int, secret: str) -> Iterator[Secrets]:
     """The ways in which a secret's text may become the key, the likeliest first."""
-    own = PREFIX.match(secret)
+    own = SECRET_PREFIX.match(secret)
     without_prefix = Secrets(
         prefix="", form=SecretForm.TEXT, generated_bytes=generated_bytes, other_forms=NOT_ASKED
     )
