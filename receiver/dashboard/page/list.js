@@ -4,6 +4,8 @@ import { count, duration, clockTime, number, plain, size, VERDICTS } from "./for
 import { el } from "./element.js";
 
 const SPARE_ROWS = 6;
+// Pixels between press and release; a pointer that moves farther drags.
+const FARTHEST_CLICK = 8;
 
 export class List {
   #box;
@@ -20,10 +22,11 @@ export class List {
     this.#choose = choose;
     box.append(this.#spacer);
     box.addEventListener("scroll", () => this.#draw(), { passive: true });
-    // New deliveries may move rows between the press and the release of a click, which is then a
-    // click on none of them: the row where it began is meant.
-    box.addEventListener("pointerdown", ({ target }) => (this.#pressed = target.closest(".row")));
-    box.addEventListener("click", () => this.#chooseRow(this.#pressed));
+    // Between the press and the release of a button the row may move, as may the whole list: where
+    // a click begins decides. A click without a press comes from assistive technology.
+    box.addEventListener("pointerdown", (event) => (this.#pressed = event));
+    document.addEventListener("pointerup", (event) => this.#release(event));
+    box.addEventListener("click", (event) => event.detail === 0 && this.#chooseRow(rowOf(event)));
     new ResizeObserver(() => this.#draw()).observe(box);
   }
 
@@ -68,6 +71,14 @@ export class List {
 
   get rowsPerPage() {
     return Math.max(1, Math.floor(this.#box.clientHeight / this.#rowHeight()) - 1);
+  }
+
+  #release({ button, clientX, clientY }) {
+    const pressed = this.#pressed;
+    this.#pressed = null;
+    if (!pressed || button !== 0) return;
+    const moved = Math.hypot(clientX - pressed.clientX, clientY - pressed.clientY);
+    if (moved <= FARTHEST_CLICK) this.#chooseRow(rowOf(pressed));
   }
 
   #chooseRow(row) {
@@ -133,6 +144,8 @@ export class List {
     return row;
   }
 }
+
+const rowOf = ({ target }) => target.closest(".row");
 
 let rowCount = 0;
 const nextId = () => (rowCount += 1);

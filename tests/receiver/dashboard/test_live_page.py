@@ -146,36 +146,48 @@ def test_a_signature_that_fails_is_explained_and_so_are_those_before_its_secret_
     expect(page.locator("#shown")).to_have_text("1 of 2 deliveries match")
 
 
-def test_a_click_that_begins_before_a_row_changes_opens_it(
-    live: ObservedPage, running: ReceiverProcess
+@pytest.mark.parametrize("moves", [False, True], ids=["stays", "moves"])
+@pytest.mark.parametrize("changes", [False, True], ids=["as it was", "changed"])
+def test_a_click_opens_the_row_where_it_began(
+    live: ObservedPage, running: ReceiverProcess, *, moves: bool, changes: bool
 ) -> None:
     running.post("/orders", b"{}")
     page = live.page
-    row = page.locator(".row")
-    expect(row).to_contain_text("unchecked")
+    row = page.locator(".row").filter(has_text="/orders")
     row.hover()
+    expect(page.locator(".row:hover")).to_have_count(1)  # nothing above it has moved it away
     page.mouse.down()
-    secrets = b'{"secrets": ["a-secret-of-orders"]}'
-    assert running.call_over_http("PUT", "/tokens/orders/secrets", secrets)[0] == 204
-    expect(row).to_contain_text("missing header")
+    if moves:
+        running.post("/invoices", b"{}")
+        expect(row).to_have_attribute("aria-posinset", "2")
+    if changes:
+        secrets = b'{"secrets": ["a-secret-of-orders"]}'
+        assert running.call_over_http("PUT", "/tokens/orders/secrets", secrets)[0] == 204
+        expect(row).to_contain_text("missing header")
     page.mouse.up()
     expect(page.locator("#detail h2")).to_have_text("POST /orders")
 
 
-def test_a_click_that_begins_before_a_row_moves_opens_it(
+def test_a_press_that_is_dragged_away_opens_nothing(
     live: ObservedPage, running: ReceiverProcess
 ) -> None:
     running.post("/orders", b"{}")
     page = live.page
     page.locator(".row").hover()
-    expect(page.locator(".row:hover")).to_have_count(1)  # nothing above it has moved it away
     page.mouse.down()
-    running.post("/invoices", b"{}")
-    expect(page.locator(".row").filter(has_text="/invoices")).to_have_attribute(
-        "aria-posinset", "1"
-    )
+    page.locator("#search").hover()
     page.mouse.up()
-    expect(page.locator("#detail h2")).to_have_text("POST /orders")
+    page.locator(".row").hover()
+    page.mouse.up()
+    expect(page.locator(".row")).to_have_attribute("aria-selected", "false")
+
+
+def test_a_click_of_assistive_technology_opens_a_row(
+    live: ObservedPage, running: ReceiverProcess
+) -> None:
+    running.post("/orders", b"{}")
+    live.page.locator(".row").dispatch_event("click")
+    expect(live.page.locator("#detail h2")).to_have_text("POST /orders")
 
 
 def test_a_body_that_is_not_text_is_shown_byte_by_byte(
