@@ -4,6 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
+# Half of the time of a test is waiting: for a window, a time-out, a process that starts.
+WORKERS := $(shell expr 2 \* `getconf _NPROCESSORS_ONLN`)
+
 .DEFAULT_GOAL := help
 
 # Tests start hundreds of processes: without bytecode each would compile the sources again.
@@ -27,7 +30,7 @@ check: setup ## Check the embedded server over real sockets
 
 .PHONY: test
 test: setup ## Run the tests
-	$(BIN)/pytest --numprocesses 2 --dist loadgroup
+	$(BIN)/pytest --numprocesses $(WORKERS) --dist loadgroup
 
 .PHONY: lint
 lint: setup ## Check style, types and layers
