@@ -10,7 +10,7 @@ import base64
 import json
 import re
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote, quote_plus
 
@@ -19,6 +19,8 @@ from urllib.parse import quote, quote_plus
 WINDOW: Final = 8
 STEP: Final = 4
 SHORTEST: Final = WINDOW + STEP - 1
+# Windows of a pattern begin in so many bytes at its ends.
+MARGIN: Final = 64
 
 # A credential is looked for everywhere if it is so long and has so many different characters that
 # nothing else can be equal to it by chance, such as a time or a text of zeros.
@@ -123,9 +125,7 @@ class EncodedCredentials:
         if len(pattern) < SHORTEST or pattern in self._names:
             return
         self._names[pattern] = name
-        place = most_varied_place(pattern)
-        for offset in range(place, place + STEP):
-            (window,) = _windows(pattern[offset : offset + WINDOW])
+        for offset, window in windows_at(pattern, rarest_place(pattern, self._windows)):
             self._windows.setdefault(window, []).append((pattern, offset))
 
     def _replaced(self, content: bytes) -> bytes:
@@ -162,14 +162,30 @@ class EncodedCredentials:
         return match[0] if replaced in {known, None} else array_like(match[0], replaced or b"")
 
 
-def most_varied_place(pattern: bytes) -> int:
-    """Where the windows of a pattern are taken from: what few other texts have.
+def rarest_place(pattern: bytes, known: Mapping[int, Sequence[Any]]) -> int:
+    """Where in a pattern the windows begin that fewest other texts have.
 
-    That is its end, since many credentials begin alike, such as with a time, unless that is all
-    alike, as in a long text that was filled up.
+    Credentials begin alike, such as with a time, or end alike, as where a text was filled up to a
+    length. So it is best if the windows occur once in the pattern, if few other patterns have them,
+    and if they have many different bytes; of several such places it is the last. `known` are the
+    windows of the other patterns.
     """
+
+    def commonness(place: int) -> tuple[bool, int, int]:
+        part = pattern[place : place + SHORTEST]
+        shared = sum(len(known.get(window, ())) for _, window in windows_at(pattern, place))
+        return pattern.count(part) > 1, shared, -len(set(part))
+
     last = len(pattern) - SHORTEST
-    return max((last, last // 2, 0), key=lambda place: len(set(pattern[place : place + SHORTEST])))
+    begin, end = range(0, min(last, MARGIN), STEP), range(last, max(last - MARGIN, -1), -STEP)
+    return min(sorted({*begin, last // 2, *end}, reverse=True), key=commonness)
+
+
+def windows_at(pattern: bytes, place: int) -> Iterator[tuple[int, int]]:
+    """The STEP windows of a pattern from this place on, each with its offset."""
+    for offset in range(place, place + STEP):
+        (window,) = _windows(pattern[offset : offset + WINDOW])
+        yield offset, window
 
 
 def _windows(content: bytes) -> Sequence[int]:
