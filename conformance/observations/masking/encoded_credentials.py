@@ -21,6 +21,8 @@ STEP: Final = 4
 SHORTEST: Final = WINDOW + STEP - 1
 # Windows of a pattern begin in so many bytes at its ends.
 MARGIN: Final = 64
+# Once in their pattern, in no other one, and of so many different bytes.
+GOOD_ENOUGH: Final = (False, 0, -7)
 
 # A credential is looked for everywhere if it is so long and has so many different characters that
 # nothing else can be equal to it by chance, such as a time or a text of zeros.
@@ -167,8 +169,8 @@ def rarest_place(pattern: bytes, known: Mapping[int, Sequence[Any]]) -> int:
 
     Credentials begin alike, such as with a time, or end alike, as where a text was filled up to a
     length. So it is best if the windows occur once in the pattern, if few other patterns have them,
-    and if they have many different bytes; of several such places it is the last. `known` are the
-    windows of the other patterns.
+    and if they have many different bytes; the last place that is good enough is taken. `known` are
+    the windows of the other patterns.
     """
 
     def commonness(place: int) -> tuple[bool, int, int]:
@@ -178,7 +180,13 @@ def rarest_place(pattern: bytes, known: Mapping[int, Sequence[Any]]) -> int:
 
     last = len(pattern) - SHORTEST
     begin, end = range(0, min(last, MARGIN), STEP), range(last, max(last - MARGIN, -1), -STEP)
-    return min(sorted({*begin, last // 2, *end}, reverse=True), key=commonness)
+    best, least = last, commonness(last)
+    for place in (*end[1:], last // 2, *reversed(begin)):
+        if least <= GOOD_ENOUGH:
+            break
+        if (found := commonness(place)) < least:
+            best, least = place, found
+    return best
 
 
 def windows_at(pattern: bytes, place: int) -> Iterator[tuple[int, int]]:

@@ -280,9 +280,9 @@ def test_what_anything_may_be_equal_to_is_masked_in_its_own_place_alone(text: st
     ("credential", "looked_for"),
     [
         (b"01M84VJ9FPQX4T7ZRWNC", b"9FPQX4T7ZRWNC"),
-        (b"whsec_5f1c9e0b" + b"x" * 1000, b"whsec_5f1c9e0bx"),
-        (b"secret-5f1c9e0b2a " + b"a longer text " * 90, b"secret-5f1c9e0b2a a long"),
-        (b"-----BEGIN-" + b"MIIEvQIBADAN" * 2 + b"-----------", b"MIIEvQIBADANMIIEvQIBADAN"),
+        (b"whsec_5f1c9e0b" + b"x" * 100, b"whsec_5f1c9e0bxxxxx"),
+        (b"secret-5f1c9e0b2a " + b"a longer text " * 9, b"secret-5f1c9e0b2a a longer text"),
+        (b"-----BEGIN-" + b"MIIEvQIBADAN" * 2 + b"-----------", b"MIIEvQIBADAN---"),
     ],
 )
 def test_what_a_credential_repeats_is_not_looked_for(credential: bytes, looked_for: bytes) -> None:
@@ -293,6 +293,5 @@ def test_what_a_credential_repeats_is_not_looked_for(credential: bytes, looked_f
 def test_what_credentials_have_in_common_is_not_looked_for() -> None:
     first, second = (b"whsec_%x-aaaaaa kqzvjxwpyfb" % number for number in (0xF1C9E, 0xA2B3D))
     known = {window: [first] for _, window in windows_at(first, len(first) - SHORTEST)}
-    place = rarest_place(second, known)
-    assert second[place : place + SHORTEST] not in first
     assert rarest_place(second, {}) == len(second) - SHORTEST
+    assert known.keys().isdisjoint(dict(windows_at(second, rarest_place(second, known))).values())
