@@ -24,14 +24,16 @@ MOST_SHOWN: Final = 3
 class CheckResult:
     """The judgements of one check, added up.
 
-    Of two findings of one defect, the one with the smaller proof is kept; `proofs` holds what each
-    of them rests on.
+    `ruled_out` is what the dialect makes not applicable, `not_applicable` what the evidence so far
+    does. Of two findings of one defect, the one with the smaller proof is kept; `proofs` holds what
+    each of them rests on.
     """
 
     check: Check
     exercised: Counter[str] = field(default_factory=Counter)
     shown_by: dict[str, str] = field(default_factory=dict)
     not_applicable: dict[str, list[str]] = field(default_factory=dict)
+    ruled_out: dict[str, list[str]] = field(default_factory=dict)
     not_examined: dict[str, list[str]] = field(default_factory=dict)
     findings: dict[FindingKey, Finding] = field(default_factory=dict)
     proofs: dict[FindingKey, set[Proof]] = field(default_factory=dict)
@@ -45,7 +47,8 @@ class CheckResult:
         if name not in self.check.requirements:
             raise ValueError(f"it judges {name}, to which it is not bound")
         if judgement.verdict is Verdict.NOT_APPLICABLE:
-            self.not_applicable.setdefault(name, []).append(judgement.message)
+            reasons = self.ruled_out if judgement.conclusive else self.not_applicable
+            reasons.setdefault(name, []).append(judgement.message)
             return
         self.exercised[name] += 1
         if judgement.verdict is Verdict.FAIL:
@@ -61,6 +64,7 @@ class CheckResult:
         self.shown_by = other.shown_by | self.shown_by
         for mine, theirs in (
             (self.not_applicable, other.not_applicable),
+            (self.ruled_out, other.ruled_out),
             (self.not_examined, other.not_examined),
         ):
             for name, reasons in theirs.items():

@@ -149,6 +149,9 @@ class Grader:
         open_questions: Sequence[str],
     ) -> tuple[Verdict, Sequence[str]]:
         """The verdict and its reasons; open questions are the reason where nothing else is."""
+        ruled_out = _of_requirement(requirement, [result.ruled_out for result in results])
+        if ruled_out:
+            return Verdict.NOT_APPLICABLE, ruled_out
         checks = [result.check for result in results]
         needed = {check.name: self._needed[check.name] for check in checks}
         run = {

@@ -35,8 +35,8 @@ class Judgement:
 
     `verdict` is PASS, FAIL or NOT_APPLICABLE; `expected` and `actual` are one line each, for
     people. `stored` names the wrong value that was stored with a resource, where that is all that
-    is wrong: any answer that shows it again shows the same failure. A pass needs a proof as a
-    failure does.
+    is wrong: any answer that shows it again shows the same failure. `conclusive` is whether further
+    evidence could not make the requirement applicable. A pass needs a proof as a failure does.
     """
 
     requirement: str
@@ -48,6 +48,7 @@ class Judgement:
     deliveries: tuple[ReceivedDelivery, ...] = ()
     subject: Subject = Subject.ANSWER
     stored: str = ""
+    conclusive: bool = False
 
     def __post_init__(self) -> None:
         """Raise ValueError for a pass or a failure without a proof."""
@@ -121,7 +122,16 @@ def judged(
 
 
 def not_applicable(requirement: str, reason: str) -> Judgement:
-    """The document does not require it of this target, or the dialect leaves the gap undecided."""
+    """The dialect leaves nothing to judge, whatever further evidence would show."""
+    return Judgement(
+        requirement=requirement, verdict=Verdict.NOT_APPLICABLE, message=reason, conclusive=True
+    )
+
+
+def not_applicable_here(requirement: str, reason: str) -> Judgement:
+    """This evidence leaves nothing to judge, for what the document lets the target choose; other
+    evidence may.
+    """
     return Judgement(requirement=requirement, verdict=Verdict.NOT_APPLICABLE, message=reason)
 
 

@@ -12,7 +12,13 @@ from hookproof.conformance.model.evidence import (
 )
 from hookproof.conformance.model.experiment_registry import Experiment, Sharing
 from hookproof.conformance.model.gathered_evidence import Gathered
-from hookproof.conformance.model.judgement import Judgement, holds, not_applicable, violated
+from hookproof.conformance.model.judgement import (
+    Judgement,
+    holds,
+    not_applicable,
+    not_applicable_here,
+    violated,
+)
 from hookproof.conformance.model.ledger import Entry
 from hookproof.conformance.model.profile import Profile
 from hookproof.spec.catalogue import Catalogue, Gap, Requirement
@@ -84,7 +90,11 @@ def says_nothing(_seen: CannedObservation, _context: CheckContext) -> Iterator[J
 
 
 def declines(_seen: CannedObservation, _context: CheckContext) -> Iterator[Judgement]:
-    yield not_applicable("1-1", "the document lets it lack this")
+    yield not_applicable_here("1-1", "the document lets it lack this")
+
+
+def is_ruled_out(_seen: CannedObservation, _context: CheckContext) -> Iterator[Judgement]:
+    yield not_applicable("1-1", "the dialect has none of it")
 
 
 def breaks(_seen: CannedObservation, _context: CheckContext) -> Iterator[Judgement]:

@@ -26,6 +26,7 @@ from tests.conformance.grading.canned_checks import (
     declines,
     entry,
     experiment,
+    is_ruled_out,
     passes_exchanges,
     says_nothing,
 )
@@ -283,6 +284,16 @@ def test_what_does_not_apply_as_far_as_was_seen_says_so_beside_what_was_not_seen
     assert judged.reasons == (
         "As far as was seen, it does not apply: the document lets it lack this.",
         "No luck.",
+    )
+
+
+def test_nothing_else_is_said_of_what_the_dialect_rules_out() -> None:
+    judged = entry(
+        bound(is_ruled_out), observations=(seen(exchange(data={"uid": "e1"})), missing("no luck"))
+    )
+    assert (judged.verdict, judged.reasons) == (
+        Verdict.NOT_APPLICABLE,
+        ("the dialect has none of it",),
     )
 
 

@@ -5,7 +5,12 @@ from typing import Any, Final
 
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
+from hookproof.conformance.model.judgement import (
+    Judgement,
+    judged,
+    not_applicable,
+    not_applicable_here,
+)
 from hookproof.conformance.observations.answer import sent, shown, was_successful
 from hookproof.conformance.observations.resources.round_trip import EndpointCreation, RoundTrip
 from hookproof.conformance.observations.resources.sequence import EndpointFieldCombination
@@ -60,7 +65,7 @@ def the_members_of_a_mechanism_are_shown_as_given(
             root = f"authentication.{mechanism}"
             given = dict(leaves(at(sent(created), root), root)) if at(sent(created), root) else {}
             if given and _lacks_optional(creation, answer, mechanism):
-                yield not_applicable(requirement, NONE_SHOWN.format(mechanism))
+                yield not_applicable_here(requirement, NONE_SHOWN.format(mechanism))
                 continue
             different = {
                 path: value
@@ -89,7 +94,7 @@ def the_user_name_is_shown_as_given(
         if at(sent(created), path) is None:
             continue
         if _lacks_optional(creation, creation.first_shown(created), "basic_auth"):
-            yield not_applicable("2.5-12", NONE_SHOWN.format("basic_auth"))
+            yield not_applicable_here("2.5-12", NONE_SHOWN.format("basic_auth"))
         else:
             yield from _shown_as_given("2.5-12", message, creation, created, path)
 

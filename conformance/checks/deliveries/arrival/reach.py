@@ -4,7 +4,12 @@ from collections.abc import Iterator
 
 from hookproof.conformance.checks.support.broadcast_reach import reaches
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
+from hookproof.conformance.model.judgement import (
+    Judgement,
+    judged,
+    not_applicable,
+    not_applicable_here,
+)
 from hookproof.conformance.observations.answer import shown
 from hookproof.conformance.observations.deliveries import Attempts
 from hookproof.conformance.observations.delivery.arrival.fan_out import (
@@ -202,7 +207,7 @@ def the_endpoints_that_an_event_names_are_those_that_it_reached(
         broadcast = fan_out.exchange(event.name)
         named = shown(broadcast).get("endpoints") if broadcast else None
         if not isinstance(named, list) or not named:
-            yield not_applicable("2.8-6", "The answer to a broadcast names no endpoints.")
+            yield not_applicable_here("2.8-6", "The answer to a broadcast names no endpoints.")
             continue
         anywhere = fan_out.attempts_anywhere(context.dialect, event)
         expected = (

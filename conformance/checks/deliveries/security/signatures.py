@@ -10,6 +10,7 @@ from hookproof.conformance.model.judgement import (
     Subject,
     judged,
     not_applicable,
+    not_applicable_here,
 )
 from hookproof.conformance.model.tolerances import STAMP_S, require_punctual, widened
 from hookproof.conformance.observations.deliveries import (
@@ -86,7 +87,7 @@ def the_secret_that_is_shown_is_the_one_that_signs(
     """A secret that the service made signs with the value that its response showed."""
     for destination in signed.with_generated_secret:
         if destination.secret is None:
-            yield not_applicable(
+            yield not_applicable_here(
                 "2.4-3", "The response to the creation of an endpoint shows no secret."
             )
             continue
