@@ -11,7 +11,7 @@ from hookproof.conformance.model.judgement import (
     not_applicable,
     not_applicable_here,
 )
-from hookproof.conformance.observations.answer import sent, shown, was_successful
+from hookproof.conformance.observations.answer import refused, sent, shown, was_successful
 from hookproof.conformance.observations.resources.round_trip import EndpointCreation, RoundTrip
 from hookproof.conformance.observations.resources.sequence import EndpointFieldCombination
 from hookproof.conformance.observations.resources.shown_secret import shows_credential
@@ -188,5 +188,11 @@ def _shown_as_given(
 
 
 def _lacks_optional(creation: EndpointCreation, answer: Exchange, mechanism: str) -> bool:
-    """Whether the target shows nothing of a mechanism that it did not promise."""
-    return creation.may_lack_mechanism and not at(shown(answer), f"authentication.{mechanism}")
+    """Whether the target shows nothing of a mechanism that it did not promise; an answer that shows
+    nothing of the endpoint either tells nothing.
+    """
+    return (
+        creation.may_lack_mechanism
+        and (refused(answer) or bool(shown(answer)))
+        and not at(shown(answer), f"authentication.{mechanism}")
+    )

@@ -39,6 +39,8 @@ from hookproof.conformance.checks.api.requests.unlisted_input import (
 )
 from hookproof.conformance.checks.api.resources.credentials import (
     masked_credentials_are_not_shown_in_clear,
+    the_members_of_a_mechanism_are_shown_as_given,
+    the_user_name_is_shown_as_given,
 )
 from hookproof.conformance.checks.api.resources.duplicates import (
     a_duplicate_is_answered_as_the_dialect_says,
@@ -83,7 +85,10 @@ from hookproof.conformance.observations.resources.broadcast_answer import (
     BroadcastWithPayload,
     RepeatedKey,
 )
-from hookproof.conformance.observations.resources.round_trip import SecretOfAnotherForm
+from hookproof.conformance.observations.resources.round_trip import (
+    AuthenticationRoundTrip,
+    SecretOfAnotherForm,
+)
 from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
 from tests.conformance.canned_evidence import exchange, observation, verdicts
 from tests.conformance.checks.api.example import (
@@ -98,7 +103,13 @@ from tests.conformance.checks.api.example import (
     secret,
 )
 from tests.conformance.checks.api.examples_access import across_projects, around, call_with
-from tests.conformance.checks.api.examples_endpoints import OAUTH2, minimal, shown_with
+from tests.conformance.checks.api.examples_endpoints import (
+    API_KEY,
+    BASIC,
+    OAUTH2,
+    minimal,
+    shown_with,
+)
 from tests.conformance.checks.api.examples_lists import LINKS, list_request
 from tests.conformance.checks.api.examples_portal_links import endpoints_updated
 from tests.conformance.checks.api.examples_requests import half, overlong
@@ -214,6 +225,24 @@ def test_a_mask_is_shown_by_an_endpoint_that_was_created() -> None:
     body = {"authentication": OAUTH2}
     for answer in (refusal(400, role="create", request=body), *answers("create", request=body)):
         assert verdicts(masked_credentials_are_not_shown_in_clear, shown_with(answer)) == {}
+
+
+@pytest.mark.parametrize("given", [API_KEY, BASIC], ids=["api_key", "basic_auth"])
+def test_an_answer_that_shows_no_endpoint_does_not_show_that_a_mechanism_is_lacking(
+    given: dict[str, Any],
+) -> None:
+    check, requirement = {
+        "api_key": (the_members_of_a_mechanism_are_shown_as_given, "2.5-11"),
+        "basic_auth": (the_user_name_is_shown_as_given, "2.5-12"),
+    }[given["type"]]
+    body = {"authentication": given}
+    silent = (*answers("create", request=body), exchange("create", "createEndpoint", request=body))
+    for answer in silent:
+        unsupported = observation(AuthenticationRoundTrip, answer, promised=False)
+        assert verdicts(check, unsupported) == {}
+    for answer in (refusal(400, role="create", request=body), created({"url": "u"}, body)):
+        unsupported = observation(AuthenticationRoundTrip, answer, promised=False)
+        assert verdicts(check, unsupported) == {requirement: Verdict.NOT_APPLICABLE}
 
 
 def test_secrets_that_are_not_shown_are_neither_kept_nor_different_nor_expired() -> None:
