@@ -298,7 +298,11 @@ async def _go_back_from_nowhere(
     """Ask for the page before no page at all."""
     trial = context.trial(f"{operation_id}: direction prev without a cursor")
     query = {"direction": "prev", "perPage": "1"}
-    await trial.call(operation_id, role="tried", query=query)
+    tried = await trial.call(operation_id, role="tried", query=query)
+    known = [item.get("uid") for item in listed]
+    if any(item.get("uid") not in known for item in content(tried)):
+        reason = f"{operation_id} shows with direction=prev what a walk through the list did not"
+        return trial.not_observed(BackFromNowhere, reason)
     return trial.observe(
         BackFromNowhere,
         operation_id=operation_id,
