@@ -73,7 +73,7 @@ class ExpiredSecretSignsAlone(Signer):
         return expired[-1:] if expired and len(valid_secrets) == 1 else valid_secrets
 
 
-@fault("4.3-6", seen="a second roll inherits the first roll's window", shows_in=SIGNED)
+@fault("4.3-6", "4.3-7", seen="a second roll inherits the first roll's window", shows_in=SIGNED)
 class SecondRollEndsTheFirst(Signer):
     """After a second roll only the newest two secrets sign."""
 
