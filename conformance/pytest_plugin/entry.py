@@ -1,11 +1,18 @@
-"""The pytest11 entry point: adds the options, and nothing else until one of them is used.
+"""The pytest11 entry point: options and fixtures, and nothing else until one of them is used.
 
     pytest --hookproof-target target.yaml
 
 pytest imports this module at each start, so it imports nothing else of the project.
 """
 
+from collections.abc import Generator, Iterator
+from typing import TYPE_CHECKING
+
 import pytest
+
+if TYPE_CHECKING:
+    from hookproof.testing.receiver import Receiver
+    from hookproof.testing.shared_processes import SharedProcesses
 
 # Name, placeholder and help of each option that takes a value.
 OPTIONS = (
@@ -47,3 +54,33 @@ def pytest_configure(config: pytest.Config) -> None:
         from hookproof.conformance.pytest_plugin.host import host_for
 
         config.pluginmanager.register(host_for(config), "hookproof-host")
+
+
+@pytest.fixture(scope="session")
+def _hookproof_processes() -> "Iterator[SharedProcesses]":
+    from hookproof.testing.shared_processes import SharedProcesses
+
+    with SharedProcesses() as processes:
+        yield processes
+
+
+@pytest.fixture
+def webhook_receiver(_hookproof_processes: "SharedProcesses") -> "Receiver":
+    """A URL that receives webhooks, the test's own; a failure shows what arrived there."""
+    return _hookproof_processes.new_receiver()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: "pytest.CallInfo[None]"
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Show what arrived beside a failure, unless its message does."""
+    report = yield
+    receiver = getattr(item, "funcargs", {}).get("webhook_receiver")
+    if receiver is not None and report.failed and report.when != "teardown":
+        from hookproof.testing.failure_report import what_arrived
+
+        arrived = what_arrived(receiver)
+        if arrived and not (call.excinfo and arrived in str(call.excinfo.value)):
+            report.sections.append(("webhook_receiver", arrived))
+    return report

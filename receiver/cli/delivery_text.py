@@ -8,6 +8,7 @@ from typing import Final
 
 from hookproof.process.terminal_text import printable as escaped
 from hookproof.receiver.cli.delivery_watch import JudgedDelivery
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
 
 # The most characters shown of a text of a sender.
 LONGEST: Final = 80
@@ -24,9 +25,6 @@ def cells(judged_delivery: JudgedDelivery) -> tuple[str, ...]:
     """The columns of one delivery, safe to print."""
     delivery = judged_delivery.delivery
     arrived = datetime.fromtimestamp(delivery.arrived_at, UTC)
-    answer = (
-        "broke off before its answer" if delivery.status is None else f"answered {delivery.status}"
-    )
     verdict = ""
     if judged_delivery.judgement is not None:
         verdict = (
@@ -40,9 +38,16 @@ def cells(judged_delivery: JudgedDelivery) -> tuple[str, ...]:
         str(delivery.sequence),
         f"{printable(delivery.method)} {printable(delivery.path)}",
         str(len(delivery.body)),
-        answer,
+        _answer_text(delivery),
         verdict,
     )
+
+
+def _answer_text(delivery: ReceivedDelivery) -> str:
+    if delivery.status is not None:
+        return f"answered {delivery.status}"
+    ended = delivery.closed_monotonic is not None
+    return "broke off before its answer" if ended else "not answered yet"
 
 
 def _unverified_text(judged_delivery: JudgedDelivery) -> str:
