@@ -4,7 +4,7 @@ This is the one importable name. `hookproof.spec`, `hookproof.mockserver`, `hook
 `hookproof.conformance` and `hookproof.load` are top-level folders of the repository, linked here;
 in a wheel they are ordinary folders.
 
-For tests of your own there are `Receiver`, its `Reply` and `WebhookDelivery`.
+For tests of your own there are `Receiver`, with its `Reply` and `WebhookDelivery`, and `Service`.
 """
 
 from importlib import import_module
@@ -14,13 +14,15 @@ if TYPE_CHECKING:
     from hookproof.receiver.replies.script import Reply
     from hookproof.testing.delivery import WebhookDelivery
     from hookproof.testing.receiver import Receiver
+    from hookproof.testing.service import Service
 
-__all__ = ["Receiver", "Reply", "WebhookDelivery"]
+__all__ = ["Receiver", "Reply", "Service", "WebhookDelivery"]
 
 # The module of each name: imported when the name is used, so that `import hookproof` stays fast.
 _MODULES: Final = {
     "Receiver": "hookproof.testing.receiver",
     "Reply": "hookproof.receiver.replies.script",
+    "Service": "hookproof.testing.service",
     "WebhookDelivery": "hookproof.testing.delivery",
 }
 

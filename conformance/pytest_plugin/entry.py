@@ -12,6 +12,7 @@ import pytest
 
 if TYPE_CHECKING:
     from hookproof.testing.receiver import Receiver
+    from hookproof.testing.service import Service
     from hookproof.testing.shared_processes import SharedProcesses
 
 # Name, placeholder and help of each option that takes a value.
@@ -70,17 +71,32 @@ def webhook_receiver(_hookproof_processes: "SharedProcesses") -> "Receiver":
     return _hookproof_processes.new_receiver()
 
 
+@pytest.fixture
+def webhook_dialect() -> str:
+    """The dialect of `webhook_service`: override or parametrize it."""
+    return "reference"
+
+
+@pytest.fixture
+def webhook_service(
+    _hookproof_processes: "SharedProcesses", webhook_dialect: str
+) -> "Iterator[Service]":
+    """The reference server, which is emptied after each test; a failure shows what it did."""
+    service = _hookproof_processes.service(webhook_dialect)
+    yield service
+    service.reset()
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: "pytest.CallInfo[None]"
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Show what arrived beside a failure, unless its message does."""
+    """Show beside a failure what arrived, and what the reference server did."""
     report = yield
-    receiver = getattr(item, "funcargs", {}).get("webhook_receiver")
-    if receiver is not None and report.failed and report.when != "teardown":
-        from hookproof.testing.failure_report import what_arrived
+    fixtures = getattr(item, "funcargs", {})
+    if report.failed and report.when != "teardown" and "_hookproof_processes" in fixtures:
+        from hookproof.testing.failure_report import fixture_sections
 
-        arrived = what_arrived(receiver)
-        if arrived and not (call.excinfo and arrived in str(call.excinfo.value)):
-            report.sections.append(("webhook_receiver", arrived))
+        message = str(call.excinfo.value) if call.excinfo else ""
+        report.sections.extend(fixture_sections(fixtures, message))
     return report

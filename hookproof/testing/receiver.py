@@ -6,13 +6,11 @@ receiver.reply_with(503, 200)
 first, second = receiver.wait_for(2)
 """
 
-import asyncio
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Literal, Self
+from typing import Final, Literal
 
 from hookproof.receiver.client.child_process import child
 from hookproof.receiver.client.control_api import ReceiverClient, ReceiverToken
@@ -21,10 +19,9 @@ from hookproof.receiver.replies.script import Reply
 from hookproof.receiver.signatures.judgement import SchemeFormat, SignatureJudge
 from hookproof.spec.dialect.reader import load_dialect
 from hookproof.testing.background_loop import BackgroundLoop
+from hookproof.testing.background_process import READY_WITHIN_S, BackgroundProcess
 from hookproof.testing.delivery import WebhookDelivery
 
-# Far more than is needed, for a busy machine: a process that fails reports it at once.
-READY_WITHIN_S: Final = 90.0
 # How long to wait for deliveries unless the caller says more.
 ARRIVE_WITHIN_S: Final = 5.0
 # How many deliveries a failure shows.
@@ -43,8 +40,8 @@ class _OpenReceiver:
     control_url: str
 
 
-class Receiver:
-    """Receives webhooks at a URL; a context manager, also of `async with`.
+class Receiver(BackgroundProcess):
+    """Receives webhooks at a URL.
 
     Methods whose name ends in `_async` are the same for callers in an event loop.
     """
@@ -53,47 +50,24 @@ class Receiver:
         """With `ca_folder` the receiver has the CA in it, which is made there if it is empty;
         otherwise a CA is made that ends with the process.
         """
+        super().__init__()
         self._arguments = ["receive", *(["--ca-dir", str(ca_folder)] if ca_folder else [])]
         self._open: _OpenReceiver | None = None
         self._judge: SignatureJudge | None = None
-        self._until_exit = ExitStack()
 
-    def __enter__(self) -> Self:
-        """Start the process; raises ChildFailed."""
-        with ExitStack() as stack:
-            loop = stack.enter_context(BackgroundLoop())
-            ready = loop.enter(child(self._arguments, deadline_s=READY_WITHIN_S))
-            client = loop.enter(ReceiverClient(ready["control"]))
-            self._open = _OpenReceiver(
-                loop=loop,
-                client=client,
-                token=loop.call(client.new_token()),
-                failed_handshakes=0,
-                ca_file=Path(ready["ca"]),
-                control_url=ready["control"],
-            )
-            self._until_exit = stack.pop_all()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None = None,
-        error: BaseException | None = None,
-        trace: TracebackType | None = None,
-    ) -> None:
-        self._open = None
-        self._until_exit.close()
-
-    async def __aenter__(self) -> Self:
-        return await asyncio.to_thread(self.__enter__)
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await asyncio.to_thread(self.__exit__)
+    def _start(self, stack: ExitStack) -> None:
+        loop = stack.enter_context(BackgroundLoop())
+        ready = loop.enter(child(self._arguments, deadline_s=READY_WITHIN_S))
+        client = loop.enter(ReceiverClient(ready["control"]))
+        self._open = _OpenReceiver(
+            loop=loop,
+            client=client,
+            token=loop.call(client.new_token()),
+            failed_handshakes=0,
+            ca_file=Path(ready["ca"]),
+            control_url=ready["control"],
+        )
+        stack.callback(setattr, self, "_open", None)
 
     def another(self) -> "Receiver":
         """A further URL of the same process, with deliveries, replies and secrets of its own.

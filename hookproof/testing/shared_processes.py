@@ -1,12 +1,13 @@
 """The processes that the tests of a pytest session share, each started when it is first needed."""
 
 from contextlib import ExitStack
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from hookproof.process.private_folder import private_folder
-from hookproof.receiver.http.authority import Authority
 from hookproof.testing.receiver import Receiver
+from hookproof.testing.service import Service
 
 
 class SharedProcesses:
@@ -14,8 +15,9 @@ class SharedProcesses:
 
     def __init__(self) -> None:
         self._stack = ExitStack()
-        self._authority: Authority | None = None
+        self._ca_folder: Path | None = None
         self._receiver: Receiver | None = None
+        self._services: dict[str, Service] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -31,12 +33,18 @@ class SharedProcesses:
     def new_receiver(self) -> Receiver:
         """A receiver with a token of its own."""
         if self._receiver is None:
-            folder = self._trusted().certificate_path.parent
-            self._receiver = self._stack.enter_context(Receiver(ca_folder=folder))
+            self._receiver = self._stack.enter_context(Receiver(ca_folder=self._trusted()))
         return self._receiver.another()
 
-    def _trusted(self) -> Authority:
-        """The CA of all processes."""
-        if self._authority is None:
-            self._authority = Authority(self._stack.enter_context(private_folder()))
-        return self._authority
+    def service(self, dialect: str) -> Service:
+        """The reference server under this dialect."""
+        if dialect not in self._services:
+            service = Service(dialect=dialect, ca_folder=self._trusted())
+            self._services[dialect] = self._stack.enter_context(service)
+        return self._services[dialect]
+
+    def _trusted(self) -> Path:
+        """The folder of the CA of all processes."""
+        if self._ca_folder is None:
+            self._ca_folder = self._stack.enter_context(private_folder())
+        return self._ca_folder

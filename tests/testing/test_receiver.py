@@ -15,7 +15,7 @@ import pytest
 from hookproof import Receiver, Reply
 from hookproof.receiver.client.child_process import ChildFailed
 from hookproof.receiver.client.control_api import ReceiverFailed
-from hookproof.testing.failure_report import what_arrived
+from hookproof.testing.failure_report import fixture_sections
 from tests.testing.sender import SECRET, post, signature
 
 # No delivery comes within this time.
@@ -182,4 +182,6 @@ def test_a_receiver_whose_process_was_killed_is_reported_as_such() -> None:
         (child,) = set(psutil.Process().children()) - others
         child.kill()
         child.wait()
-        assert "does not answer" in what_arrived(receiver)
+        ((name, described),) = fixture_sections({"mine": receiver}, "message")
+    assert name == "mine"
+    assert "does not answer" in described
