@@ -91,7 +91,7 @@ SUBCOMMANDS: Final = {
     ),
     "vectors": (
         "hookproof.receiver.cli.vectors:vectors",
-        "Print signed deliveries, valid and invalid, to test a verifier.",
+        "Print signed deliveries, valid and invalid; grade a verifier.",
     ),
     "verify": (
         "hookproof.receiver.cli.verify:verify",

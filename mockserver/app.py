@@ -22,7 +22,7 @@ from hookproof.mockserver.api.request_journal import RequestJournal
 from hookproof.mockserver.api.request_pipeline import RequestLimits, RequestPipeline
 from hookproof.mockserver.api.response import Responder
 from hookproof.mockserver.api.routes import Routes
-from hookproof.mockserver.api.service import Dispatch, Service
+from hookproof.mockserver.api.service import ApiService, Dispatch
 from hookproof.mockserver.collaborators import Collaborators
 from hookproof.mockserver.control.fixtures import FixtureLoader
 from hookproof.mockserver.control.listener import ControlListener
@@ -166,9 +166,9 @@ class Assembly:
             answered_requests=self.journal.counts.total,
         )
 
-    def service(self, collaborators: Collaborators, dispatch: Dispatch) -> Service:
+    def service(self, collaborators: Collaborators, dispatch: Dispatch) -> ApiService:
         database, dialect = self._database, self._dialect
-        return Service(
+        return ApiService(
             dialect=dialect,
             contract=self._contract,
             errors=collaborators.errors.of(dialect),
@@ -190,7 +190,7 @@ class Assembly:
             dispatch=dispatch,
         )
 
-    def pipeline(self, collaborators: Collaborators, service: Service) -> RequestPipeline:
+    def pipeline(self, collaborators: Collaborators, service: ApiService) -> RequestPipeline:
         handlers = build_handlers(
             collaborators.endpoint_handlers(service),
             collaborators.portal_link_handlers(service),
@@ -285,7 +285,7 @@ def _live_faults(
     assembly: Assembly,
     collaborators: Collaborators,
     dispatch: EngineDispatch,
-    service: Service,
+    service: ApiService,
     orders: Sequence[FaultOrder],
 ) -> LiveFaults:
     async def rebuild(faults: Sequence[Fault]) -> Responder:

@@ -22,10 +22,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import hookproof
 from hookproof.conformance.generation.operation_sequence import SequenceStep
 from hookproof.process.private_folder import private_folder
-from hookproof.receiver.client.child_process import send_signal
+from hookproof.receiver.client.child_process import SOURCES, send_signal
 
 LINE_LIMIT = 16 * 1024 * 1024
 # The variable with the folder in which the output of generators is kept; empty or missing for none.
@@ -193,8 +192,7 @@ async def _lines(
 def _environment(storage: Path) -> dict[str, str]:
     # The child must find this package whatever the current directory is, order sets
     # alike every time, and keep the caches of hypothesis out of the current directory.
-    package_parent = str(Path(hookproof.__file__).parents[1])
-    paths = [package_parent, *filter(None, [os.environ.get("PYTHONPATH")])]
+    paths = [str(SOURCES), *filter(None, [os.environ.get("PYTHONPATH")])]
     return {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(paths),

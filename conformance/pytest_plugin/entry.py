@@ -1,11 +1,19 @@
-"""The pytest11 entry point: adds the options, and nothing else until one of them is used.
+"""The pytest11 entry point: options and fixtures, and nothing else until one of them is used.
 
     pytest --hookproof-target target.yaml
 
 pytest imports this module at each start, so it imports nothing else of the project.
 """
 
+from collections.abc import Generator, Iterator
+from typing import TYPE_CHECKING
+
 import pytest
+
+if TYPE_CHECKING:
+    from hookproof.testing.receiver import Receiver
+    from hookproof.testing.service import Service
+    from hookproof.testing.shared_processes import SharedProcesses
 
 # Name, placeholder and help of each option that takes a value.
 OPTIONS = (
@@ -47,3 +55,48 @@ def pytest_configure(config: pytest.Config) -> None:
         from hookproof.conformance.pytest_plugin.host import host_for
 
         config.pluginmanager.register(host_for(config), "hookproof-host")
+
+
+@pytest.fixture(scope="session")
+def _hookproof_processes() -> "Iterator[SharedProcesses]":
+    from hookproof.testing.shared_processes import SharedProcesses
+
+    with SharedProcesses() as processes:
+        yield processes
+
+
+@pytest.fixture
+def webhook_receiver(_hookproof_processes: "SharedProcesses") -> "Receiver":
+    """A URL that receives webhooks, the test's own; a failure shows what arrived there."""
+    return _hookproof_processes.new_receiver()
+
+
+@pytest.fixture
+def webhook_dialect() -> str:
+    """The dialect of `webhook_service`: override or parametrize it."""
+    return "reference"
+
+
+@pytest.fixture
+def webhook_service(
+    _hookproof_processes: "SharedProcesses", webhook_dialect: str
+) -> "Iterator[Service]":
+    """The reference server, which is emptied after each test; a failure shows what it did."""
+    service = _hookproof_processes.service(webhook_dialect)
+    yield service
+    service.reset()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: "pytest.CallInfo[None]"
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Show beside a failure what arrived, and what the reference server did."""
+    report = yield
+    fixtures = getattr(item, "funcargs", {})
+    if report.failed and report.when != "teardown" and "_hookproof_processes" in fixtures:
+        from hookproof.testing.failure_report import fixture_sections
+
+        message = str(call.excinfo.value) if call.excinfo else ""
+        report.sections.extend(fixture_sections(fixtures, message))
+    return report

@@ -32,7 +32,7 @@ class Dispatch(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Service:
+class ApiService:
     """The collaborators of the handlers. `now` returns unix seconds and is strictly increasing."""
 
     dialect: Dialect

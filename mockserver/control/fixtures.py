@@ -7,7 +7,7 @@ from jsonschema_rs import Draft202012Validator
 
 from hookproof.mockserver.api.handlers.portal_links import PortalLinkHandlers
 from hookproof.mockserver.api.handlers.sources import SourceHandlers
-from hookproof.mockserver.api.service import Service
+from hookproof.mockserver.api.service import ApiService
 from hookproof.mockserver.fixture_file import REQUIRED, ProjectFixtures
 from hookproof.spec.contract.service_contract import Contract
 
@@ -19,7 +19,7 @@ class BadRecord(Exception):
 class FixtureLoader:
     """Creates portal links and sources from records."""
 
-    def __init__(self, service: Service, projects: Sequence[str]) -> None:
+    def __init__(self, service: ApiService, projects: Sequence[str]) -> None:
         self.projects = projects
         self._database = service.database
         self._create: Mapping[str, Callable[[str, Mapping[str, Any]], bytes]] = {

@@ -25,7 +25,7 @@ from aiohttp import web
 
 from hookproof.control.same_origin import guard
 from hookproof.mockserver.api.request_journal import RequestEntry, RequestJournal
-from hookproof.mockserver.api.service import Service
+from hookproof.mockserver.api.service import ApiService
 from hookproof.mockserver.control.fixtures import BadRecord, FixtureLoader
 from hookproof.mockserver.faults.answering import FAULTS
 from hookproof.mockserver.faults.live import BadOrder, FaultOrder, LiveFaults
@@ -48,7 +48,7 @@ _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 class ControlListener:
     def __init__(
         self,
-        service: Service,
+        service: ApiService,
         *,
         loader: FixtureLoader,
         fixtures: ProjectFixtures,

@@ -1,12 +1,8 @@
-"""Shows deliveries to a person: a growing table on a terminal, plain lines elsewhere.
-
-The text that senders write is untrusted: control characters never reach the terminal.
-"""
+"""Shows deliveries to a person: a growing table on a terminal, plain lines elsewhere."""
 
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from typing import Final
 
 import click
@@ -15,12 +11,10 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from hookproof.process.terminal_text import printable as escaped
+from hookproof.receiver.cli.delivery_text import cells, delivery_line
 from hookproof.receiver.cli.delivery_watch import Display, JudgedDelivery
 
 COLUMNS: Final = ("time (UTC)", "token", "#", "request", "bytes", "answer", "verdict")
-# The most characters shown of a text of a sender.
-LONGEST: Final = 80
 # The lines of a table that are not deliveries: its frame, head and caption.
 FRAME_LINES: Final = 6
 LEAST_ROWS: Final = 3
@@ -40,9 +34,7 @@ class LineDisplay:
         self._write_line = write_line
 
     def show(self, judged_delivery: JudgedDelivery) -> None:
-        time, token, number, request, size, answer, verdict = cells(judged_delivery)
-        line = f"{time} {token} #{number} {request} {size} bytes, {answer}"
-        self._write_line(f"{line}, {verdict}" if verdict else line)
+        self._write_line(delivery_line(judged_delivery))
 
 
 class LiveTable:
@@ -88,45 +80,7 @@ def display(*, silent: bool) -> Iterator[Display]:
             yield LiveTable(live, console)
 
 
-def cells(judged_delivery: JudgedDelivery) -> tuple[str, ...]:
-    """The columns of one delivery, safe to print."""
-    delivery = judged_delivery.delivery
-    arrived = datetime.fromtimestamp(delivery.arrived_at, UTC)
-    answer = (
-        "broke off before its answer" if delivery.status is None else f"answered {delivery.status}"
-    )
-    verdict = ""
-    if judged_delivery.judgement is not None:
-        verdict = (
-            f"verified: {judged_delivery.judgement.sentence}"
-            if judged_delivery.judgement.verified
-            else _unverified_text(judged_delivery)
-        )
-    return (
-        f"{arrived:%H:%M:%S}.{arrived.microsecond // 1000:03d}",
-        printable(delivery.token),
-        str(delivery.sequence),
-        f"{printable(delivery.method)} {printable(delivery.path)}",
-        str(len(delivery.body)),
-        answer,
-        verdict,
-    )
-
-
-def _unverified_text(judged_delivery: JudgedDelivery) -> str:
-    judgement = judged_delivery.judgement
-    assert judgement is not None
-    assert judgement.diagnosis is not None
-    return f"not verified: {judgement.reason}: {printable(judgement.diagnosis.cause, 400)}"
-
-
 def _style(judged_delivery: JudgedDelivery) -> str:
     if judged_delivery.judgement is None:
         return ""
     return "green" if judged_delivery.judgement.verified else "red"
-
-
-def printable(text: str, longest: int = LONGEST) -> str:
-    """At most `longest` characters of a text; unprintable ones are written as escapes."""
-    shown = escaped(text[: longest + 1])
-    return shown if len(shown) <= longest else shown[: longest - 1] + "\u2026"

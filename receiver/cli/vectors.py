@@ -1,19 +1,23 @@
 """The command `hookproof vectors`."""
 
+import asyncio
 import json
-from collections.abc import Mapping
-from typing import Any
+import os
+from collections.abc import Sequence
 
 import click
 
-from hookproof.process.exit_codes import CommandError
+from hookproof.process.exit_codes import CommandError, ExitCode
+from hookproof.receiver.cli.grading_text import grading_json, grading_lines
 from hookproof.receiver.cli.verify import load_named_dialect
+from hookproof.receiver.signatures.judgement import SchemeFormat
 from hookproof.receiver.vectors.corpus import (
     NoVectors,
     build_corpus,
     corpus_document,
     corpus_schema,
 )
+from hookproof.receiver.vectors.vector import Vector
 from hookproof.spec.completion import complete_dialect
 
 
@@ -25,20 +29,86 @@ from hookproof.spec.completion import complete_dialect
     help="Only those of this dialect.",
 )
 @click.option(
+    "--format",
+    "format_name",
+    type=click.Choice([choice.value for choice in SchemeFormat]),
+    help="Only those of this signature format.",
+)
+@click.option(
     "--schema", "as_schema", is_flag=True, help="Print the JSON Schema of the output instead."
 )
-def vectors(*, dialect: str | None, as_schema: bool) -> None:
+@click.option(
+    "--against",
+    metavar="COMMAND",
+    help="Show each to this command on standard input; it ends with 0 to accept it, 1 to refuse.",
+)
+@click.option(
+    "--against-url",
+    metavar="URL",
+    help="Post each to this URL; it answers with 2xx to accept it, 4xx to refuse.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print what a verifier gets wrong as JSON.")
+@click.pass_context
+def vectors(
+    context: click.Context,
+    /,
+    *,
+    dialect: str | None,
+    format_name: str | None,
+    as_schema: bool,
+    against: str | None,
+    against_url: str | None,
+    as_json: bool,
+) -> None:
     """Print signed deliveries as JSON, good and bad ones.
 
-    Each has the verdict that a verifier should reach.
+    Each has the verdict that a verifier should reach. With --against or --against-url a verifier is
+    graded by them: which it gets wrong, and what that means. The exit code is then 1 if it gets any
+    wrong, 4 if the URL cannot be reached.
     """
+    if sum((against is not None, against_url is not None, as_schema)) > 1:
+        raise click.UsageError("give one of --against, --against-url and --schema")
+    if as_schema:
+        click.echo(json.dumps(corpus_schema(), indent=1))
+        return
+    chosen = _chosen(dialect, format_name)
+    if against is None and against_url is None:
+        click.echo(json.dumps(corpus_document(chosen), indent=1))
+        return
+    context.exit(_grade(chosen, against, against_url, as_json=as_json))
+
+
+def _chosen(dialect: str | None, format_name: str | None) -> Sequence[Vector]:
+    """The vectors of a dialect and a format, of all if None."""
     try:
-        document = corpus_schema() if as_schema else _corpus(dialect)
+        corpus = build_corpus(load_named_dialect(dialect) if dialect else None)
     except NoVectors as error:
         raise CommandError(str(error)) from None
-    click.echo(json.dumps(document, indent=1))
+    return [vector for vector in corpus if format_name in (None, vector.format.value)]
 
 
-def _corpus(dialect: str | None) -> Mapping[str, Any]:
-    """The corpus of a dialect, of all if None; raises NoVectors."""
-    return corpus_document(build_corpus(load_named_dialect(dialect) if dialect else None))
+def _grade(
+    chosen: Sequence[Vector], command: str | None, url: str | None, *, as_json: bool
+) -> ExitCode:
+    """Print what a verifier gets wrong."""
+    from hookproof.receiver.vectors.verifiers import (
+        CommandVerifier,
+        UrlVerifier,
+        VerifierUnreachable,
+        VerifierUnusable,
+        grade,
+    )
+
+    try:
+        verifier = CommandVerifier(command) if command is not None else UrlVerifier(url or "")
+        graded = asyncio.run(grade(verifier, chosen, at_once=len(os.sched_getaffinity(0))))
+    except VerifierUnusable as problem:
+        raise CommandError(f"--against: {problem}") from None
+    except VerifierUnreachable as problem:
+        raise CommandError(f"--against-url: {problem}", ExitCode.UNREACHABLE) from None
+    if as_json:
+        click.echo(json.dumps(grading_json(graded), indent=1))
+    else:
+        for line in grading_lines(graded):
+            click.echo(line)
+    return ExitCode.OK if all(each.right for each in graded) else ExitCode.FAILED

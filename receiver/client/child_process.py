@@ -21,13 +21,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Self
 
-import hookproof
 from hookproof.process import standard_input
 
 # -P keeps a folder `hookproof` in the user's current folder from being imported.
 HOOKPROOF: Final = (sys.executable, "-P", "-m", "hookproof")
 CHILD_OPTIONS: Final = ("--json", standard_input.OPTION)
-SOURCES: Final = Path(hookproof.__file__).parents[1]
+SOURCES: Final = Path(standard_input.__file__).parents[2]
 GRACE_S: Final = 2.0
 # How many of a child's last lines of errors are kept.
 KEPT_LINES: Final = 20

@@ -32,7 +32,8 @@ LIVING: Final = [page for page in PAGES if page.name != "CHANGELOG.md"]
 
 LINK: Final = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 CODE: Final = re.compile(r"```\w*\n(.*?)```|`([^`\n]+)`", re.DOTALL)
-CALL: Final = re.compile(r"(?:^|[\s(|])hookproof ([a-z]+)([^\n|#]*)")
+# `from hookproof import ...` is no call.
+CALL: Final = re.compile(r"(?:^|(?<!from)[\s(|])hookproof ([a-z]+)([^\n|#]*)")
 COUNTED: Final = re.compile(
     r"\b\d[\d,]* (?:\w+ )?"
     r"(?:faults|checks|requirements|tests|vectors|variants|mutants|gaps|trials)\b"

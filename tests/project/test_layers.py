@@ -21,6 +21,7 @@ PLANTED: Final[Mapping[str, Sequence[tuple[str, str]]]] = {
         ("hookproof/process/exit_codes.py", "import hookproof.spec.catalogue"),
         ("hookproof/control/same_origin.py", "import hookproof.process.exit_codes"),
         ("hookproof/target/target_file.py", "import hookproof.conformance.target.definition"),
+        ("hookproof/testing/receiver.py", "import hookproof.conformance.model.evidence"),
         ("conformance/cli/list.py", "import hookproof.commands.dialect.command"),
     ),
     "the receiver and the mock server share vectors and no code": (

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from hookproof.mockserver.api.endpoint_settings import unusable_settings
 from hookproof.mockserver.api.serialization.response_serializer import encode
-from hookproof.mockserver.api.service import OperationCall, OperationResult, Service
+from hookproof.mockserver.api.service import ApiService, OperationCall, OperationResult
 from hookproof.mockserver.store.deliveries import StoredCredentials
 from hookproof.mockserver.store.endpoints import (
     EndpointRow,
@@ -23,7 +23,7 @@ _INTEGERS: Final = ("http_timeout", "rate_limit", "rate_limit_duration")
 
 
 class EndpointHandlers:
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: ApiService) -> None:
         self._service = service
         properties = service.contract.operations["createEndpoint"].body_schema or {}
         members: Mapping[str, Mapping[str, Any]] = properties["properties"]

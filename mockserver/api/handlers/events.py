@@ -6,7 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from hookproof.mockserver.api.serialization.response_serializer import encode
-from hookproof.mockserver.api.service import OperationCall, OperationResult, Service
+from hookproof.mockserver.api.service import ApiService, OperationCall, OperationResult
 from hookproof.mockserver.delivery.attempt.headers import (
     custom_header_problems,
     header_text,
@@ -42,7 +42,7 @@ def _flagged(document: bytes) -> bytes:
 
 
 class EventHandlers:
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: ApiService) -> None:
         self._service = service
         self._without_owner = service.dialect.delivery.reach.value is Reach.ACTIVE_ENDPOINTS
         self._idempotency = service.dialect.idempotency

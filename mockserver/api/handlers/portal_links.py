@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from hookproof.mockserver.api.serialization.response_serializer import encode
-from hookproof.mockserver.api.service import OperationCall, OperationResult, Service
+from hookproof.mockserver.api.service import ApiService, OperationCall, OperationResult
 from hookproof.mockserver.store.endpoints import EndpointRow
 from hookproof.mockserver.store.portal_links import LISTED_COLUMNS, NewPortalLink, PortalLinkRow
 from hookproof.spec.dialect.vocabulary import LeftOut, OnInput, PortalEndpointsMeaning
@@ -18,7 +18,7 @@ _decode: Final = msgspec.json.decode
 class PortalLinkHandlers:
     """Lists, shows and updates portal links; their endpoints are looked up each time."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: ApiService) -> None:
         rules = service.dialect.paging
         self._service = service
         self._accepts_list = (

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from hookproof.mockserver.api.serialization.response_serializer import encode
-from hookproof.mockserver.api.service import OperationCall, OperationResult, Service
+from hookproof.mockserver.api.service import ApiService, OperationCall, OperationResult
 from hookproof.mockserver.store.sources import COLUMNS, NewSource
 from hookproof.spec.dialect.vocabulary import Match
 
 
 class SourceHandlers:
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: ApiService) -> None:
         rules = service.dialect.paging
         self._service = service
         listing = service.listing(

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from hookproof.mockserver.api.service import Service
+from hookproof.mockserver.api.service import ApiService
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.model import Dialect
 
@@ -17,7 +17,7 @@ def misread_dialect(dialect: Dialect, path: str, value: object) -> Dialect:
     return replace(dialect, **changed)
 
 
-def misread_service(service: Service, path: str, value: object) -> Service:
+def misread_service(service: ApiService, path: str, value: object) -> ApiService:
     """What handlers work with, where they misread one answer of the dialect."""
     return replace(service, dialect=misread_dialect(service.dialect, path, value))
 

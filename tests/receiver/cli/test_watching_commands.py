@@ -13,14 +13,14 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from hookproof.cli import main
+from hookproof.receiver.cli.delivery_text import cells
 from hookproof.receiver.cli.delivery_watch import JudgedDelivery
-from hookproof.receiver.cli.display import cells
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from tests.receiver.receiver_process import COMMAND, DEADLINE_S, read_to_end
 from tests.source_tree import ROOT
@@ -167,6 +167,7 @@ def test_no_sender_can_write_control_characters() -> None:
         arrived_at=0.0,
         arrived_monotonic=0.0,
         completed_monotonic=None,
+        closed_monotonic=1.0,
         peer_port=1,
         client_certificate=None,
         status=None,
@@ -174,6 +175,8 @@ def test_no_sender_can_write_control_characters() -> None:
     shown = cells(JudgedDelivery(delivery=hostile, judgement=None))
     assert all(text.isprintable() and len(text) <= 90 for text in shown)
     assert "broke off before its answer" in shown
+    waiting = JudgedDelivery(delivery=replace(hostile, closed_monotonic=None), judgement=None)
+    assert "not answered yet" in cells(waiting)
 
 
 @pytest.mark.parametrize(

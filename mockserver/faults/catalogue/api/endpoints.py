@@ -12,7 +12,7 @@ import msgspec
 
 from hookproof.mockserver.api.handlers.endpoints import EndpointHandlers
 from hookproof.mockserver.api.serialization.response_serializer import ResponseSerializer
-from hookproof.mockserver.api.service import OperationCall, OperationResult, Service
+from hookproof.mockserver.api.service import ApiService, OperationCall, OperationResult
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.altered_endpoints import (
     AlteredCreation,
@@ -71,7 +71,7 @@ class UrlNormalised(AlteredCreation):
 class OwnerTakenOnce(EndpointHandlers):
     """A second endpoint with the same owner_id is created without an owner."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: ApiService) -> None:
         super().__init__(service)
         self._used_owners: set[str] = set()
 
@@ -282,7 +282,7 @@ class AppIdRefused(EndpointHandlers):
 class AppIdMistaken(EndpointHandlers):
     """The deprecated appID is ignored where it may stand for the owner, and else replaces it."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: ApiService) -> None:
         right = service.dialect.requests.app_id.value
         wrong = (
             AppIdMeaning.IGNORED if right is AppIdMeaning.OWNER_ALIAS else AppIdMeaning.OWNER_ALIAS

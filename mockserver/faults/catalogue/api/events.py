@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from hookproof.mockserver.api.handlers.events import EventHandlers
-from hookproof.mockserver.api.service import OperationCall, OperationResult, Service
+from hookproof.mockserver.api.service import ApiService, OperationCall, OperationResult
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.altered_responses import (
     BROADCAST,
@@ -252,7 +252,7 @@ class DuplicateDelivered(EventHandlers):
 class DuplicateAnsweredOtherwise(EventHandlers):
     """A duplicate shows the first event where the dialect has another one, and the reverse."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: ApiService) -> None:
         right = service.dialect.idempotency.duplicate.value
         wrong = (
             Duplicate.FIRST_EVENT if right is Duplicate.FLAGGED_EVENT else Duplicate.FLAGGED_EVENT
@@ -301,7 +301,7 @@ class KeysOfEveryProject(EventTable):
 class KeylessDeliveredOnce(EventHandlers):
     """Of events without an idempotency_key that have the same data only one is delivered."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: ApiService) -> None:
         super().__init__(service)
         self._sent: set[tuple[object, ...]] = set()
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from hookproof.mockserver.api.handlers.portal_links import PortalLinkHandlers
-from hookproof.mockserver.api.service import OperationCall, OperationResult, Service
+from hookproof.mockserver.api.service import ApiService, OperationCall, OperationResult
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.altered_responses import (
     GET_PORTAL_LINK,
@@ -73,7 +73,7 @@ class EndpointsOfAnybody(EndpointTable):
 class EndpointsOfTheFirstLook(PortalLinkHandlers):
     """A portal link keeps showing the endpoints of its owner that were shown first."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: ApiService) -> None:
         super().__init__(service)
         self._first_shown: dict[str, list[EndpointRow]] = {}
 
@@ -89,7 +89,7 @@ class EndpointsOfTheFirstLook(PortalLinkHandlers):
 class EndpointsOfTheFirstOwner(PortalLinkHandlers):
     """A portal link keeps showing the endpoints of the owner with which it was shown first."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: ApiService) -> None:
         super().__init__(service)
         self._first_owners: dict[int, str | None] = {}
 
@@ -253,7 +253,7 @@ class UpdatedNameNotStored(PortalLinkHandlers):
 class LaterNamesNotStored(UpdatedNameNotStored):
     """Only the first update of a portal link stores a new name."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: ApiService) -> None:
         super().__init__(service)
         self._updated: set[tuple[str, str]] = set()
 
@@ -301,7 +301,7 @@ class ListedEndpointsRefused(PortalLinkHandlers):
 class ListedEndpointsMistaken(PortalLinkHandlers):
     """The deprecated endpoints are ignored where the dialect adds them, and the reverse."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: ApiService) -> None:
         right = service.dialect.requests.portal_endpoints.value
         added = right is PortalEndpointsMeaning.ADDED
         wrong = PortalEndpointsMeaning.IGNORED if added else PortalEndpointsMeaning.ADDED

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final
 import msgspec
 
 from hookproof.mockserver.api.handlers.events import EventHandlers
-from hookproof.mockserver.api.service import OperationCall, OperationResult, Service
+from hookproof.mockserver.api.service import ApiService, OperationCall, OperationResult
 from hookproof.mockserver.delivery.attempt import headers as delivery_headers
 from hookproof.mockserver.delivery.attempt.body import encode_form
 from hookproof.mockserver.delivery.attempt.headers import (
@@ -222,7 +222,7 @@ def refuses_further_headers(dialect: Dialect) -> bool:
 class FurtherHeadersTaken(EventHandlers):
     """A custom header is taken that the dialect reserves although the service does not set it."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: ApiService) -> None:
         super().__init__(service)
         further = service.dialect.delivery.further_reserved_headers
         self._reserved_headers -= {name.lower() for name in further}
@@ -232,7 +232,7 @@ class FurtherHeadersTaken(EventHandlers):
 class ReservedHeadersMistaken(EventHandlers):
     """A reserved custom header is refused where the dialect ignores it, and the reverse."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: ApiService) -> None:
         super().__init__(service)
         names = delivery_headers.reserved_header_names(service.dialect)
         self._reserved_headers = frozenset() if self._reserved_headers else names

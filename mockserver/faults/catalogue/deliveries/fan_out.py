@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from hookproof.mockserver.api.handlers.endpoints import EndpointHandlers
 from hookproof.mockserver.api.handlers.events import EventHandlers
-from hookproof.mockserver.api.service import OperationCall, OperationResult, Service
+from hookproof.mockserver.api.service import ApiService, OperationCall, OperationResult
 from hookproof.mockserver.delivery.attempt.sender import AttemptResult, AttemptSender
 from hookproof.mockserver.delivery.http_client.egress import EgressGuard, IPAddress
 from hookproof.mockserver.delivery.store_port import EndpointSettings, Failure, PendingDelivery
@@ -77,7 +77,7 @@ class EveryTwentiethDoubled(EventTable):
 class ReachMistaken(EventHandlers):
     """A broadcast does not reach endpoints without an owner_id."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: ApiService) -> None:
         super().__init__(service)
         self._without_owner = not self._without_owner
 
@@ -88,7 +88,7 @@ class ReachMistaken(EventHandlers):
 class DisabledMistaken(EndpointHandlers):
     """A disabled endpoint receives where the dialect says it does not, and the reverse."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: ApiService) -> None:
         right = service.dialect.delivery.disabled_receives.value
         super().__init__(misread_service(service, "delivery.disabled_receives", not right))
 
@@ -140,7 +140,7 @@ class FailureStopsTheRest(AttemptSender):
 class VisitedOtherwise(EndpointHandlers):
     """The URL of a new endpoint is requested with GET, whatever the dialect says."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: ApiService) -> None:
         super().__init__(misread_service(service, "delivery.creation_visit", CreationVisit.GET))
 
 

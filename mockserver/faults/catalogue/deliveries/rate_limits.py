@@ -5,7 +5,7 @@ from typing import Any, Final
 import msgspec
 
 from hookproof.mockserver.api.handlers.endpoints import EndpointHandlers
-from hookproof.mockserver.api.service import OperationCall, OperationResult, Service
+from hookproof.mockserver.api.service import ApiService, OperationCall, OperationResult
 from hookproof.mockserver.delivery.scheduling.dispatcher import Dispatcher
 from hookproof.mockserver.delivery.scheduling.endpoint_queue import EndpointQueue
 from hookproof.mockserver.delivery.scheduling.rate_limit import AttemptKey, SlidingWindow
@@ -214,7 +214,7 @@ class LimitedWithoutDuration(AlteredSettings):
 class OtherDefaultDuration(EndpointHandlers):
     """Without rate_limit_duration a limit counts over twice the dialect's default time."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: ApiService) -> None:
         twice = 2 * service.dialect.delivery.default_rate_limit_duration.value
         super().__init__(misread_service(service, "delivery.default_rate_limit_duration", twice))
 
@@ -223,7 +223,7 @@ class OtherDefaultDuration(EndpointHandlers):
 class DefaultDurationOffByOne(EndpointHandlers):
     """Without rate_limit_duration a limit counts over one unit more than the default."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: ApiService) -> None:
         more = 1 + service.dialect.delivery.default_rate_limit_duration.value
         super().__init__(misread_service(service, "delivery.default_rate_limit_duration", more))
 
@@ -257,7 +257,7 @@ class TimeoutTooShort(AlteredSettings):
 class OtherDefaultTimeout(EndpointHandlers):
     """Without http_timeout an attempt waits ten seconds longer than the dialect says."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: ApiService) -> None:
         longer = service.dialect.delivery.default_timeout_s.value + 10
         super().__init__(misread_service(service, "delivery.default_timeout_s", longer))
 

@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from hookproof.mockserver.api.handlers.endpoints import EndpointHandlers
-from hookproof.mockserver.api.service import OperationCall, OperationResult, Service
+from hookproof.mockserver.api.service import ApiService, OperationCall, OperationResult
 from hookproof.mockserver.delivery.attempt.signing import Signer
 from hookproof.mockserver.delivery.store_port import EndpointSettings
 from hookproof.mockserver.faults.registry import fault
@@ -225,7 +225,7 @@ class NewSecretExpires(EndpointHandlers):
 class OtherDefaultExpiration(EndpointHandlers):
     """Without expiration the old secret lives an hour longer than the dialect says."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: ApiService) -> None:
         rolling = service.dialect.rolling
         longer = rolling.default_expiration.value + round(3600 / rolling.expiration_unit.in_seconds)
         super().__init__(misread_service(service, "rolling.default_expiration", longer))

@@ -5,7 +5,7 @@ from typing import Any
 
 from hookproof.mockserver.api.handlers.portal_links import PortalLinkHandlers
 from hookproof.mockserver.api.request_pipeline import RequestPipeline
-from hookproof.mockserver.api.service import Service
+from hookproof.mockserver.api.service import ApiService
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.altered_validation import AlteredValidation, Schema
 from hookproof.mockserver.faults.support.misread_dialect import misread_group, misread_service
@@ -32,7 +32,7 @@ class UnknownListedMistaken(PortalLinkHandlers):
     and the reverse.
     """
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: ApiService) -> None:
         right = service.dialect.requests.unknown_listed_endpoints.value
         wrong = OnInput.REFUSED if right is OnInput.IGNORED else OnInput.IGNORED
         super().__init__(misread_service(service, "requests.unknown_listed_endpoints", wrong))
