@@ -181,7 +181,7 @@ def _failures(run: Run, page: _Page) -> Iterator[Text]:
         yield from _disagreement(disagreement, explained.get(disagreement.field, ()), page)
     for defect in others:
         yield Text()
-        yield from _sentence(run, defect.lead.entry, page)
+        yield from _sentence(run, defect.lead, page)
         yield from _finding(defect, page)
 
 
@@ -201,9 +201,12 @@ def _disagreement(
             yield from page.member("follows", _consequence(broken), style="dim")
 
 
-def _sentence(run: Run, entry: Entry, page: _Page) -> Iterator[Text]:
+def _sentence(run: Run, broken: BrokenRequirement, page: _Page) -> Iterator[Text]:
+    entry, place = broken.entry, broken.operation or DELIVERIES
     accepted = " · accepted by the baseline" if entry.accepted else ""
-    heading = f"{WORDS[entry.verdict]} {entry.requirement.id} · {where(run, entry)}{accepted}"
+    heading = (
+        f"{WORDS[entry.verdict]} {entry.requirement.id} · {place} · {where(run, entry)}{accepted}"
+    )
     yield from page.block(heading, style=f"bold {STYLES[entry.verdict]}")
     yield from page.block(entry.requirement.text, first="  ", indent="  ")
 
@@ -308,7 +311,7 @@ def _overview(run: Run, page: _Page, folder: Path | None) -> Iterator[Text]:
 
 def _overview_row(broken: BrokenRequirement, page: _Page) -> Iterator[Text]:
     finding = broken.finding
-    name, operation = broken.entry.requirement.id, finding.operation or DELIVERIES
+    name, operation = broken.entry.requirement.id, broken.operation or DELIVERIES
     yield from _overview_line(name, operation, finding.message, page)
 
 

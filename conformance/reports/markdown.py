@@ -58,7 +58,7 @@ def _totals(run: Run) -> Iterator[str]:
 
 def _defect(run: Run, number: int, defect: Defect) -> Iterator[str]:
     finding, entry = defect.lead.finding, defect.lead.entry
-    yield f"### {number}. {escaped(finding.message)}"
+    yield f"### {number}. {escaped(defect.lead.title)}"
     yield ""
     sentence = escaped(entry.requirement.text)
     yield f"**{entry.requirement.id}** {sentence} ({escaped(where(run, entry))})"

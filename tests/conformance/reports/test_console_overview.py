@@ -7,6 +7,9 @@ import pytest
 
 from hookproof.conformance.model.ledger import Entry
 from hookproof.conformance.reports.console import Detail, lines
+from hookproof.conformance.reports.html import html_text
+from hookproof.conformance.reports.markdown import markdown_text
+from hookproof.conformance.results.defects import defects
 from hookproof.conformance.results.run_file import Run
 from hookproof.spec.catalogue import Level
 from tests.conformance.canned_evidence import exchange
@@ -59,6 +62,24 @@ def test_a_failing_run_ends_with_a_line_for_each_finding_and_where_the_rest_is(
         "",
         "DOES NOT CONFORM  stated 0/3 · not exercised 0 · accepted 1 · seed 7 · 21.4 s",
     ]
+
+
+def test_a_finding_names_the_operation_that_is_accused_not_the_one_that_shows_it(
+    tmp_path: Path,
+) -> None:
+    entry = found("4.1-2", "getEndpoint", "The name is another one")
+    proof = (replace(exchange(), operation_id="createEndpoint"), *entry.findings[0].exchanges)
+    finding = replace(entry.findings[0], exchanges=proof)
+    run = finished_run(tmp_path, replace(entry, findings=(finding,)))
+    output = shown(run).splitlines()
+    assert "FAIL 4.1-2 · createEndpoint · stated · section 4.1, Create an endpoint" in output
+    assert "  4.1-2    createEndpoint        The name is another one" in output
+    (defect,) = defects(run.entries)
+    assert defect.lead.title == "createEndpoint: The name is another one"
+    for report in (html_text(run), markdown_text(run)):
+        assert defect.lead.title in report
+    named = replace(finding, message="createEndpoint loses the name")
+    assert replace(defect.lead, finding=named).title == "createEndpoint loses the name"
 
 
 def test_the_overview_is_short(tmp_path: Path) -> None:
