@@ -27,6 +27,7 @@ from hookproof.conformance.reports.summary import (
     title,
     verdict_line,
     where,
+    why_no_verdict,
 )
 from hookproof.conformance.reports.timeline import timeline
 from hookproof.conformance.results.curl_command import curl
@@ -62,6 +63,7 @@ ID_WIDTH: Final = 9
 OPERATION_WIDTH: Final = 22
 TABLE_WIDTH: Final = 72
 MOST_FINDINGS: Final = 20
+MOST_REASONS: Final = 10
 DELIVERIES: Final = "deliveries"
 DIALECT: Final = "dialect"
 
@@ -109,6 +111,8 @@ def lines(
         yield from _not_exercised(run, page)
         yield from _notes(run, page)
     yield from _overview(run, page, folder)
+    if detail is Detail.QUIET:
+        yield from _why_no_verdict(run, page)
     yield from _verdict(run, page)
 
 
@@ -307,6 +311,15 @@ def _overview(run: Run, page: _Page, folder: Path | None) -> Iterator[Text]:
             f"All of it is in {folder / FORMATS['html'].file}; `hookproof explain ID` says more."
         )
     yield Text()
+
+
+def _why_no_verdict(run: Run, page: _Page) -> Iterator[Text]:
+    reasons = why_no_verdict(run)
+    for reason in reasons[:MOST_REASONS]:
+        yield from page.block(reason, indent="  ", style=STYLES[Verdict.NOT_EXERCISED])
+    if len(reasons) > MOST_REASONS:
+        left = len(reasons) - MOST_REASONS
+        yield from page.block(f"and {left} more reasons, which a run without --quiet shows")
 
 
 def _overview_row(broken: BrokenRequirement, page: _Page) -> Iterator[Text]:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from hookproof.conformance.model.ledger import Entry
+from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.reports.console import Detail, lines
 from hookproof.conformance.reports.html import html_text
 from hookproof.conformance.reports.markdown import markdown_text
@@ -108,6 +109,52 @@ def test_a_quiet_report_is_the_overview_and_the_verdict(tmp_path: Path) -> None:
     conforming = finished_run(tmp_path, passed())
     (line,) = lines(conforming, detail=Detail.QUIET)
     assert line.plain.startswith("CONFORMS  ")
+
+
+def test_a_quiet_report_says_why_a_run_is_incomplete(tmp_path: Path) -> None:
+    run = finished_run(
+        tmp_path,
+        passed(),
+        not_exercised("4.4-1"),
+        not_exercised("4.4-2"),
+        not_exercised("4.4-3", Level.OPEN),
+        replace(not_exercised("4.4-4"), accepted="it is known"),
+        cut="the time budget of 5 s is over",
+    )
+    *reasons, verdict = (line.plain for line in lines(run, detail=Detail.QUIET))
+    assert reasons == [
+        "The run ended before all was tried: the time budget of 5 s is over.",
+        "4.4-1, 4.4-2 not exercised: The project has no portal link; make one.",
+    ]
+    assert verdict.startswith("INCOMPLETE  ")
+    assert [line.plain for line in lines(finished_run(tmp_path), detail=Detail.QUIET)][:-1] == [
+        "Nothing was exercised."
+    ]
+    alone = finished_run(tmp_path, not_exercised("4.4-3", Level.OPEN))
+    assert [line.plain for line in lines(alone, detail=Detail.QUIET)][:-1] == [
+        "4.4-3 not exercised: The project has no portal link; make one."
+    ]
+
+
+def test_a_quiet_report_names_at_most_ten_reasons(tmp_path: Path) -> None:
+    entries = (
+        replace(not_exercised(f"4.4-{number}"), reasons=(f"Reason {number}.",))
+        for number in range(1, 14)
+    )
+    output = [line.plain for line in lines(finished_run(tmp_path, *entries), detail=Detail.QUIET)]
+    assert output[9:11] == [
+        "4.4-10 not exercised: Reason 10.",
+        "and 3 more reasons, which a run without --quiet shows",
+    ]
+
+
+def test_a_quiet_report_says_what_broke_in_hookproof(tmp_path: Path) -> None:
+    broken = replace(passed(), verdict=Verdict.ERROR, reasons=("The check a_check broke.",))
+    run = finished_run(tmp_path, broken, faults=("roll broke",))
+    assert [line.plain for line in lines(run, detail=Detail.QUIET)][:-1] == [
+        "roll broke",
+        "4.1-1 error: The check a_check broke.",
+    ]
 
 
 def test_a_verbose_report_has_every_requirement_and_what_shows_it(tmp_path: Path) -> None:
