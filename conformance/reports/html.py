@@ -17,6 +17,7 @@ from markupsafe import Markup
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.ledger import Entry, RunVerdict
 from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.reports.difference import marked
 from hookproof.conformance.reports.printable_text import (
     delivery_shown,
     request_shown,
@@ -112,6 +113,7 @@ def html_text(run: Run) -> str:
         verdicts=SHOWN_ORDER,
         signs=SIGNS,
         repeat_script=repeat_script,
+        marked=marked,
         flaky=flaky_words,
         timeline=timeline,
         most_events=MOST_EVENTS,
