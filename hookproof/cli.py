@@ -227,7 +227,8 @@ def report_usage_error(error: click.ClickException) -> int:
     """Print the error in one line; the code is 64 unless the command chose another one."""
     if not isinstance(error, click.UsageError):
         click.echo(f"hookproof: {message_text(error.format_message())}", err=True)
-        return error.exit_code if error.exit_code > 1 else ExitCode.USAGE
+        # 1 is what click has for every error; a command that chose it says so.
+        return error.exit_code if isinstance(error, CommandError) else ExitCode.USAGE
     path = error.ctx.command_path if error.ctx else "hookproof"
     message = f"{message_text(error.format_message())}{nearest_choice(error)}"
     click.echo(f"{path}: {message} (see `{path} --help`)", err=True)

@@ -6,6 +6,7 @@ or as a message of Locust's. It does not hold the target's key: each process rea
 environment.
 """
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
@@ -119,3 +120,12 @@ class LoadPlan(msgspec.Struct, frozen=True, kw_only=True):
     def headers_with(self, key: str) -> dict[str, str]:
         """The headers of each request (section 5)."""
         return {name: value.replace(KEY, key) for name, value in self.headers.items()}
+
+
+def failure_reason(status: int, expected: Sequence[int], error: Exception | None) -> str:
+    """Why an answer is no success, in words; `expected` are the statuses of the dialect."""
+    if not status:
+        return f"the server does not answer: {error or 'no reason is known'}"
+    if is_success(status):
+        return f"answered {status}, where the dialect expects {' or '.join(map(str, expected))}"
+    return f"answered {status}"

@@ -122,7 +122,9 @@ from hookproof.target.settings import (
     help="Folder for run.jsonl and the reports.",
 )
 @click.option(
-    "--quiet", is_flag=True, help="Show nothing but findings, a line each, and the verdict."
+    "--quiet",
+    is_flag=True,
+    help="Show nothing but findings, a line each, the verdict, and why there is none.",
 )
 @click.option(
     "--verbose", is_flag=True, help="Show every requirement: its verdict, and what shows it."

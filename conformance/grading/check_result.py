@@ -7,7 +7,7 @@ from typing import Final
 
 from hookproof.conformance.grading.root_cause import root_cause
 from hookproof.conformance.model.check_registry import Check, CheckContext
-from hookproof.conformance.model.evidence import Observation
+from hookproof.conformance.model.evidence import Observation, lasted_s
 from hookproof.conformance.model.judgement import Judgement
 from hookproof.conformance.model.ledger import Finding, FindingKey
 from hookproof.conformance.model.verdict import Verdict
@@ -18,6 +18,14 @@ from hookproof.conformance.results.defects import proof_size
 JudgeObservation = Callable[[Check, Observation, CheckContext], "list[Judgement]"]
 
 MOST_SHOWN: Final = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassProof:
+    """What shows a pass, in one line, and how long it lasted."""
+
+    words: str
+    lasted_s: float
 
 
 @dataclass(slots=True)
@@ -31,7 +39,7 @@ class CheckResult:
 
     check: Check
     exercised: Counter[str] = field(default_factory=Counter)
-    shown_by: dict[str, str] = field(default_factory=dict)
+    shown_by: dict[str, PassProof] = field(default_factory=dict)
     not_applicable: dict[str, list[str]] = field(default_factory=dict)
     ruled_out: dict[str, list[str]] = field(default_factory=dict)
     not_examined: dict[str, list[str]] = field(default_factory=dict)
@@ -55,7 +63,10 @@ class CheckResult:
             finding = _finding(self.check, judgement, observation, context)
             self._add(finding, {Proof.of(finding, judgement.stored)})
         elif name not in self.shown_by:
-            self.shown_by[name] = proof_in_words(judgement, observation)
+            self.shown_by[name] = PassProof(
+                words=proof_in_words(judgement, observation),
+                lasted_s=lasted_s(judgement.exchanges, judgement.deliveries),
+            )
 
     def add(self, other: "CheckResult") -> None:
         """Add the results of the same check for further observations."""

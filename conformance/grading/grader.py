@@ -87,14 +87,16 @@ class Grader:
         verdict, reasons = self._verdict(
             requirement, results, exercised=exercised, failed=bool(findings)
         )
-        proofs = (result.shown_by.get(requirement.id, "") for result in results)
+        proofs = (result.shown_by.get(requirement.id) for result in results)
+        proof = next(filter(None, proofs), None) if verdict is Verdict.PASS else None
         return Entry(
             requirement=requirement,
             verdict=verdict,
             exercised=exercised,
             checks=tuple(result.check.name for result in results),
             findings=findings,
-            shown_by=next(filter(None, proofs), "") if verdict is Verdict.PASS else "",
+            shown_by=proof.words if proof else "",
+            shown_in_s=round(proof.lasted_s, 3) if proof else 0.0,
             reasons=tuple(dict.fromkeys(reasons)),
         )
 

@@ -6,7 +6,7 @@ again from its file. Checks read evidence; they never talk to the target.
 
 import base64
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, Self
@@ -104,6 +104,17 @@ class Exchange:
         for name in ("request_headers", "response_headers"):
             fields[name] = tuple((key, text) for key, text in fields[name])
         return cls(**fields)
+
+
+def lasted_s(exchanges: Iterable[Exchange], deliveries: Iterable[ReceivedDelivery]) -> float:
+    """Seconds from the first of these to the end of the last one."""
+    spans = [
+        *((exchange.sent_at, exchange.duration_s) for exchange in exchanges),
+        *((delivery.arrived_at, delivery.lasted_s) for delivery in deliveries),
+    ]
+    if not spans:
+        return 0.0
+    return max(began + lasted for began, lasted in spans) - min(began for began, _ in spans)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

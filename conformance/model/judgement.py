@@ -1,8 +1,10 @@
 """The judgement of a check on one requirement, from one observation or exchange."""
 
+import json
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Final
 
@@ -161,8 +163,28 @@ def shown_apart(expected: Any, actual: Any) -> tuple[str, str]:
     return wanted, found
 
 
+def json_text(value: Any) -> str:
+    """A value as it stands in a JSON body, each number with all its digits: `null`, `["x"]`."""
+    match value:
+        case dict():
+            members = [f"{json_text(str(name))}: {json_text(item)}" for name, item in value.items()]
+            return f"{{{', '.join(members)}}}"
+        case list() | tuple():
+            return f"[{', '.join(map(json_text, value))}]"
+        case set() | frozenset():
+            return json_text(sorted(value, key=str))
+        case Decimal():
+            return str(value)
+        case _:
+            return json.dumps(value, ensure_ascii=False, default=str)
+
+
 def _text(value: Any) -> str:
-    return value if isinstance(value, str) else repr(value)
+    """Words as they are, any other value as JSON."""
+    try:
+        return value if isinstance(value, str) else json_text(value)
+    except RecursionError:
+        return "a value that is nested too deeply to be shown"
 
 
 def _is_alike(one: str, other: str) -> bool:

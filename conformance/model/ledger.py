@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.evidence import Exchange, lasted_s
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.process.exit_codes import ExitCode
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
@@ -97,10 +97,10 @@ class Entry:
     """The result of a run for one requirement.
 
     `exercised` counts the judgements that passed or failed. `shown_by` names the exchange or
-    delivery that proves a pass. `reasons` state why it is not exercised or not applicable and what
-    would change that, or which error occurred in hookproof itself. `judged` is false if the run
-    ended before. `accepted` is the reason why the baseline accepts the verdict. `seen` holds the
-    verdicts of the repetitions, in order, if they differ.
+    delivery that proves a pass, which took `shown_in_s`. `reasons` state why it is not exercised or
+    not applicable and what would change that, or which error occurred in hookproof itself. `judged`
+    is false if the run ended before. `accepted` is the reason why the baseline accepts the verdict.
+    `seen` holds the verdicts of the repetitions, in order, if they differ.
     """
 
     requirement: Requirement
@@ -109,6 +109,7 @@ class Entry:
     checks: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     shown_by: str = ""
+    shown_in_s: float = 0.0
     reasons: tuple[str, ...] = ()
     judged: bool = True
     accepted: str | None = None
@@ -118,6 +119,14 @@ class Entry:
     def own_findings(self) -> tuple[Finding, ...]:
         """The findings that do not merely follow from those of other requirements."""
         return tuple(finding for finding in self.findings if not finding.follows_from)
+
+    @property
+    def lasted_s(self) -> float:
+        """Seconds that what shows the verdict took, of the longest finding if there are several."""
+        return max(
+            (lasted_s(each.exchanges, each.deliveries) for each in self.findings),
+            default=self.shown_in_s,
+        )
 
     @property
     def follows_from(self) -> tuple[str, ...]:

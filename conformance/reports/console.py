@@ -27,6 +27,7 @@ from hookproof.conformance.reports.summary import (
     title,
     verdict_line,
     where,
+    why_no_verdict,
 )
 from hookproof.conformance.reports.timeline import timeline
 from hookproof.conformance.results.curl_command import curl
@@ -62,6 +63,7 @@ ID_WIDTH: Final = 9
 OPERATION_WIDTH: Final = 22
 TABLE_WIDTH: Final = 72
 MOST_FINDINGS: Final = 20
+MOST_REASONS: Final = 10
 DELIVERIES: Final = "deliveries"
 DIALECT: Final = "dialect"
 
@@ -109,6 +111,8 @@ def lines(
         yield from _not_exercised(run, page)
         yield from _notes(run, page)
     yield from _overview(run, page, folder)
+    if detail is Detail.QUIET:
+        yield from _why_no_verdict(run, page)
     yield from _verdict(run, page)
 
 
@@ -181,7 +185,7 @@ def _failures(run: Run, page: _Page) -> Iterator[Text]:
         yield from _disagreement(disagreement, explained.get(disagreement.field, ()), page)
     for defect in others:
         yield Text()
-        yield from _sentence(run, defect.lead.entry, page)
+        yield from _sentence(run, defect.lead, page)
         yield from _finding(defect, page)
 
 
@@ -201,9 +205,12 @@ def _disagreement(
             yield from page.member("follows", _consequence(broken), style="dim")
 
 
-def _sentence(run: Run, entry: Entry, page: _Page) -> Iterator[Text]:
+def _sentence(run: Run, broken: BrokenRequirement, page: _Page) -> Iterator[Text]:
+    entry, place = broken.entry, broken.operation or DELIVERIES
     accepted = " · accepted by the baseline" if entry.accepted else ""
-    heading = f"{WORDS[entry.verdict]} {entry.requirement.id} · {where(run, entry)}{accepted}"
+    heading = (
+        f"{WORDS[entry.verdict]} {entry.requirement.id} · {place} · {where(run, entry)}{accepted}"
+    )
     yield from page.block(heading, style=f"bold {STYLES[entry.verdict]}")
     yield from page.block(entry.requirement.text, first="  ", indent="  ")
 
@@ -306,9 +313,18 @@ def _overview(run: Run, page: _Page, folder: Path | None) -> Iterator[Text]:
     yield Text()
 
 
+def _why_no_verdict(run: Run, page: _Page) -> Iterator[Text]:
+    reasons = why_no_verdict(run)
+    for reason in reasons[:MOST_REASONS]:
+        yield from page.block(reason, indent="  ", style=STYLES[Verdict.NOT_EXERCISED])
+    if len(reasons) > MOST_REASONS:
+        left = len(reasons) - MOST_REASONS
+        yield from page.block(f"and {left} more reasons, which a run without --quiet shows")
+
+
 def _overview_row(broken: BrokenRequirement, page: _Page) -> Iterator[Text]:
     finding = broken.finding
-    name, operation = broken.entry.requirement.id, finding.operation or DELIVERIES
+    name, operation = broken.entry.requirement.id, broken.operation or DELIVERIES
     yield from _overview_line(name, operation, finding.message, page)
 
 

@@ -17,6 +17,7 @@ from markupsafe import Markup
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.ledger import Entry, RunVerdict
 from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.reports.difference import marked
 from hookproof.conformance.reports.printable_text import (
     delivery_shown,
     request_shown,
@@ -30,8 +31,8 @@ from hookproof.conformance.reports.summary import (
     notes,
 )
 from hookproof.conformance.reports.timeline import timeline
-from hookproof.conformance.results.curl_command import curl
 from hookproof.conformance.results.defects import Defect, defects
+from hookproof.conformance.results.repeat_script import repeat_script
 from hookproof.conformance.results.run_file import Run
 from hookproof.pages.content_policy import policy_element
 from hookproof.pages.style_rules import StyleRules
@@ -111,7 +112,8 @@ def html_text(run: Run) -> str:
         sections=_sections(run),
         verdicts=SHOWN_ORDER,
         signs=SIGNS,
-        curl=curl,
+        repeat_script=repeat_script,
+        marked=marked,
         flaky=flaky_words,
         timeline=timeline,
         most_events=MOST_EVENTS,

@@ -5,6 +5,7 @@ describes it.
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import Any
 
 from hookproof.conformance.model.ledger import Entry, Finding, FindingKey
@@ -30,6 +31,9 @@ def report(run: Run) -> dict[str, Any]:
         "dialect": run.header.dialect,
         "profile": run.header.profile,
         "seed": run.header.seed,
+        "started_at": datetime.fromtimestamp(run.header.started_at, UTC).isoformat(
+            timespec="milliseconds"
+        ),
         "duration_s": run.footer.duration_s,
         "verdict": run.footer.verdict.value,
         "exit_code": run.footer.exit_code,

@@ -6,6 +6,9 @@ exercised, is not applicable, or does not count: a failure that the baseline acc
 follows from another, or one of hygiene without --strict. So a CI system that reads only this file
 reaches the verdict of the exit code. A run that was cut short or broke has one more case, which is
 an error.
+
+The time of a case is that of what shows its verdict, from the first request to the last answer or
+delivery. Experiments run side by side, so that the cases together may take longer than the run.
 """
 
 from collections.abc import Iterable, Iterator
@@ -34,7 +37,7 @@ def junit_text(run: Run) -> str:
     if run.footer.cut or run.footer.faults or run.footer.stale:
         _suite(suites, run, "the run as a whole", [_whole(run)])
     _count(suites, suites.iter("testcase"))
-    suites.set("time", f"{run.footer.duration_s:.3f}")
+    suites.set("time", _seconds(run.footer.duration_s))
     ET.indent(suites, " ")
     return ET.tostring(suites, encoding="unicode", xml_declaration=False).join(
         ('<?xml version="1.0" encoding="UTF-8"?>\n', "\n")
@@ -45,7 +48,7 @@ def _suite(suites: ET.Element, run: Run, name: str, cases: list[ET.Element]) -> 
     began = datetime.fromtimestamp(run.header.started_at, UTC).strftime("%Y-%m-%dT%H:%M:%S")
     suite = ET.SubElement(suites, "testsuite", name=printable(name))
     _count(suite, cases)
-    suite.set("time", "0.000")
+    suite.set("time", _seconds(sum(float(case.attrib["time"]) for case in cases)))
     suite.set("timestamp", began)
     suite.set("hostname", "localhost")
     properties = ET.SubElement(suite, "properties")
@@ -58,6 +61,10 @@ def _suite(suites: ET.Element, run: Run, name: str, cases: list[ET.Element]) -> 
         ET.SubElement(properties, "property", name=key, value=printable(value))
     ET.SubElement(properties, "property", name="seed", value=str(header.seed))
     suite.extend(cases)
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.3f}"
 
 
 def _count(element: ET.Element, cases: Iterable[ET.Element]) -> None:
@@ -74,7 +81,7 @@ def _case(run: Run, entry: Entry) -> ET.Element:
         "testcase",
         name=name,
         classname=f"hookproof.{requirement.level}.{requirement.section}",
-        time="0.000",
+        time=_seconds(entry.lasted_s),
     )
     outcome = _outcome(run, entry)
     if outcome:
@@ -137,7 +144,7 @@ def _details(run: Run, entry: Entry) -> Iterator[str]:
 def _whole(run: Run) -> ET.Element:
     """A case for what belongs to no requirement: the run ended early, or the baseline is stale."""
     case = ET.Element(
-        "testcase", name="the run came to its end", classname="hookproof.run", time="0.000"
+        "testcase", name="the run came to its end", classname="hookproof.run", time=_seconds(0)
     )
     stale = [f"The baseline is stale: {words}." for words in run.footer.stale]
     broken = [

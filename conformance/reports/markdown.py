@@ -8,8 +8,8 @@ from hookproof.conformance.model.ledger import Entry
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.reports.summary import SHOWN_ORDER, notes, title, verdict_line, where
 from hookproof.conformance.reports.timeline import timeline
-from hookproof.conformance.results.curl_command import curl
 from hookproof.conformance.results.defects import Defect, defects
+from hookproof.conformance.results.repeat_script import repeat_script
 from hookproof.conformance.results.run_file import Run
 from hookproof.process.terminal_text import printable, printable_lines
 from hookproof.spec.catalogue import Level
@@ -58,7 +58,7 @@ def _totals(run: Run) -> Iterator[str]:
 
 def _defect(run: Run, number: int, defect: Defect) -> Iterator[str]:
     finding, entry = defect.lead.finding, defect.lead.entry
-    yield f"### {number}. {escaped(finding.message)}"
+    yield f"### {number}. {escaped(defect.lead.title)}"
     yield ""
     sentence = escaped(entry.requirement.text)
     yield f"**{entry.requirement.id}** {sentence} ({escaped(where(run, entry))})"
@@ -79,7 +79,7 @@ def _defect(run: Run, number: int, defect: Defect) -> Iterator[str]:
     if len(events) > 1:
         yield from _block("Timeline", "text", events[:MOST_EVENTS])
     if finding.exchanges:
-        yield from _block("Reproduce", "sh", curl(finding.exchanges).splitlines())
+        yield from _block("See it again", "sh", repeat_script(defect.lead).splitlines())
 
 
 def _block(name: str, language: str, lines: Sequence[str]) -> Iterator[str]:

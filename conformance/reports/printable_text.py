@@ -3,21 +3,24 @@
 from typing import Final
 
 from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.reports.laid_out import laid_out
 from hookproof.process.terminal_text import printable, printable_lines
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 
-# In bytes; the rest of a longer body is only in run.jsonl.
+# In characters; the rest of a longer body is only in run.jsonl.
 LONGEST_BODY: Final = 4000
 
 
 def body_shown(body: bytes) -> str:
-    """A body as text, its beginning if it is long; bytes that are not UTF-8 become escapes."""
-    text = printable_lines(body[:LONGEST_BODY].decode("utf-8", "backslashreplace"))
-    return (
-        text
-        if len(body) <= LONGEST_BODY
-        else f"{text}\n[{len(body)} bytes; the rest is in run.jsonl]"
-    )
+    """A body as text, JSON laid out, its beginning if it is long; bytes that are not UTF-8 become
+    escapes.
+    """
+    as_sent = body.decode("utf-8", "backslashreplace")
+    text = laid_out(as_sent)
+    note = "" if text == as_sent else "\n[laid out; run.jsonl has it as it was sent]"
+    if len(text) > LONGEST_BODY:
+        text, note = text[:LONGEST_BODY], f"\n[{len(body)} bytes; the rest is in run.jsonl]"
+    return printable_lines(text) + note
 
 
 def request_shown(exchange: Exchange) -> str:

@@ -23,6 +23,7 @@ from rich.text import Text
 from hookproof.conformance.model.ledger import Entry
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.reports.summary import SHOWN_ORDER
+from hookproof.conformance.results.defects import BrokenRequirement
 from hookproof.process.terminal_text import printable
 from hookproof.spec.catalogue import Requirement
 
@@ -190,12 +191,14 @@ def immediate_lines(entry: Entry) -> Iterator[Text]:
 
     What only follows from another failure is left to the report.
     """
+    requirement = entry.requirement
     if entry.verdict is Verdict.FAIL and not entry.follows_from:
-        first = entry.own_findings[0].message if entry.own_findings else entry.requirement.text
-        yield Text(printable(f"FAIL {entry.requirement.id} {first}"), style=STYLES[Verdict.FAIL])
+        own = entry.own_findings
+        first = BrokenRequirement(entry=entry, finding=own[0]).title if own else requirement.text
+        yield Text(printable(f"FAIL {requirement.id} {first}"), style=STYLES[Verdict.FAIL])
     elif entry.verdict is Verdict.ERROR:
         yield Text(
-            printable(f"ERROR {entry.requirement.id} {' '.join(entry.reasons)}"),
+            printable(f"ERROR {requirement.id} {' '.join(entry.reasons)}"),
             style=STYLES[Verdict.ERROR],
         )
 

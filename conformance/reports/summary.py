@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from hookproof.conformance.grading.not_exercised import DOES_NOT_DECIDE
-from hookproof.conformance.model.ledger import Entry, Ledger, RunVerdict, counts
+from hookproof.conformance.model.ledger import Entry, Ledger, RunVerdict, counts, is_missing
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.results.run_file import Run
 from hookproof.spec.catalogue import Level
@@ -127,6 +127,29 @@ def notes(run: Run) -> Iterator[str]:
             "The embedded server has ended; to repeat a command, start `hookproof serve` and use"
             " its address."
         )
+
+
+def why_no_verdict(run: Run) -> list[str]:
+    """What keeps the run from a verdict on the target, a line for each reason; empty if nothing.
+
+    The requirements that were not exercised, or not judged, are named with the reasons they share.
+    """
+    footer = run.footer
+    if footer.verdict not in (RunVerdict.INCOMPLETE, RunVerdict.ERROR):
+        return []
+    nothing = not any(entry.exercised for entry in run.entries)
+    groups: dict[str, list[str]] = {}
+    for entry in run.entries:
+        idle = entry.verdict is Verdict.NOT_EXERCISED and (nothing or is_missing(entry))
+        if entry.verdict is Verdict.ERROR or (idle and not entry.accepted):
+            reason = f"{entry.verdict.words}: {' '.join(entry.reasons)}"
+            groups.setdefault(reason, []).append(entry.requirement.id)
+    return [
+        *footer.faults,
+        *([f"The run ended before all was tried: {footer.cut}."] if footer.cut else []),
+        *(f"{', '.join(names)} {reason}" for reason, names in groups.items()),
+        *(["Nothing was exercised."] if nothing and not groups else []),
+    ]
 
 
 def _is_undecided(entry: Entry) -> bool:

@@ -73,11 +73,9 @@ def _of_exchange(exchange: Exchange) -> TimelineEvent:
 
 def _of_deliveries(deliveries: Sequence[ReceivedDelivery]) -> Iterator[TimelineEvent]:
     for delivery in deliveries:
-        ended = delivery.completed_monotonic or delivery.closed_monotonic
-        lasted = 0.0 if ended is None else max(0.0, ended - delivery.arrived_monotonic)
         yield TimelineEvent(
             at_s=delivery.arrived_at,
-            lasted_s=lasted,
+            lasted_s=delivery.lasted_s,
             is_delivery=True,
             what=f"delivery {delivery.sequence} at /{delivery.token}, {len(delivery.body)} bytes",
             outcome=_outcome(delivery),

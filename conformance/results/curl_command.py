@@ -18,15 +18,22 @@ MOST_EXCHANGES: Final = 4
 # In bytes; a longer body would hide the rest of the command.
 LONGEST_BODY: Final = 2000
 LENGTH: Final = "Content-Length"
+_NAME: Final = re.compile(r"\bsecret#(\d+)")
 
-_VARIABLES: Final = re.compile(rf"(\$\{{{VARIABLE}(?:_\d+)?%\?\}}|\${VARIABLE}(?:_\d+)?)")
+# The credential secret#7 is read from HOOKPROOF_SECRET_7.
+CREDENTIAL: Final = "HOOKPROOF_SECRET"
+# What the shell expands: keys, whole or without their last character, and what a script names.
+VARIABLES: Final = re.compile(
+    rf"(\$\{{{VARIABLE}(?:_\d+)?%\?\}}|\${VARIABLE}(?:_\d+)?|\${CREDENTIAL}_\d+"
+    r"|\$HOOKPROOF_RECEIVER|\$HOOKPROOF_UID_\d+)"
+)
 
 
 def curl(exchanges: Sequence[Exchange]) -> str:
     """Commands that repeat the last few of these exchanges, one line each.
 
-    The API key comes from the environment. A body that was announced and is not kept, because it is
-    far too long, is made of blanks.
+    API keys and credentials come from the environment. A body that was announced and is not kept,
+    because it is far too long, is made of blanks.
     """
     return "\n".join(map(_command, exchanges[-MOST_EXCHANGES:]))
 
@@ -82,7 +89,7 @@ def _parts(exchange: Exchange) -> Iterator[str]:
 
 def quoted(text: str) -> str:
     """Quote a text for a shell, so that the shell expands only our own variables."""
-    parts = _VARIABLES.split(text)
+    parts = VARIABLES.split(_NAME.sub(rf"${CREDENTIAL}_\1", text))
     if len(parts) == 1:
         return shlex.quote(text)
     return (

@@ -23,6 +23,24 @@ class BrokenRequirement:
     entry: Entry
     finding: Finding
 
+    @property
+    def operation(self) -> str:
+        """The operation that is accused; empty where a delivery is the proof.
+
+        A proof often ends with another one, such as the fetch that shows what a creation stored.
+        """
+        if not self.finding.operation:
+            return ""
+        called = {exchange.operation_id for exchange in self.finding.exchanges}
+        accused = [name for name in self.entry.requirement.operations if name in called]
+        return accused[0] if len(accused) == 1 else self.finding.operation
+
+    @property
+    def title(self) -> str:
+        """What was found, and at which operation."""
+        message = self.finding.message
+        return message if self.operation in message else f"{self.operation}: {message}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Defect:

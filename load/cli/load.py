@@ -158,10 +158,10 @@ def load(
     --receiver-url) and at least one endpoint.
 
     Ctrl-C stops sending, waits for the deliveries under way and still reports; a second one stops
-    waiting; SIGTERM and SIGHUP do the same. Exit codes: 0 no threshold was crossed; 1 one was, or
-    the run proves nothing; 3 it was interrupted, and no threshold was crossed by then; 4 target
-    unreachable; 64 usage, configuration, or a report that cannot be written; 70 internal error; 130
-    interrupted before anything was sent.
+    waiting; SIGTERM and SIGHUP do the same. Exit codes: 0 no threshold was crossed; 1 one was, the
+    target fails (5xx) before the run, or the run proves nothing; 3 it was interrupted, and no
+    threshold was crossed by then; 4 target unreachable; 64 usage, configuration, or a report that
+    cannot be written; 70 internal error; 130 interrupted before anything was sent.
     """
     if words and words[0] == COMPARE:
         click.echo(_compare(words[1:]))
@@ -270,7 +270,10 @@ async def _run(
             return await _search(ready, profile, interrupts)
     except Unreachable as unreachable:
         raise CommandError(str(unreachable), ExitCode.UNREACHABLE) from None
-    except (ChildFailed, TargetRefusal, HookFailed, AuthorityProblem, UnfitWorker) as failed:
+    except TargetRefusal as refused:
+        code = ExitCode.FAILED if refused.is_failure else ExitCode.USAGE
+        raise CommandError(str(refused), code) from None
+    except (ChildFailed, HookFailed, AuthorityProblem, UnfitWorker) as failed:
         raise CommandError(str(failed)) from None
     except LoadGeneratorFailed as failed:
         raise CommandError(str(failed), ExitCode.INTERNAL_ERROR) from None

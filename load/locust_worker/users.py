@@ -13,7 +13,13 @@ from locust.exception import StopUser
 from hookproof.load.broadcast_mark import data_with_mark
 from hookproof.load.ledger.sending import Sending
 from hookproof.load.locust_worker.operation_mix import OperationMix
-from hookproof.load.plan import LoadPlan, OperationTemplate, is_refusal, is_success
+from hookproof.load.plan import (
+    LoadPlan,
+    OperationTemplate,
+    failure_reason,
+    is_refusal,
+    is_success,
+)
 from hookproof.load.profile.load_profile import BROADCAST
 from hookproof.load.profile.schedule import Schedule
 from hookproof.load.target.rate_answer import ApiPause, requested_pause_s
@@ -176,7 +182,7 @@ class LoadUser(FastHttpUser):
                 return None
             pause_s = requested_pause_s(status, response.headers)
             failure = RequestFailure(
-                why=f"answered {status}" if status else f"no answer: {response.error}",
+                why=failure_reason(status, call.statuses, response.error),
                 certain=is_refusal(status),
                 limited=pause_s is not None,
             )

@@ -2,8 +2,11 @@
 
 import asyncio
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from errno import errorcode
+from http import HTTPStatus
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -27,12 +30,16 @@ class Unreachable(Exception):
 class TargetRefusal(Exception):
     """The target answered, but refuses what a run needs; the message says what.
 
-    `has_no_effect` if its answer says that it has not done what was asked.
+    `has_no_effect` if its answer says that it has not done what was asked; `is_failure` if it says
+    that the target itself has failed, whatever was asked.
     """
 
-    def __init__(self, message: str, *, has_no_effect: bool = False) -> None:
+    def __init__(
+        self, message: str, *, has_no_effect: bool = False, is_failure: bool = False
+    ) -> None:
         super().__init__(message)
         self.has_no_effect = has_no_effect
+        self.is_failure = is_failure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,14 +87,14 @@ class TargetClient:
             pause_s = max(pause_s, SHORTEST_PAUSE_S)
             self._patience_s -= pause_s
             if self._patience_s < 0:
-                raise _refusal(method, url, answer, f"and a pause of {pause_s:g} s once more")
+                raise _refusal(method, url, answer, f", with a pause of {pause_s:g} s once more")
             await asyncio.sleep(pause_s)
             answer = await self._answer(method, url, body)
         if not is_success(answer.status):
-            raise _refusal(method, url, answer, "and not with a resource")
+            raise _refusal(method, url, answer)
         data = _data(answer.text)
         if data is None and needs_data:
-            raise _refusal(method, url, answer, "and not with a resource")
+            raise _refusal(method, url, answer, ", but the body has no object in data")
         return data or {}
 
     async def _answer(self, method: str, url: str, body: object) -> TargetAnswer:
@@ -99,8 +106,18 @@ class TargetClient:
                 return TargetAnswer(status=answer.status, headers=answer.headers, text=text)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise Unreachable(
-                f"{self._settings.base_url} does not answer: {error or type(error).__name__}"
+                f"the server does not answer: {self._settings.base_url}: {_reason(error)}"
             ) from None
+
+
+def _reason(error: Exception) -> str:
+    """Why there is no answer, in words."""
+    if isinstance(error, TimeoutError):
+        return f"nothing within {ANSWER_WITHIN_S:g} s"
+    number = error.errno if isinstance(error, OSError) else None
+    if number is not None and number in errorcode:
+        return os.strerror(number).lower()
+    return str(error) or type(error).__name__
 
 
 def _data(text: str) -> Mapping[str, Any] | None:
@@ -112,9 +129,10 @@ def _data(text: str) -> Mapping[str, Any] | None:
     return data if isinstance(data, dict) else None
 
 
-def _refusal(method: str, url: str, answer: TargetAnswer, what: str) -> TargetRefusal:
-    shown = " ".join(answer.text.split())[:200]
+def _refusal(method: str, url: str, answer: TargetAnswer, what: str = "") -> TargetRefusal:
+    shown = " ".join(answer.text.split())[:200] or "with an empty body"
     return TargetRefusal(
-        f"{method} {url} was answered with {answer.status} {what}: {shown}",
+        f"{method} {url} was answered {answer.status}{what}: {shown}",
         has_no_effect=is_refusal(answer.status),
+        is_failure=answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR,
     )

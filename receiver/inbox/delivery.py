@@ -52,6 +52,12 @@ class ReceivedDelivery:
     tls: TlsFacts | None = None
     status: int | None
 
+    @property
+    def lasted_s(self) -> float:
+        """Seconds from its arrival to its end; 0 while it is open."""
+        ended = self.completed_monotonic or self.closed_monotonic
+        return 0.0 if ended is None else max(0.0, ended - self.arrived_monotonic)
+
     def header(self, name: str) -> str | None:
         """The first value of a header, or None; names are compared without case."""
         return next(iter(self.all_headers(name)), None)

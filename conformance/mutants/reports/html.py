@@ -37,15 +37,25 @@ def render_page(campaign: Campaign, checks: Sequence[Check]) -> str:
             *_head(campaign),
             *_variants(campaign),
             *_matrix(campaign, _columns(campaign, checks)),
+            *_list(campaign),
             "</body>\n</html>\n",
         ]
     )
 
 
 def _columns(campaign: Campaign, checks: Sequence[Check]) -> list[Check]:
-    """The checks that took part, in the order of the first requirement that each is bound to."""
+    """The checks that could have killed a fault that was tried, and those that reported one, in the
+    order of the first requirement that each is bound to.
+    """
     positions = {name: position for position, name in enumerate(load_catalogue().requirements)}
-    present = [check for check in checks if check.name in campaign.checks]
+    violated = {name for fault in campaign.faults for name in fault.violates}
+    reported = {name for cells in _cells(campaign) for _, name in cells}
+    present = [
+        check
+        for check in checks
+        if check.name in campaign.checks
+        and (campaign.whole or check.name in reported or violated.intersection(check.requirements))
+    ]
     return sorted(present, key=lambda check: min(positions[name] for name in check.requirements))
 
 
@@ -81,8 +91,29 @@ def _variant(campaign: Campaign, variant: VariantOutcome) -> str:
     return f"<li class={css_class}><b>{name}</b> {difference} <i>{escape(word)}</i></li>\n"
 
 
+def _list(campaign: Campaign) -> Iterator[str]:
+    """The matrix in words, for screens on which it has no room."""
+    kills, false_positives = _cells(campaign)
+    yield "<ul class=list>\n"
+    for fault in sorted(campaign.faults, key=lambda fault: (fault.area, fault.name)):
+        killers = [check for name, check in kills if name == fault.name]
+        wrong = [check for name, check in false_positives if name == fault.name]
+        yield f"<li><b>{escape(fault.name)}</b> {escape(fault.broken)}"
+        yield f"<br>{_named(killers) or '<span class=bad>not killed</span>'}"
+        if wrong:
+            yield f"<br><span class=bad>false positive: {_named(wrong)}</span>"
+        yield "</li>\n"
+    yield "</ul>\n"
+
+
+def _named(checks: Sequence[str]) -> str:
+    return escape(", ".join(check.replace("_", " ") for check in checks))
+
+
 def _matrix(campaign: Campaign, columns: Sequence[Check]) -> Iterator[str]:
     kills, false_positives = _cells(campaign)
+    if left_out := len(campaign.checks) - len(columns):
+        yield f"<p>Left out are checks that no fault that was tried concerns: {left_out}.</p>\n"
     yield "<div class=frame><table>\n"
     yield from _column_heads(campaign, columns)
     yield "<tbody>\n"
@@ -101,7 +132,7 @@ def _column_heads(campaign: Campaign, columns: Sequence[Check]) -> Iterator[str]
         yield f"<th class=n title='{title}'>schemathesis"
     for check in columns:
         killed = len(campaign.kills[check.name])
-        css_class = "check" if killed else "check idle"
+        css_class = "check" if killed else "check idle" if campaign.whole else "check untried"
         title = escape(f"{check.name}: {' '.join(check.requirements)}; kills {killed}")
         words = escape(check.name.replace("_", " "))
         yield f'<th class="{css_class}" title="{title}"><span>{words}</span>'

@@ -327,4 +327,5 @@ def test_evidence_that_is_judged_early_is_judged_once_and_reported_in_order() ->
 
 def test_a_pass_names_the_exchange_that_shows_it() -> None:
     assert entry(bound(passes)).shown_by == "canned, canned: POST createEndpoint as 'create': 201"
+    assert entry(bound(passes)).shown_in_s == 0.01
     assert entry(bound(fails)).shown_by == ""

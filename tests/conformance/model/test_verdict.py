@@ -1,3 +1,5 @@
+from decimal import Decimal
+
 import pytest
 
 from hookproof.conformance.model.judgement import (
@@ -45,7 +47,29 @@ def test_a_judgement_that_does_not_apply_says_why() -> None:
 
 def test_long_values_are_truncated() -> None:
     assert len(shown("x" * 1000)) == 300
-    assert shown({"a": 1}) == "{'a': 1}"
+    assert shown({"a": 1}) == '{"a": 1}'
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "null"),
+        (True, "true"),
+        (["x"], '["x"]'),
+        (("é", None), '["é", null]'),
+        ({"b", "a"}, '["a", "b"]'),
+        (Decimal("0.12345678901234567890"), "0.12345678901234567890"),
+        ("a string", "a string"),
+    ],
+)
+def test_values_are_shown_as_json_and_words_as_they_are(value: object, text: str) -> None:
+    assert shown(value) == text
+
+
+def test_a_value_without_end_ends_no_check() -> None:
+    endless: list[object] = []
+    endless.append(endless)
+    assert shown(endless) == "a value that is nested too deeply to be shown"
 
 
 @pytest.mark.parametrize(
@@ -62,8 +86,8 @@ def test_long_values_are_truncated() -> None:
             {"name": "caf\u00e9"},
             {"name": "cafe\u0301"},
             (
-                "\"{'name': 'caf\\xe9'}\" (different from character 14 on)",
-                "\"{'name': 'cafe\\u0301'}\" (different from character 14 on)",
+                '\'{"name": "caf\\xe9"}\' (different from character 14 on)',
+                '\'{"name": "cafe\\u0301"}\' (different from character 14 on)',
             ),
         ),
         (

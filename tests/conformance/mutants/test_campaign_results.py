@@ -243,3 +243,26 @@ def test_the_page_shows_what_plain_schemathesis_reports_of_conforming_variants()
     )
     assert html.count("plain schemathesis reports") == 1
     assert "passed; plain schemathesis reports Rejected &lt;valid&gt;: GET /x</i>" in html
+
+
+def test_the_page_leaves_out_checks_that_no_tried_fault_concerns() -> None:
+    page = render_page(campaign(outcome(*BOTH)), all_checks())
+    assert f'title="{ONLY_NEW}: ' in page
+    assert f'title="{UID}: ' not in page
+    assert "no fault that was tried concerns: 1." in page
+    whole = render_page(replace(campaign(outcome(*BOTH)), whole=True), all_checks())
+    assert f'<th class="check idle" title="{UID}: ' in whole
+    assert "Left out" not in whole
+
+
+def test_a_check_that_killed_nothing_is_grey_unless_every_fault_was_tried() -> None:
+    one = render_page(campaign(outcome(BOTH[0])), all_checks())
+    assert f'<th class="check untried" title="{STOPS}: ' in one
+
+
+def test_the_page_lists_each_fault_with_what_kills_it() -> None:
+    page = render_page(campaign(outcome(*BOTH, detection(UID, "4.1-1"))), all_checks())
+    listed = page[page.index("<ul class=list>") :]
+    assert ONLY_NEW.replace("_", " ") in listed
+    assert f"false positive: {UID.replace('_', ' ')}" in listed
+    assert "not killed" in render_page(campaign(outcome()), all_checks())

@@ -6,7 +6,11 @@ from pathlib import Path
 import pytest
 
 from hookproof.conformance.model.ledger import Entry
+from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.reports.console import Detail, lines
+from hookproof.conformance.reports.html import html_text
+from hookproof.conformance.reports.markdown import markdown_text
+from hookproof.conformance.results.defects import defects
 from hookproof.conformance.results.run_file import Run
 from hookproof.spec.catalogue import Level
 from tests.conformance.canned_evidence import exchange
@@ -61,6 +65,24 @@ def test_a_failing_run_ends_with_a_line_for_each_finding_and_where_the_rest_is(
     ]
 
 
+def test_a_finding_names_the_operation_that_is_accused_not_the_one_that_shows_it(
+    tmp_path: Path,
+) -> None:
+    entry = found("4.1-2", "getEndpoint", "The name is another one")
+    proof = (replace(exchange(), operation_id="createEndpoint"), *entry.findings[0].exchanges)
+    finding = replace(entry.findings[0], exchanges=proof)
+    run = finished_run(tmp_path, replace(entry, findings=(finding,)))
+    output = shown(run).splitlines()
+    assert "FAIL 4.1-2 · createEndpoint · stated · section 4.1, Create an endpoint" in output
+    assert "  4.1-2    createEndpoint        The name is another one" in output
+    (defect,) = defects(run.entries)
+    assert defect.lead.title == "createEndpoint: The name is another one"
+    for report in (html_text(run), markdown_text(run)):
+        assert defect.lead.title in report
+    named = replace(finding, message="createEndpoint loses the name")
+    assert replace(defect.lead, finding=named).title == "createEndpoint loses the name"
+
+
 def test_the_overview_is_short(tmp_path: Path) -> None:
     run = finished_run(
         tmp_path, *(found(f"4.1-{number}", "getEndpoint", f"No. {number}") for number in range(25))
@@ -87,6 +109,52 @@ def test_a_quiet_report_is_the_overview_and_the_verdict(tmp_path: Path) -> None:
     conforming = finished_run(tmp_path, passed())
     (line,) = lines(conforming, detail=Detail.QUIET)
     assert line.plain.startswith("CONFORMS  ")
+
+
+def test_a_quiet_report_says_why_a_run_is_incomplete(tmp_path: Path) -> None:
+    run = finished_run(
+        tmp_path,
+        passed(),
+        not_exercised("4.4-1"),
+        not_exercised("4.4-2"),
+        not_exercised("4.4-3", Level.OPEN),
+        replace(not_exercised("4.4-4"), accepted="it is known"),
+        cut="the time budget of 5 s is over",
+    )
+    *reasons, verdict = (line.plain for line in lines(run, detail=Detail.QUIET))
+    assert reasons == [
+        "The run ended before all was tried: the time budget of 5 s is over.",
+        "4.4-1, 4.4-2 not exercised: The project has no portal link; make one.",
+    ]
+    assert verdict.startswith("INCOMPLETE  ")
+    assert [line.plain for line in lines(finished_run(tmp_path), detail=Detail.QUIET)][:-1] == [
+        "Nothing was exercised."
+    ]
+    alone = finished_run(tmp_path, not_exercised("4.4-3", Level.OPEN))
+    assert [line.plain for line in lines(alone, detail=Detail.QUIET)][:-1] == [
+        "4.4-3 not exercised: The project has no portal link; make one."
+    ]
+
+
+def test_a_quiet_report_names_at_most_ten_reasons(tmp_path: Path) -> None:
+    entries = (
+        replace(not_exercised(f"4.4-{number}"), reasons=(f"Reason {number}.",))
+        for number in range(1, 14)
+    )
+    output = [line.plain for line in lines(finished_run(tmp_path, *entries), detail=Detail.QUIET)]
+    assert output[9:11] == [
+        "4.4-10 not exercised: Reason 10.",
+        "and 3 more reasons, which a run without --quiet shows",
+    ]
+
+
+def test_a_quiet_report_says_what_broke_in_hookproof(tmp_path: Path) -> None:
+    broken = replace(passed(), verdict=Verdict.ERROR, reasons=("The check a_check broke.",))
+    run = finished_run(tmp_path, broken, faults=("roll broke",))
+    assert [line.plain for line in lines(run, detail=Detail.QUIET)][:-1] == [
+        "roll broke",
+        "4.1-1 error: The check a_check broke.",
+    ]
 
 
 def test_a_verbose_report_has_every_requirement_and_what_shows_it(tmp_path: Path) -> None:

@@ -154,6 +154,22 @@ def test_junit_has_one_case_per_requirement_and_has_the_outcome_of_each(run: Run
     assert "follows from 4.1-2" in cases["4.1-6"][0].attrib["message"]
 
 
+def test_junit_has_the_time_of_what_shows_each_verdict(run: Run, tmp_path: Path) -> None:
+    root = ET.fromstring(junit_text(run))  # noqa: S314
+    times = {case.attrib["name"].split()[0]: case.attrib["time"] for case in root.iter("testcase")}
+    # A creation, and two deliveries of which the last one arrived 1.5 s later and lasted 0.5 s.
+    assert times["4.1-4"] == "2.000"
+    assert times["4.4-1"] == "0.000"
+    assert root.attrib["time"] == "21.400"
+    (suite,) = [each for each in root if each.attrib["name"].startswith("4.1 ")]
+    assert float(suite.attrib["time"]) == pytest.approx(
+        sum(float(case.attrib["time"]) for case in suite.iter("testcase"))
+    )
+    shown = replace(passed(), shown_by="a delivery", shown_in_s=1.25)
+    root = ET.fromstring(junit_text(finished_run(tmp_path, shown)))  # noqa: S314
+    assert [case.attrib["time"] for case in root.iter("testcase")] == ["1.250"]
+
+
 def test_junit_adds_no_case_to_a_run_that_was_completed(tmp_path: Path) -> None:
     root = ET.fromstring(junit_text(finished_run(tmp_path, passed())))  # noqa: S314
     assert [case.attrib["classname"] for case in root.iter("testcase")] == ["hookproof.stated.4.1"]
@@ -188,7 +204,9 @@ def test_sarif_refers_to_rules_that_exist(run: Run) -> None:
 
 
 def test_the_json_report_has_the_published_form(run: Run) -> None:
-    Draft202012Validator(SCHEMA).validate(json.loads(FORMATS["json"].render(run)))
+    report = json.loads(FORMATS["json"].render(run))
+    Draft202012Validator(SCHEMA).validate(report)
+    assert report["started_at"] == "2027-01-15T08:00:00.000+00:00"
 
 
 def test_a_badge_never_says_more_than_the_run_did(tmp_path: Path, run: Run) -> None:

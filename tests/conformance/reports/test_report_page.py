@@ -3,12 +3,14 @@ a hostile target.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Dialog, Page, Request, sync_playwright
 
 from hookproof.conformance.reports.html import html_text
+from tests.conformance.canned_run import failed, finished_run
 from tests.conformance.golden_run import golden_run
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -95,6 +97,37 @@ def test_a_link_in_the_matrix_opens_its_requirement(browser: Browser, path: Path
     page, _ = open_page(browser, path)
     page.click(".cell[data-id='4.4-1']")
     assert page.locator("#r-4\\.4-1").is_visible()
+
+
+def test_the_contents_and_the_steps_lead_from_finding_to_finding(
+    browser: Browser, path: Path
+) -> None:
+    page, _ = open_page(browser, path)
+    assert page.locator("#contents li a").all_inner_texts() == [
+        "The name that came back is another one",
+        "A delivery of 4.1-4 carries no valid signature",
+    ]
+    page.click("#contents li:nth-child(2) a")
+    assert page.url.endswith("#f2")
+    assert page.locator("#f2 .steps").inner_text().split() == ["previous", "contents"]
+    page.click("#f2 .steps a:first-child")
+    assert page.url.endswith("#f1")
+    assert page.locator("#f1 .steps").inner_text().split() == ["next", "contents"]
+    page.click("#f1 .steps a:first-child")
+    assert page.url.endswith("#f2")
+
+
+def test_what_differs_is_marked(browser: Browser, tmp_path: Path) -> None:
+    entry = failed()
+    shown = replace(
+        entry.findings[0], expected="X-Id: a1, 2 attempts", actual="X-Id: a1, 3 <b>attempts"
+    )
+    (tmp_path / "marked.html").write_text(
+        html_text(finished_run(tmp_path, replace(entry, findings=(shown,)))), encoding="utf-8"
+    )
+    page, _ = open_page(browser, tmp_path / "marked.html")
+    assert page.locator(".facing mark").all_inner_texts() == ["2", "3", "<b>"]
+    assert page.locator("#contents").count() == 0
 
 
 def test_the_page_prints(browser: Browser, path: Path) -> None:

@@ -64,7 +64,7 @@ def test_the_console_report_of_a_failing_run(tmp_path: Path) -> None:
         "4.1  Create an endpoint                1 pass  1 FAIL",
         "4.4  List portal links                 1 pass  1 not exercised",
         "",
-        "FAIL 4.1-2 · stated · section 4.1, Create an endpoint",
+        "FAIL 4.1-2 · deliveries · stated · section 4.1, Create an endpoint",
         "  The name of a new endpoint is the one that was sent.",
         "  found     The name that came back is another one",
         "  expected  'it'",
@@ -129,7 +129,7 @@ def test_a_consequence_is_shown_under_what_it_follows_from_and_counted_apart(
     output = shown(run).splitlines()
     assert output[2].split("  ")[-2:] == ["1 FAIL", "1 as a consequence"]
     assert [line for line in output if line.startswith("FAIL")] == [
-        "FAIL 4.1-2 · stated · section 4.1, Create an endpoint"
+        "FAIL 4.1-2 · deliveries · stated · section 4.1, Create an endpoint"
     ]
     assert [line for line in output if line.startswith("  follows   4.1-6 follows from 4.1-2: ")]
     content = report(run)

@@ -4,11 +4,16 @@ import csv
 import json
 import signal
 import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
 
 from hookproof.load.locust_worker.operation_mix import OperationMix
+from hookproof.load.plan import failure_reason
 from hookproof.load.profile.load_profile import load_profile
 from hookproof.receiver.http.authority import Authority
 from tests.load.embedded import (
@@ -178,13 +183,66 @@ def test_a_dialect_inside_the_target_file_is_used_by_all_processes_of_the_run(
     assert figures(tmp_path)["delivered"] == figures(tmp_path)["accepted"] > 0
 
 
+@contextmanager
+def server_that_answers(status: int, body: str) -> Iterator[str]:
+    """The URL of a server that answers all requests alike."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body.encode())
+
+        def log_message(self, *_: object) -> None:
+            """Keep the output of the test clean."""
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+
+
 def test_a_target_that_is_not_there_ends_with_exit_4_and_one_line(tmp_path: Path) -> None:
     with socket.socket() as bound:  # and not listening
         bound.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{bound.getsockname()[1]}"
         outcome = hookproof_load(tmp_path, "--url", url, "--api-key", "k", "--project", "p")
     assert outcome.returncode == 4
+    assert outcome.stderr.strip() == (
+        f"hookproof: the server does not answer: {url}: connection refused"
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "exit_code", "words"),
+    [
+        (500, "oops", 1, "was answered 500: oops"),
+        (503, "", 1, "was answered 503: with an empty body"),
+        (403, "no", 64, "was answered 403: no"),
+    ],
+)
+def test_a_target_that_fails_before_the_run_is_told_apart_from_one_that_refuses(
+    tmp_path: Path, status: int, body: str, exit_code: int, words: str
+) -> None:
+    with server_that_answers(status, body) as url:
+        outcome = hookproof_load(tmp_path, "--url", url, "--api-key", "k", "--project", "p")
+    assert outcome.returncode == exit_code
+    assert words in outcome.stderr
     assert len(outcome.stderr.strip().splitlines()) == 1
+
+
+def test_reasons_of_failed_requests_are_words() -> None:
+    refused = ConnectionRefusedError(111, "Connection refused")
+    assert failure_reason(500, (201,), None) == "answered 500"
+    assert (
+        failure_reason(200, (201, 202), None)
+        == "answered 200, where the dialect expects 201 or 202"
+    )
+    assert failure_reason(0, (201,), refused).startswith("the server does not answer: [Errno 111]")
 
 
 def test_a_target_that_refuses_endpoints_ends_with_exit_64_and_says_what_it_answered(

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.model.judgement import Judgement, json_text, judged
 from hookproof.conformance.observations.answer import sent, shown
 from hookproof.conformance.observations.requests.extremes import LongTextTried
 
@@ -57,5 +57,5 @@ def a_long_text_is_shown_whole_or_refused(
 
 def _described(value: Any) -> str:
     if isinstance(value, str):
-        return f"{len(value)} characters that end in {value[-16:]!r}"
-    return repr(value)
+        return f"{len(value)} characters that end in {json_text(value[-16:])}"
+    return json_text(value)

@@ -11,7 +11,7 @@ from typing import Any, Final
 from hookproof.conformance.checks.support.bounds import NO_LARGEST_PAGE, bounds
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
+from hookproof.conformance.model.judgement import Judgement, json_text, judged, not_applicable
 from hookproof.conformance.observations.answer import (
     has_value,
     items,
@@ -122,7 +122,7 @@ def no_per_page_makes_a_page_larger_than_the_maximum(
         f"A perPage of {request.query.get('perPage')} makes a page larger than the dialect's"
         " maximum",
         expected=f"a refusal, or a page of at most {' or '.join(map(str, sizes))}",
-        actual=f"{len(items(tried))} resources, per_page {size}",
+        actual=f"{len(items(tried))} resources, per_page {json_text(size)}",
         exchanges=[tried, control],
     )
 

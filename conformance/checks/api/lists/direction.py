@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.model.judgement import Judgement, json_text, judged
 from hookproof.conformance.observations.answer import items, refused, was_successful
 from hookproof.conformance.observations.lists.parameters import BackFromNowhere
 from hookproof.spec.dialect.groups.request_vocabulary import PrevWithoutCursor
@@ -34,6 +34,7 @@ def prev_without_a_cursor_is_answered_as_the_dialect_says(
         BACK_FROM_NOWHERE[request.operation_id],
         "Direction prev without a cursor is not answered as the dialect says",
         expected=" or ".join(rule.allowed),
-        actual=f"{tried.status} with {uids}, of a list from {request.first} to {request.last}",
+        actual=f"{tried.status} with {json_text(uids)}, of a list from {request.first} to"
+        f" {request.last}",
         exchanges=[tried],
     )

@@ -5,7 +5,7 @@ from itertools import chain
 from typing import Final
 
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.model.judgement import Judgement, json_text, judged
 from hookproof.conformance.observations.lists.walk import (
     FilterTerm,
     Page,
@@ -68,7 +68,7 @@ def _only_matches(
         not not_matching,
         requirement,
         "A filter lets through a resource that does not match",
-        expected=f"only matches of {dict(walk.filter)}",
-        actual=f"also {not_matching}",
+        expected=f"only matches of {json_text(dict(walk.filter))}",
+        actual=f"also {json_text(not_matching)}",
         exchanges=[page.exchange for page in pages],
     )

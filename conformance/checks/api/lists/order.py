@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.judgement import Judgement, judged, violated
+from hookproof.conformance.model.judgement import Judgement, json_text, judged, violated
 from hookproof.conformance.observations.lists.walk import Item, PageWalk
 from hookproof.conformance.observations.timestamp import unix_seconds
 from hookproof.spec.dialect.vocabulary import SortKey
@@ -32,7 +32,7 @@ def sort_is_descending_by_default_and_ascending_is_its_reverse(
             OPPOSITE[walk.operation_id],
             "A sorted list lacks a resource",
             expected="the same resources in both orders",
-            actual=f"without {missing} for sort={walk.sort}",
+            actual=f"without {json_text(missing)} for sort={walk.sort}",
             exchanges=walk.exchanges(),
         )
     if sorted(walk.uids) != sorted(str(item.get("uid")) for item in walk.listed):

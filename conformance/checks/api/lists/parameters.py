@@ -6,7 +6,7 @@ from typing import Final
 from hookproof.conformance.checks.support.bounds import NO_LARGEST_PAGE
 from hookproof.conformance.checks.support.refusal import is_refused_as_invalid
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
+from hookproof.conformance.model.judgement import Judgement, json_text, judged, not_applicable
 from hookproof.conformance.observations.answer import pagination, was_accepted, was_answered
 from hookproof.conformance.observations.lists.parameters import (
     DefaultPageSize,
@@ -69,7 +69,7 @@ def per_page_above_the_maximum_is_cut_or_refused(
         "A perPage above the maximum is not treated as the dialect says",
         expected=f"{paging.above_maximum.value}, maximum"
         f" {' or '.join(map(str, paging.maximum_per_page.allowed))}",
-        actual=f"{tried.status}, per_page {size}",
+        actual=f"{tried.status}, per_page {json_text(size)}",
         exchanges=[tried],
     )
 

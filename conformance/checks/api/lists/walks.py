@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.judgement import Judgement, judged, violated
+from hookproof.conformance.model.judgement import Judgement, json_text, judged, violated
 from hookproof.conformance.observations.lists.walk import PageWalk, WalkWithInserts
 
 PORTAL_LINKS, SOURCES = "listPortalLinks", "listSources"
@@ -140,7 +140,7 @@ def additions_make_a_walk_neither_repeat_nor_lose_anything(
         "2.2-17",
         "A walk during which resources are added repeats or loses others",
         expected=f"each of the {len(before)} resources that were there, once",
-        actual=f"repeated {repeated}, lost {lost}",
+        actual=f"repeated {json_text(repeated)}, lost {json_text(lost)}",
         exchanges=walk.exchanges(),
     )
 
@@ -248,6 +248,6 @@ def per_page_is_kept_and_reported(
             SIZE[walk.operation_id],
             "perPage is not the most that a page holds, or not the per_page that it reports",
             expected=f"at most {walk.per_page} resources, per_page {walk.per_page}",
-            actual=f"{count} resources, per_page {reported}",
+            actual=f"{count} resources, per_page {json_text(reported)}",
             exchanges=[page.exchange],
         )

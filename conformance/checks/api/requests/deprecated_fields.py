@@ -6,7 +6,7 @@ from hookproof.conformance.checks.api.resources.portal_link import members
 from hookproof.conformance.checks.support.success import success_of
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.model.judgement import Judgement, json_text, judged
 from hookproof.conformance.observations.answer import sent, shown, shown_uid
 from hookproof.conformance.observations.resources.portal_link import PortalLinkUpdate
 from hookproof.conformance.observations.resources.round_trip import RoundTrip
@@ -37,7 +37,7 @@ def _app_id(created: Exchange, answer: Exchange, context: CheckContext) -> Itera
         "9-3",
         "The deprecated appID does not do what the dialect says",
         expected=meaning.value.value,
-        actual=f"owner_id {shown(answer).get('owner_id')}",
+        actual=f"owner_id {json_text(shown(answer).get('owner_id'))}",
         exchanges=dict.fromkeys([created, answer]),
     )
 
@@ -72,6 +72,6 @@ def portal_endpoints_are_taken_and_mean_what_the_dialect_says(
             "9-4",
             "The deprecated endpoints of a portal link do not do what the dialect says",
             expected=meaning.value.value,
-            actual=f"endpoints_metadata {members(after)}",
+            actual=f"endpoints_metadata {json_text(members(after))}",
             exchanges=[update, after],
         )

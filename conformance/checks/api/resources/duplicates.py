@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
+from hookproof.conformance.model.judgement import Judgement, json_text, judged, not_applicable
 from hookproof.conformance.observations.answer import (
     sent,
     shown,
@@ -135,7 +135,8 @@ def _in_turn(broadcasts: RepeatedKey, context: CheckContext) -> Iterator[Judgeme
         "4.8-8",
         "A duplicate is not answered as the dialect says",
         expected=f"{rules.duplicate.value}, status {statuses}",
-        actual=f"flagged: {flagged}, the first event: {same_event}, status {again.status}",
+        actual=f"flagged: {json_text(flagged)}, the first event: {json_text(same_event)},"
+        f" status {again.status}",
         exchanges=[first, again],
     )
 

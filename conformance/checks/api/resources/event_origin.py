@@ -10,7 +10,7 @@ from hookproof.conformance.checks.support.key_scope import is_for_another_projec
 from hookproof.conformance.checks.support.refusal import is_refused_as_invalid
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.model.judgement import Judgement, json_text, judged
 from hookproof.conformance.observations.answer import (
     has_value,
     path_parameters,
@@ -117,7 +117,8 @@ def an_event_names_a_source_as_the_dialect_says(
         "2.8-12",
         "An event does not name its source as the dialect says",
         expected=" or ".join(rule.allowed),
-        actual=f"source_id {uid!r}, source_metadata with the uid {_uid(record)!r}",
+        actual=f"source_id {json_text(uid)},"
+        f" source_metadata with the uid {json_text(_uid(record))}",
         exchanges=[exchange],
     )
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.model.judgement import Judgement, json_text, judged
 from hookproof.conformance.observations.answer import has_value, sent, shown
 from hookproof.conformance.observations.resources.portal_link import (
     ParallelUpdates,
@@ -44,7 +44,7 @@ def a_field_that_is_left_out_is_kept_or_cleared(
                 "4.6-15",
                 f"An update that leaves out {field} does not treat it as the dialect says",
                 expected=" or ".join(rule.allowed),
-                actual=f"{was!r} became {is_now!r}",
+                actual=f"{json_text(was)} became {json_text(is_now)}",
                 exchanges=[before, update, after],
             )
 

@@ -7,7 +7,7 @@ from hookproof.conformance.checks.support.agreement import agreement, difference
 from hookproof.conformance.checks.support.json_objects import objects_in
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.model.judgement import Judgement, json_text, judged
 from hookproof.conformance.observations.answer import (
     Kind,
     has_value,
@@ -298,8 +298,8 @@ def an_update_changes_what_it_was_sent(
             actual == [wanted] * len(actual),
             UPDATED[field],
             f"An update does not change the {field} of a portal link",
-            expected=f"{wanted!r} in the answer and afterwards",
-            actual=" and ".join(map(repr, actual)),
+            expected=f"{json_text(wanted)} in the answer and afterwards",
+            actual=" and ".join(map(json_text, actual)),
             exchanges=[update, after],
         )
     if not shown(update):

@@ -8,7 +8,13 @@ from hookproof.conformance.checks.support.agreement import differences
 from hookproof.conformance.checks.support.json_objects import objects_in
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.model.judgement import Judgement, holds, judged, not_applicable
+from hookproof.conformance.model.judgement import (
+    Judgement,
+    holds,
+    json_text,
+    judged,
+    not_applicable,
+)
 from hookproof.conformance.observations.answer import has_value, sent, shown
 from hookproof.conformance.observations.resources.secret_roll import ExpiredSecret, RollAnswer
 from hookproof.conformance.observations.resources.shown_secret import secret_uids, secret_values
@@ -126,7 +132,7 @@ def a_roll_leaves_the_secrets_of_others_alone(
         "4.3-14",
         "A roll changes the secrets of another endpoint",
         expected=secret_uids(before),
-        actual=f"{secret_uids(fetched)}, {len(expiring)} of them expiring",
+        actual=f"{json_text(secret_uids(fetched))}, {len(expiring)} of them expiring",
         exchanges=[before, *rolled.rolls, fetched],
     )
 

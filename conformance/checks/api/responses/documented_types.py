@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.model.judgement import Judgement, holds, judged, violated
+from hookproof.conformance.model.judgement import Judgement, holds, json_text, judged, violated
 from hookproof.conformance.observations.answer import Kind, Resource, resources, shown
 from hookproof.conformance.observations.credential_names import is_name
 from hookproof.conformance.observations.timestamp import unix_seconds
@@ -47,8 +47,8 @@ def documented_fields_have_their_documented_types(
                 requirement,
                 _message(exchange, problem),
                 expected="what the contract says of the field",
-                actual=f"{problem.pointer} = {_at(exchange.json, problem.pointer)!r}:"
-                f" {problem.message}",
+                actual=f"{problem.pointer} ="
+                f" {json_text(_at(exchange.json, problem.pointer))}: {problem.message}",
                 exchanges=[exchange],
             )
             yield replace(judgement, stored=_stored(exchange, problem))

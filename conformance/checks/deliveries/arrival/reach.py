@@ -6,6 +6,7 @@ from hookproof.conformance.checks.support.broadcast_reach import reaches
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import (
     Judgement,
+    json_text,
     judged,
     not_applicable,
     not_applicable_here,
@@ -221,7 +222,7 @@ def the_endpoints_that_an_event_names_are_those_that_it_reached(
                 "2.8-6",
                 "The endpoints that an event names are not those that it reached",
                 expected=f"{destination.name!r} is {'named' if arrived else 'not named'}",
-                actual=f"named: {named}; {destination.name!r} is {destination.uid}",
+                actual=f"named: {json_text(named)}; {destination.name!r} is {destination.uid}",
                 exchanges=fan_out.exchanges_of(destination, event),
                 deliveries=arrived,
             )

@@ -14,7 +14,7 @@ from hookproof.conformance.checks.support.further_attempts import require_next_a
 from hookproof.conformance.checks.support.json_equality import exact, same_to_the_digit
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
+from hookproof.conformance.model.judgement import Judgement, json_text, judged, not_applicable
 from hookproof.conformance.model.retry_schedule import may_be_due, wait_before
 from hookproof.conformance.model.tolerances import EARLY_S, LATE_S, require_punctual, widened
 from hookproof.conformance.observations.deliveries import Attempts
@@ -75,7 +75,7 @@ def a_delivery_that_succeeded_is_not_attempted_again(
                 "1-15",
                 "A delivery that was answered with success was attempted again",
                 expected=f"{expected} attempts",
-                actual=f"{len(attempts)} attempts, answered {statuses}",
+                actual=f"{len(attempts)} attempts, answered {json_text(statuses)}",
                 exchanges=[attempted.created],
                 deliveries=attempts,
             )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.judgement import Judgement, holds, judged, violated
+from hookproof.conformance.model.judgement import Judgement, holds, json_text, judged, violated
 from hookproof.conformance.observations.delivery.security.custom_headers import (
     HostileHeaders,
     reserved_headers,
@@ -67,7 +67,7 @@ def no_custom_header_replaces_or_doubles_the_signature(
             "6-18",
             "A custom header replaces or doubles the signature of a delivery",
             expected="one signature, made by the service",
-            actual=f"{header.name} was sent as a custom header: {values}",
+            actual=f"{header.name} was sent as a custom header: {json_text(values)}",
             exchanges=[broadcast],
             deliveries=wrong or proof,
         )

@@ -140,6 +140,18 @@ def test_a_missing_member_is_other_data() -> None:
     assert body_verdict({"a": None}, "{}") == {"6-3": FAIL}
 
 
+def test_other_data_is_shown_beside_the_data_that_was_sent_both_as_json() -> None:
+    broadcasts = observed(
+        PayloadBroadcasts,
+        destination(),
+        sent(event(), destination(), body=b'{"a":1}'),
+        exchanges=[broadcast(event(), data={"a": None, "b": [True, 12.5, 9007199254740993]})],
+    )
+    (judgement,) = the_body_is_the_data_that_was_sent(broadcasts, context())
+    assert judgement.expected == '{"a": null, "b": [true, 12.5, 9007199254740993]}'
+    assert judgement.actual == '{"a":1}'
+
+
 def test_a_body_that_is_not_json_is_other_data() -> None:
     assert body_verdict({"a": 1}, "a=1") == {"6-3": FAIL}
 

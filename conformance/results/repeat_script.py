@@ -1,0 +1,147 @@
+"""A shell script that shows a finding again: it sets up, acts, and shows.
+
+It reads keys, credentials and the address of a receiver from the environment, and says where each
+of them comes from. What one of its requests creates is used by the later ones under its new uid.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.results.curl_command import MOST_EXCHANGES, VARIABLES, curl
+from hookproof.conformance.results.defects import BrokenRequirement
+from hookproof.conformance.results.redaction import VARIABLE
+from hookproof.process.terminal_text import printable
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
+
+RECEIVER: Final = "HOOKPROOF_RECEIVER"
+UID: Final = "HOOKPROOF_UID"
+# Of a step before the call that is accused, of the call itself, and of one after it.
+PURPOSES: Final = {-1: "sets up", 0: "acts", 1: "shows"}
+CREATION: Final = "createEndpoint"
+BROADCAST: Final = "createBroadcastEvent"
+
+
+def repeat_script(broken: BrokenRequirement) -> str:
+    """The script; empty for a finding without exchanges."""
+    finding = broken.finding
+    listed = finding.exchanges[-MOST_EXCHANGES:]
+    if not listed:
+        return ""
+    exchanges = _with_receiver(listed, finding.deliveries)
+    steps = [line for step in _steps(exchanges, broken.operation) for line in step]
+    steps += _broadcast(exchanges, finding.deliveries)
+    lines = [
+        "#!/bin/sh",
+        f"# {finding.requirement} {printable(broken.title)}",
+        "set -eu",
+        *_needs("\n".join(steps), exchanges),
+        *steps,
+        *_shown(broken),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _needs(steps: str, exchanges: Sequence[Exchange]) -> Iterator[str]:
+    """A line for each variable that the steps read, which ends the script if it is not set."""
+    for name in dict.fromkeys(re.sub(r"\W", "", variable) for variable in VARIABLES.findall(steps)):
+        if not name.startswith(UID):
+            yield f': "${{{name}:?{_source(name, exchanges)}}}"'
+
+
+def _source(name: str, exchanges: Sequence[Exchange]) -> str:
+    """Where the value of a variable comes from; without quotes, as it stands within some."""
+    if name == RECEIVER:
+        return "the https address of a running hookproof receive, whose CA the target trusts"
+    if name.startswith(VARIABLE):
+        key = re.compile(rf"\${name}\b")
+        project = next((e.project for e in exchanges if key.search(str(e.request_headers))), "")
+        words = re.sub(r"[^\w.-]", " ", project)
+        return f"the API key of the project {words}"
+    return "a credential that the target accepts here; no report holds that of the run"
+
+
+def _with_receiver(
+    exchanges: Sequence[Exchange], deliveries: Sequence[ReceivedDelivery]
+) -> list[Exchange]:
+    """The exchanges without the address of the run's receiver, which has ended."""
+    tokens = "|".join(sorted({re.escape(delivery.token) for delivery in deliveries}))
+    if not tokens:
+        return list(exchanges)
+    address = re.compile(rf"https://[^/\"\s]+(?=/(?:{tokens})\b)".encode())
+    return [
+        replace(each, request_body=address.sub(f"${RECEIVER}".encode(), each.request_body))
+        if each.request_body
+        else each
+        for each in exchanges
+    ]
+
+
+def _steps(exchanges: Sequence[Exchange], operation: str) -> Iterator[list[str]]:
+    """The commands, each with a line that says what it is for and how it was answered."""
+    calls = [place for place, each in enumerate(exchanges) if each.operation_id == operation]
+    acting = calls[-1] if calls else len(exchanges) - 1
+    made: dict[str, str] = {}
+    for place, exchange in enumerate(exchanges):
+        purpose = PURPOSES[(place > acting) - (place < acting)]
+        name = exchange.operation_id or exchange.method
+        answer = printable(str(exchange.status or exchange.problem))
+        command = curl([_with_uids(exchange, made)])
+        uid = _uid(exchange)
+        if uid and any(_mentions(later, uid) for later in exchanges[place + 1 :]):
+            made[uid] = f"{UID}_{len(made) + 1}"
+            silent = command.replace("curl -i", "curl -s", 1)
+            command = f"{made[uid]}=$({silent} | jq -r .data.uid)"
+        yield ["", f"# {purpose}: {name}, which was answered {answer}", command]
+
+
+def _broadcast(exchanges: Sequence[Exchange], deliveries: Sequence[ReceivedDelivery]) -> list[str]:
+    """A broadcast of what was delivered, where the proof has deliveries and no broadcast."""
+    calls = {exchange.operation_id: exchange for exchange in exchanges}
+    created = calls.get(CREATION)
+    if not deliveries or created is None or BROADCAST in calls:
+        return []
+    data = deliveries[0].body if _is_object(deliveries[0].body) else b"{}"
+    body = b'{"event_type":"hookproof.again","data":%s}' % data
+    url = f"{created.url.rpartition('/')[0]}/events/broadcast"
+    return ["", f"# acts: {BROADCAST}", curl([replace(created, url=url, request_body=body)])]
+
+
+def _is_object(body: bytes) -> bool:
+    try:
+        return isinstance(json.loads(body), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _uid(exchange: Exchange) -> str:
+    """The uid of what a request created."""
+    data = exchange.data if exchange.method == "POST" else None
+    uid = data.get("uid") if isinstance(data, dict) else None
+    return uid if isinstance(uid, str) else ""
+
+
+def _mentions(exchange: Exchange, uid: str) -> bool:
+    return uid in exchange.url or uid.encode() in (exchange.request_body or b"")
+
+
+def _with_uids(exchange: Exchange, made: dict[str, str]) -> Exchange:
+    """The exchange with variables in place of what the script has created."""
+    url, body = exchange.url, exchange.request_body
+    for uid, name in made.items():
+        url = url.replace(uid, f"${name}")
+        body = None if body is None else body.replace(uid.encode(), f"${name}".encode())
+    return replace(exchange, url=url, request_body=body)
+
+
+def _shown(broken: BrokenRequirement) -> Iterator[str]:
+    """What to compare, and where."""
+    finding = broken.finding
+    yield ""
+    if finding.deliveries:
+        yield "# shows: hookproof receive lists the deliveries as they arrive"
+    yield f"# expected: {printable(finding.expected)}"
+    yield f"# actual in the run: {printable(finding.actual)}"

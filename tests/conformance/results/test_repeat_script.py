@@ -1,0 +1,124 @@
+"""The script of a finding, run by a shell whose curl and jq are stand-ins."""
+
+import os
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hookproof.conformance.model.ledger import Finding
+from hookproof.conformance.results.defects import BrokenRequirement
+from hookproof.conformance.results.repeat_script import repeat_script
+from tests.conformance.canned_evidence import delivery, exchange
+from tests.conformance.canned_run import failed, finding
+
+KEY = (("Authorization", "Bearer $HOOKPROOF_API_KEY"),)
+VARIABLES = {"HOOKPROOF_API_KEY": "the-key", "HOOKPROOF_SECRET_7": "mine"}
+
+
+def script_of(shown: Finding) -> str:
+    entry = replace(failed(), findings=(shown,))
+    return repeat_script(BrokenRequirement(entry=entry, finding=shown))
+
+
+@pytest.fixture
+def created_and_fetched() -> Finding:
+    """An endpoint that is created with a secret, and is then fetched."""
+    creation = exchange(
+        request={"name": "it", "secret": "secret#7"},
+        data={"uid": "e1", "secrets": [{"uid": "s1"}]},
+        request_headers=KEY,
+    )
+    fetch = exchange("fetch", "getEndpoint", path={"endpointID": "e1"}, request_headers=KEY)
+    return replace(finding(), exchanges=(creation, fetch), deliveries=())
+
+
+@pytest.fixture
+def commands(tmp_path: Path) -> Path:
+    """A folder with a curl that writes its arguments to `calls`, and a jq that prints a uid."""
+    for name, text in (
+        ("curl", f'printf "%s\\n" "$*" >> {tmp_path}/calls'),
+        ("jq", "echo new-uid"),
+    ):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    return tmp_path
+
+
+def run(script: str, folder: Path, variables: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["/bin/sh"],
+        input=script,
+        cwd=folder,
+        env={"PATH": f"{folder}:{os.environ['PATH']}", **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+def test_later_steps_use_what_the_script_itself_has_created(
+    created_and_fetched: Finding, commands: Path
+) -> None:
+    ended = run(script_of(created_and_fetched), commands, VARIABLES)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    creation, fetch = (commands / "calls").read_text().splitlines()
+    assert "Bearer the-key" in creation
+    assert '"secret": "mine"' in creation
+    assert "/endpoints/new-uid -H" in fetch
+
+
+@pytest.mark.parametrize("missing", sorted(VARIABLES))
+def test_a_script_says_where_to_get_what_it_lacks_and_sends_nothing(
+    created_and_fetched: Finding, commands: Path, missing: str
+) -> None:
+    others = {name: value for name, value in VARIABLES.items() if name != missing}
+    ended = run(script_of(created_and_fetched), commands, others)
+    assert ended.returncode != 0
+    assert missing in ended.stderr
+    assert "project p1" in ended.stderr or "credential that the target accepts" in ended.stderr
+    assert not (commands / "calls").exists()
+
+
+def test_the_steps_say_what_they_are_for(created_and_fetched: Finding) -> None:
+    script = script_of(created_and_fetched)
+    assert "# acts: createEndpoint, which was answered 201" in script
+    assert "# shows: getEndpoint, which was answered 200" in script
+    assert "# expected: 'it'" in script
+
+
+def test_deliveries_are_shown_at_a_receiver_of_the_reader(commands: Path) -> None:
+    wanted = {"name": "it", "url": "https://127.0.0.1:9/t1"}
+    creation = exchange(request=wanted, request_headers=KEY)
+    shown = replace(finding(), exchanges=(creation,), deliveries=(delivery(body=b'{"a" :1}'),))
+    receiver = {"HOOKPROOF_RECEIVER": "https://127.0.0.1:8443"}
+    ended = run(script_of(shown), commands, VARIABLES | receiver)
+    assert ended.stderr == ""
+    created, broadcast = (commands / "calls").read_text().splitlines()
+    assert '"url": "https://127.0.0.1:8443/t1"' in created
+    assert "/events/broadcast " in broadcast
+    assert '"data":{"a" :1}' in broadcast
+
+
+def test_a_hostile_target_adds_no_command(commands: Path) -> None:
+    hostile = "x'; touch evil; $(touch evil) `touch evil`\ntouch evil"
+    creation = exchange(request={"name": hostile}, data={"uid": hostile}, request_headers=KEY)
+    fetch = exchange("fetch", "getEndpoint", path={"endpointID": hostile}, request_headers=KEY)
+    shown = replace(
+        finding(),
+        message=hostile,
+        expected=hostile,
+        actual=hostile,
+        exchanges=(replace(creation, project=f'p"{hostile}'), fetch),
+        deliveries=(),
+    )
+    ended = run(script_of(shown), commands, VARIABLES)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert not (commands / "evil").exists()
+    assert len((commands / "calls").read_text().splitlines()) == 2
+
+
+def test_a_finding_without_exchanges_has_no_script() -> None:
+    assert script_of(replace(finding(), exchanges=())) == ""
