@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.results.redaction import VARIABLE
+from hookproof.conformance.results.redaction import HEADER_VARIABLE, VARIABLE
 from hookproof.receiver.http.curl_arguments import (
     URL_AS_IT_IS,
     body_argument,
@@ -19,14 +19,16 @@ MOST_EXCHANGES: Final = 4
 LONGEST_BODY: Final = 2000
 LENGTH: Final = "Content-Length"
 
-_VARIABLES: Final = re.compile(rf"(\$\{{{VARIABLE}(?:_\d+)?%\?\}}|\${VARIABLE}(?:_\d+)?)")
+_VARIABLES: Final = re.compile(
+    rf"(\$\{{{VARIABLE}(?:_\d+)?%\?\}}|\${VARIABLE}(?:_\d+)?|\${HEADER_VARIABLE}[A-Z0-9_]+)"
+)
 
 
 def curl(exchanges: Sequence[Exchange]) -> str:
     """Commands that repeat the last few of these exchanges, one line each.
 
-    The API key comes from the environment. A body that was announced and is not kept, because it is
-    far too long, is made of blanks.
+    The API key and the headers of target.yaml come from the environment. A body that was announced
+    and is not kept, because it is far too long, is made of blanks.
     """
     return "\n".join(map(_command, exchanges[-MOST_EXCHANGES:]))
 
