@@ -13,6 +13,7 @@ import msgspec
 
 from hookproof.load.profile.schedule import Point, RateCurve
 from hookproof.receiver.replies.script import Reply
+from hookproof.target.connection import ApiConnection
 
 KEY: Final = "{key}"
 FIRST_SUCCESS, FIRST_REDIRECT = 200, 300
@@ -117,9 +118,10 @@ class LoadPlan(msgspec.Struct, frozen=True, kw_only=True):
         """The rate of the whole run."""
         return RateCurve(points=tuple(Point(at_s=at_s, rate=rate) for at_s, rate in self.points))
 
-    def headers_with(self, key: str) -> dict[str, str]:
-        """The headers of each request (section 5)."""
-        return {name: value.replace(KEY, key) for name, value in self.headers.items()}
+    def headers_with(self, key: str, connection: ApiConnection) -> dict[str, str]:
+        """The headers of each request (section 5), and those that target.yaml adds."""
+        own = [(name, value.replace(KEY, key)) for name, value in self.headers.items()]
+        return dict(connection.with_headers(own))
 
 
 def failure_reason(status: int, expected: Sequence[int], error: Exception | None) -> str:

@@ -4,9 +4,9 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +14,7 @@ import msgspec
 
 from hookproof.load.ledger.share import RunResult
 from hookproof.load.plan import LoadPlan
-from hookproof.load.target.settings import KEY_VARIABLE, TargetSettings
+from hookproof.load.target.settings import TargetSettings
 from hookproof.process.exit_codes import ExitCode
 from hookproof.process.private_folder import private_folder
 from hookproof.receiver.client.child_process import ChildFailed, child, send_signal
@@ -47,7 +47,7 @@ class SingleProcess:
 
     receivers: tuple[str, ...]
     control_url: str
-    key: str
+    variables: Mapping[str, str] = field(repr=False)
     web: str | None
     interrupts: InterruptForwarder
 
@@ -63,7 +63,7 @@ class SingleProcess:
             ]
             process = await start_locust_process(
                 ["hookproof.load.locust_worker.runner", str(plan), str(result), *options],
-                key=self.key,
+                variables=self.variables,
             )
             self.interrupts.process = process
             try:
@@ -100,7 +100,7 @@ async def start_single_process(
         yield SingleProcess(
             receivers=(sidecar["url"],),
             control_url=sidecar["control"],
-            key=settings.api_key,
+            variables=settings.variables,
             web=web,
             interrupts=interrupts,
         )
@@ -109,10 +109,12 @@ async def start_single_process(
 async def start_locust_process(
     arguments: Sequence[str],
     *,
-    key: str,
+    variables: Mapping[str, str],
     keep: Sequence[int] = (),
 ) -> asyncio.subprocess.Process:
-    """A Locust process, which ends when its input closes; it inherits the descriptors `keep`."""
+    """A Locust process with further environment variables, which ends when its input closes; it
+    inherits the descriptors `keep`.
+    """
     # It starts with interrupts blocked and unblocks them when it can handle them.
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
@@ -122,7 +124,7 @@ async def start_locust_process(
             stdin=asyncio.subprocess.PIPE,
             start_new_session=True,
             pass_fds=tuple(keep),
-            env={**os.environ, KEY_VARIABLE: key},
+            env={**os.environ, **variables},
         )
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])

@@ -27,6 +27,7 @@ from hookproof.conformance.target.preflight import (
     LISTS,
     is_list_answer,
     refusal_statuses,
+    unreachable_advice,
     with_fresh_projects,
 )
 from hookproof.process.exit_codes import ExitCode
@@ -64,7 +65,12 @@ async def examine(target: Target) -> AsyncIterator[DoctorResult]:
     provisioned = await with_fresh_projects(target, 0)
     contract, timeout_s = contract_for(target.dialect), target.budgets.request_s
     async with ApiClient(
-        target.base_url, contract, target.dialect, timeout_s=timeout_s, breaker=Breaker()
+        target.base_url,
+        contract,
+        target.dialect,
+        timeout_s=timeout_s,
+        breaker=Breaker(),
+        connection=target.connection,
     ) as api:
         exchanges = [
             await api.call(LISTS[0], role="doctor", project=project)
@@ -72,7 +78,7 @@ async def examine(target: Target) -> AsyncIterator[DoctorResult]:
         ]
         first = exchanges[0]
         if first.status is None:
-            advice = f"{first.problem}; is it running, and is the URL right?"
+            advice = f"{first.problem}; {unreachable_advice(first.problem or '')}"
             yield DoctorResult(
                 what=f"the target answers at {target.base_url}",
                 advice=advice,
@@ -177,7 +183,7 @@ async def _check_delivery(
         project=project,
         body=bodies.reached_endpoint(url=token.url),
     )
-    mask = Mask(target.projects, target.dialect)
+    mask = Mask.of(target, target.dialect)
     yield _call_result("an endpoint can be created", mask.exchange(created))
     if not created.succeeded:
         yield DoctorResult(what=DELIVERS, untried="there is no endpoint")

@@ -67,5 +67,5 @@ def gather_evidence(runner: Runner, dialect: Dialect) -> Mapping[str, Gathered]:
             environment = runner.open()
         except KeyboardInterrupt:
             return {}
-        runner.begin(Intake(Mask(environment.target.projects, dialect), dialect))
+        runner.begin(Intake(Mask.of(environment.target, dialect), dialect))
         return {each.experiment: each for each in runner.all_gathered()}

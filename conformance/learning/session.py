@@ -72,6 +72,7 @@ class ProbeSession:
                 dialect,
                 timeout_s=self.target.budgets.request_s,
                 breaker=Breaker(),
+                connection=self.target.connection,
             )
         )
 

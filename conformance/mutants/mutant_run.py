@@ -100,7 +100,7 @@ def run_mutant(order: MutantRunOrder) -> MutantRunResult:
     try:
         with Runner(plan) as runner:
             environment = runner.open()
-            mask = Mask(environment.target.projects, plan.dialect)
+            mask = Mask.of(environment.target, plan.dialect)
             runner.begin(Intake(mask, plan.dialect))
             gathered = runner.all_gathered()
             grader = _grader(plan, order, runner)

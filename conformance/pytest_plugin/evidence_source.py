@@ -78,7 +78,7 @@ class OwnGathering:
             self._refusal = refusal
             raise
         dialect = self._settings.subject.dialect
-        self._runner.begin(Intake(Mask(environment.target.projects, dialect), dialect))
+        self._runner.begin(Intake(Mask.of(environment.target, dialect), dialect))
 
 
 class SharedGathering:

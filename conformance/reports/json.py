@@ -10,6 +10,7 @@ from typing import Any
 
 from hookproof.conformance.model.ledger import Entry, Finding, FindingKey
 from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.reports.summary import warnings
 from hookproof.conformance.results.curl_command import curl
 from hookproof.conformance.results.defects import Defect, defects
 from hookproof.conformance.results.run_file import Run
@@ -44,6 +45,7 @@ def report(run: Run) -> dict[str, Any]:
             }
             for level in Level
         },
+        "warnings": list(warnings(run)),
         "defects": [_defect(number, defect) for number, defect in enumerate(run_defects, 1)],
         "disagreements": [asdict(each) for each in run.disagreements],
         "fields": [asdict(count) for count in run.fields],

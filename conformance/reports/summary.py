@@ -8,6 +8,7 @@ from hookproof.conformance.model.ledger import Entry, Ledger, RunVerdict, counts
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.results.run_file import Run
 from hookproof.spec.catalogue import Level
+from hookproof.target.connection import UNVERIFIED
 
 HEADLINES: Final = {
     RunVerdict.CONFORMS: "CONFORMS",
@@ -42,6 +43,7 @@ def verdict_line(run: Run) -> str:
         parts.append("dialect learned from the target")
     count = len(hygiene_findings(run))
     shout = [f"WITH {count} HYGIENE {'FINDING' if count == 1 else 'FINDINGS'}"] if count else []
+    shout += [] if run.header.verified else ["CERTIFICATE NOT VERIFIED"]
     return f"{HEADLINES[run.footer.verdict]}  {' · '.join([*parts, *shout])}"
 
 
@@ -78,9 +80,16 @@ def tallies(ledger: Ledger) -> list[str]:
     return [*passed, f"not exercised {idle}", *further]
 
 
+def warnings(run: Run) -> Iterator[str]:
+    """What makes the verdict less certain than others, in sentences."""
+    if not run.header.verified:
+        yield UNVERIFIED
+
+
 def notes(run: Run) -> Iterator[str]:
     """What a reader must know to interpret the verdict, in sentences."""
     footer = run.footer
+    yield from warnings(run)
     yield from (f"An error of hookproof itself: {error}" for error in footer.faults)
     yield from (f"Your provision hook {failure}" for failure in footer.hooks)
     yield from (f"The baseline is stale: {words}." for words in footer.stale)

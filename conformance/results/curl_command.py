@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.results.redaction import VARIABLE
+from hookproof.conformance.results.redaction import HEADER_VARIABLE, VARIABLE
 from hookproof.receiver.http.curl_arguments import (
     URL_AS_IT_IS,
     body_argument,
@@ -25,15 +25,15 @@ CREDENTIAL: Final = "HOOKPROOF_SECRET"
 # What the shell expands: keys, whole or without their last character, and what a script names.
 VARIABLES: Final = re.compile(
     rf"(\$\{{{VARIABLE}(?:_\d+)?%\?\}}|\${VARIABLE}(?:_\d+)?|\${CREDENTIAL}_\d+"
-    r"|\$HOOKPROOF_RECEIVER|\$HOOKPROOF_UID_\d+)"
+    rf"|\${HEADER_VARIABLE}[A-Z0-9_]+|\$HOOKPROOF_RECEIVER|\$HOOKPROOF_UID_\d+)"
 )
 
 
 def curl(exchanges: Sequence[Exchange]) -> str:
     """Commands that repeat the last few of these exchanges, one line each.
 
-    API keys and credentials come from the environment. A body that was announced and is not kept,
-    because it is far too long, is made of blanks.
+    API keys, credentials and the headers of target.yaml come from the environment. A body that was
+    announced and is not kept, because it is far too long, is made of blanks.
     """
     return "\n".join(map(_command, exchanges[-MOST_EXCHANGES:]))
 

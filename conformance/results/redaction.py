@@ -1,13 +1,14 @@
 """Masks API keys and credentials in everything that is written.
 
-A key is replaced by the name of an environment variable, so that anybody who has the key can repeat
-a request from a report. Any other credential is replaced by a name that is the same throughout the
-run (`credential_names.py`).
+A key, or the value of a header that target.yaml adds, is replaced by the name of an environment
+variable, so that anybody who has it can repeat a request from a report. Any other credential is
+replaced by a name that is the same throughout the run (`credential_names.py`).
 """
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from hookproof.conformance.model.evidence import Evidence, Exchange, NotObserved, Observation
 from hookproof.conformance.observations.credential_names import (
@@ -23,12 +24,14 @@ from hookproof.conformance.observations.masking.encoded_credentials import (
 )
 from hookproof.conformance.results.evidence_records import own_fields, own_values
 from hookproof.conformance.target.client import Key
-from hookproof.conformance.target.definition import Project
+from hookproof.conformance.target.definition import Project, Target
 from hookproof.process.terminal_text import without_passwords
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.dialect.model import Dialect
 
 VARIABLE: Final = "HOOKPROOF_API_KEY"
+# What the variables begin with that stand for the values of the target's further headers.
+HEADER_VARIABLE: Final = "HOOKPROOF_HEADER_"
 HIDDEN: Final = "(masked)"
 # Encodings of a credential with fewer different characters may be those of anything.
 VARIED: Final = 5
@@ -121,10 +124,16 @@ class Found:
 class Mask:
     """Masks the keys of a run's projects, and the credentials that evidence shows.
 
-    Without projects there are no keys to mask. What is masked already stays as it is.
+    Without projects there are no keys to mask. What is masked already stays as it is. `headers` are
+    those that target.yaml adds to each request: their values may be credentials, too.
     """
 
-    def __init__(self, projects: Sequence[Project], dialect: Dialect):
+    def __init__(
+        self,
+        projects: Sequence[Project],
+        dialect: Dialect,
+        headers: Sequence[tuple[str, str]] = (),
+    ):
         self._format = dialect.authentication.key_format
         self._variables = {
             p.id: VARIABLE if i == 0 else f"{VARIABLE}_{i + 1}" for i, p in enumerate(projects)
@@ -139,8 +148,20 @@ class Mask:
         self._keys = Replacer(variables)
         self._known = EncodedCredentials()
         self._known.add(variables.items())
+        self._further_headers = {name.lower(): f"${header_variable(name)}" for name, _ in headers}
+        # As it is, and what stands behind the name of a scheme.
+        self._known.add(
+            (part, self._further_headers[name.lower()])
+            for name, value in headers
+            for part in (value, *value.split())
+        )
         self._credentials = Credentials(unmasked=(dialect.representation.mask,))
         self._known_count, self._known_replacer = 0, Replacer({})
+
+    @classmethod
+    def of(cls, target: Target, dialect: Dialect) -> Self:
+        """What masks the keys of this target and the headers that are added for it."""
+        return cls(target.projects, dialect, target.connection.headers)
 
     def text(self, text: str) -> str:
         """A text without keys, passwords of URLs, and the credentials found so far."""
@@ -227,6 +248,9 @@ class Mask:
 
     def _request_headers(self, exchange: Exchange) -> Iterator[tuple[str, str]]:
         for name, value in exchange.request_headers:
+            if name.lower() in self._further_headers:
+                yield name, self._further_headers[name.lower()]
+                continue
             credential = name.lower() == "authorization" and bool(value) and bool(self._variables)
             yield name, self._authorization(exchange) if credential else self._keys.text(value)
 
@@ -241,6 +265,11 @@ class Mask:
                 return f"${variable}"
             case _:
                 return HIDDEN
+
+
+def header_variable(name: str) -> str:
+    """The environment variable that stands for the value of a header."""
+    return HEADER_VARIABLE + re.sub("[^A-Z0-9]", "_", name.upper())
 
 
 def _all_of(named: Mapping[str, str]) -> Replacer:

@@ -74,6 +74,7 @@ class Header:
     document's sections, `baseline` the entries of the baseline file. `answers` holds the whole
     dialect, so that the evidence can be judged again even if the dialect's file has changed.
     `selected` are the ids of the requirements to judge; a file of an earlier version has none.
+    `verified` is false if the target's certificate was accepted unseen.
     """
 
     tool_version: str
@@ -91,6 +92,7 @@ class Header:
     learned: bool = False
     baseline: list[Mapping[str, Any]] = field(default_factory=list)
     selected: list[str] = field(default_factory=list)
+    verified: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -195,7 +195,7 @@ class RepeatedRun:
         with Runner(plan) as runner, self._progress(runner) as note:
             self.interruption.calls(runner.stop)
             environment = runner.open()
-            mask = Mask(environment.target.projects, plan.dialect)  # keys differ by repetition
+            mask = Mask.of(environment.target, plan.dialect)  # keys differ by repetition
             if writer is None:
                 header = self._header(environment)
                 writer = RunWriter(self.stream, header)
@@ -253,6 +253,7 @@ class RepeatedRun:
             learned=settings.learned,
             baseline=[expectation.to_json() for expectation in settings.baseline],
             selected=[requirement.id for requirement in self.requirements],
+            verified=environment.target.is_verified,
         )
 
     def _progress(self, runner: Runner) -> AbstractContextManager[EntryListener]:

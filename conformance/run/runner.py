@@ -206,6 +206,7 @@ class Runner:
                 plan.dialect,
                 timeout_s=target.budgets.request_s,
                 breaker=breaker,
+                connection=target.connection,
             ) as api:
                 usable = await self._add_projects_and_check_keys(target, api)
                 environment = replace(opened_environment, target=usable)

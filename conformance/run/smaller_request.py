@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
+from hookproof.conformance.results.redaction import HEADER_VARIABLE
 from hookproof.conformance.target.client import encoded
 
 Item = TypeVar("Item")
@@ -37,7 +38,7 @@ def smaller_parts(parts: Parts, required: Collection[str] = ()) -> Iterator[Part
     """
     for query in _without_some(parts.query):
         yield replace(parts, query=tuple(query))
-    lasting = [pair for pair in parts.headers if pair[0].lower() in LASTING]
+    lasting = [(name, value) for name, value in parts.headers if _lasts(name, value)]
     further = [pair for pair in parts.headers if pair not in lasting]
     for headers in _without_some(further):
         yield replace(parts, headers=(*lasting, *headers))
@@ -47,6 +48,11 @@ def smaller_parts(parts: Parts, required: Collection[str] = ()) -> Iterator[Part
     if parts.content:
         for content in _smaller_bodies(parts.content, required):
             yield replace(parts, content=content)
+
+
+def _lasts(name: str, value: str) -> bool:
+    """Whether a header stays. Those that target.yaml adds are in each request, and masked."""
+    return name.lower() in LASTING or value.startswith(f"${HEADER_VARIABLE}")
 
 
 def smaller_values(value: Any, required: Collection[str] = ()) -> Iterator[Any]:

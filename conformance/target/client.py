@@ -24,6 +24,7 @@ from hookproof.conformance.target.circuit_breaker import Breaker
 from hookproof.conformance.target.definition import Project
 from hookproof.spec.contract.service_contract import Contract
 from hookproof.spec.dialect.model import Dialect
+from hookproof.target.connection import DIRECT, ApiConnection
 
 
 class Key(StrEnum):
@@ -67,7 +68,9 @@ class ApiClient:
         *,
         timeout_s: float,
         breaker: Breaker,
+        connection: ApiConnection = DIRECT,
     ):
+        self.connection = connection
         self.base_url = base_url.rstrip("/")
         self._contract = contract
         self._dialect = dialect
@@ -85,7 +88,12 @@ class ApiClient:
     async def __aenter__(self) -> Self:
         asyncio.get_running_loop().set_exception_handler(_handle_loop_exception)
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=CONNECTIONS, keepalive_timeout=IDLE_S),
+            connector=aiohttp.TCPConnector(
+                limit=CONNECTIONS,
+                keepalive_timeout=IDLE_S,
+                ssl=self.connection.tls_context() if self.base_url.startswith("https:") else True,
+            ),
+            proxy=self.connection.proxy,
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
             skip_auto_headers=("User-Agent", "Accept-Encoding", "Content-Type"),
@@ -175,12 +183,15 @@ class ApiClient:
         headers: Sequence[tuple[str, str]],
         key: Key,
     ) -> Exchange:
-        """Send one request to `target`, a path with its query, already percent-encoded."""
+        """Send one request to `target`, a path with its query, already percent-encoded.
+
+        The headers of the connection are added, and take the place of others of the same name.
+        """
         assert self._session is not None, "the client is not open"
         if operation_id == "createBroadcastEvent" and self._hold_back is not None:
             await self._hold_back(project)
         self._breaker.admit()
-        url = self.base_url + target
+        url, headers = self.base_url + target, self.connection.with_headers(headers)
         sent_at, started = time.time(), time.monotonic()
         answer: dict[str, Any] = {"status": None}
         try:
@@ -189,7 +200,7 @@ class ApiClient:
                 URL(url, encoded=True),
                 # A stream is sent in chunks; a large bytes object would block the loop.
                 data=None if content is None else io.BytesIO(content),
-                headers=list(headers),
+                headers=headers,
                 allow_redirects=False,
                 timeout=self._timeout,
             ) as response:
@@ -217,7 +228,7 @@ class ApiClient:
             key=key.value,
             method=method,
             url=url,
-            request_headers=tuple(headers),
+            request_headers=headers,
             request_body=content,
             sent_at=sent_at,
             duration_s=time.monotonic() - started,

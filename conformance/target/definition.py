@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from hookproof.spec.dialect.model import Dialect
+from hookproof.target.connection import DIRECT, ApiConnection
 from hookproof.target.file_schema import Presence
 from hookproof.target.hooks.provision import Provision
 from hookproof.target.settings import DEFAULT_REQUEST_S, ReceiverSettings
@@ -61,9 +62,15 @@ class Target:
     base_url: str
     projects: tuple[Project, ...]
     dialect: Dialect
+    connection: ApiConnection = DIRECT
     receiver: ReceiverSettings = field(default_factory=ReceiverSettings)
     budgets: Budgets = Budgets()
     provision: Provision = field(default_factory=Provision)
     fixtures: Mapping[str, Fixtures] = field(default_factory=dict)
     capabilities: Mapping[str, Presence] = field(default_factory=dict)
     egress_probes: tuple[str, ...] = ()
+
+    @property
+    def is_verified(self) -> bool:
+        """Whether the certificate of the API is verified, if it has one."""
+        return self.connection.verify or not self.base_url.startswith("https:")

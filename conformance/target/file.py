@@ -11,6 +11,7 @@ from hookproof.process.exit_codes import CommandError
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_dialect
 from hookproof.spec.strict_yaml.file_problem import FileProblems, Location
+from hookproof.target.connection import connection_of
 from hookproof.target.file_schema import Presence
 from hookproof.target.hooks.declaration import read_provision
 from hookproof.target.settings import (
@@ -64,8 +65,14 @@ def _target(flags: Flags, file: TargetFile) -> Target:
         raise CommandError(
             "the target has no base URL: give it as URL, or as base_url in the target file"
         )
+    connection = connection_of(file)
     provision = read_provision(
-        file.content, str(file.path), file.folder, base_url, timeout_s=budgets.request_s
+        file.content,
+        str(file.path),
+        file.folder,
+        base_url,
+        timeout_s=budgets.request_s,
+        connection=connection,
     )
     keys = api_keys_of(flags, file)
     if not keys and not provision.has("fresh_project"):
@@ -77,6 +84,7 @@ def _target(flags: Flags, file: TargetFile) -> Target:
         base_url=base_url,
         projects=tuple(Project(id=name, api_key=key) for name, key in keys.items()),
         dialect=dialect_of(flags, file).dialect,
+        connection=connection,
         receiver=receiver_of(flags, file),
         budgets=budgets,
         provision=provision,

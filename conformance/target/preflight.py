@@ -27,6 +27,9 @@ ENVELOPE: Final = frozenset({"message", "status", "data"})
 KEY_REFUSALS: Final = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
 REDIRECTS: Final = range(300, 400)
 SERVER_ERRORS: Final = range(500, 600)
+# What OpenSSL says of a certificate that it does not trust.
+DISTRUSTED: Final = "CERTIFICATE_VERIFY_FAILED"
+OTHER_CA: Final = "name the CA of its certificate as connection.ca in target.yaml"
 
 
 async def check_access(target: Target, api: ApiClient) -> float:
@@ -133,11 +136,16 @@ def setup_problem(
 def _unreachable(target: Target, answers: Sequence[Exchange]) -> CommandError | None:
     if any(answer.status is not None for answer in answers):
         return None
+    problem = answers[0].problem or ""
     return CommandError(
-        f"target unreachable: {target.base_url}: {answers[0].problem};"
-        " is it running, and is the URL right?",
+        f"target unreachable: {target.base_url}: {problem}; {unreachable_advice(problem)}",
         ExitCode.UNREACHABLE,
     )
+
+
+def unreachable_advice(problem: str) -> str:
+    """What to do about a request that got no answer for this reason."""
+    return OTHER_CA if DISTRUSTED in problem else "is it running, and is the URL right?"
 
 
 def _server_error(target: Target, answers: Sequence[Exchange]) -> CommandError | None:

@@ -5,19 +5,22 @@ target answers. The answer is recorded as an exchange like any other.
 """
 
 import asyncio
+import base64
 import http.client
 import io
-import ssl
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
-from urllib.parse import urlsplit
+from typing import Any, Final
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.target.definition import Project
+from hookproof.target.connection import DIRECT, ApiConnection
+from hookproof.target.settings import DEFAULT_PORTS
 
+PROXY_PORT: Final = 80
 LARGEST_ANSWER = 1024 * 1024
 # What was sent of a body is kept if it has at most so many bytes.
 LONGEST_KEPT = 1024
@@ -51,6 +54,7 @@ async def unfinished_request(
     promised: int,
     pieces: AsyncIterator[bytes],
     timeout_s: float,
+    connection: ApiConnection = DIRECT,
 ) -> tuple[Exchange, int]:
     """Send the head and then pieces of the body until an answer begins; the exchange, and how many
     bytes were sent.
@@ -59,16 +63,24 @@ async def unfinished_request(
     a problem. Its body is what was sent, or None if that is too long to be kept.
     """
     split = urlsplit(base_url)
-    lines = [f"{method} {split.path.rstrip('/')}{target} HTTP/1.1", f"Host: {split.netloc}"]
-    all_headers = (*headers, ("Content-Length", str(promised)))
-    lines += [f"{name}: {value}" for name, value in all_headers]
+    all_headers = (*connection.with_headers(headers), ("Content-Length", str(promised)))
+    lines = [
+        f"{method} {_request_target(split, connection)}{target} HTTP/1.1",
+        f"Host: {split.netloc}",
+        *(f"{name}: {value}" for name, value in all_headers),
+        *(_proxy_lines(connection) if split.scheme == "http" else ()),
+    ]
     sent = _Sent()
     sent_at, started = time.time(), time.monotonic()
     answer: dict[str, Any] = {"status": None}
     try:
         async with asyncio.timeout(timeout_s):
             raw = await _talk(
-                base_url, "\r\n".join([*lines, "", ""]).encode("latin-1"), pieces, sent
+                split,
+                connection,
+                "\r\n".join([*lines, "", ""]).encode("latin-1"),
+                pieces,
+                sent,
             )
         answer = _parsed(raw)
     except (
@@ -102,15 +114,67 @@ def is_waiting(exchange: Exchange) -> bool:
     return exchange.status is None and exchange.problem == TimeoutError.__name__
 
 
-async def _talk(base_url: str, head: bytes, pieces: AsyncIterator[bytes], sent: _Sent) -> bytes:
+def _request_target(split: SplitResult, connection: ApiConnection) -> str:
+    """The beginning of the request target: RFC 9112, section 3.2; a proxy needs all of the URL."""
+    path = split.path.rstrip("/")
+    is_absolute = connection.proxy is not None and split.scheme == "http"
+    return f"{split.scheme}://{split.netloc}{path}" if is_absolute else path
+
+
+def _proxy_lines(connection: ApiConnection) -> list[str]:
+    """The header by which a proxy with a password accepts a request: RFC 9110, section 11.7.2."""
+    proxy = urlsplit(connection.proxy or "")
+    if proxy.username is None:
+        return []
+    pair = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
+    return [f"Proxy-Authorization: Basic {base64.b64encode(pair.encode()).decode()}"]
+
+
+async def _opened(
+    split: SplitResult, connection: ApiConnection
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A connection to the target, or to the proxy that passes on what is written to it."""
+    tls = connection.tls_context() if split.scheme == "https" else None
+    port = split.port or DEFAULT_PORTS[split.scheme]
+    if connection.proxy is None:
+        return await asyncio.open_connection(split.hostname, port, ssl=tls)
+    proxy = urlsplit(connection.proxy)
+    reader, writer = await asyncio.open_connection(proxy.hostname, proxy.port or PROXY_PORT)
+    if tls is not None:
+        try:
+            await _open_tunnel(
+                reader, writer, f"{split.netloc.removesuffix(f':{port}')}:{port}", connection
+            )
+            await writer.start_tls(tls, server_hostname=split.hostname)
+        except BaseException:
+            writer.close()
+            raise
+    return reader, writer
+
+
+async def _open_tunnel(
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    authority: str,
+    connection: ApiConnection,
+) -> None:
+    """Have a proxy connect to this host and port: RFC 9110, section 9.3.6."""
+    lines = [f"CONNECT {authority} HTTP/1.1", f"Host: {authority}", *_proxy_lines(connection)]
+    writer.write("\r\n".join([*lines, "", ""]).encode("latin-1"))
+    status_line, _, _ = (await reader.readuntil(b"\r\n\r\n")).partition(b"\r\n")
+    if status_line.split()[1:2] != [b"200"]:
+        raise http.client.BadStatusLine(f"the proxy: {status_line.decode('latin-1')}")
+
+
+async def _talk(
+    split: SplitResult,
+    connection: ApiConnection,
+    head: bytes,
+    pieces: AsyncIterator[bytes],
+    sent: _Sent,
+) -> bytes:
     """The answer; `sent` gets what was sent of the body."""
-    split = urlsplit(base_url)
-    secure = split.scheme == "https"
-    reader, writer = await asyncio.open_connection(
-        split.hostname,
-        split.port or (443 if secure else 80),
-        ssl=ssl.create_default_context() if secure else None,
-    )
+    reader, writer = await _opened(split, connection)
     answer = asyncio.ensure_future(_answer(reader))
     try:
         writer.write(head)

@@ -86,6 +86,21 @@ SCHEMA: Final = _closed(
             "type": ["string", "object"],
             "description": "a shipped dialect's name, a file, its answers, or infer",
         },
+        "headers": _TEXTS,
+        "connection": _closed(
+            {
+                "ca": _TEXT,
+                "client_cert": _TEXT,
+                "client_key": _TEXT,
+                "proxy": _TEXT,
+                "verify": {"type": "boolean"},
+            },
+            dependentRequired={"client_cert": ["client_key"], "client_key": ["client_cert"]},
+            **{
+                "x-expected": "a mapping in which client_cert and client_key stand together or not"
+                " at all"
+            },
+        ),
         "receiver": _closed(
             {"bind": _TEXT, "public_url": _TEXT, "ca": _TEXT, "ca_key": _TEXT, "mail": _TEXT},
             dependentRequired={"ca": ["ca_key"], "ca_key": ["ca"]},

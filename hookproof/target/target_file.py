@@ -4,6 +4,8 @@ base_url: http://127.0.0.1:5005
 projects:
   - {id: p1, api_key: "${KEY}"}        # ${NAME} reads the environment
   - {id: p2, api_key: "${KEY2}"}       # a second project enables the isolation requirements
+headers: {X-Version: "2"}              # of every request to the API
+connection: {ca: api-ca.pem}           # how the API is reached, see hookproof/target/connection.py
 dialect: ours.yaml                     # a name, a file beside this one, or an inline mapping
 receiver: {bind: "127.0.0.1:0", public_url: "https://127.0.0.1:8443", ca: ca.pem, ca_key: ca.key}
 budgets: {request_s: 10, delivery_s: 10, quiet_s: 2, total_s: 120}

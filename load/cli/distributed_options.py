@@ -166,7 +166,7 @@ def become_worker(settings: TargetSettings, flags: DistributedFlags, may_load: s
         settings, master=flags.master_address, ca_dir=settings.ca_dir, may_load=may_load
     )
     sys.stdout.flush()
-    variables = {**os.environ, KEY_VARIABLE: settings.api_key}
+    variables = {**os.environ, **settings.variables}
     os.execve(  # noqa: S606
         MODULE[0], [*MODULE, "hookproof.load.distributed.worker_process", *options], variables
     )

@@ -52,13 +52,14 @@ from hookproof.load.locust_worker.stats_display import show_tables
 from hookproof.load.locust_worker.users import LoadUser
 from hookproof.load.plan import LoadPlan
 from hookproof.load.sidecar.api import Arrived
-from hookproof.load.target.settings import KEY_VARIABLE, other_host
+from hookproof.load.target.settings import KEY_VARIABLE, connection_from, other_host
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.standard_input import OPTION, STDIN, read_to_end
 from hookproof.process.standard_streams import use_lasting_streams
 from hookproof.process.terminal_text import message_text
 from hookproof.receiver.http.address import Address
 from hookproof.spec.dialect.reader import load_dialect
+from hookproof.target.connection import ApiConnection
 
 TALLY_EVERY_S: Final = 0.5
 # A master that is silent for so long is lost; Locust's sends its workers a message every second.
@@ -71,11 +72,18 @@ class Worker:
     """Does what its master requests until `over` is set; `why` has the reason and the exit code."""
 
     def __init__(
-        self, runner: WorkerRunner, *, control_url: str, key: str, may_load: str | None
+        self,
+        runner: WorkerRunner,
+        *,
+        control_url: str,
+        key: str,
+        connection: ApiConnection,
+        may_load: str | None,
     ) -> None:
         self._runner = runner
         self._control_url = control_url
         self._key = key
+        self._connection = connection
         self._may_load = may_load
         self._interrupts = Interrupts()
         self._generator: Generator | None = None
@@ -119,6 +127,7 @@ class Worker:
         generator = Generator(
             plan,
             key=self._key,
+            connection=self._connection,
             control_url=self._control_url,
             stats=environment.stats,
             interrupts=self._interrupts,
@@ -255,7 +264,13 @@ def main(
         except ConnectionError:
             click.echo(f"hookproof load: no master answers at {master}", err=True)
             sys.exit(ExitCode.UNREACHABLE)
-        worker = Worker(runner, control_url=receiver["control"], key=key, may_load=may_load)
+        worker = Worker(
+            runner,
+            control_url=receiver["control"],
+            key=key,
+            connection=connection_from(os.environ),
+            may_load=may_load,
+        )
         hello = Hello(
             name=socket.gethostname(),
             url=receiver["url"],

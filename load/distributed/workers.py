@@ -20,7 +20,7 @@ from hookproof.load.single_process import (
     LoadGeneratorFailed,
     start_locust_process,
 )
-from hookproof.load.target.settings import TargetSettings
+from hookproof.load.target.settings import KEY_VARIABLE, TargetSettings
 from hookproof.process import standard_input
 from hookproof.process.private_folder import private_folder
 from hookproof.receiver.client.child_process import ChildFailed
@@ -214,7 +214,7 @@ async def _master(distribution: Distribution, web: str | None) -> AsyncIterator[
         try:
             process = await start_locust_process(
                 ["hookproof.load.distributed.master_process", *options],
-                key="",
+                variables={KEY_VARIABLE: ""},
                 keep=[write_end],
             )
         finally:
@@ -234,7 +234,7 @@ async def _worker(
     options = worker_options(settings, master=master, ca_dir=ca_dir, may_load=settings.host)
     process = await start_locust_process(
         ["hookproof.load.distributed.worker_process", *options, standard_input.OPTION],
-        key=settings.api_key,
+        variables=settings.variables,
     )
     try:
         yield process

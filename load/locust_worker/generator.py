@@ -19,6 +19,7 @@ from hookproof.load.locust_worker.users import ANSWER_WITHIN_S, LoadUser, UserWo
 from hookproof.load.plan import LoadPlan
 from hookproof.load.profile.schedule import Schedule
 from hookproof.load.target.rate_answer import ApiPause
+from hookproof.target.connection import ApiConnection
 
 # Time for the users to be spawned before the first slot.
 START_DELAY_S: Final = 0.5
@@ -30,24 +31,26 @@ LOOK_EVERY_S: Final = 0.05
 
 
 class Generator:
-    """Carries out a plan; `key` is the target's, `control_url` that of the sidecar."""
+    """Carries out a plan; `key` and `connection` are the target's, `control_url` that of the
+    sidecar.
+    """
 
     def __init__(
         self,
         plan: LoadPlan,
         *,
         key: str,
+        connection: ApiConnection,
         control_url: str,
         stats: RequestStats,
         interrupts: Interrupts,
     ) -> None:
         self._plan = plan
         self._key = key
+        self._connection = connection
         self._interrupts = interrupts
         self._pause = ApiPause()
-        self._link = SidecarLink(
-            control_url, plan, plan.headers_with(key), stats=stats, pause=self._pause
-        )
+        self._link = SidecarLink(control_url, plan, key, connection, stats=stats, pause=self._pause)
         self._greenlets: list[gevent.Greenlet] = []
         self._finished = False
         self._cpu_share = 0.0
@@ -66,7 +69,7 @@ class Generator:
         )
         self._ended_at = self.sending.started_at
         LoadUser.work = self._work = UserWork.of(
-            plan, self._key, schedule, self.sending, self._pause
+            plan, self._key, self._connection, schedule, self.sending, self._pause
         )
         self._link.begin(self.sending)
         self._greenlets = [

@@ -26,19 +26,27 @@ from hookproof.load.locust_worker.progress import Interrupts, drain, say, show_p
 from hookproof.load.locust_worker.stats_display import serve_web_page, show_tables, stats_csv
 from hookproof.load.locust_worker.users import LoadUser
 from hookproof.load.plan import LoadPlan
-from hookproof.load.target.settings import KEY_VARIABLE
+from hookproof.load.target.settings import KEY_VARIABLE, connection_from
 from hookproof.process.standard_input import STDIN, end_with_parent
 from hookproof.process.standard_streams import use_lasting_streams
 from hookproof.process.written_file import write_file
 from hookproof.receiver.http.address import Address
+from hookproof.target.connection import ApiConnection
 
 
-def run(plan: LoadPlan, *, control_url: str, key: str, web: Address | None) -> RunResult:
+def run(
+    plan: LoadPlan, *, control_url: str, key: str, connection: ApiConnection, web: Address | None
+) -> RunResult:
     """Carry out a plan; an interrupt ends it early."""
     environment = Environment(user_classes=[LoadUser], host=plan.base_url, events=locust.events)
     runner, interrupts = environment.create_local_runner(), Interrupts()
     generator = Generator(
-        plan, key=key, control_url=control_url, stats=environment.stats, interrupts=interrupts
+        plan,
+        key=key,
+        connection=connection,
+        control_url=control_url,
+        stats=environment.stats,
+        interrupts=interrupts,
     )
     generator.begin()
     interrupts.listen()
@@ -82,7 +90,11 @@ def main(plan: Path, result: Path, control: str, web: str | None) -> None:
     load_plan = msgspec.json.decode(plan.read_bytes(), type=LoadPlan)
     web_address = None if web is None else Address.parse(web)
     outcome = run(
-        load_plan, control_url=control, key=os.environ.get(KEY_VARIABLE, ""), web=web_address
+        load_plan,
+        control_url=control,
+        key=os.environ.get(KEY_VARIABLE, ""),
+        connection=connection_from(os.environ),
+        web=web_address,
     )
     write_file(result, msgspec.msgpack.encode(outcome))
 

@@ -13,6 +13,8 @@ import gevent
 import msgspec
 import requests
 from locust.stats import RequestStats, StatsEntry, bucket_response_time
+from urllib3 import disable_warnings
+from urllib3.exceptions import InsecureRequestWarning
 
 from hookproof.load.ledger.sending import Sending
 from hookproof.load.plan import LoadPlan, ReplyPeriod, SecretRolls, is_success
@@ -20,6 +22,7 @@ from hookproof.load.sidecar.api import Arrived
 from hookproof.load.sidecar.arrivals import NewRun
 from hookproof.load.target.rate_answer import ApiPause, requested_pause_s
 from hookproof.load.target.signing_secret import new_secret
+from hookproof.target.connection import ApiConnection
 
 REQUEST_TYPE: Final = "DELIVERY"
 NAME: Final = "broadcast to arrival"
@@ -37,17 +40,19 @@ class SidecarLink:
         self,
         control_url: str,
         plan: LoadPlan,
-        headers: Mapping[str, str],
+        key: str,
+        connection: ApiConnection,
         *,
         stats: RequestStats,
         pause: ApiPause,
     ) -> None:
         self._control_url = control_url
         self._plan = plan
-        self._headers = headers
+        self._headers = plan.headers_with(key, connection)
         self._stats = stats
         self._pause = pause
         self._session = requests.Session()
+        self._at_target = _tls_options(connection)
         self.arrived = 0
         self.progressed = 0
         self.settled = 0
@@ -144,6 +149,7 @@ class SidecarLink:
                 headers=self._headers,
                 timeout=CALL_WITHIN_S,
                 allow_redirects=False,
+                **self._at_target,
             )
         except requests.RequestException as error:
             self._sending.failed("a roll", f"no answer: {error}")
@@ -169,6 +175,17 @@ class SidecarLink:
         answer.raise_for_status()
         content_of_answer: Mapping[str, Any] = answer.json() if answer.content else {}
         return content_of_answer
+
+
+def _tls_options(connection: ApiConnection) -> Mapping[str, Any]:
+    """The options of a request to the target that say how certificates are checked."""
+    if not connection.verify:
+        disable_warnings(InsecureRequestWarning)  # the report says so, once
+    pair = (connection.client_cert, connection.client_key)
+    return {
+        "verify": connection.verify and (connection.ca is None or str(connection.ca)),
+        "cert": None if None in pair else tuple(map(str, pair)),
+    }
 
 
 def _entry(stats: Any, latencies: Mapping[int, int], others: int, now: float) -> StatsEntry:

@@ -1,5 +1,6 @@
 """The users: each takes slots from the schedule of the run and sends one operation in each."""
 
+import ssl
 import time
 from dataclasses import dataclass
 from typing import Final
@@ -23,6 +24,7 @@ from hookproof.load.plan import (
 from hookproof.load.profile.load_profile import BROADCAST
 from hookproof.load.profile.schedule import Schedule
 from hookproof.load.target.rate_answer import ApiPause, requested_pause_s
+from hookproof.target.connection import ApiConnection
 
 ANSWER_WITHIN_S: Final = 10.0
 # A user that is free so much later than its slot came counts as having waited.
@@ -49,6 +51,8 @@ class UserWork:
     """
 
     plan: LoadPlan
+    tls: ssl.SSLContext
+    insecure: bool
     headers: dict[str, str]
     schedule: Schedule
     sending: Sending
@@ -60,11 +64,19 @@ class UserWork:
 
     @classmethod
     def of(
-        cls, plan: LoadPlan, key: str, schedule: Schedule, sending: Sending, pause: ApiPause
+        cls,
+        plan: LoadPlan,
+        key: str,
+        connection: ApiConnection,
+        schedule: Schedule,
+        sending: Sending,
+        pause: ApiPause,
     ) -> "UserWork":
         return cls(
             plan=plan,
-            headers=plan.headers_with(key),
+            tls=connection.tls_context(),
+            insecure=not connection.verify,
+            headers=plan.headers_with(key, connection),
             schedule=schedule,
             sending=sending,
             mix=OperationMix(plan.mix),
@@ -99,7 +111,12 @@ class LoadUser(FastHttpUser):
     def __init__(self, environment: Environment) -> None:
         # That of the plan, which a worker has checked, not the one in Locust's message.
         self.host = self.work.plan.base_url
+        self.insecure = self.work.insecure
         super().__init__(environment)
+
+    def ssl_context_factory(self, cafile: str | None = None) -> ssl.SSLContext:
+        """TLS as target.yaml says, without the certificates that Locust's client brings."""
+        return self.work.tls
 
     @task
     def take_slots(self) -> None:

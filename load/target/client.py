@@ -55,13 +55,17 @@ class TargetClient:
     def __init__(self, settings: TargetSettings) -> None:
         self._settings = settings
         self._patience_s = LONGEST_PAUSES_S
-        self._headers = {
-            name: value.replace(KEY, settings.api_key) for name, value in settings.headers.items()
-        }
+        self._headers = settings.connection.with_headers(
+            [
+                (name, value.replace(KEY, settings.api_key))
+                for name, value in settings.headers.items()
+            ]
+        )
 
     async def __aenter__(self) -> Self:
         self._session = aiohttp.ClientSession(
-            timeout=aiohttp.ClientTimeout(total=ANSWER_WITHIN_S, connect=CONNECT_WITHIN_S)
+            connector=aiohttp.TCPConnector(ssl=self._settings.connection.tls_context()),
+            timeout=aiohttp.ClientTimeout(total=ANSWER_WITHIN_S, connect=CONNECT_WITHIN_S),
         )
         return self
 

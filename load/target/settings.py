@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from hookproof.process.exit_codes import CommandError
 from hookproof.receiver.http.authority import CERTIFICATE_FILE, KEY_FILE
 from hookproof.spec.dialect.model import Dialect
+from hookproof.target.connection import DIRECT, UNVERIFIED, ApiConnection, connection_of
 from hookproof.target.file_schema import Presence
 from hookproof.target.hooks.declaration import read_provision
 from hookproof.target.hooks.provision import Provision
@@ -28,6 +29,9 @@ from hookproof.target.settings import (
 from hookproof.target.target_file import TargetFile, read_target_file
 
 KEY_VARIABLE: Final = "HOOKPROOF_API_KEY"
+# How the processes of a run reach the API: the JSON of an ApiConnection. It is not in the plan,
+# which is sent to other machines in plain text, as its headers may hold credentials.
+CONNECTION_VARIABLE: Final = "HOOKPROOF_LOAD_CONNECTION"
 FRESH_PROJECT: Final = "fresh_project"
 NO_HOOKS_NEEDED: Final = "the embedded server needs no hooks"
 LOOPBACK: Final = re.compile(r"localhost|127(?:\.\d{1,3}){3}|::1")
@@ -40,8 +44,8 @@ class TargetSettings:
     `dialect_name` is for reports. `dialect_source` is the dialect's name or file, as the processes
     of the run are given it, None while it is in the target file only. Without `base_url` the
     embedded server is started, with a project and a key of the run's own. `capabilities` are those
-    that the target file names. `project` is empty if a hook of `provision` creates it. `unused`
-    says which settings of the file have no effect on the run, and why.
+    that the target file names. `connection` is how each request reaches the API. `project` is empty
+    if a hook of `provision` creates it. `unused` says what a run leaves out for the file, and why.
     """
 
     base_url: str | None
@@ -53,6 +57,7 @@ class TargetSettings:
     bind: str
     public_url: str | None
     ca_dir: Path | None
+    connection: ApiConnection = DIRECT
     capabilities: Mapping[str, Presence] = field(default_factory=dict)
     provision: Provision = field(default_factory=Provision)
     unused: Mapping[str, str] = field(default_factory=dict)
@@ -64,6 +69,11 @@ class TargetSettings:
             "Authorization": self.dialect.authentication.key_format,
             "Content-Type": "application/json",
         }
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The environment variables of a process that sends requests."""
+        return {KEY_VARIABLE: self.api_key, CONNECTION_VARIABLE: self.connection.to_json()}
 
     @property
     def dialect_argument(self) -> str:
@@ -93,7 +103,10 @@ def target_settings(
     """
     file = read_target_file(flags.file, environment)
     base_url = base_url_of(flags, file)
-    provision = Provision() if base_url is None or for_worker else _provision(file, base_url)
+    connection = _connection(file)
+    provision = (
+        Provision() if base_url is None or for_worker else _provision(file, base_url, connection)
+    )
     project, api_key = _first_project(
         flags,
         file,
@@ -112,23 +125,45 @@ def target_settings(
         bind=bind,
         public_url=public_url,
         ca_dir=flags.ca_dir or _authority_folder(flags, file),
+        connection=connection,
         capabilities={
             name: Presence(word) for name, word in file.values.get("capabilities", {}).items()
         },
         provision=provision,
-        unused={"provision": NO_HOOKS_NEEDED}
-        if base_url is None and "provision" in file.values
-        else {},
+        unused=_unused(file, base_url, connection),
     )
 
 
-def _provision(file: TargetFile, base_url: str) -> Provision:
+def connection_from(environment: Mapping[str, str]) -> ApiConnection:
+    """The connection of a process that was started with `TargetSettings.variables`."""
+    text = environment.get(CONNECTION_VARIABLE)
+    return DIRECT if text is None else ApiConnection.from_json(text)
+
+
+def _connection(file: TargetFile) -> ApiConnection:
+    connection = connection_of(file)
+    if connection.proxy is not None:
+        raise CommandError(
+            "connection.proxy: a load run would measure the proxy, and sends directly; leave it out"
+        )
+    return connection
+
+
+def _unused(file: TargetFile, base_url: str | None, connection: ApiConnection) -> Mapping[str, str]:
+    if base_url is not None:
+        is_verified = connection.verify or not base_url.startswith("https:")
+        return {} if is_verified else {"verification": UNVERIFIED}
+    return {"provision": NO_HOOKS_NEEDED} if "provision" in file.values else {}
+
+
+def _provision(file: TargetFile, base_url: str, connection: ApiConnection) -> Provision:
     return read_provision(
         file.content,
         str(file.path),
         file.folder,
         base_url,
         timeout_s=file.values.get("budgets", {}).get("request_s", DEFAULT_REQUEST_S),
+        connection=connection,
     )
 
 

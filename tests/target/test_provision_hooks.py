@@ -16,12 +16,14 @@ from hookproof.conformance.target.definition import Fixtures, Project, Target
 from hookproof.conformance.target.file import target_from
 from hookproof.process.exit_codes import CommandError
 from hookproof.spec.catalogue import load_catalogue
+from hookproof.target.connection import ApiConnection
 from hookproof.target.file_schema import Presence
 from hookproof.target.hooks.http_steps import HttpStep, fill_placeholders, http_hook
 from hookproof.target.hooks.provision import HookFailed, Provision
 from hookproof.target.hooks.python_class import BadHooks, load_class_hooks
 from hookproof.target.settings import Flags
 from tests.conformance.scripted_target import response, stand_in
+from tests.relays import http_proxy
 
 PROJECT = Project(id="p1", api_key="key-one")
 HEAD = "base_url: http://127.0.0.1:5005\nprojects: [{id: p1, api_key: key-one}]\n"
@@ -291,3 +293,31 @@ def test_every_requirement_of_a_capability_exists() -> None:
     for capability in CAPABILITIES.values():
         for selector in capability.requirements:
             assert catalogue.select(selector), selector
+
+
+def test_steps_to_the_target_are_sent_as_its_requests_are_and_others_are_not() -> None:
+    heads: list[bytes] = []
+
+    def answer(head: bytes) -> bytes:
+        heads.append(head)
+        return response(200)
+
+    steps = [HttpStep(url="{url}/a", at_target=at_target) for at_target in (True, False)]
+    with stand_in(answer) as url, http_proxy() as proxy:
+        connection = ApiConnection(headers=(("X-Version", "7"),), proxy=proxy.url)
+        hook = http_hook("create_source", steps, timeout_s=60, connection=connection)
+        asyncio.run(hook({"url": url}))
+    assert [b"X-Version: 7" in head for head in heads] == [True, False]
+    assert len(proxy.heads) == 1
+
+
+def test_a_step_whose_url_begins_with_that_of_the_target_is_sent_to_it(tmp_path: Path) -> None:
+    text = """
+connection: {proxy: "http://127.0.0.1:PORT"}
+provision: {create_source: [{url: "{base_url}/sources", status: [202]}]}
+"""
+    with stand_in(lambda _: response(202)) as proxy:
+        port = proxy.rpartition(":")[2]
+        asyncio.run(
+            target(tmp_path, text.replace("PORT", port)).provision.create_source(PROJECT, {})
+        )

@@ -71,6 +71,7 @@ async def _send_unfinished(
         promised=promised,
         pieces=_halfway() if about == HALFWAY else _blanks(promised),
         timeout_s=context.budgets.request_s,
+        connection=context.api.connection,
     )
     trial.exchanges.append(exchange)
     if exchange.status is None and about == HALFWAY:

@@ -6,7 +6,9 @@ from typing import Any
 
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 from hookproof.spec.strict_yaml.parser import YamlText
+from hookproof.target.connection import ApiConnection
 from hookproof.target.hooks.http_steps import (
+    BASE_URL,
     HttpStep,
     http_hook,
     unknown_placeholders,
@@ -16,11 +18,18 @@ from hookproof.target.hooks.python_class import BadHooks, load_class_hooks
 
 
 def read_provision(
-    content: YamlText, path: str, folder: Path, base_url: str, *, timeout_s: float
+    content: YamlText,
+    path: str,
+    folder: Path,
+    base_url: str,
+    *,
+    timeout_s: float,
+    connection: ApiConnection,
 ) -> Provision:
     """The hooks of a target file that has been validated; raises FileProblems.
 
-    A Python file is relative to `folder`; `{base_url}` in a step is the target's.
+    A Python file is relative to `folder`; `{base_url}` in a step is the target's, which is reached
+    by `connection`.
     """
     written = content.value.get("provision")
     if written is None:
@@ -40,11 +49,17 @@ def read_provision(
     if problems:
         raise FileProblems(path, problems)
     hooks: Mapping[str, Hook] = {
-        hook: http_hook(hook, listed, timeout_s=timeout_s) for hook, listed in steps.items()
+        hook: http_hook(hook, listed, timeout_s=timeout_s, connection=connection)
+        for hook, listed in steps.items()
     }
     return Provision(hooks=hooks)
 
 
 def _step(written: Mapping[str, Any], base_url: str) -> HttpStep:
-    fields = {**written, "url": written["url"].replace("{base_url}", base_url)}
+    url = written["url"]
+    fields = {
+        **written,
+        "url": url.replace(BASE_URL, base_url),
+        "at_target": url.startswith(BASE_URL),
+    }
     return HttpStep(**{**fields, "status": tuple(fields.get("status", ()))})

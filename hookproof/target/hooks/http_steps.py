@@ -9,7 +9,8 @@
 `{...}` stands for a part of the arguments of the hook, for what an earlier step kept, or for a
 word that is unique to the call, `{unique}`. A text that is only a placeholder becomes the value
 itself, and a member of an object without a value is left out. `keep` names parts of the answer,
-which the hook returns.
+which the hook returns. A URL that begins with `{base_url}` is the target's own: such a step is sent
+with the `headers` and the `connection` of the target file.
 """
 
 import json
@@ -21,10 +22,12 @@ from typing import Any, Final
 
 import aiohttp
 
+from hookproof.target.connection import DIRECT, ApiConnection
 from hookproof.target.file_schema import HOOK_ARGUMENTS
 from hookproof.target.hooks.provision import Hook, HookFailed
 
 UNIQUE: Final = "unique"
+BASE_URL: Final = "{base_url}"
 LONGEST_EXCERPT: Final = 200
 _PLACEHOLDER: Final = re.compile(r"\{([A-Za-z_][\w.]*)\}")
 _MISSING: Final = object()
@@ -33,7 +36,7 @@ _MISSING: Final = object()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpStep:
     """One request. `keep` maps names to dotted paths into its JSON answer; an empty `status`
-    accepts any 2xx.
+    accepts any 2xx. With `at_target` it goes to the API of the target.
     """
 
     url: str
@@ -42,6 +45,7 @@ class HttpStep:
     body: Any = None
     status: tuple[int, ...] = ()
     keep: Mapping[str, str] = field(default_factory=dict)
+    at_target: bool = False
 
     def placeholders(self) -> Iterator[str]:
         for text in _texts([self.url, dict(self.headers), self.body]):
@@ -58,15 +62,34 @@ def unknown_placeholders(hook: str, steps: Sequence[HttpStep]) -> Iterator[tuple
         known |= set(step.keep)
 
 
-def http_hook(hook: str, steps: Sequence[HttpStep], *, timeout_s: float) -> Hook:
-    """A hook that sends these requests, each of which may take `timeout_s` seconds."""
+def http_hook(
+    hook: str,
+    steps: Sequence[HttpStep],
+    *,
+    timeout_s: float,
+    connection: ApiConnection = DIRECT,
+) -> Hook:
+    """A hook that sends these requests, each of which may take `timeout_s` seconds.
+
+    Those to the target are sent as `connection` says, the others directly.
+    """
+    tls = connection.tls_context() if any(step.at_target for step in steps) else True
+    timeout = aiohttp.ClientTimeout(total=timeout_s)
 
     async def send_all(arguments: Mapping[str, Any]) -> object:
         values = {**arguments, UNIQUE: secrets.token_hex(6)}
         kept: dict[str, Any] = {}
-        async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=timeout_s)) as session:
+        async with (
+            aiohttp.ClientSession(timeout=timeout) as elsewhere,
+            aiohttp.ClientSession(
+                timeout=timeout, connector=aiohttp.TCPConnector(ssl=tls), proxy=connection.proxy
+            ) as at_target,
+        ):
             for step in steps:
-                kept |= await _sent(hook, step, session, values)
+                session = at_target if step.at_target else elsewhere
+                kept |= await _sent(
+                    hook, step, session, values, connection if step.at_target else DIRECT
+                )
                 values |= kept
         return kept or None
 
@@ -74,11 +97,16 @@ def http_hook(hook: str, steps: Sequence[HttpStep], *, timeout_s: float) -> Hook
 
 
 async def _sent(
-    hook: str, step: HttpStep, session: aiohttp.ClientSession, values: Mapping[str, Any]
+    hook: str,
+    step: HttpStep,
+    session: aiohttp.ClientSession,
+    values: Mapping[str, Any],
+    connection: ApiConnection,
 ) -> dict[str, Any]:
     url, body = fill_placeholders(step.url, values), fill_placeholders(step.body, values)
     request = f"{step.method} {url}"
-    headers = {name: str(fill_placeholders(text, values)) for name, text in step.headers.items()}
+    own = [(name, str(fill_placeholders(text, values))) for name, text in step.headers.items()]
+    headers = connection.with_headers(own)
     try:
         async with session.request(
             step.method, str(url), headers=headers, json=body, allow_redirects=False

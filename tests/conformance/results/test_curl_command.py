@@ -45,3 +45,8 @@ def test_the_command_announces_what_was_announced() -> None:
         command = ["sh", "-c", curl([replace(OVERLONG, url=url)])]
         subprocess.run(command, check=False, capture_output=True, timeout=60)
     assert b"Content-Length: %d\r\n" % LENGTH in heads[0]
+
+
+def test_the_headers_of_the_target_file_come_from_the_environment() -> None:
+    sent = replace(exchange(), request_headers=(("X-Gateway", "$HOOKPROOF_HEADER_X_GATEWAY"),))
+    assert '"X-Gateway: $HOOKPROOF_HEADER_X_GATEWAY"' in curl([sent])

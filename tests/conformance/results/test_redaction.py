@@ -2,6 +2,7 @@
 
 import base64
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -221,3 +222,24 @@ def test_a_masked_body_is_sent_again_as_it_was() -> None:
     assert kept is not None
     assert b"quotes" not in kept
     assert json.loads(masking.unmask(kept)) == json.loads(body)
+
+
+@pytest.mark.parametrize("name", ["X-Gateway", "x-gateway"])
+def test_the_value_of_a_header_of_the_target_file_is_masked_whatever_it_is(name: str) -> None:
+    masking = Mask(PROJECTS, context().dialect, [("X-Gateway", "7")])
+    masked = masking.exchange(replace(exchange(), request_headers=((name, "7"), ("X-Other", "7"))))
+    assert masked.request_headers == ((name, "$HOOKPROOF_HEADER_X_GATEWAY"), ("X-Other", "7"))
+
+
+def test_a_credential_in_a_header_of_the_target_file_is_masked_wherever_it_is_shown() -> None:
+    masking = Mask(PROJECTS, context().dialect, [("X-Gateway", f"Bearer {SECRET}")])
+    echoed = exchange(data={"seen": f"it was {SECRET}", "encoded": SECRET.encode().hex()})
+    masked = masking.exchange(echoed).response_body.decode()
+    assert masked.count("$HOOKPROOF_HEADER_X_GATEWAY") == 2
+    assert SECRET not in masking.text(f"no answer to {SECRET}")
+
+
+def test_a_plain_word_in_a_header_of_the_target_file_stays_where_others_use_it() -> None:
+    masking = Mask(PROJECTS, context().dialect, [("X-Version", "endpoints")])
+    listed = exchange(data={"endpoints": ["endpoints"]})
+    assert masking.exchange(listed).response_body == listed.response_body

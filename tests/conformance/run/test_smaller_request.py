@@ -95,3 +95,9 @@ def test_bytes_that_are_not_json_become_fewer() -> None:
 def test_every_cut_makes_a_value_smaller(value: Any) -> None:
     size = len(json.dumps(value))
     assert all(len(json.dumps(smaller)) < size for smaller in smaller_values(value))
+
+
+def test_the_headers_of_the_target_file_stay() -> None:
+    masked = ("X-Gateway", "$HOOKPROOF_HEADER_X_GATEWAY")
+    parts = Parts(query=(), headers=(masked, ("X-Other", "o")), content=None)
+    assert [smaller.headers for smaller in smaller_parts(parts)] == [(masked,)]
