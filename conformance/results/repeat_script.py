@@ -13,7 +13,7 @@ from typing import Final
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.results.curl_command import MOST_EXCHANGES, VARIABLES, curl
 from hookproof.conformance.results.defects import BrokenRequirement
-from hookproof.conformance.results.redaction import VARIABLE
+from hookproof.conformance.results.redaction import HEADER_VARIABLE, VARIABLE
 from hookproof.process.terminal_text import printable
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 
@@ -56,6 +56,8 @@ def _source(name: str, exchanges: Sequence[Exchange]) -> str:
     """Where the value of a variable comes from; without quotes, as it stands within some."""
     if name == RECEIVER:
         return "the https address of a running hookproof receive, whose CA the target trusts"
+    if name.startswith(HEADER_VARIABLE):
+        return "the value of a header in target.yaml, whose name this ends in"
     if name.startswith(VARIABLE):
         key = re.compile(rf"\${name}\b")
         project = next((e.project for e in exchanges if key.search(str(e.request_headers))), "")

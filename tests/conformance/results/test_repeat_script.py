@@ -122,3 +122,16 @@ def test_a_hostile_target_adds_no_command(commands: Path) -> None:
 
 def test_a_finding_without_exchanges_has_no_script() -> None:
     assert script_of(replace(finding(), exchanges=())) == ""
+
+
+def test_a_header_of_the_target_file_is_read_from_the_environment(
+    created_and_fetched: Finding, commands: Path
+) -> None:
+    headers = (*KEY, ("X-Gateway", "$HOOKPROOF_HEADER_X_GATEWAY"))
+    creation, _ = created_and_fetched.exchanges
+    gated = replace(created_and_fetched, exchanges=(replace(creation, request_headers=headers),))
+    missing = run(script_of(gated), commands, VARIABLES)
+    assert missing.returncode != 0
+    assert "HOOKPROOF_HEADER_X_GATEWAY: the value of a header in target.yaml" in missing.stderr
+    run(script_of(gated), commands, {**VARIABLES, "HOOKPROOF_HEADER_X_GATEWAY": "open"})
+    assert "X-Gateway: open" in (commands / "calls").read_text()
