@@ -1,5 +1,6 @@
 """`from hookproof import ...`: light until a name is used, and typed."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import hookproof
+from tests.source_tree import ROOT
 
 # What a user's test looks like to a type checker; mypy prints the type of each expression.
 TYPED = """\
@@ -51,6 +53,8 @@ def test_type_checkers_know_the_names(tmp_path: Path, names: str, code: int, wor
     outcome = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "test_mine.py"],
         cwd=tmp_path,
+        # An editable installation is found by Python alone.
+        env={**os.environ, "MYPYPATH": str(ROOT)},
         capture_output=True,
         text=True,
         timeout=600,

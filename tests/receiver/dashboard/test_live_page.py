@@ -153,7 +153,7 @@ def test_a_click_opens_the_row_where_it_began(
 ) -> None:
     running.post("/orders", b"{}")
     page = live.page
-    row = page.locator(".row").filter(has_text="/orders")
+    row = page.locator(".row", has_text="/orders")
     row.hover()
     expect(page.locator(".row:hover")).to_have_count(1)  # nothing above it has moved it away
     page.mouse.down()
@@ -161,30 +161,24 @@ def test_a_click_opens_the_row_where_it_began(
         running.post("/invoices", b"{}")
         expect(row).to_have_attribute("aria-posinset", "2")
     if changes:
-        secrets = b'{"secrets": ["a-secret-of-orders"]}'
+        secrets = b'{"secrets": ["s"]}'
         assert running.call_over_http("PUT", "/tokens/orders/secrets", secrets)[0] == 204
         expect(row).to_contain_text("missing header")
     page.mouse.up()
     expect(page.locator("#detail h2")).to_have_text("POST /orders")
 
 
-def test_a_press_that_is_dragged_away_opens_nothing(
-    live: ObservedPage, running: ReceiverProcess
-) -> None:
+def test_a_press_dragged_away_opens_nothing(live: ObservedPage, running: ReceiverProcess) -> None:
     running.post("/orders", b"{}")
     page = live.page
     page.locator(".row").hover()
     page.mouse.down()
     page.locator("#search").hover()
     page.mouse.up()
-    page.locator(".row").hover()
-    page.mouse.up()
     expect(page.locator(".row")).to_have_attribute("aria-selected", "false")
 
 
-def test_a_click_of_assistive_technology_opens_a_row(
-    live: ObservedPage, running: ReceiverProcess
-) -> None:
+def test_a_click_without_pointer_opens_a_row(live: ObservedPage, running: ReceiverProcess) -> None:
     running.post("/orders", b"{}")
     live.page.locator(".row").dispatch_event("click")
     expect(live.page.locator("#detail h2")).to_have_text("POST /orders")
