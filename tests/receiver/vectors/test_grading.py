@@ -3,6 +3,7 @@
 import asyncio
 import http.server
 import json
+import shutil
 import subprocess
 import sys
 import threading
@@ -303,3 +304,38 @@ def test_the_page_of_verifiers_is_true_of_the_packages_that_are_installed() -> N
     for package in ("standardwebhooks", "svix"):
         assert f"| `{package}` {version(package)} for Python |" in page
     assert all(f"| {name} |" in page for name in noted())
+
+
+# Accepts an object as a package does that parses what it has verified, and refuses all else.
+JAVASCRIPT_PACKAGE = """
+export class WebhookVerificationError extends Error {}
+
+export class Webhook {
+  verify(body, headers) {
+    if (Date.now() === 1735689600000 && body.toString().startsWith("{")) {
+      JSON.parse("{");
+    }
+    throw new WebhookVerificationError(JSON.stringify(headers));
+  }
+}
+"""
+
+
+def test_the_example_in_javascript_shows_vectors_to_a_package(tmp_path: Path) -> None:
+    if shutil.which("node") is None:
+        pytest.skip("node is not installed")
+    program = tmp_path / "verify_standard_webhooks.mjs"
+    shutil.copy(EXAMPLE.parent / program.name, program)
+    package = tmp_path / "node_modules" / "package"
+    package.mkdir(parents=True)
+    (package / "package.json").write_text('{"name": "package", "exports": "./index.mjs"}')
+    (package / "index.mjs").write_text(JAVASCRIPT_PACKAGE)
+    ends = ("a small object", "a form", "a day old", "no secret at all")
+    shown = [
+        vector
+        for vector in CORPUS
+        if vector.name.startswith("standard-webhooks, simple:") and vector.name.endswith(ends)
+    ]
+    graded = asyncio.run(grade(CommandVerifier(f"node {program} package"), shown, at_once=2))
+    accepted = {each.vector.name.rpartition(": ")[2]: each.answer.accepts for each in graded}
+    assert accepted == dict(zip(ends, (True, False, False, False), strict=True))
