@@ -21,6 +21,7 @@ _HTML: Final = f"""<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Webhook delivery service</title>
+<link rel="icon" href="{DOCS_PATH}/icon.svg">
 <link rel="stylesheet" href="{DOCS_PATH}/swagger-ui.css">
 </head>
 <body>
@@ -30,9 +31,21 @@ _HTML: Final = f"""<!doctype html>
 </body>
 </html>
 """
-_START: Final = (
-    f'SwaggerUIBundle({{url: "{DOCUMENT_PATH}", dom_id: "#docs", '
-    "validatorUrl: null, deepLinking: true});\n"
+# The document leaves open where it is served; the page names the address that serves it.
+_START: Final = f"""document.title = `Webhook delivery service at ${{location.host}}`;
+const named = (answer) => {{
+  if (new URL(answer.url).pathname === "{DOCUMENT_PATH}") {{
+    answer.text = answer.text.replace(/^- url: \\/$/m, `- url: ${{location.origin}}`);
+  }}
+  return answer;
+}};
+SwaggerUIBundle({{url: "{DOCUMENT_PATH}", dom_id: "#docs", validatorUrl: null, deepLinking: true,
+  responseInterceptor: named}});
+"""
+_ICON: Final = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">'
+    '<rect width="32" height="32" rx="8" fill="#3b5bdb"/><path d="M8 10h16M8 16h16M8 22h10"'
+    ' stroke="#fff" stroke-width="3" stroke-linecap="round"/></svg>\n'
 )
 # Nothing is loaded from other hosts: the page works offline and reveals nothing to them.
 _HEADERS: Final = {
@@ -49,8 +62,10 @@ def build_docs_pages(contract: Contract) -> Mapping[str, DocsPage]:
     @cache
     def document() -> bytes:
         dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+        # An address relative to that of the document.
+        served = {**contract.document, "servers": [{"url": "/"}]}
         return yaml.dump(
-            contract.document, Dumper=dumper, sort_keys=False, allow_unicode=True, encoding="utf-8"
+            served, Dumper=dumper, sort_keys=False, allow_unicode=True, encoding="utf-8"
         )
 
     @cache
@@ -62,6 +77,7 @@ def build_docs_pages(contract: Contract) -> Mapping[str, DocsPage]:
         DOCS_PATH: _page("text/html", _HTML.encode),
         f"{DOCS_PATH}/": _page("text/html", _HTML.encode),
         f"{DOCS_PATH}/start.js": _page("text/javascript", _START.encode),
+        f"{DOCS_PATH}/icon.svg": _page("image/svg+xml", _ICON.encode),
     }
     for name, media_type in _ASSETS.items():
         pages[f"{DOCS_PATH}/{name}"] = _page(media_type, partial(asset, name))

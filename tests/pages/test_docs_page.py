@@ -1,0 +1,23 @@
+"""The page /docs of the reference server in a browser."""
+
+from pathlib import Path
+
+from tests.conformance.reference_server import reference_server
+from tests.receiver.dashboard.browser import chromium
+from tests.source_tree import ROOT
+
+
+def test_the_page_names_the_address_that_serves_it_and_has_an_icon(tmp_path: Path) -> None:
+    with reference_server(tmp_path, ROOT, "p1") as ready, chromium() as browser:
+        page = browser.new_page()
+        unwanted: list[str] = []
+        page.on("console", lambda message: unwanted.append(message.text))
+        page.on("pageerror", lambda error: unwanted.append(str(error)))
+        page.goto(f"{ready['api']}/docs")
+        page.wait_for_selector(".servers", timeout=60_000)
+        assert page.inner_text(".servers").strip() == ready["api"]
+        assert page.title().endswith(ready["api"].removeprefix("http://"))
+        icon = page.get_attribute("link[rel=icon]", "href")
+        answer = page.request.get(f"{ready['api']}{icon}")
+        assert answer.headers["content-type"].startswith("image/svg+xml")
+        assert unwanted == []
