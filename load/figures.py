@@ -35,6 +35,23 @@ class Figure:
     more_is_better: bool | None = False
 
 
+# The ends of names that are no words.
+_WORDS: Final = {
+    "p50": "median",
+    "p95": "95th percentile",
+    "p99": "99th percentile",
+    "max": "longest",
+    "rps": "a second",
+    "s": "",
+    "cpu": "processor use",
+}
+
+
+def label(name: str) -> str:
+    """The name of a figure in words: `delivery_p99` is `delivery 99th percentile`."""
+    return " ".join(_WORDS.get(part, part) for part in name.split("_")).strip()
+
+
 def _quantiles(prefix: str, what: str) -> dict[str, Figure]:
     names = {"p50": "median", "p95": "95th percentile", "p99": "99th percentile", "max": "longest"}
     return {

@@ -1,12 +1,13 @@
 """The HTML report of a run: one file that needs no network, made from `report.json` alone."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from html import escape
 from importlib import resources
 from math import log10
 from typing import Any, Final
 
-from hookproof.load.figures import FIGURES, Unit
+from hookproof.load.figures import FIGURES, Unit, label
 from hookproof.load.reports.line_plot import Plot, PlotLine, svg
 from hookproof.load.reports.summary import GROUPS, what_was_run
 from hookproof.load.reports.time_series import rows
@@ -36,13 +37,20 @@ def _parts(report: Mapping[str, Any]) -> Iterator[str]:
     yield f"<header><h1>{escape(report['profile'])}</h1>"
     yield f'<p class="verdict {"pass" if passed else "fail"}">{report["verdict"].upper()}</p>'
     where = f"{what_was_run(report)}, dialect {report['dialect']}"
-    yield f"<p>{escape(where)}<br>{escape(report['started_at'])}</p></header>"
+    yield f"<p>{escape(where)}<br>{_local_time(report['started_at'])}</p></header>"
     if report["complaints"]:
         items = "".join(f"<li>{escape(complaint)}</li>" for complaint in report["complaints"])
         yield f'<ul class="complaints">{items}</ul>'
     yield _figures(report["figures"])
     yield f'<div class="plots">{"".join(_plotted(plot) for plot in plots(report))}</div>'
     yield from _tables(report)
+
+
+def _local_time(timestamp: str) -> str:
+    """A time in the zone of the machine that makes the page, and in UTC for all others."""
+    local = f"{datetime.fromisoformat(timestamp).astimezone():%Y-%m-%d %H:%M:%S %Z}"
+    utc = escape(timestamp)
+    return f'<time datetime="{utc}" title="{utc}">{escape(local)}</time>'
 
 
 def plots(report: Mapping[str, Any]) -> list[Plot]:
@@ -68,7 +76,7 @@ def plots(report: Mapping[str, Any]) -> list[Plot]:
             unit=Unit.SECONDS,
             lines=[
                 PlotLine(
-                    name=name,
+                    name=label(name),
                     points=[(row["at_s"], row[f"delivery_{name}_s"]) for row in stretches],
                 )
                 for name in PERCENTILES
@@ -97,7 +105,7 @@ def _distribution(percentiles: Sequence[Mapping[str, float]]) -> Plot:
     ]
     labels = [
         (-log10(1 - share / 100), f"{share:g} %")
-        for share in (0, 50, 90, 99, 99.9, 99.99)
+        for share in (50, 90, 99, 99.9, 99.99)
         if percentiles
     ]
     return Plot(
@@ -144,7 +152,8 @@ def _figures(figures: Mapping[str, float | None]) -> str:
     for group, names in GROUPS.items():
         known = [(name, figures[name]) for name in names]
         cells = "".join(
-            f'<div title="{escape(FIGURES[name].meaning)}"><dt>{name}</dt>'
+            f'<div title="{escape(f"{name}: {FIGURES[name].meaning}")}">'
+            f"<dt>{label(name).removeprefix(f'{group} ')}</dt>"
             f"<dd>{FIGURES[name].unit.shown(value)}</dd></div>"
             for name, value in known
             if value is not None

@@ -12,10 +12,14 @@ from html import escape
 from hookproof.load.figures import Unit
 
 WIDTH, HEIGHT = 640.0, 240.0
-LEFT, RIGHT, TOP, BOTTOM = 78.0, 22.0, 12.0, 42.0
+LEFT, RIGHT, TOP, BOTTOM = 92.0, 26.0, 12.0, 50.0
 TICKS = 5
 HEADROOM = 1.05
 # Factors of round numbers: distances of ticks in time, and the ends of an axis.
+# So that the axis of values that are all 0 has readable ticks.
+SMALLEST_TOP = {Unit.COUNT: 1.0, Unit.PER_SECOND: 1.0, Unit.SHARE: 0.01, Unit.SECONDS: 0.001}
+# Of single points, so that those of several lines are told apart where they coincide.
+POINT_RADII = (6, 4.5, 3)
 STEPS = (1, 2, 5, 10)
 TOPS = (1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10)
 
@@ -50,7 +54,7 @@ def svg(plot: Plot) -> str:
     places = [place for line in plot.lines for place, value in line.points if value is not None]
     if not values:
         return '<p class="none">Nothing to plot.</p>'
-    top = nice(HEADROOM * max(*values, plot.limit or 0.0, 1e-9), TOPS)
+    top = nice(HEADROOM * max(*values, plot.limit or 0.0, SMALLEST_TOP[plot.unit]), TOPS)
     frame = _Frame(first=min(0.0, *places), last=max(*places, 1e-9), top=top)
     drawn = [
         _axis(plot, frame),
@@ -94,7 +98,7 @@ def _axis(plot: Plot, frame: _Frame) -> str:
         drawn.append(_text("y", LEFT - 6, f"{y + 4:.1f}", _tick(plot.unit, value)))
     for place, label in plot.labels or _times(frame):
         drawn.append(
-            f'<text class="x" x="{frame.x(place):.1f}" y="{HEIGHT - BOTTOM + 16:.0f}">'
+            f'<text class="x" x="{frame.x(place):.1f}" y="{HEIGHT - BOTTOM + 20:.0f}">'
             f"{escape(label)}</text>"
         )
     middle = (LEFT + WIDTH - RIGHT) / 2
@@ -133,8 +137,7 @@ def _line(frame: _Frame, number: int, line: PlotLine, dots: bool) -> str:
             f'<circle class="line-{number}" cx="{x:.1f}" cy="{y:.1f}" r="2"/>' for x, y in points
         )
     if len(points) == 1:
-        return (
-            f'<circle class="line-{number}" cx="{points[0][0]:.1f}" cy="{points[0][1]:.1f}" r="3"/>'
-        )
+        (x, y), radius = points[0], POINT_RADII[min(number, len(POINT_RADII)) - 1]
+        return f'<circle class="line-{number}" cx="{x:.1f}" cy="{y:.1f}" r="{radius}"/>'
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
     return f'<polyline class="line-{number}" points="{path}"/>'

@@ -2,7 +2,7 @@
 // arrival to its answer.
 
 import { el, svg } from "./element.js";
-import { count, number, plain } from "./format.js";
+import { clock, count, number, plain } from "./format.js";
 
 const SPANS = [
   ["1 min", 1],
@@ -22,13 +22,20 @@ export class Charts {
   #title = el("figcaption", {});
   #most = el("span", { class: "most" });
   #bars = svg("path", { class: "arrivals" });
+  // Over them, and so at their feet, what is known to be verified or not.
+  #known = svg("path", { class: "verified" });
+  #unverified = svg("path", { class: "unverified" });
   #chart = svg(
     "svg",
     { viewBox: `0 0 ${WIDTH} ${BARS_HEIGHT}`, preserveAspectRatio: "none", role: "img" },
     this.#bars,
+    this.#known,
+    this.#unverified,
   );
   #tracks = el("div", { class: "tracks", "aria-hidden": "true" });
   #since = el("span", {});
+  #middle = el("span", {});
+  #now = el("span", {});
   #buttons;
 
   /** `onSpanChange` is called when another time span is chosen. */
@@ -53,7 +60,7 @@ export class Charts {
       ),
       el("div", { class: "chart" }, this.#most, this.#chart),
       this.#tracks,
-      el("div", { class: "axis" }, this.#since, el("span", {}, "now")),
+      el("div", { class: "axis" }, this.#since, this.#middle, this.#now),
     );
   }
 
@@ -70,8 +77,20 @@ export class Charts {
       "aria-label",
       `${count(sum, "arrival")} in ${BARS * this.#span} seconds, ${peak}`,
     );
-    this.#since.textContent = `${SPANS.find(([, span]) => span === this.#span)[0]} ago`;
-    this.#bars.setAttribute("d", outline(counts, Math.max(most, 1)));
+    const length = BARS * this.#span;
+    const ago = SPANS.find(([, span]) => span === this.#span)[0];
+    this.#since.textContent = `${clock(now - length)}, ${ago} ago`;
+    this.#middle.textContent = clock(now - length / 2);
+    this.#now.textContent = `${clock(now)}, now`;
+    const { unverified, known } = this.#verdictsOf(token, entries, now);
+    const drawn = [
+      [this.#bars, counts],
+      [this.#known, known],
+      [this.#unverified, unverified],
+    ];
+    for (const [path, heights] of drawn) {
+      path.setAttribute("d", outline(heights, Math.max(most, ...known, 1)));
+    }
     this.#tracks.replaceChildren(...this.#tracksOf(token, entries, now));
   }
 
@@ -83,20 +102,46 @@ export class Charts {
     onSpanChange();
   }
 
-  #tracksOf(token, entries, now) {
-    const length = BARS * this.#span;
-    const begin = (Math.floor(now / this.#span) + 1) * this.#span - length;
-    const tracks = new Map();
-    let ticks = 0;
+  #begin(now) {
+    return (Math.floor(now / this.#span) + 1) * this.#span - BARS * this.#span;
+  }
+
+  /** The deliveries of the time span that are listed, newest first. */
+  *#shown(token, entries, begin) {
     for (const entry of entries) {
       if (entry.skipped || entry.lost || (token !== null && entry.token !== token)) continue;
-      if (entry.arrived_at < begin || ticks >= MOST_TICKS) break;
-      if (!tracks.has(entry.token) && tracks.size >= MOST_TRACKS) continue;
+      if (entry.arrived_at < begin) return;
+      yield entry;
+    }
+  }
+
+  /** How many of the arrivals in each bar are known to be verified or not, and to be not. */
+  #verdictsOf(token, entries, now) {
+    const begin = this.#begin(now);
+    const [known, unverified] = [new Array(BARS).fill(0), new Array(BARS).fill(0)];
+    for (const { verdict, arrived_at: at } of this.#shown(token, entries, begin)) {
+      const place = Math.floor((at - begin) / this.#span);
+      if (place >= BARS || verdict === "unchecked") continue;
+      known[place] += 1;
+      if (verdict === "unverified") unverified[place] += 1;
+    }
+    return { known, unverified };
+  }
+
+  #tracksOf(token, entries, now) {
+    const length = BARS * this.#span;
+    const begin = this.#begin(now);
+    const [tracks, leftOut] = [new Map(), new Set()];
+    let ticks = 0;
+    for (const entry of this.#shown(token, entries, begin)) {
+      if (!tracks.has(entry.token) && tracks.size >= MOST_TRACKS) leftOut.add(entry.token);
+      if (leftOut.has(entry.token) || ticks >= MOST_TICKS) continue;
       ticks += 1;
       const track = tracks.get(entry.token) ?? tracks.set(entry.token, new Map()).get(entry.token);
       track.set(entry.verdict, (track.get(entry.verdict) ?? "") + tick(entry, begin, length, now));
     }
-    return [...tracks].map(([name, marks]) => trackView(name, marks));
+    const rest = leftOut.size > 0 ? [leftOutView(leftOut.size)] : [];
+    return [...[...tracks].map(([name, marks]) => trackView(name, marks)), ...rest];
   }
 }
 
@@ -127,4 +172,8 @@ function trackView(name, marks) {
     el("span", { class: "name" }, `/${plain(name)}`),
     svg("svg", { viewBox: `0 0 ${WIDTH} ${TRACK_HEIGHT}`, preserveAspectRatio: "none" }, paths),
   );
+}
+
+function leftOutView(tokens) {
+  return el("div", { class: "left-out" }, `and ${count(tokens, "more token")}`);
 }

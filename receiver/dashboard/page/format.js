@@ -34,6 +34,9 @@ export function clockTime(seconds) {
   return `${CLOCK.format(seconds * 1000)}.${String(milliseconds).padStart(3, "0")}`;
 }
 
+/** The time of day of a Unix time, to the second. */
+export const clock = (seconds) => CLOCK.format(seconds * 1000);
+
 /** The date of a Unix time. */
 export const day = (seconds) => DAY.format(seconds * 1000);
 

@@ -1,14 +1,17 @@
 """The HTML report shows a run as it was, needs no network, and escapes what a target wrote."""
 
 import re
+import time
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from hookproof.load.figures import FIGURES, Unit
+from hookproof.load.figures import FIGURES, Unit, label
 from hookproof.load.reports.html_page import page, plots
 from hookproof.load.reports.line_plot import BOTTOM, HEIGHT, TOP, Plot, PlotLine, nice, svg
 from hookproof.load.reports.time_series import rows, series_csv
+from tests.receiver.dashboard.browser import chromium
 
 LEDGER = ("expected", "delivered", "explained", "pending", "lost", "unaccounted", "arrived")
 REPORT: dict[str, Any] = {
@@ -109,3 +112,62 @@ def test_a_single_point_is_drawn() -> None:
 )
 def test_an_axis_ends_at_a_round_number(value: float, end: float) -> None:
     assert nice(value, (1, 2, 5, 10)) == pytest.approx(end)
+
+
+def test_figures_have_labels_in_words_and_their_names_beside_their_meanings() -> None:
+    shown = page(REPORT)
+    assert "<dt>99th percentile</dt>" in shown
+    assert 'title="delivery_p99: ' in shown
+    assert {label(name) for name in FIGURES} >= {"ingest a second", "drain", "out of order"}
+    assert not [name for name in FIGURES if "_" in label(name) or not label(name)]
+
+
+def test_the_page_has_the_local_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Etc/GMT-5")
+    time.tzset()
+    try:
+        assert ">2026-01-01 05:00:00 +05</time>" in page(REPORT)
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+def test_lines_that_coincide_are_told_apart() -> None:
+    points = [(2.0, 2.0)]
+    lines = [PlotLine(name=name, points=points) for name in ("a", "b", "c")]
+    drawn = svg(Plot(title="t", unit=Unit.SECONDS, lines=lines))
+    radii = [float(radius) for radius in re.findall(r' r="([\d.]+)"', drawn)]
+    assert radii == sorted(set(radii), reverse=True)
+    assert len(radii) == 3
+
+
+def test_percentiles_that_coincide_are_lines_of_several_widths() -> None:
+    with chromium() as browser:
+        tab = browser.new_page(viewport={"width": 400, "height": 800})
+        over_time = [
+            {"at_s": float(at_s), "count": 1, "p50": 2.0, "p95": 2.0, "p99": 2.0, "max": 2.0}
+            for at_s in range(3)
+        ]
+        tab.set_content(page({**REPORT, "over_time": {"accepted": [], "delivered": over_time}}))
+        widths = tab.eval_on_selector_all(
+            "figure:nth-child(2) polyline",
+            "lines => lines.map((line) => parseFloat(getComputedStyle(line).strokeWidth))",
+        )
+        assert widths == sorted(set(widths), reverse=True)
+        assert len(widths) == 3
+        assert tab.evaluate("document.documentElement.scrollWidth") == 400
+        labels = tab.eval_on_selector_all(
+            "figure:nth-child(3) text.x",
+            "texts => texts.map((text) => text.getBoundingClientRect()).map((box) =>"
+            " [box.top, box.left, box.right, box.height])",
+        )
+        *ticks, _ = labels
+        assert all(left[2] < right[1] for left, right in pairwise(ticks)), "labels overlap"
+        assert min(height for *_, height in labels) >= 11, "too small to be read"
+
+
+def test_an_axis_of_zeros_has_readable_ticks() -> None:
+    zeros = PlotLine(name="n", points=[(0.0, 0.0), (1.0, 0.0)])
+    drawn = svg(Plot(title="t", unit=Unit.COUNT, lines=[zeros]))
+    ticks = [float(text) for text in re.findall(r'class="y"[^>]*>([^<]+)<', drawn)]
+    assert ticks == [0, 0.3, 0.6, 0.9, 1.2]
