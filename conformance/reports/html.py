@@ -17,12 +17,6 @@ from markupsafe import Markup
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.ledger import Entry, RunVerdict
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.reports.difference import marked
-from hookproof.conformance.reports.printable_text import (
-    delivery_shown,
-    request_shown,
-    response_shown,
-)
 from hookproof.conformance.reports.summary import (
     HEADLINES,
     SHOWN_ORDER,
@@ -30,9 +24,15 @@ from hookproof.conformance.reports.summary import (
     hygiene_findings,
     notes,
 )
+from hookproof.conformance.reports.texts.difference import marked
+from hookproof.conformance.reports.texts.printable_text import (
+    delivery_shown,
+    request_shown,
+    response_shown,
+)
+from hookproof.conformance.reports.texts.repeat_script import repeat_script
 from hookproof.conformance.reports.timeline import timeline
 from hookproof.conformance.results.defects import Defect, defects
-from hookproof.conformance.results.repeat_script import repeat_script
 from hookproof.conformance.results.run_file import Run
 from hookproof.pages.content_policy import policy_element
 from hookproof.pages.style_rules import StyleRules

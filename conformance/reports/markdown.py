@@ -7,9 +7,9 @@ from typing import Final
 from hookproof.conformance.model.ledger import Entry
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.reports.summary import SHOWN_ORDER, notes, title, verdict_line, where
+from hookproof.conformance.reports.texts.repeat_script import repeat_script
 from hookproof.conformance.reports.timeline import timeline
 from hookproof.conformance.results.defects import Defect, defects
-from hookproof.conformance.results.repeat_script import repeat_script
 from hookproof.conformance.results.run_file import Run
 from hookproof.process.terminal_text import printable, printable_lines
 from hookproof.spec.catalogue import Level

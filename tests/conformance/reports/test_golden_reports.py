@@ -25,8 +25,8 @@ from hookproof.conformance.reports.formats import FORMATS
 from hookproof.conformance.reports.html import html_text
 from hookproof.conformance.reports.junit import junit_text
 from hookproof.conformance.reports.markdown import markdown_text
-from hookproof.conformance.reports.printable_text import body_shown
 from hookproof.conformance.reports.sarif import sarif
+from hookproof.conformance.reports.texts.printable_text import body_shown
 from hookproof.conformance.reports.timeline import timeline
 from hookproof.conformance.results.defects import defects
 from hookproof.conformance.results.run_file import Run

@@ -187,7 +187,7 @@ def test_a_dialect_inside_the_target_file_is_used_by_all_processes_of_the_run(
 def server_that_answers(status: int, body: str) -> Iterator[str]:
     """The URL of a server that answers all requests alike."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class SameAnswer(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers["Content-Length"]))
             self.send_response(status)
@@ -198,7 +198,7 @@ def server_that_answers(status: int, body: str) -> Iterator[str]:
         def log_message(self, *_: object) -> None:
             """Keep the output of the test clean."""
 
-    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+    with HTTPServer(("127.0.0.1", 0), SameAnswer) as server:
         threading.Thread(target=server.serve_forever).start()
         try:
             yield f"http://127.0.0.1:{server.server_port}"

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from hookproof.conformance.model.ledger import Finding
+from hookproof.conformance.reports.texts.repeat_script import repeat_script
 from hookproof.conformance.results.defects import BrokenRequirement
-from hookproof.conformance.results.repeat_script import repeat_script
 from tests.conformance.canned_evidence import delivery, exchange
 from tests.conformance.canned_run import failed, finding
 

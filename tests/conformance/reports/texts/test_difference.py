@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookproof.conformance.reports.difference import marked
+from hookproof.conformance.reports.texts.difference import marked
 
 
 def differing(expected: str, actual: str) -> tuple[list[str], list[str]]:

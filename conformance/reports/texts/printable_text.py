@@ -3,7 +3,7 @@
 from typing import Final
 
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.reports.laid_out import laid_out
+from hookproof.conformance.reports.texts.laid_out import laid_out
 from hookproof.process.terminal_text import printable, printable_lines
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 
