@@ -58,12 +58,13 @@ class CannotStart(Exception):
 class ReceiverConfiguration:
     """How to run.
 
-    Without `authority_folder` the certificate authority is temporary. `tokens` configures tokens
-    from the start. With `tls_faults` there are additional listeners whose TLS is wrong. `limits`
-    applies to each session; `on_done` is as in `Observers`. `replays` is where the live page may
-    replay to; `control_names` are additional host names by which browsers may reach the control
-    listener. `mail` is where mail is accepted, if anywhere; with `mail_reserved` another process
-    holds its port until then.
+    Without `authority_folder` the certificate authority is temporary. `certificate` and its key are
+    shown in place of one that it issues; without `tls` it issues client certificates alone, and
+    only if it has a folder. `tokens` configures tokens from the start. With `tls_faults` there are
+    additional listeners whose TLS is wrong. `limits` applies to each session; `on_done` is as in
+    `Observers`. `replays` is where the live page may replay to; `control_names` are additional host
+    names by which browsers may reach the control listener. `mail` is where mail is accepted, if
+    anywhere; with `mail_reserved` another process holds its port until then.
     """
 
     bind: Address
@@ -71,6 +72,7 @@ class ReceiverConfiguration:
     tls: bool
     authority_folder: Path | None
     public_url: str | None
+    certificate: tuple[Path, Path] | None = None
     tokens: Mapping[str, TokenPlan] = field(default_factory=dict)
     tls_faults: bool = False
     limits: InboxLimits = INBOX_LIMITS
@@ -101,8 +103,11 @@ class RunningReceiver:
 async def run_receiver(settings: ReceiverConfiguration) -> AsyncIterator[RunningReceiver]:
     """Run a receiver within the block; raises CannotStart and AuthorityProblem."""
     async with AsyncExitStack() as stack:
-        authority = _authority(settings, stack) if settings.tls else None
-        context = _tls(settings, authority) if authority else None
+        needs_authority = settings.tls or settings.authority_folder is not None
+        authority = _authority(settings, stack) if needs_authority else None
+        context = _tls(settings, authority) if settings.tls and authority else None
+        trusts_ca = authority and context and settings.certificate is None
+        ca = authority.certificate_path if authority and trusts_ca else None
         feed = ChangeFeed(most_changes=MOST_CHANGES, new_epoch=lambda: token_hex(4))
         sessions = Sessions(
             limits=settings.limits,
@@ -127,14 +132,14 @@ async def run_receiver(settings: ReceiverConfiguration) -> AsyncIterator[Running
         url = settings.public_url or own_url
         _configure_tokens(settings.tokens, sessions, url)
         application = _control_application(
-            settings, sessions, authority, feed, url, faults, handshakes, mail, lateness
+            settings, sessions, authority, ca, feed, url, faults, handshakes, mail, lateness
         )
         control = await _serve_control(stack, application, settings.control)
         yield RunningReceiver(
             url=url,
             listening=own_url,
             control=control.url("http"),
-            ca=authority.certificate_path if authority else None,
+            ca=ca,
             tls_faults=faults,
             mail=mail.address if mail else None,
         )
@@ -144,6 +149,7 @@ def _control_application(
     settings: ReceiverConfiguration,
     sessions: Sessions,
     authority: Authority | None,
+    ca: Path | None,
     feed: ChangeFeed,
     url: str,
     tls_faults: Mapping[str, FaultyListener],
@@ -172,7 +178,7 @@ def _control_application(
         replayer=Replayer(allowance=settings.replays, clock=Clock()),
         clock=Clock(),
         public_url=url,
-        ca=authority.certificate_path if authority else None,
+        ca=ca,
     ).join(application)
     return application
 
@@ -200,6 +206,15 @@ def _authority(settings: ReceiverConfiguration, stack: AsyncExitStack) -> Author
 
 def _tls(settings: ReceiverConfiguration, authority: Authority) -> SSLContext:
     hosts = _hosts(settings)
+    if settings.certificate is not None:
+        try:
+            return authority.context_with(*settings.certificate)
+        except OSError as error:
+            names = " and ".join(map(str, settings.certificate))
+            raise CannotStart(
+                f"{names} cannot be used for TLS: {error.strerror or error}; a certificate and its"
+                " key are needed, both in PEM, without a password"
+            ) from None
     try:
         return authority.server_context(*hosts)
     except ValueError as error:

@@ -22,7 +22,7 @@ from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.target.circuit_breaker import Breaker
 from hookproof.conformance.target.client import ApiClient
 from hookproof.conformance.target.definition import Project, Target
-from hookproof.conformance.target.environment import READY_WITHIN_S, copy_ca
+from hookproof.conformance.target.environment import READY_WITHIN_S, copy_ca, tls_options
 from hookproof.conformance.target.preflight import (
     LISTS,
     is_list_answer,
@@ -135,7 +135,7 @@ def _clock_result(exchange: Exchange) -> DoctorResult:
 
 
 async def _check_deliveries(target: Target, api: ApiClient) -> AsyncIterator[DoctorResult]:
-    if target.receiver.ca is None:
+    if not target.receiver.can_be_trusted:
         advice = (
             "none is named: make one with `hookproof ca DIR`, let the target trust DIR/ca.pem,"
             " and give --ca-dir DIR"
@@ -157,6 +157,7 @@ async def _check_deliveries(target: Target, api: ApiClient) -> AsyncIterator[Doc
                 str(ca),
                 "--public-url",
                 public,
+                *tls_options(target.receiver),
             ]
             async with (
                 child(arguments, deadline_s=READY_WITHIN_S) as ready,

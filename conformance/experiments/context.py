@@ -156,6 +156,8 @@ class ExperimentContext:
     provision: Provision
     fixtures: Mapping[str, Fixtures]
     capabilities: Mapping[str, Presence]
+    # Whether TLS ends at the receiver, so that it sees the certificates of clients.
+    ends_tls: bool = True
     egress_probes: tuple[str, ...]
     seeding: "ListSeeding"
     backlog: Backlog

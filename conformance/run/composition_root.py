@@ -40,7 +40,7 @@ from hookproof.conformance.run.runner import Runner
 from hookproof.conformance.run.selection import Selection, needed_checks, needed_experiments
 from hookproof.conformance.run.shrinking import Shrinking, replace_proofs
 from hookproof.conformance.run.working_folder import working_folder
-from hookproof.conformance.target.capabilities import lacking
+from hookproof.conformance.target.capabilities import lacking, unseen
 from hookproof.conformance.target.definition import Budgets, Project, Target
 from hookproof.conformance.target.environment import Embedded, Environment
 from hookproof.conformance.target.project_assignment import projects_needed
@@ -270,7 +270,7 @@ class RepeatedRun:
             every_experiment=all_experiments(),
             profile=plan.profile,
             gathered=runner.gathered,
-            lacks=lacking(target.capabilities, self.catalogue),
+            lacks={**unseen(target.receiver), **lacking(target.capabilities, self.catalogue)},
             meanwhile=runner.meanwhile,
             reported=[requirement.id for requirement in self.requirements],
         )

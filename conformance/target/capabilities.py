@@ -12,6 +12,7 @@ from typing import Final
 
 from hookproof.spec.catalogue import Catalogue
 from hookproof.target.file_schema import Presence
+from hookproof.target.settings import ReceiverSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,9 +54,19 @@ CAPABILITIES: Final[Mapping[str, Capability]] = {
 }
 
 
+# What only a receiver at which TLS ends can see.
+ABOUT_CLIENT_CERTIFICATES: Final = ("2.3-17", "2.3-18")
+ENDED_BEFORE: Final = (
+    "TLS ends before the receiver (receiver.http), which so sees no client certificate; let the"
+    " target reach the receiver itself."
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lack:
-    """Why a requirement is not judged: the target declares that it lacks a capability."""
+    """Why a requirement is not judged: the target declares that it lacks a capability, or the
+    receiver could not see it.
+    """
 
     reason: str
     allowed: bool
@@ -64,6 +75,12 @@ class Lack:
 def lacking(capabilities: Mapping[str, Presence], catalogue: Catalogue) -> Mapping[str, Lack]:
     """The requirements, by id, that a target declares it cannot fulfil for lack of a capability."""
     return dict(_lacking(capabilities, catalogue))
+
+
+def unseen(receiver: ReceiverSettings) -> Mapping[str, Lack]:
+    """The requirements, by id, of which such a receiver can see nothing."""
+    ids = ABOUT_CLIENT_CERTIFICATES if receiver.http else ()
+    return {name: Lack(reason=ENDED_BEFORE, allowed=False) for name in ids}
 
 
 def _lacking(

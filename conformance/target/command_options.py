@@ -74,6 +74,12 @@ RECEIVER: Final = (
         help="How the target reaches the receiver, if that is another address.",
     ),
     click.option(
+        "--receiver-http",
+        is_flag=True,
+        envvar="HOOKPROOF_RECEIVER_HTTP",
+        help="Receive plain HTTP from a proxy or tunnel that ends TLS at --receiver-url.",
+    ),
+    click.option(
         "--ca-dir",
         type=click.Path(path_type=Path),
         envvar="HOOKPROOF_CA_DIR",

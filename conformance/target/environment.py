@@ -228,7 +228,7 @@ def _embedded_hooks(control: str, timeout_s: float) -> Provision:
 
 @asynccontextmanager
 async def _with_receiver(target: Target) -> AsyncIterator[Environment]:
-    kind = WatchedReceiver if target.receiver.ca is not None else UntrustedReceiver
+    kind = WatchedReceiver if target.receiver.can_be_trusted else UntrustedReceiver
     with private_folder() as folder:
         ca = copy_ca(target.receiver, folder)
         async with (
@@ -243,8 +243,25 @@ async def _with_receiver(target: Target) -> AsyncIterator[Environment]:
 
 def _receive_command(settings: ReceiverSettings, ca: Path) -> list[str]:
     public_url = [] if settings.public_url is None else ["--public-url", settings.public_url]
-    faults = ["--tls-faults"] if settings.is_reached_directly else []
-    return ["receive", "--bind", settings.bind, "--ca-dir", str(ca), *public_url, *faults]
+    return [
+        "receive",
+        "--bind",
+        settings.bind,
+        "--ca-dir",
+        str(ca),
+        *public_url,
+        *tls_options(settings),
+        *(["--tls-faults"] if settings.has_faulty_listeners else []),
+    ]
+
+
+def tls_options(settings: ReceiverSettings) -> list[str]:
+    """The options by which the receiver has no TLS, or a certificate that is not of its CA."""
+    if settings.http:
+        return ["--http"]
+    if settings.tls_cert is None:
+        return []
+    return ["--tls-cert", str(settings.tls_cert), "--tls-key", str(settings.tls_key)]
 
 
 def _mail_options(settings: ReceiverSettings) -> list[str]:

@@ -102,9 +102,26 @@ SCHEMA: Final = _closed(
             },
         ),
         "receiver": _closed(
-            {"bind": _TEXT, "public_url": _TEXT, "ca": _TEXT, "ca_key": _TEXT, "mail": _TEXT},
-            dependentRequired={"ca": ["ca_key"], "ca_key": ["ca"]},
-            **{"x-expected": "a mapping in which ca and ca_key stand together or not at all"},
+            {
+                "bind": _TEXT,
+                "public_url": _TEXT,
+                "ca": _TEXT,
+                "ca_key": _TEXT,
+                "tls_cert": _TEXT,
+                "tls_key": _TEXT,
+                "http": {"type": "boolean"},
+                "mail": _TEXT,
+            },
+            dependentRequired={
+                "ca": ["ca_key"],
+                "ca_key": ["ca"],
+                "tls_cert": ["tls_key"],
+                "tls_key": ["tls_cert"],
+            },
+            **{
+                "x-expected": "a mapping in which ca and ca_key, and tls_cert and tls_key, stand"
+                " together or not at all"
+            },
         ),
         "budgets": _closed(
             dict.fromkeys(("request_s", "delivery_s", "quiet_s", "total_s"), _SECONDS)

@@ -43,6 +43,7 @@ class Flags:
     dialect: str | None = None
     receiver_bind: str | None = None
     receiver_url: str | None = None
+    receiver_http: bool = False
     ca_dir: Path | None = None
     # The longest time for a whole run of `check`, in seconds.
     budget: float | None = None
@@ -52,16 +53,30 @@ class Flags:
 class ReceiverSettings:
     """Where deliveries are to arrive.
 
-    Without a CA that the target trusts, none can arrive (section 2.3: https). `bind` is host:port;
-    `public_url` is how the target reaches it, if that is another address. `mail` is where the
-    target's mail is to arrive, if its mail server is to be the receiver.
+    Without a certificate that the target trusts, none can arrive (section 2.3: https): one of `ca`,
+    that of `tls_cert`, or with `http` that of a proxy, which ends TLS before the receiver. `bind`
+    is host:port; `public_url` is how the target reaches it, if that is another address. `mail` is
+    where the target's mail is to arrive, if its mail server is to be the receiver.
     """
 
     bind: str = "127.0.0.1:0"
     public_url: str | None = None
     ca: Path | None = None
     ca_key: Path | None = None
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+    http: bool = False
     mail: str | None = None
+
+    @property
+    def can_be_trusted(self) -> bool:
+        """Whether the target may trust the certificate that it is shown."""
+        return self.http or self.ca is not None or self.tls_cert is not None
+
+    @property
+    def has_faulty_listeners(self) -> bool:
+        """Whether listeners with faulty certificates of the CA show anything of the target."""
+        return self.is_reached_directly and not self.http and self.tls_cert is None
 
     @property
     def is_reached_directly(self) -> bool:
@@ -164,9 +179,36 @@ def receiver_of(flags: Flags, file: TargetFile = NO_FILE) -> ReceiverSettings:
     """Where deliveries are to arrive; the files of the CA exist."""
     bind, public_url = receiver_address_of(flags, file)
     certificate, key = authority_of(flags, file)
+    own_certificate, own_key = own_certificate_of(file)
+    http = flags.receiver_http or file.receiver.get("http", False)
+    if http and not (public_url or "").startswith("https:"):
+        raise CommandError(
+            "receiver: without TLS (--receiver-http, receiver.http) it needs the https URL of the"
+            " proxy that ends TLS: give --receiver-url or receiver.public_url"
+        )
+    if http and own_certificate is not None:
+        raise CommandError("receiver: tls_cert is of no use with http; leave one of them out")
     return ReceiverSettings(
-        bind=bind, public_url=public_url, ca=certificate, ca_key=key, mail=mail_of(file)
+        bind=bind,
+        public_url=public_url,
+        ca=certificate,
+        ca_key=key,
+        tls_cert=own_certificate,
+        tls_key=own_key,
+        http=http,
+        mail=mail_of(file),
     )
+
+
+def own_certificate_of(file: TargetFile) -> tuple[Path | None, Path | None]:
+    """The receiver's own certificate and its key, if the file names one; both exist."""
+    if "tls_cert" not in file.receiver:
+        return None, None
+    certificate, key = (file.folder / file.receiver[name] for name in ("tls_cert", "tls_key"))
+    for path in (certificate, key):
+        if not path.is_file():
+            raise CommandError(f"receiver: {path} is not a file")
+    return certificate, key
 
 
 def mail_of(file: TargetFile) -> str | None:

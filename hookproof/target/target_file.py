@@ -48,9 +48,9 @@ class TargetFile:
         return values
 
     @property
-    def receiver(self) -> Mapping[str, str]:
+    def receiver(self) -> Mapping[str, Any]:
         """The settings of the receiver."""
-        receiver: Mapping[str, str] = self.values.get("receiver", {})
+        receiver: Mapping[str, Any] = self.values.get("receiver", {})
         return receiver
 
     @property

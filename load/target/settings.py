@@ -113,6 +113,11 @@ def target_settings(
         needed=base_url is not None and not for_worker,
         can_be_fresh=provision.has(FRESH_PROJECT),
     )
+    if "http" in file.receiver or "tls_cert" in file.receiver:
+        raise CommandError(
+            "receiver: a load run has receivers with certificates of the CA alone; leave out http,"
+            " tls_cert and tls_key"
+        )
     dialect = dialect_of(flags, file)
     bind, public_url = receiver_address_of(flags, file)
     return TargetSettings(

@@ -63,7 +63,19 @@ ADDRESS: Final[dict[str, Any]] = {
     type=click.Path(path_type=Path),
     help="Folder of the CA; by default a CA is made for this run.",
 )
-@click.option("--http", is_flag=True, help="Listen without TLS.")
+@click.option(
+    "--tls-cert",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    metavar="FILE",
+    help="Certificate to show in place of one of the CA, with its chain (PEM).",
+)
+@click.option(
+    "--tls-key",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    metavar="FILE",
+    help="Key of --tls-cert, without a password (PEM).",
+)
+@click.option("--http", is_flag=True, help="Listen without TLS, as behind a proxy that ends it.")
 @click.option(
     "--public-url",
     callback=_option_callback(parse_base_url),
@@ -134,6 +146,8 @@ def receive(
     bind: Address,
     control: Address,
     ca_dir: Path | None,
+    tls_cert: Path | None,
+    tls_key: Path | None,
     http: bool,
     public_url: str | None,
     script: Path | None,
@@ -156,11 +170,16 @@ def receive(
     )
     if http and tls_faults:
         raise CommandError("--tls-faults needs TLS; leave out --http")
+    if (tls_cert is None) != (tls_key is None):
+        raise CommandError("--tls-cert and --tls-key are needed together")
+    if http and tls_cert is not None:
+        raise CommandError("--tls-cert needs TLS; leave out --http")
     settings = ReceiverConfiguration(
         bind=bind,
         control=control,
         tls=not http,
         authority_folder=ca_dir,
+        certificate=None if tls_cert is None or tls_key is None else (tls_cert, tls_key),
         public_url=public_url,
         tokens=_read_script(script) if script else {},
         tls_faults=tls_faults,

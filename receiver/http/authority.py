@@ -91,7 +91,21 @@ class Authority:
                 f" {', '.join(refused)}; make another with `hookproof ca DIR --name"
                 f" {refused[0]}`, and let the target trust that"
             )
-        context = _context(self._ca.issue_cert(*hosts))
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self._ca.issue_cert(*hosts).configure_cert(context)
+        return self._asking_for_certificates(context)
+
+    def context_with(self, certificate: Path, key: Path) -> ssl.SSLContext:
+        """TLS for a listener with this certificate, which may be of any authority.
+
+        As `server_context` otherwise. Raises OSError for files that cannot be used.
+        """
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        # Without a password OpenSSL would ask for that of an encrypted key on the terminal.
+        context.load_cert_chain(certificate, key, password="")
+        return self._asking_for_certificates(context)
+
+    def _asking_for_certificates(self, context: ssl.SSLContext) -> ssl.SSLContext:
         self._ca.configure_trust(context)
         context.verify_mode = ssl.CERT_OPTIONAL
         context.sni_callback = _note_server_name

@@ -36,7 +36,7 @@ async def learn_from_deliveries(
     session: ProbeSession, receiver: ReceiverClient, *, quick: bool, most_s: float
 ) -> GatheredDeliveries | None:
     """Learn what deliveries show, and return them; notes why not if there are none."""
-    if session.target.receiver.ca is None:
+    if not session.target.receiver.can_be_trusted:
         note_no_deliveries(session, NO_CA)
         return None
     delivery = DeliverySession(session=session, receiver=receiver)

@@ -50,6 +50,7 @@ class RunContexts:
             provision=self.provision,
             fixtures=target.fixtures,
             capabilities=target.capabilities,
+            ends_tls=not target.receiver.http,
             egress_probes=target.egress_probes,
             seeding=self.seeding,
             backlog=self.backlog,

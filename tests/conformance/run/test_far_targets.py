@@ -1,17 +1,35 @@
 """Whole runs against targets that are not on this machine, or seem not to be."""
 
 import json
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from trustme import CA
 
 from hookproof.receiver.http.authority import Authority
 from hookproof.target.connection import UNVERIFIED
-from tests.conformance.command import check, reported_requirements
+from tests.conformance.command import check, reported_requirements, run_command
 from tests.conformance.reference_server import reference_server, write_target_file
 from tests.relays import tls_front
 from tests.source_tree import ROOT
 
 GATEWAY = "open-sesame-4711"
+DELIVERIES = (
+    *("--profile", "standard"),
+    *(word for name in ("1-1", "2.3-17", "2.3-18", "6-21") for word in ("--only", name)),
+)
 ONLY = ("--profile", "quick", "--only", "4.1-1", "--only", "4.7-1")
+
+
+@contextmanager
+def unused_port() -> Iterator[int]:
+    """A port at which a command can listen, and which nobody else is given, within the block."""
+    with socket.socket() as reservation:
+        reservation.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        reservation.bind(("127.0.0.1", 0))
+        yield reservation.getsockname()[1]
 
 
 def test_an_api_is_judged_without_verification_and_the_verdict_says_so(tmp_path: Path) -> None:
@@ -35,3 +53,43 @@ def test_an_api_is_judged_without_verification_and_the_verdict_says_so(tmp_path:
     assert "$HOOKPROOF_HEADER_X_GATEWAY" in evidence
     for written in folder.iterdir():
         assert GATEWAY not in written.read_text(), written.name
+
+
+def test_a_receiver_behind_a_proxy_that_ends_tls_judges_deliveries(tmp_path: Path) -> None:
+    with reference_server(tmp_path, ROOT, "p1") as server, unused_port() as port:
+        tls = Authority(tmp_path / "ca").server_context("127.0.0.1")
+        behind = f"http://127.0.0.1:{port}"
+        with tls_front(behind, tls, adding=("X-Forwarded-For: 192.0.2.1",)) as front:
+            receiver = {"bind": f"127.0.0.1:{port}", "public_url": front.url, "http": True}
+            write_target_file(tmp_path, server["api"], "p1", receiver=receiver)
+            examined = run_command(tmp_path, "doctor", "--target", "target.yaml")
+            done = check(tmp_path, "--target", "target.yaml", *DELIVERIES)
+    assert examined.code == 0, examined.out
+    assert done.code == 3, done.out
+    judged = reported_requirements(tmp_path)
+    verdicts = {name: requirement["verdict"] for name, requirement in judged.items()}
+    assert verdicts == {
+        "1-1": "pass",
+        "2.3-17": "not_exercised",
+        "2.3-18": "not_exercised",
+        "6-21": "not_exercised",
+    }
+    assert "TLS ends before the receiver" in " ".join(judged["2.3-17"]["reasons"])
+    assert "behind a proxy" in " ".join(judged["6-21"]["reasons"])
+
+
+def test_a_receiver_shows_a_certificate_of_ones_own(tmp_path: Path) -> None:
+    files = ("own.pem", "own.key")
+    with reference_server(tmp_path, ROOT, "p1") as server:
+        leaf = CA.from_pem(
+            *((tmp_path / "ca" / name).read_bytes() for name in ("ca.pem", "ca.key"))
+        )
+        issued = leaf.issue_cert("127.0.0.1")
+        (tmp_path / files[0]).write_bytes(issued.cert_chain_pems[0].bytes())
+        (tmp_path / files[1]).write_bytes(issued.private_key_pem.bytes())
+        receiver = dict(zip(("tls_cert", "tls_key"), files, strict=True))
+        write_target_file(tmp_path, server["api"], "p1", receiver=receiver)
+        done = check(tmp_path, "--target", "target.yaml", *DELIVERIES)
+    verdicts = {name: each["verdict"] for name, each in reported_requirements(tmp_path).items()}
+    assert (verdicts["1-1"], verdicts["2.3-18"]) == ("pass", "pass"), done.out
+    assert verdicts["6-21"] == "not_exercised"

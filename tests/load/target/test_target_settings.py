@@ -61,6 +61,14 @@ def test_an_authority_in_other_files_is_refused_in_one_line(tmp_path: Path) -> N
     )
 
 
+@pytest.mark.parametrize("setting", ["http: true", "tls_cert: a.pem, tls_key: a.key"])
+def test_a_receiver_without_certificates_of_the_ca_is_refused_in_one_line(
+    tmp_path: Path, setting: str
+) -> None:
+    path = written(tmp_path, WHOLE.replace("receiver: {", f"receiver: {{{setting}, "))
+    assert "leave out http, tls_cert and tls_key" in refusal(Flags(file=path))
+
+
 def test_a_target_without_a_project_is_refused_in_one_line() -> None:
     assert "--project" in refusal(Flags(url="http://127.0.0.1:1"))
     assert "--api-key" in refusal(Flags(url="http://127.0.0.1:1", project="p"))

@@ -31,6 +31,11 @@ from tests.source_tree import ROOT
     [
         (["--bind", "nonsense"], "'nonsense' is not an address"),
         (["--bind", "127.0.0.1"], "is not an address"),
+        (["--tls-cert", "LICENSE"], "--tls-cert and --tls-key are needed together"),
+        (["--tls-key", "LICENSE"], "--tls-cert and --tls-key are needed together"),
+        (["--tls-cert", "gone", "--tls-key", "LICENSE"], "'gone' does not exist"),
+        (["--http", "--tls-cert", "LICENSE", "--tls-key", "LICENSE"], "leave out --http"),
+        (["--tls-cert", "LICENSE", "--tls-key", "LICENSE"], "LICENSE cannot be used for TLS"),
         (["--bind", "127.0.0.1:65536"], "is not an address"),
         (["--bind", "127.0.0.1:-1"], "is not an address"),
         (["--control", "127.0.0.1:1:2"], "is not an address"),

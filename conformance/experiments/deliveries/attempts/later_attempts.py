@@ -207,7 +207,7 @@ async def kinds_of_endpoints(scenario: Scenario) -> Mapping[str, Mapping[str, An
             {"authentication": {"type": words.auth_basic, "basic_auth": basic_auth}},
         ),
     }
-    if not scenario.context.why_lacking("mtls"):
+    if scenario.context.ends_tls and not scenario.context.why_lacking("mtls"):
         pair = await issue_client_pair(scenario.context, bodies.word("client"))
         kinds["client certificate"] = ("", {"mtls_client_cert": pair.mtls_client_cert})
     return {

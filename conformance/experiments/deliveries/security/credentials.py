@@ -63,6 +63,7 @@ from hookproof.conformance.observations.lists.endpoint_records import (
     SHOWN,
     RecordsInEvent,
 )
+from hookproof.conformance.target.capabilities import ENDED_BEFORE
 from hookproof.target.file_schema import Presence
 
 Fixed = TypeVar("Fixed", bound=FixedCredentials)
@@ -156,6 +157,8 @@ async def basic_auth(scenario: Scenario) -> BasicAuthDeliveries:
 async def client_certificate(scenario: Scenario) -> ClientCertificateDeliveries:
     """A client certificate of the receiver's own authority."""
     scenario.context.require_capability("mtls")
+    if not scenario.context.ends_tls:
+        raise PreconditionFailed(ENDED_BEFORE)
     pair = await issue_client_pair(scenario.context, scenario.bodies.word("client"))
     presenting = await scenario.destination(AUTHORIZED, mtls_client_cert=pair.mtls_client_cert)
     await deliver_one(scenario, presenting)

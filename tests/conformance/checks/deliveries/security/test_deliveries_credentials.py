@@ -1,4 +1,5 @@
 import base64
+from dataclasses import replace
 
 from hookproof.conformance.checks.deliveries.security.credentials import (
     a_delivery_carries_its_basic_credentials,
@@ -14,7 +15,7 @@ from hookproof.conformance.observations.delivery.security.credentials import (
     ClientCertificateDeliveries,
     FixedCredentials,
 )
-from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.receiver.inbox.delivery import ReceivedDelivery, TlsFacts
 from tests.conformance.canned_deliveries import destination, event, observed, sent
 from tests.conformance.canned_evidence import verdicts
 from tests.conformance.checks.deliveries.security.canned_oauth2 import masked
@@ -84,7 +85,8 @@ def with_certificate(*arrived: ReceivedDelivery) -> ClientCertificateDeliveries:
 
 
 def presented(fingerprint: str | None) -> ReceivedDelivery:
-    return sent(event(), CERTIFIED, client_certificate=fingerprint)
+    delivery = sent(event(), CERTIFIED, client_certificate=fingerprint)
+    return replace(delivery, tls=TlsFacts(version="TLSv1.3", cipher="any", server_name=None))
 
 
 def test_a_missing_delivery_fails_where_the_plain_endpoint_got_its_own() -> None:
@@ -103,3 +105,8 @@ def test_a_certificate_that_was_not_given_fails() -> None:
     check = a_delivery_presents_no_certificate_that_it_was_not_given
     assert verdicts(check, with_certificate(presented(None))) == {"2.3-18": PASS}
     assert verdicts(check, with_certificate(presented("ab"))) == {"2.3-18": FAIL}
+
+
+def test_where_tls_ended_at_a_proxy_no_certificate_could_be_seen() -> None:
+    check = a_delivery_presents_no_certificate_that_it_was_not_given
+    assert verdicts(check, with_certificate(replace(presented(None), tls=None))) == {}
