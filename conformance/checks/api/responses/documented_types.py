@@ -28,6 +28,9 @@ OF_OPERATION: Final = {
 # The operations that bring in the resource that they show.
 CREATIONS: Final = ("createEndpoint", "createBroadcastEvent")
 
+# Seconds: one time may be cut to milliseconds, or be that of the database.
+DIFFERENCE_S: Final = 1.0
+
 SECRETS, IDENTIFIERS, TIMESTAMPS, NO_VALUE = "2.4-1", "2.9-1", "2.9-2", "2.9-3"
 
 
@@ -188,14 +191,14 @@ def _form_of_no_value(fields: Mapping[str, Any], name: str) -> NoValue | None:
 def nothing_is_updated_before_it_was_created(
     exchange: Exchange, context: CheckContext
 ) -> Iterator[Judgement]:
-    """created_at is not later than updated_at."""
+    """By more than what two clocks, or two fields of other precision, may differ by."""
     for resource in resources(exchange):
         created, updated = (
             _moment(resource, name, context) for name in ("created_at", "updated_at")
         )
         if created is not None and updated is not None:
             yield judged(
-                created <= updated,
+                created <= updated + DIFFERENCE_S,
                 "2.9-12",
                 f"created_at of a resource is later than its updated_at: {resource.kind}",
                 expected="created_at <= updated_at",

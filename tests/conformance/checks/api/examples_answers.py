@@ -180,11 +180,14 @@ FORMS = (
             ("contrary", 1000, 1001),
         )
     ),
-    Example(
-        check=nothing_is_updated_before_it_was_created,
-        requirement="2.9-12",
-        kept=fetched({"created_at": AT, "updated_at": LATER}),
-        broken=fetched({"created_at": LATER, "updated_at": AT}),
+    *(
+        Example(
+            check=nothing_is_updated_before_it_was_created,
+            requirement="2.9-12",
+            kept=fetched({"created_at": created, "updated_at": LATER}),
+            broken=fetched({"created_at": LATER, "updated_at": "2024-05-06T07:08:08.000001Z"}),
+        )
+        for created in (AT, f"{LATER[:-8]}.900000Z")  # the same second, with another precision
     ),
     *(
         Example(
