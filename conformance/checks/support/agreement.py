@@ -1,12 +1,17 @@
 """Whether a resource is shown alike in two places."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.observations.answer import has_value
+from hookproof.conformance.observations.timestamp import name_one_moment
 from hookproof.spec.dialect.model import Representation
+from hookproof.spec.dialect.vocabulary import TimestampForm
+
+# What the names of the fields end in that hold a time (section 2).
+TIME: Final = "_at"
 
 
 def differences(
@@ -18,13 +23,10 @@ def differences(
     """Which of these fields are shown with different values.
 
     An absent field counts as null. Of the dialect's `forms`, one without a value is as good as the
-    other, and what is masked is not compared: a mask stands for no value in particular.
+    other, and what is masked is not compared: a mask stands for no value in particular. A time may
+    be cut to fewer digits.
     """
-    return [
-        name
-        for name in names
-        if _comparable(left.get(name), name, forms) != _comparable(right.get(name), name, forms)
-    ]
+    return [name for name in names if not _agree(left.get(name), right.get(name), name, forms)]
 
 
 def agreement(
@@ -46,6 +48,13 @@ def agreement(
         actual={name: actual.get(name) for name in different},
         exchanges=exchanges,
     )
+
+
+def _agree(one: Any, other: Any, name: str, forms: Representation | None) -> bool:
+    if _comparable(one, name, forms) == _comparable(other, name, forms):
+        return True
+    are_times = name.endswith(TIME) and isinstance(one, str) and isinstance(other, str)
+    return are_times and name_one_moment(one, other, tuple(TimestampForm))
 
 
 def _comparable(value: Any, path: str, forms: Representation | None) -> Any:

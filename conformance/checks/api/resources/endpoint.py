@@ -25,6 +25,7 @@ from hookproof.conformance.observations.resources.round_trip import (
 )
 from hookproof.conformance.observations.resources.secret_roll import RollAnswer
 from hookproof.conformance.observations.resources.sequence import ModeledOperations
+from hookproof.conformance.observations.timestamp import name_one_moment
 
 ECHOED: Final = {
     "name": "4.1-4",
@@ -211,9 +212,10 @@ def an_endpoint_is_fetched_as_it_was_created(
 @check("2.9-13")
 def created_at_never_changes(
     observation: RoundTrip | RollAnswer | PortalLinkObservation | ModeledOperations,
-    _context: CheckContext,
+    context: CheckContext,
 ) -> Iterator[Judgement]:
-    """Of every resource that is shown more than once."""
+    """Of every resource that is shown more than once; it may be cut to fewer digits."""
+    forms = context.dialect.representation.timestamp.allowed
     first: dict[str, tuple[str, Exchange]] = {}
     for exchange in observation.exchanges:
         for resource in resources(exchange):
@@ -223,7 +225,7 @@ def created_at_never_changes(
             known_created_at, earlier = first.setdefault(uid, (created_at, exchange))
             if exchange is not earlier:
                 yield judged(
-                    created_at == known_created_at,
+                    name_one_moment(created_at, known_created_at, forms),
                     "2.9-13",
                     "created_at of a resource changes",
                     expected=known_created_at,

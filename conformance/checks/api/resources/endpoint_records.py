@@ -140,7 +140,7 @@ def _secrets(endpoint: Mapping[str, Any], mask: str) -> list[dict[str, Any]]:
 def _alike(first: Sequence[Mapping[str, Any]], second: Sequence[Mapping[str, Any]]) -> bool:
     """Whether there are as many secrets, alike in all but values that one of them hides."""
     return len(first) == len(second) and all(
-        one.get(name) == other.get(name)
+        not differences([name], one, other)
         for one, other in zip(first, second, strict=True)
         for name in one.keys() | other.keys()
         if name != "value" or name in one.keys() & other.keys()

@@ -7,9 +7,9 @@ from typing import Any, Final
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, holds, json_text, judged, violated
-from hookproof.conformance.observations.answer import Kind, Resource, resources, shown
+from hookproof.conformance.observations.answer import Kind, resources, shown
 from hookproof.conformance.observations.credential_names import is_name
-from hookproof.conformance.observations.timestamp import unix_seconds
+from hookproof.conformance.observations.timestamp import moment
 from hookproof.spec.contract.service_contract import SchemaProblem
 from hookproof.spec.dialect.vocabulary import NoValue
 from hookproof.spec.openapi_document import json_type, schema_named
@@ -193,8 +193,9 @@ def nothing_is_updated_before_it_was_created(
 ) -> Iterator[Judgement]:
     """By more than what two clocks, or two fields of other precision, may differ by."""
     for resource in resources(exchange):
+        forms = context.dialect.representation.timestamp.allowed
         created, updated = (
-            _moment(resource, name, context) for name in ("created_at", "updated_at")
+            moment(resource.fields.get(name), forms) for name in ("created_at", "updated_at")
         )
         if created is not None and updated is not None:
             yield judged(
@@ -205,12 +206,3 @@ def nothing_is_updated_before_it_was_created(
                 actual=f"{resource.fields['created_at']} and {resource.fields['updated_at']}",
                 exchanges=[exchange],
             )
-
-
-def _moment(resource: Resource, name: str, context: CheckContext) -> float | None:
-    """The time in this field in seconds, read in the first form of the dialect that fits."""
-    for form in context.dialect.representation.timestamp.allowed:
-        seconds = unix_seconds(resource.fields.get(name), form)
-        if seconds is not None:
-            return seconds
-    return None

@@ -33,6 +33,7 @@ from hookproof.conformance.observations.resources.round_trip import (
 )
 from tests.conformance.canned_evidence import context, observation
 from tests.conformance.checks.api.example import (
+    AT,
     LATER,
     OTHER_UID,
     Example,
@@ -128,11 +129,14 @@ OF_ENDPOINT = (
         ),
         broken=shown_with(created({"name": "one"}), fetched({"name": "two"})),
     ),
-    Example(
-        check=created_at_never_changes,
-        requirement="2.9-13",
-        kept=shown_with(created(), fetched({"updated_at": LATER})),
-        broken=shown_with(created(), fetched({"created_at": LATER})),
+    *(
+        Example(
+            check=created_at_never_changes,
+            requirement="2.9-13",
+            kept=shown_with(created(), fetched({"created_at": cut, "updated_at": LATER})),
+            broken=shown_with(created(), fetched({"created_at": LATER})),
+        )
+        for cut in (AT, f"{AT[:-4]}Z")
     ),
     Example(
         check=status_follows_is_disabled,

@@ -130,6 +130,13 @@ def test_a_masked_value_is_not_compared() -> None:
     assert verdicts(a_roll_leaves_the_configuration_as_it_was, rolled) == {"4.3-11": Verdict.PASS}
 
 
+def test_a_time_may_be_kept_with_fewer_digits() -> None:
+    made, kept, other = (f"2024-05-06T07:08:09.{digits}Z" for digits in ("123456", "123", "125"))
+    for shown_later, verdict in ((kept, Verdict.PASS), (other, Verdict.FAIL)):
+        evidence = shown_with(created({"created_at": made}), fetched({"created_at": shown_later}))
+        assert verdicts(an_endpoint_is_fetched_as_it_was_created, evidence) == {"4.2-5": verdict}
+
+
 def test_a_value_that_is_lost_or_a_member_that_differs_is_a_difference() -> None:
     whole = configured("given", "********")
     other = {**MASKED, "oauth2": {**MASKED["oauth2"], "client_id": "another"}}
