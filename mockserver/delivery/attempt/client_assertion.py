@@ -1,6 +1,8 @@
 """Client assertions: the signed JWT by which an OAuth 2 client authenticates (RFC 7523)."""
 
+import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
 from joserfc import jwt
@@ -58,12 +60,19 @@ def sign_client_assertion(oauth2: Mapping[str, object], now: float, serial: str)
         )
     header = {"alg": algorithm, **({"kid": members["kid"]} if "kid" in members else {})}
     try:
-        key = KEY_TYPES[text_member(jwk, "kty")].import_key(members)
+        key = _private_key(json.dumps(members, sort_keys=True))
         return jwt.encode(header, _claims(oauth2, now, serial), key, algorithms=ALGORITHMS)
     except (JoseError, ValueError, TypeError, KeyError):
         raise ClientAssertionError(
             "the signing_key is not a private JWK that fits the signing_algorithm"
         ) from None
+
+
+@lru_cache(maxsize=64)
+def _private_key(jwk: str) -> RSAKey | ECKey:
+    """Read a JWK from its JSON text; kept, since to validate an RSA key takes tens of ms."""
+    members = json.loads(jwk)
+    return KEY_TYPES[members.get("kty", "")].import_key(members)
 
 
 def _claims(oauth2: Mapping[str, object], now: float, serial: str) -> dict[str, str | int]:
