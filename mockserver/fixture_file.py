@@ -11,6 +11,7 @@ second.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -50,7 +51,21 @@ class ProjectFixtures:
 
 def read_fixtures(path: Path, dialect: Dialect) -> ProjectFixtures:
     """Read a fixture file, with the dialect's words; raises spec.strict_yaml.FileProblems."""
-    content = _substitute_words(read_yaml(path, _SCHEMA), dialect)
+    return _in_words_of(dialect, read_yaml(path, _SCHEMA))
+
+
+def default_fixtures(dialect: Dialect) -> ProjectFixtures:
+    """The records that a project starts with unless another file is given."""
+    return _in_words_of(dialect, _default_content())
+
+
+@cache
+def _default_content() -> Any:
+    return read_yaml(DEFAULT_PATH, _SCHEMA)
+
+
+def _in_words_of(dialect: Dialect, content: Any) -> ProjectFixtures:
+    content = _substitute_words(content, dialect)
     return ProjectFixtures(
         portal_links=content.get("portal_links", ()), sources=content.get("sources", ())
     )

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 from hookproof.mockserver.faults.operators.altered_fields import ABSENT, Change
 from hookproof.mockserver.faults.operators.place import (
@@ -47,7 +47,11 @@ _SHOWN: Final = (
     # Endpoints: what was sent, what creation showed, and what a roll leaves as it was.
     ("createEndpoint getEndpoint", _SETTINGS, "4.2-5"),
     (_ENDPOINTS, _SETTINGS, "4.3-11"),
-    (_ENDPOINTS, "url", "2.3-3"),
+    (
+        f"{_ENDPOINTS} {_LINKS} createBroadcastEvent",
+        "url endpoints_metadata.url endpoint_metadata.url",
+        "2.3-3",
+    ),
     ("getEndpoint", "name url owner_id", "2.6-6"),
     ("getEndpoint", _RECORD, "2.6-10 2.8-10"),
     ("createEndpoint", "uid", "2.3-1 4.2-1 4.2-4"),
@@ -60,9 +64,9 @@ _SHOWN: Final = (
     ("createEndpoint", "secrets", "2.3-10 2.3-11 2.3-12 4.2-6"),
     ("createEndpoint", "secrets.value", "2.3-11 2.3-12 2.3-13 2.4-3 2.4-4 4.2-6"),
     ("getEndpoint", "secrets.value", "2.4-4"),
-    ("getEndpoint", "secrets secrets.*", "4.2-6 4.3-13"),
-    ("createEndpoint", "secrets.uid secrets.created_at", "4.2-6"),
-    ("createEndpoint expireEndpointSecret", "secrets.uid", "2.4-2"),
+    ("getEndpoint", "secrets secrets.uid secrets.value", "4.2-6 4.3-13"),
+    ("createEndpoint", "secrets.uid", "4.2-6"),
+    (_ENDPOINTS, "secrets secrets.uid", "2.4-2"),
     ("expireEndpointSecret", "secrets", "4.3-12 4.3-13 4.3-15 4.3-17 4.3-19"),
     ("expireEndpointSecret", "secrets.value", "4.3-12 4.3-13 4.3-19 2.4-4"),
     ("expireEndpointSecret", "secrets.uid", "4.3-13"),
@@ -86,9 +90,9 @@ _SHOWN: Final = (
     ("updatePortalLink", "uid", "4.6-4"),
     ("getPortalLink updatePortalLink", "updated_at", "4.6-14"),
     (_LINKS, "auth_type", "2.9-4"),
-    (_LINKS, "endpoints", "2.6-8 9-4"),
+    (_LINKS, "endpoints endpoints_metadata", "2.6-8 9-4"),
     (_LINKS, "endpoint_count", "2.6-5"),
-    (_LINKS, "endpoints_metadata", "2.6-2 2.6-3 2.6-4 2.6-5 2.6-8 4.6-10"),
+    (_LINKS, "endpoints_metadata", "2.6-2 2.6-3 2.6-4 2.6-5 4.6-10"),
     (
         _LINKS,
         " ".join(f"endpoints_metadata.{name}" for name in ("name", "url", "owner_id")),
@@ -139,6 +143,9 @@ _SHOWN: Final = (
     ("createBroadcastEvent", "status", "3-3 6-1"),
 )
 
+# What another value violates, and none does not.
+_SHOWN_OTHERWISE: Final = (("createEndpoint getEndpoint", "secrets.created_at", "4.2-6"),)
+
 # What deliveries and later answers make of what a request sets.
 _USED: Final = (
     ("createEndpoint", "url", "1-1 4.8-13"),
@@ -157,7 +164,7 @@ _USED: Final = (
     ("createEndpoint", "authentication.basic_auth authentication.basic_auth.*", "2.5-10"),
     ("createEndpoint", "authentication authentication.type", "2.5-3 2.5-9 2.5-10"),
     # Without a usable request for a token no delivery has one.
-    ("createEndpoint", "authentication.oauth2 authentication.oauth2.*", "2.5-3"),
+    ("createEndpoint", "authentication.oauth2 authentication.oauth2.*", "2.5-3 2.5-6"),
     ("createEndpoint", "authentication.oauth2.client_id", "2.5-4"),
     ("createEndpoint", "authentication.oauth2.client_secret", "2.5-4"),
     ("createEndpoint", "authentication.oauth2.authentication_type", "2.5-4 2.5-8"),
@@ -168,7 +175,7 @@ _USED: Final = (
     ("expireEndpointSecret", "expiration", "4.3-15 4.3-2 4.3-4"),
     ("updatePortalLink", "owner_id", "4.6-10 4.6-11"),
     ("updatePortalLink", "endpoints", "9-4"),
-    ("createBroadcastEvent", "data", "2.8-4 2.8-11 4.8-19 6-3"),
+    ("createBroadcastEvent", "data", "2.8-4 2.8-11 4.8-19 6-3 6-12"),
     # An altered text may be one that the dialect refuses (2.8-17).
     ("createBroadcastEvent", "custom_headers", "2.8-5 2.8-15 2.8-17 6-4"),
     ("createBroadcastEvent", "idempotency_key", "4.8-8 4.8-9 4.8-10 4.8-11"),
@@ -186,20 +193,22 @@ _FORGOTTEN: Final = (
 # Of a stored event only its deliveries and its duplicates are seen again; keys that were different
 # may collide in the store.
 _SEEN_LATER: Final = (
-    ("createBroadcastEvent", "data", "4.8-19 6-3"),
+    ("createBroadcastEvent", "data", "4.8-19 6-3 6-12"),
     ("createBroadcastEvent", "custom_headers", "6-4"),
     ("createBroadcastEvent", "idempotency_key", "4.8-1 4.8-8 4.8-9 4.8-10 4.8-11 7-8"),
     ("createBroadcastEvent", "event_type", "4.8-17"),
 )
 
 Rows = Sequence[tuple[str, str, str]]
-ROWS: Final[Sequence[Rows]] = (_SHOWN, _USED, _FORGOTTEN, _SEEN_LATER)
+ROWS: Final[Sequence[Rows]] = (_SHOWN, _SHOWN_OTHERWISE, _USED, _FORGOTTEN, _SEEN_LATER)
 
 
 def violated_by_field(place: Place, change: Change, dialect: Dialect) -> tuple[str, ...]:
     """The requirements that a changed field violates, in the order of the catalogue."""
     if place.kind is PlaceKind.SHOWN:
         found = {*_by_rows(_SHOWN, place), *_by_form(place, change, dialect)}
+        if not _loses(change, place):
+            found |= {*_by_rows(_SHOWN_OTHERWISE, place)}
         found |= {
             *_by_sentence(place),
             *_by_type(place, change),
@@ -303,19 +312,25 @@ def _by_type(place: Place, change: Change) -> set[str]:
 
 
 def _changes_type(place: Place, change: Change) -> bool:
-    field = place.field
-    assert field is not None
-    example = {
+    """A field of any type may be shown without a value (section 2.9)."""
+    example = _example(place)
+    return not _loses(change, place) and type(change(example)) is not type(example)
+
+
+def _loses(change: Change, place: Place) -> bool:
+    changed = change(_example(place))
+    return changed is None or changed is ABSENT
+
+
+def _example(place: Place) -> Any:
+    assert place.field is not None
+    return {
         ValueKind.TEXT: "a text",
         ValueKind.NUMBER: 7,
         ValueKind.BOOLEAN: False,
         ValueKind.OBJECT: {},
         ValueKind.ARRAY: [],
-    }[field.value]
-    changed = change(example)
-    if changed is None or changed is ABSENT:
-        return field.required
-    return type(changed) is not type(example)
+    }[place.field.value]
 
 
 def _by_form(place: Place, change: Change, dialect: Dialect) -> Iterator[str]:
@@ -337,7 +352,10 @@ def _by_default(place: Place, change: Change) -> Iterator[str]:
         return
     defaults = {"content_type": "2.3-5", "advanced_signatures": "2.3-8"}
     field, requirement = place.field, defaults.get(".".join(place.path))
-    if requirement and field is not None and change(field.default) != field.default:
+    if requirement is None or field is None:
+        return
+    changed = change(field.default)
+    if changed != field.default or type(changed) is not type(field.default):
         yield requirement
 
 

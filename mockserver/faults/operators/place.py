@@ -63,6 +63,8 @@ class Content(StrEnum):
     SECRET = "secret"  # noqa: S105  a kind of text
     CERTIFICATE = "certificate"
     KEY = "key"  # a member of a key: base64url (RFC 7518)
+    CURSOR = "cursor"
+    QUERY = "query"  # of a URL, as it was sent
     MASKED = "masked"
     PLAIN = "plain"  # letters and digits that the service chooses
     NEVER = "never"  # a field that never has a value

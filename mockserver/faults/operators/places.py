@@ -171,6 +171,8 @@ def _content(
         Content.IDENTIFIER: name == "uid" or (name == "endpoints" and kind is ValueKind.ARRAY),
         Content.KEY: path[-2:-1] == ("signing_key",) and name != "kid",
         Content.TIMESTAMP: name.endswith("_at"),
+        Content.CURSOR: path[0] == PAGINATION and name.endswith("_cursor"),
+        Content.QUERY: name == "url_query_params",
         Content.PLAIN: name in _PLAIN and "google" not in path,
         Content.WORD: name in _WORDS or "enum" in schema,
         Content.HEADER: name in _HEADERS or path in _HEADER_OBJECTS,

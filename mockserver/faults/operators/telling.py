@@ -15,11 +15,11 @@ from hookproof.mockserver.faults.operators.place import (
     Place,
     ValueKind,
 )
-from hookproof.mockserver.fixture_file import DEFAULT_PATH, read_fixtures
+from hookproof.mockserver.fixture_file import default_fixtures
 from hookproof.mockserver.store.identifiers import create_identifier_source, create_timestamp_writer
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import HeaderText, SecretForm
+from hookproof.spec.dialect.vocabulary import CursorForm, HeaderText, SecretForm
 
 # 2026-03-04, with a share of a second.
 _TIME_S: Final = 1_772_582_400.123456
@@ -50,6 +50,11 @@ _KEY_LENGTHS: Final = {
     **dict.fromkeys(("p", "q", "dp", "dq", "qi"), 171),
     **dict.fromkeys(("x", "y"), 43),
     **dict.fromkeys(("e", "crv", "kty"), 4),
+}
+# Those of a list that is filtered by a text of some hundred characters, and by a word.
+_CURSORS: Final = {
+    "listPortalLinks": ("uPz9-_Ab" * 40,),
+    "listSources": ("uPz9-_Ab" * 20,),
 }
 # What nobody lets a service count up to.
 _COUNTED: Final = frozenset({"events", "endpoint_count"})
@@ -111,10 +116,13 @@ def telling_texts(place: Place, dialect: Dialect) -> tuple[str, ...]:
         return _secrets(dialect)
     if content is Content.HEADER:
         return _header_texts(place, dialect)
+    opaque = dialect.paging.cursor_form.value is CursorForm.OPAQUE
     return {
         Content.URL: _OWN_URL if _is_own_url(place) else _URL,
         Content.CERTIFICATE: _PEM,
         Content.KEY: (("uPz9-_Ab" * 64)[: _KEY_LENGTHS.get(place.path[-1], 4)],),
+        Content.CURSOR: _CURSORS[place.operation] if opaque else _identifiers(dialect),
+        Content.QUERY: (f"note=%20Caf%C3%A9%2541&lines={'long%0A' * (_LONG // 5)}",),
         Content.MASKED: (dialect.representation.mask,),
         Content.NEVER: (),
     }.get(content, _EMAIL if place.path[-1] == "support_email" else _FREE)
@@ -169,7 +177,7 @@ def is_changed_in_sources(place: Place, change: Change, dialect: Dialect) -> tup
     )
     if not is_source or not path or path[0] in _SET_BY_SERVER:
         return ()
-    sources = read_fixtures(DEFAULT_PATH, dialect).sources
+    sources = default_fixtures(dialect).sources
     return tuple(
         _changes_member(source, path, change, dialect)
         for source in (sources[:1] if in_event else sources)
