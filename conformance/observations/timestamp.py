@@ -18,7 +18,7 @@ def unix_seconds(text: object, form: TimestampForm) -> float | None:
     try:
         if form is TimestampForm.UNIX_MILLISECONDS:
             return int(text) / MILLISECONDS
-        time = datetime.fromisoformat(text)
+        time = datetime.fromisoformat(text.upper())  # RFC 3339, section 5.6: t and z are T and Z
         return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
         return None

@@ -160,7 +160,7 @@ async def open_environment(subject: Target | Embedded) -> AsyncIterator[Environm
 
 @asynccontextmanager
 async def _embedded(subject: Embedded) -> AsyncIterator[Environment]:
-    names = [f"p{number}" for number in range(1, subject.projects + 1)]
+    names = [f"P{number}" for number in range(1, subject.projects + 1)]
     projects = tuple(
         Project(id=name, api_key=f"embedded-{secrets.token_urlsafe(24)}") for name in names
     )

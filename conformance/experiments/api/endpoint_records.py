@@ -1,10 +1,11 @@
 """Endpoint records: what a portal link and an event show of an endpoint (sections 2.6 and 2.8)."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
-from typing import Any, Final
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import suppress
+from typing import Final
 
-from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.scenario import Scenario
 from hookproof.conformance.experiments.scenario_run import run_scenarios
 from hookproof.conformance.experiments.support.created_endpoints import create_endpoint
@@ -15,12 +16,13 @@ from hookproof.conformance.experiments.support.existing_resources import (
 )
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.experiments.support.telling_texts import endpoint_texts
-from hookproof.conformance.model.evidence import Evidence
+from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import experiment
-from hookproof.conformance.observations.answer import shown_uid
+from hookproof.conformance.observations.answer import has_value, shown, shown_uid
 from hookproof.conformance.observations.lists.endpoint_records import (
     FETCHED,
     SHOWN,
+    Record,
     RecordsInEvent,
     RecordsInPortalLink,
 )
@@ -50,8 +52,11 @@ RECORDED_OF_EVENTS: Final = (
 
 @experiment("endpoint_records", observes=(RecordsInPortalLink, RecordsInEvent, Preparation))
 async def endpoint_records(context: ExperimentContext) -> AsyncIterator[Evidence]:
-    """An endpoint of a portal link's owner, and one that a broadcast reaches."""
+    """An endpoint of a portal link's owner, and one that a broadcast has reached."""
+    reached: list[Record] = []
     async for observation in run_scenarios(context, {"records in an event": in_event}):
+        if isinstance(observation, RecordsInEvent):
+            reached += [shown(fetched) for fetched in observation.all_exchanges(FETCHED)]
         yield observation
     async with context.portal_links:
         trial = context.trial("portal link of the endpoint")
@@ -65,20 +70,26 @@ async def endpoint_records(context: ExperimentContext) -> AsyncIterator[Evidence
             yield await show_in_portal_link(
                 context, existing.links[0], "records in a portal link", fields
             )
+            for endpoint in reached:
+                if has_value(endpoint.get("uid")) and has_value(endpoint.get("owner_id")):
+                    yield await show_existing(context, existing.links[0], endpoint)
         yield trial.observe(Preparation)
 
 
 async def in_event(scenario: Scenario) -> RecordsInEvent:
-    """The endpoint is fetched before the event, which shows it in its answer.
+    """The endpoint has two secrets, and is fetched before the event, which shows it in its answer.
 
     Its texts tell as far as the target accepts them all.
     """
     candidates = endpoint_texts(scenario.bodies)
     telling = {field: candidates[field][0] for field in RECORDED_OF_EVENTS}
+    telling["owner_id"] = candidates["owner_id"][1]  # that it fits into a URL
     plain = await scenario.try_destination("plain", **telling)
     if plain is None:
         settings = {field: scenario.bodies.endpoint_value(field) for field in RECORDED_OF_EVENTS}
         plain = await scenario.destination("plain", **settings)
+    with suppress(PreconditionFailed):
+        plain = await scenario.roll("roll", plain, scenario.bodies.lasting_expiration())
     uid, _ = await scenario.find_uid(plain, broadcasting=True)
     if uid is not None:
         path = {"endpointID": uid}
@@ -88,14 +99,13 @@ async def in_event(scenario: Scenario) -> RecordsInEvent:
 
 
 async def show_in_portal_link(
-    context: ExperimentContext, link: Mapping[str, Any], name: str, *endpoints: Mapping[str, Any]
+    context: ExperimentContext, link: Record, name: str, *endpoints: Record
 ) -> RecordsInPortalLink:
-    """Create endpoints with these fields, fetch them, and see a portal link of their owner in the
-    answers of all three operations that show one. The owner is a new one unless it is given.
+    """Create endpoints with these fields, and see a portal link of their owner. The owner is a new
+    one unless it is given.
     """
     trial, bodies = context.trial(name), RequestBodies.of(context)
     owner = str(endpoints[0].get("owner_id", context.word("owner")))
-    place = {"portalLinkID": link["uid"]}
     await give_owner(trial, bodies, link, owner)
     # One by one: whatever hides its uid is looked for in the portal link.
     created = [
@@ -108,18 +118,52 @@ async def show_in_portal_link(
         )
         for fields in endpoints
     ]
+    uids = [each.uid for each in created if each.uid is not None]
+    # So that each has two secrets.
     await asyncio.gather(
         *(
-            trial.call("getEndpoint", role=FETCHED, path={"endpointID": each.uid})
-            for each in created
-            if each.uid is not None
+            trial.call(
+                "expireEndpointSecret",
+                role="roll",
+                path={"endpointID": uid},
+                body={"secret": bodies.secret(), "expiration": bodies.lasting_expiration()},
+            )
+            for uid in uids
         )
     )
     if not all(shown_uid(each.answer) for each in created):
         # The portal link was changed to find them.
         await give_owner(trial, bodies, link, owner)
-    await trial.call("getPortalLink", role=SHOWN, path=place)
+    await _show_everywhere(context, trial, link, owner, uids)
+    return trial.observe(RecordsInPortalLink)
+
+
+async def show_existing(
+    context: ExperimentContext, link: Record, endpoint: Record
+) -> RecordsInPortalLink:
+    """See an endpoint that was created before, and its owner's portal link."""
+    trial = context.trial("record of an endpoint that was delivered to")
+    owner = str(endpoint["owner_id"])
+    await give_owner(trial, RequestBodies.of(context), link, owner)
+    await _show_everywhere(context, trial, link, owner, [str(endpoint["uid"])])
+    return trial.observe(RecordsInPortalLink)
+
+
+async def _show_everywhere(
+    context: ExperimentContext, trial: Trial, link: Record, owner: str, uids: Sequence[str]
+) -> None:
+    """See the portal link in the answers of all three operations that show one, between two
+    retrievals of its endpoints.
+    """
+    await _fetch(trial, uids)
+    await trial.call("getPortalLink", role=SHOWN, path={"portalLinkID": link["uid"]})
     of_owner = {context.dialect.paging.owner_filter: owner}
     await trial.call("listPortalLinks", role=SHOWN, query=of_owner)
-    trial.rename(await give_owner(trial, bodies, link, owner), SHOWN)
-    return trial.observe(RecordsInPortalLink)
+    trial.rename(await give_owner(trial, RequestBodies.of(context), link, owner), SHOWN)
+    await _fetch(trial, uids)
+
+
+async def _fetch(trial: Trial, uids: Iterable[str]) -> None:
+    await asyncio.gather(
+        *(trial.call("getEndpoint", role=FETCHED, path={"endpointID": uid}) for uid in uids)
+    )

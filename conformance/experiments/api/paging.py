@@ -30,8 +30,10 @@ from hookproof.conformance.experiments.support.planned_walks import (
     uids_on,
 )
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
+from hookproof.conformance.experiments.support.telling_texts import texts
 from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
+from hookproof.conformance.observations.answer import refused
 from hookproof.conformance.observations.lists.parameters import (
     BackFromNowhere,
     DefaultPageSize,
@@ -244,14 +246,17 @@ async def _add_resource(
 
 
 async def _give_one_owner(context: ExperimentContext, trial: Trial) -> list[Item]:
-    """Give two portal links one owner, so that a filter has more than one page.
+    """Give two portal links one owner, so that a filter has more than one page: a text that tells,
+    if the target accepts it.
 
     Returns the portal links as they were.
     """
     links = list((await find_changeable_links(context, trial, pages=1)).links)[:2]
-    owner, bodies = context.word("owner"), RequestBodies.of(context)
-    for link in links:
-        await give_owner(trial, bodies, link, owner)
+    word, bodies = context.word("owner"), RequestBodies.of(context)
+    for owner in (*texts(word)[1:], word):  # the longest hardly fits into a URL
+        answers = [await give_owner(trial, bodies, link, owner) for link in links]
+        if not any(map(refused, answers)):
+            break
     return links
 
 

@@ -10,10 +10,8 @@ from hookproof.conformance.experiments.support.request_bodies import RequestBodi
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.observations.resources.secret_roll import ExpiredSecret, RollAnswer
-from hookproof.spec.dialect.groups.requests import least_expiration, most
+from hookproof.spec.dialect.groups.requests import least_expiration
 
-# The overlap that the rolls ask for; nothing waits for its end.
-OVERLAP_S = 7200.0
 # How much later than it should an old secret may expire, since a service may count whole seconds.
 EXPIRY_S = 2.0
 LONGEST_WAIT_S = 5.0
@@ -26,10 +24,8 @@ async def roll_answers(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """
     bodies = RequestBodies.of(context)
     required = context.dialect.requests.expire_endpoint_secret_requires
-    rules = context.dialect.requests
-    least, longest = max(1, least_expiration(rules)), most(rules.expiration_maximum)
-    unit = context.dialect.rolling.expiration_unit
-    expiration = min(max(least, round(OVERLAP_S / unit.in_seconds)), longest)
+    least = max(1, least_expiration(context.dialect.requests))
+    expiration = bodies.lasting_expiration()
     yield await _roll_and_fetch(
         context, bodies, "everything given", [{"secret": bodies.secret(), "expiration": expiration}]
     )

@@ -29,6 +29,7 @@ TIMESTAMP_WRITERS: Mapping[TimestampForm, Callable[[float], str]] = {
     TimestampForm.UNIX_MILLISECONDS: lambda at: str(round(at * 1000)),
 }
 SECRET_BYTES = 24
+OVERLAP_S = 7200.0
 
 # Functions that make a new value for each field.
 FieldValues = Mapping[str, Callable[[], Any]]
@@ -215,6 +216,14 @@ class RequestBodies:
             base64.b64encode(content).decode() if rules.form is SecretForm.BASE64 else content.hex()
         )
         return rules.prefix + text
+
+    def lasting_expiration(self) -> int:
+        """An expiration of hours, in the dialect's unit and within its bounds: nothing waits for
+        its end.
+        """
+        rules, unit = self.dialect.requests, self.dialect.rolling.expiration_unit
+        least = max(1, least_expiration(rules))
+        return min(max(least, round(OVERLAP_S / unit.in_seconds)), most(rules.expiration_maximum))
 
     def timestamp(self) -> str:
         """A time in the year 2024 in the dialect's form of timestamps (section 2.9)."""

@@ -16,25 +16,36 @@ Record = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchedAndShown:
-    """An endpoint that was fetched, and a later answer with its record among others."""
+    """An endpoint that was fetched, and a later answer with its record among others.
+
+    `again` is its next retrieval, None if there is none.
+    """
 
     fetched: Exchange
     answer: Exchange
     record: Record
+    again: Exchange | None = None
 
 
 def fetched_and_shown(observation: Observation, member: str) -> Iterator[FetchedAndShown]:
     """The endpoints that were fetched, where `member` of another resource then holds records."""
     fetched: dict[Any, Exchange] = {}
-    for exchange in observation.exchanges:
+    for place, exchange in enumerate(observation.exchanges):
         if exchange.operation_id == "getEndpoint":
             fetched[shown_uid(exchange)] = exchange
+        later = {
+            shown_uid(one): one
+            for one in reversed(observation.exchanges[place + 1 :])
+            if one.operation_id == "getEndpoint"
+        }
         for holder in resources(exchange):
             records = holder.fields.get(member)
             for record in records if isinstance(records, list) else ():
                 uid = record.get("uid") if isinstance(record, dict) else None
                 if isinstance(uid, str) and uid in fetched:
-                    yield FetchedAndShown(fetched=fetched[uid], answer=exchange, record=record)
+                    yield FetchedAndShown(
+                        fetched=fetched[uid], answer=exchange, record=record, again=later.get(uid)
+                    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

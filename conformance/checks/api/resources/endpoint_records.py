@@ -36,7 +36,7 @@ RECORDED: Final = (
     "mtls_client_cert",
     "created_at",
 )
-# What has a value, but may have another when it is shown again.
+# What has a value, but may have another one later.
 COUNTED: Final = ("status", "events", "failure_rate", "updated_at")
 # In seconds: the forms of timestamps have different precision.
 PRECISION_S: Final = 1.0
@@ -49,7 +49,8 @@ def a_portal_link_holds_full_records_of_its_endpoints(
     """Field by field: what fetching the endpoint shows with a value, its record shows alike.
 
     In every answer that shows the portal link. What is masked is not compared, nor are secrets that
-    a record does not show.
+    a record does not show; what deliveries and time change, if it was fetched alike before and
+    after.
     """
     forms = context.dialect.representation
     for pair in records.fetched_and_shown():
@@ -58,9 +59,7 @@ def a_portal_link_holds_full_records_of_its_endpoints(
             wanted = shown(pair.fetched).get(field)
             if has_value(wanted):
                 yield judged(
-                    has_value(pair.record.get(field))
-                    if field in COUNTED
-                    else not differences([field], shown(pair.fetched), pair.record, forms),
+                    _is_recorded(pair, field, forms),
                     "2.6-6" if field in IDENTIFYING else "2.6-10",
                     f"The record of an endpoint in a portal link lacks its {field} or shows"
                     " another",
@@ -114,6 +113,13 @@ def a_shown_acknowledged_at_is_the_one_sent(
         )
 
 
+def _is_recorded(pair: FetchedAndShown, field: str, forms: Representation) -> bool:
+    fetched, again = shown(pair.fetched), {} if pair.again is None else shown(pair.again)
+    if field in COUNTED and (not again or differences([field], fetched, again, forms)):
+        return has_value(pair.record.get(field))
+    return not differences([field], fetched, pair.record, forms)
+
+
 def _same_secrets(
     pair: FetchedAndShown, requirement: str, holder: str, forms: Representation
 ) -> Iterator[Judgement]:
@@ -130,10 +136,12 @@ def _same_secrets(
 
 
 def _secrets(endpoint: Mapping[str, Any], mask: str) -> list[dict[str, Any]]:
-    """What the secrets of an endpoint show, but for masks."""
+    """What the secrets of an endpoint show, but for masks, in the order of their identifiers."""
     return [
         {name: value for name, value in secret.items() if has_value(value) and value != mask}
-        for secret in objects_in(endpoint.get("secrets"))
+        for secret in sorted(
+            objects_in(endpoint.get("secrets")), key=lambda secret: str(secret.get("uid"))
+        )
     ]
 
 

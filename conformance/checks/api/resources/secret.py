@@ -1,9 +1,11 @@
 """Sections 2.3 and 2.4: the signing secrets that an endpoint shows."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
+from typing import Any
 
+from hookproof.conformance.checks.support.agreement import differences
 from hookproof.conformance.checks.support.json_objects import objects_in
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
@@ -227,7 +229,8 @@ def a_secret_that_was_never_replaced_does_not_expire(
 def an_endpoint_is_fetched_with_its_secrets(
     trip: RoundTrip, context: CheckContext
 ) -> Iterator[Judgement]:
-    """The same identifiers, and the same values where the dialect always shows them.
+    """The same identifiers, the same values where the dialect always shows them, and the same times
+    as far as both answers show them.
 
     An answer without any secret shows nothing to compare.
     """
@@ -245,3 +248,29 @@ def an_endpoint_is_fetched_with_its_secrets(
             actual=secret_uids(fetched),
             exchanges=[created, fetched],
         )
+        times = _times_shown_twice(created, fetched)
+        if times:
+            yield judged(
+                not any(differences(["created_at"], *both) for both in times),
+                "4.2-6",
+                "A secret is fetched with another created_at than the creation of its endpoint"
+                " showed",
+                expected=[before["created_at"] for before, _ in times],
+                actual=[after["created_at"] for _, after in times],
+                exchanges=[created, fetched],
+            )
+
+
+def _times_shown_twice(
+    created: Exchange, fetched: Exchange
+) -> list[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    """The secrets in both answers that have a created_at in each."""
+    before, after = (
+        {
+            str(secret["uid"]): secret
+            for secret in objects_in(shown(answer).get("secrets"))
+            if has_value(secret.get("uid")) and has_value(secret.get("created_at"))
+        }
+        for answer in (created, fetched)
+    )
+    return [(before[uid], after[uid]) for uid in sorted(before.keys() & after.keys())]

@@ -181,7 +181,10 @@ def _overlap_s(body: Mapping[str, Any], dialect: Dialect) -> float | None:
 def the_new_secret_does_not_expire(
     rolled: RollAnswer, context: CheckContext
 ) -> Iterator[Judgement]:
-    """A roll brings in at least one secret, and none of those has an expires_at."""
+    """A roll brings in at least one secret, and none of those has an expires_at.
+
+    Where an answer shows several and knows none of them by its uid, nothing says which are new.
+    """
     shown_before = filter(None, (*rolled.created, rolled.before))
     known = {uid for answer in shown_before for uid in secret_uids(answer)}
     for roll, answer in _shown_rolls(rolled, context):
@@ -191,6 +194,8 @@ def the_new_secret_does_not_expire(
             continue
         new = [secret for secret in _secrets(answer) if str(secret.get("uid")) not in known]
         known |= set(secret_uids(answer))
+        if len(new) == len(_secrets(answer)) > 1:
+            continue
         expirations = [secret.get("expires_at") for secret in new]
         expiring = [expires_at for expires_at in expirations if has_value(expires_at)]
         yield judged(

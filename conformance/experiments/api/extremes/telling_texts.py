@@ -69,6 +69,10 @@ async def telling_texts(context: ExperimentContext) -> AsyncIterator[Evidence]:
         *(_roll(context, bodies, *item) for item in accepted.items()),
     ):
         yield observation
+    if "appID" not in lacking_fields(context):
+        candidates = {"appID": texts(bodies.word("app"))}
+        fields = await find_accepted_endpoint(context, probe, candidates)
+        yield await _create_and_fetch(context, bodies, "appID", fields)
     async with context.portal_links:
         trial = context.trial("portal link with texts that tell")
         existing = await find_changeable_links(context, trial, pages=1)
