@@ -121,7 +121,7 @@ def telling_texts(place: Place, dialect: Dialect) -> tuple[str, ...]:
         Content.URL: _OWN_URL if _is_own_url(place) else _URL,
         Content.CERTIFICATE: _PEM,
         Content.KEY: (("uPz9-_Ab" * 64)[: _KEY_LENGTHS.get(place.path[-1], 4)],),
-        Content.CURSOR: _CURSORS[place.operation] if opaque else _identifiers(dialect),
+        Content.CURSOR: _CURSORS.get(place.operation, ()) if opaque else _identifiers(dialect),
         Content.QUERY: (f"note=%20Caf%C3%A9%2541&lines={'long%0A' * (_LONG // 5)}",),
         Content.MASKED: (dialect.representation.mask,),
         Content.NEVER: (),
