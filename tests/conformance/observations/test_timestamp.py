@@ -16,9 +16,10 @@ FORMS = tuple(TimestampForm)
         ("2024-05-06T07:08:09.1236Z", "2024-05-06T07:08:09.124Z"),
         ("2024-05-06T07:08:09.123450Z", "2024-05-06T07:08:09.12345Z"),
         ("2024-05-06T07:08:09Z", "2024-05-06T09:08:09+02:00"),
+        ("2024-05-06T07:08:09Z", "2024-05-06t07:08:09z"),
         ("soon", "soon"),
     ],
-    ids=["milliseconds", "seconds", "rounded", "zeros", "zone", "no time"],
+    ids=["milliseconds", "seconds", "rounded", "zeros", "zone", "small letters", "no time"],
 )
 def test_one_moment_may_be_cut_and_spelled_otherwise(one: str, other: str) -> None:
     assert name_one_moment(one, other, FORMS)

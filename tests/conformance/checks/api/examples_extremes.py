@@ -25,14 +25,6 @@ from hookproof.conformance.checks.api.extremes.refused_content import (
     a_broadcast_with_refused_content_has_no_effect,
     an_endpoint_with_refused_content_is_not_created,
 )
-from hookproof.conformance.checks.api.resources.endpoint_records import (
-    COUNTED,
-    IDENTIFYING,
-    RECORDED,
-    a_portal_link_holds_full_records_of_its_endpoints,
-    a_shown_acknowledged_at_is_the_one_sent,
-    an_event_shows_its_endpoints_as_they_are_fetched,
-)
 from hookproof.conformance.checks.api.resources.left_out_fields import (
     FIELDS as LEFT_OUT,
 )
@@ -40,10 +32,6 @@ from hookproof.conformance.checks.api.resources.left_out_fields import (
     a_field_that_is_left_out_is_kept_or_cleared,
 )
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.observations.lists.endpoint_records import (
-    RecordsInEvent,
-    RecordsInPortalLink,
-)
 from hookproof.conformance.observations.lists.filters import NearFilter
 from hookproof.conformance.observations.lists.parameters import ExtremePageSize
 from hookproof.conformance.observations.requests.extremes import LongTextTried, NumberTried
@@ -51,7 +39,6 @@ from hookproof.conformance.observations.requests.refused_content import (
     BroadcastsWithRefusedContent,
     CreationsWithRefusedContent,
 )
-from hookproof.conformance.observations.resources.broadcast_answer import BroadcastWithField
 from hookproof.conformance.observations.resources.portal_link import PortalLinkUpdate
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from tests.conformance.canned_deliveries import destination, event, observed, sent
@@ -204,42 +191,6 @@ def _link_with(role: str, count: int) -> Exchange:
     return exchange(role, "getPortalLink", data=link(endpoints_metadata=[endpoint()] * count))
 
 
-SHOWN_SECRET = {"uid": "a secret", "value": "its value"}
-EVERY_FIELD = {field: f"the {field}" for field in (*IDENTIFYING, *RECORDED, *COUNTED)}
-
-
-def in_portal_link(operation_id: str = "getPortalLink", **record: Any) -> RecordsInPortalLink:
-    """An endpoint with every field, and a record of it that differs in these fields."""
-    full = endpoint(**EVERY_FIELD, secrets=[SHOWN_SECRET])
-    holder = link(endpoints_metadata=[full | record])
-    is_list = operation_id == "listPortalLinks"
-    return observation(
-        RecordsInPortalLink,
-        exchange("fetch", "getEndpoint", data=full, path={"endpointID": UID}),
-        exchange("shows records", operation_id, data={"content": [holder]} if is_list else holder),
-    )
-
-
-def in_event(**record: Any) -> RecordsInEvent:
-    """An endpoint with every field, and an event with a record that differs in these fields."""
-    full = endpoint(**EVERY_FIELD, secrets=[SHOWN_SECRET])
-    return observation(
-        RecordsInEvent,
-        exchange("fetch", "getEndpoint", data=full, path={"endpointID": UID}),
-        created_event(role="shows records", endpoint_metadata=[full | record]),
-    )
-
-
-def acknowledged(shown_at: str | None) -> BroadcastWithField:
-    """An event that was sent with an acknowledged_at and shows this one."""
-    sent_at = "2024-05-06T07:08:09.000001Z"
-    return observation(
-        BroadcastWithField,
-        created_event({"acknowledged_at": sent_at}, acknowledged_at=shown_at),
-        field="acknowledged_at",
-    )
-
-
 def updated(request: dict[str, Any], **after: Any) -> PortalLinkUpdate:
     """An update with these fields, after which the portal link shows these."""
     place = {"portalLinkID": UID}
@@ -372,72 +323,6 @@ EXAMPLES = (
         requirement="7-10",
         kept=endpoints_refused(1, 1),
         broken=endpoints_refused(1, 2),
-    ),
-    *(
-        Example(
-            check=a_portal_link_holds_full_records_of_its_endpoints,
-            requirement="2.6-10",
-            kept=in_portal_link(),
-            broken=in_portal_link(**{field: value}),
-        )
-        for field in RECORDED
-        for value in (None, "another")
-    ),
-    *(
-        Example(
-            check=a_portal_link_holds_full_records_of_its_endpoints,
-            requirement="2.6-10",
-            kept=in_portal_link(**{field: "another"}),
-            broken=in_portal_link(**{field: None}),
-        )
-        for field in COUNTED
-    ),
-    *(
-        Example(
-            check=a_portal_link_holds_full_records_of_its_endpoints,
-            requirement="2.6-6",
-            kept=in_portal_link(operation_id),
-            broken=in_portal_link(operation_id, **{field: "another"}),
-        )
-        for operation_id in ("getPortalLink", "listPortalLinks", "updatePortalLink")
-        for field in IDENTIFYING
-    ),
-    *(
-        Example(
-            check=a_portal_link_holds_full_records_of_its_endpoints,
-            requirement="2.6-10",
-            kept=in_portal_link(secrets=[kept]),
-            broken=in_portal_link(secrets=[broken]),
-        )
-        for kept in (SHOWN_SECRET, {"uid": "a secret"}, SHOWN_SECRET | {"value": "********"})
-        for broken in (SHOWN_SECRET | {"uid": "another"}, SHOWN_SECRET | {"value": "another"})
-    ),
-    *(
-        Example(
-            check=an_event_shows_its_endpoints_as_they_are_fetched,
-            requirement="2.8-10",
-            kept=in_event(secrets=kept),
-            broken=in_event(secrets=[SHOWN_SECRET | {"value": "another"}]),
-        )
-        for kept in ([SHOWN_SECRET], [SHOWN_SECRET | {"value": "********"}], [])
-    ),
-    *(
-        Example(
-            check=an_event_shows_its_endpoints_as_they_are_fetched,
-            requirement="2.8-10",
-            kept=in_event(description=None),
-            broken=in_event(**{field: "another"}),
-        )
-        for field in ("url", *RECORDED)
-    ),
-    *(
-        Example(
-            check=a_shown_acknowledged_at_is_the_one_sent,
-            requirement="4.8-18",
-            kept=acknowledged(kept),
-            broken=acknowledged("2024-05-06T08:08:09Z"),
-        )
-        for kept in ("2024-05-06T07:08:09.000001Z", "2024-05-06T07:08:09Z")
     ),
     *(
         Example(

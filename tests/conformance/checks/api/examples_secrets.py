@@ -29,6 +29,7 @@ from hookproof.conformance.observations.resources.secret_roll import ExpiredSecr
 from tests.conformance.canned_evidence import NOW, context, exchange, observation
 from tests.conformance.checks.api.example import (
     AT,
+    LATER,
     OTHER_UID,
     UID,
     Example,
@@ -152,6 +153,15 @@ OF_SECRET = (
         requirement="4.2-6",
         kept=shown_with(created(), fetched()),
         broken=shown_with(created(), fetched({"secrets": [secret(value="another")]})),
+    ),
+    *(
+        Example(
+            check=an_endpoint_is_fetched_with_its_secrets,
+            requirement="4.2-6",
+            kept=shown_with(created({"secrets": [secret(created_at=kept)]}), fetched()),
+            broken=shown_with(created({"secrets": [secret(created_at=LATER)]}), fetched()),
+        )
+        for kept in (None, AT)
     ),
     *(
         Example(

@@ -35,16 +35,15 @@ from tests.conformance.checks.api.examples_extremes import (
     CUT,
     LONG,
     REFUSED_ARRIVED,
-    acknowledged,
     broadcast_refused,
     endpoints_refused,
-    in_portal_link,
     long_text,
     near,
     number_tried,
     page_sized,
     updated,
 )
+from tests.conformance.checks.api.examples_records import acknowledged, in_portal_link
 
 RULES = context().dialect.requests
 
