@@ -64,5 +64,12 @@ class SucceedingRequests(Observation):
         return tuple(
             exchange
             for exchange in self.exchanges
-            if exchange.operation_id is not None and exchange.role in ROLES_TO_SUCCEED
+            if exchange.operation_id is not None
+            and exchange.role in ROLES_TO_SUCCEED
+            and exchange not in self.judged_elsewhere
         )
+
+    @property
+    def judged_elsewhere(self) -> tuple[Exchange, ...]:
+        """Requests whose failure breaks a more precise requirement."""
+        return ()

@@ -82,8 +82,7 @@ async def in_event(scenario: Scenario) -> RecordsInEvent:
     Its texts tell as far as the target accepts them all.
     """
     candidates = endpoint_texts(scenario.bodies)
-    telling = {field: candidates[field][0] for field in RECORDED_OF_EVENTS}
-    telling["owner_id"] = candidates["owner_id"][1]  # that it fits into a URL
+    telling = {field: candidates[field][0] for field in (*RECORDED_OF_EVENTS, "owner_id")}
     plain = await scenario.try_destination("plain", **telling)
     if plain is None:
         settings = {field: scenario.bodies.endpoint_value(field) for field in RECORDED_OF_EVENTS}

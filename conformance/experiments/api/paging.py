@@ -30,7 +30,7 @@ from hookproof.conformance.experiments.support.planned_walks import (
     uids_on,
 )
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
-from hookproof.conformance.experiments.support.telling_texts import texts
+from hookproof.conformance.experiments.support.telling_texts import texts_for_urls
 from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.observations.answer import refused
@@ -253,7 +253,7 @@ async def _give_one_owner(context: ExperimentContext, trial: Trial) -> list[Item
     """
     links = list((await find_changeable_links(context, trial, pages=1)).links)[:2]
     word, bodies = context.word("owner"), RequestBodies.of(context)
-    for owner in (*texts(word)[1:], word):  # the longest hardly fits into a URL
+    for owner in (*texts_for_urls(word), word):
         answers = [await give_owner(trial, bodies, link, owner) for link in links]
         if not any(map(refused, answers)):
             break

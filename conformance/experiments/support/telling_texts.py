@@ -39,6 +39,12 @@ def texts(word: str) -> Candidates:
     return (_long(f" {word} {STRONG} "), f" {word} {STRONG} ", f"{word} {WEAK}")
 
 
+def texts_for_urls(word: str) -> Candidates:
+    """Candidates for a text that is a parameter of a query too, where the longest hardly fit."""
+    _, strong, weak = texts(word)
+    return (f"{strong}{'x' * LENGTH} ", strong, weak)
+
+
 def visible_texts(word: str) -> Candidates:
     """Candidates for a field that becomes a part of a header."""
     return (f"{word} {VISIBLE} {'x' * LENGTH}", f"{word} {VISIBLE}")
@@ -64,7 +70,7 @@ def endpoint_texts(bodies: RequestBodies) -> dict[str, Candidates]:
     return {
         "name": texts(word("endpoint")),
         "description": texts(word("note")),
-        "owner_id": texts(word("owner")),
+        "owner_id": texts_for_urls(word("owner")),
         "support_email": (
             f"{address}\U0001f600e\u0301{'x' * LENGTH}@support.invalid",
             f"{address}@support.invalid",

@@ -8,6 +8,7 @@ from hookproof.conformance.model.evidence import Exchange, NotExaminedError
 from hookproof.conformance.observations.answer import (
     items,
     pagination,
+    refused,
     shown,
     shows_every_uid,
 )
@@ -78,6 +79,23 @@ class ListWalk(SucceedingRequests):
     filter: Mapping[str, str] | None
     listed: tuple[Item, ...]
     complete: bool
+
+    @property
+    def refused_steps(self) -> tuple[tuple[Exchange, Exchange], ...]:
+        """The requests with the cursor of a page that were refused, each after that page."""
+        found: list[tuple[Exchange, Exchange]] = []
+        page: Exchange | None = None
+        for exchange in self.exchanges:
+            if exchange.role in ("page", "back") and page is not None and refused(exchange):
+                found.append((page, exchange))
+            if exchange.role == "page":
+                page = exchange
+        return tuple(found)
+
+    @property
+    def judged_elsewhere(self) -> tuple[Exchange, ...]:
+        """The steps of a walk, of which sections 4.4 and 4.7 speak."""
+        return tuple(step for _, step in self.refused_steps)
 
     def walked(self) -> WalkedPages | None:
         """The pages up to the first that could not be read, or that shows a resource that cannot

@@ -42,16 +42,12 @@ _RECORD: Final = f"{_SETTINGS} uid status events failure_rate created_at secrets
 # Operations and patterns of fields that these show, and what a wrong value there violates.
 _SHOWN: Final = (
     (_ALL, "project_id endpoint*_metadata.project_id source_metadata.project_id", "1-3"),
-    (_ALL, "created_at updated_at *metadata.created_at *metadata.updated_at", "2.9-12"),
     (f"{_ENDPOINTS} {_LINKS}", "created_at endpoints_metadata.created_at", "2.9-13"),
     # Endpoints: what was sent, what creation showed, and what a roll leaves as it was.
     ("createEndpoint getEndpoint", _SETTINGS, "4.2-5"),
     (_ENDPOINTS, _SETTINGS, "4.3-11"),
-    (
-        f"{_ENDPOINTS} {_LINKS} createBroadcastEvent",
-        "url endpoints_metadata.url endpoint_metadata.url",
-        "2.3-3",
-    ),
+    (_ENDPOINTS, "url", "2.3-3"),
+    (f"{_LINKS} createBroadcastEvent", "endpoint*_metadata.url", "2.3-3"),
     ("getEndpoint", "name url owner_id", "2.6-6"),
     ("getEndpoint", _RECORD, "2.6-10 2.8-10"),
     ("createEndpoint", "uid", "2.3-1 4.2-1 4.2-4"),
@@ -144,7 +140,10 @@ _SHOWN: Final = (
 )
 
 # What another value violates, and none does not.
-_SHOWN_OTHERWISE: Final = (("createEndpoint getEndpoint", "secrets.created_at", "4.2-6"),)
+_SHOWN_OTHERWISE: Final = (
+    ("createEndpoint getEndpoint", "secrets.created_at", "4.2-6"),
+    (_ALL, "created_at updated_at *metadata.created_at *metadata.updated_at", "2.9-12"),
+)
 
 # What deliveries and later answers make of what a request sets.
 _USED: Final = (
@@ -162,14 +161,14 @@ _USED: Final = (
     ("createEndpoint", "advanced_signatures", "6-6 6-7"),
     ("createEndpoint", "authentication.api_key authentication.api_key.*", "2.5-9"),
     ("createEndpoint", "authentication.basic_auth authentication.basic_auth.*", "2.5-10"),
-    ("createEndpoint", "authentication authentication.type", "2.5-3 2.5-9 2.5-10"),
+    ("createEndpoint", "authentication authentication.type", "2.5-3 2.5-6 2.5-9 2.5-10"),
     # Without a usable request for a token no delivery has one.
     ("createEndpoint", "authentication.oauth2 authentication.oauth2.*", "2.5-3 2.5-6"),
     ("createEndpoint", "authentication.oauth2.client_id", "2.5-4"),
     ("createEndpoint", "authentication.oauth2.client_secret", "2.5-4"),
     ("createEndpoint", "authentication.oauth2.authentication_type", "2.5-4 2.5-8"),
     ("createEndpoint", "authentication.oauth2.signing_key*", "2.5-8"),
-    ("createEndpoint", "authentication.oauth2.field_mapping*", "2.5-6 2.5-15 2.5-17"),
+    ("createEndpoint", "authentication.oauth2.field_mapping*", "2.5-6 2.5-15 2.5-16 2.5-17"),
     ("createEndpoint", "mtls_client_cert mtls_client_cert.*", "2.3-17"),
     ("expireEndpointSecret", "secret", "4.3-12"),
     ("expireEndpointSecret", "expiration", "4.3-15 4.3-2 4.3-4"),

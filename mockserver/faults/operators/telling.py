@@ -51,10 +51,10 @@ _KEY_LENGTHS: Final = {
     **dict.fromkeys(("x", "y"), 43),
     **dict.fromkeys(("e", "crv", "kty"), 4),
 }
-# Those of a list that is filtered by a text of some hundred characters, and by a word.
+# Those of a list that is filtered by a text of a thousand characters, and by a word.
 _CURSORS: Final = {
-    "listPortalLinks": ("uPz9-_Ab" * 40,),
-    "listSources": ("uPz9-_Ab" * 20,),
+    "listPortalLinks": ("uPz9-_Ab" * 160,),
+    "listSources": ("uPz9-_Ab" * 6,),
 }
 # What nobody lets a service count up to.
 _COUNTED: Final = frozenset({"events", "endpoint_count"})

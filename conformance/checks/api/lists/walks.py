@@ -56,6 +56,22 @@ def a_page_that_claims_a_next_one_leads_to_it(
         )
 
 
+@check(*FORWARD.values(), *BACKWARD.values())
+def the_cursor_of_a_page_is_taken(
+    observed: PageWalk, _context: CheckContext
+) -> Iterator[Judgement]:
+    """With the query of the page that showed it."""
+    for page, step in observed.refused_steps:
+        laws, which = (FORWARD, "next") if step.role == "page" else (BACKWARD, "previous")
+        yield violated(
+            laws[observed.operation_id],
+            f"The cursor of a page that leads to the {which} one is refused",
+            expected="a success",
+            actual=step.status,
+            exchanges=[page, step],
+        )
+
+
 @check("2.2-10")
 def a_page_that_claims_no_next_one_is_the_last(
     observed: PageWalk, _context: CheckContext

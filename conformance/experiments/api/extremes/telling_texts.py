@@ -24,6 +24,7 @@ from hookproof.conformance.experiments.support.telling_texts import (
     find_accepted_endpoint,
     mechanisms,
     texts,
+    texts_for_urls,
 )
 from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
@@ -171,8 +172,10 @@ async def _find_accepted_update(
         place = {"portalLinkID": link["uid"]}
         return await trial.call("updatePortalLink", role="probe", path=place, body=body)
 
-    # An owner also filters the list, and must fit in a URL there.
-    candidates = {"name": texts(bodies.word("name")), "owner_id": texts(bodies.word("owner"))[1:]}
+    candidates = {
+        "name": texts(bodies.word("name")),
+        "owner_id": texts_for_urls(bodies.word("owner")),
+    }
     return await find_accepted(candidates, update)
 
 
