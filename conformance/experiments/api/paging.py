@@ -54,6 +54,9 @@ KEPT: Final = ("uid", "name", "owner_id", "provider", "type", "created_at")
 UNREADABLE: Final = {"perPage": "many", "sort": "SIDEWAYS", "direction": "across"}
 GARBAGE_CURSOR: Final = "no-such-cursor"
 
+# How many characters of a value the name of a walk has.
+NAMED: Final = 60
+
 # Walks change nothing, so that several can be under way at once.
 AT_A_TIME: Final = 6
 
@@ -264,7 +267,10 @@ async def _walk_back_and_forth(
     context: ExperimentContext, walk: PlannedWalk, listed: Sequence[Item], *, whole: bool
 ) -> Evidence:
     """`whole` is whether all that the list holds is listed, so that something can be missing."""
-    described = ", ".join(f"{name}={value}" for name, value in walk.query.items())
+    described = ", ".join(
+        f"{name}={value if len(value) < NAMED else value[:NAMED] + '...'}"
+        for name, value in walk.query.items()
+    )
     trial = context.trial(f"{walk.operation_id}: {described}")
     _, unended = await go_forward(trial, walk, PAGES[context.profile], back=True)
     return _observe(trial, walk, listed, complete=whole and not unended)

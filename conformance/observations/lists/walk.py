@@ -81,12 +81,12 @@ class ListWalk(SucceedingRequests):
     complete: bool
 
     @property
-    def refused_steps(self) -> tuple[tuple[Exchange, Exchange], ...]:
-        """The requests with the cursor of a page that were refused, each after that page."""
+    def steps(self) -> tuple[tuple[Exchange, Exchange], ...]:
+        """The requests with the cursor of a page, each after that page."""
         found: list[tuple[Exchange, Exchange]] = []
         page: Exchange | None = None
         for exchange in self.exchanges:
-            if exchange.role in ("page", "back") and page is not None and refused(exchange):
+            if exchange.role in ("page", "back") and page is not None:
                 found.append((page, exchange))
             if exchange.role == "page":
                 page = exchange
@@ -95,7 +95,7 @@ class ListWalk(SucceedingRequests):
     @property
     def judged_elsewhere(self) -> tuple[Exchange, ...]:
         """The steps of a walk, of which sections 4.4 and 4.7 speak."""
-        return tuple(step for _, step in self.refused_steps)
+        return tuple(step for _, step in self.steps if refused(step))
 
     def walked(self) -> WalkedPages | None:
         """The pages up to the first that could not be read, or that shows a resource that cannot

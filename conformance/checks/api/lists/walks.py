@@ -9,6 +9,7 @@ from typing import Final
 
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, json_text, judged, violated
+from hookproof.conformance.observations.answer import accepted_or_refused
 from hookproof.conformance.observations.lists.walk import PageWalk, WalkWithInserts
 
 PORTAL_LINKS, SOURCES = "listPortalLinks", "listSources"
@@ -61,15 +62,17 @@ def the_cursor_of_a_page_is_taken(
     observed: PageWalk, _context: CheckContext
 ) -> Iterator[Judgement]:
     """With the query of the page that showed it."""
-    for page, step in observed.refused_steps:
+    for page, step in observed.steps:
         laws, which = (FORWARD, "next") if step.role == "page" else (BACKWARD, "previous")
-        yield violated(
-            laws[observed.operation_id],
-            f"The cursor of a page that leads to the {which} one is refused",
-            expected="a success",
-            actual=step.status,
-            exchanges=[page, step],
-        )
+        if accepted_or_refused(step):
+            yield judged(
+                step.succeeded,
+                laws[observed.operation_id],
+                f"The cursor of a page that leads to the {which} one is refused",
+                expected="a success",
+                actual=step.status,
+                exchanges=[page, step],
+            )
 
 
 @check("2.2-10")

@@ -24,6 +24,11 @@ from hookproof.spec.dialect.vocabulary import CursorForm
 
 SHOWN: Final = ("paging",)
 CURSORS: Final = ("next_page_cursor", "prev_page_cursor")
+MOST_CHARACTERS: Final = 255
+
+
+def _cursors_carry_filters(dialect: Dialect) -> bool:
+    return dialect.paging.cursor_form.value is CursorForm.OPAQUE
 
 
 @fault("2.2-7", shows_in=SHOWN)
@@ -94,7 +99,7 @@ class SpacedCursor(AlteredResponses):
 
     def _parse_query(self, query: str) -> dict[str, list[str]]:
         return {
-            name: [value.strip() for value in values]
+            name: [value.strip() for value in values] if name in CURSORS else values
             for name, values in super()._parse_query(query).items()
         }
 
@@ -121,6 +126,27 @@ class DescRefused(Pager):
     def query(self, project: str, parameters: Mapping[str, list[str]]) -> Query:
         if parameters.get("sort") == ["DESC"]:
             raise self._errors.invalid("sort: is ASC or absent")
+        return super().query(project, parameters)
+
+
+@fault("4.4-5", "4.7-5", shows_in=SHOWN)
+class PrevCursorRefused(Pager):
+    """The cursor of a previous page is refused."""
+
+    def query(self, project: str, parameters: Mapping[str, list[str]]) -> Query:
+        if "prev_page_cursor" in parameters:
+            raise self._errors.invalid("prev_page_cursor: is not a cursor of this list")
+        return super().query(project, parameters)
+
+
+@fault("4.4-4", shows_in=SHOWN, where=_cursors_carry_filters)
+class LongCursorRefused(Pager):
+    """A cursor of more than 255 characters is refused."""
+
+    def query(self, project: str, parameters: Mapping[str, list[str]]) -> Query:
+        cursors = [text for name in CURSORS for text in parameters.get(name, ())]
+        if any(len(text) > MOST_CHARACTERS for text in cursors):
+            raise self._errors.invalid("the cursor is too long")
         return super().query(project, parameters)
 
 

@@ -29,6 +29,7 @@ from hookproof.conformance.checks.api.lists.walks import (
     one_page_forward_and_one_back_is_the_page_one_had,
     pages_of_different_sizes_show_the_same_order,
     per_page_is_kept_and_reported,
+    the_cursor_of_a_page_is_taken,
     the_first_page_claims_no_previous_one_when_stepped_back_to,
 )
 from hookproof.conformance.model.evidence import Exchange
@@ -140,7 +141,27 @@ def list_request(kind: type[Requested], answer: Exchange, **query: str) -> Reque
     return observation(kind, answer, operation_id=answer.operation_id, query=query)
 
 
+def with_refused_step(role: str, operation_id: str) -> PageWalk:
+    """A walk over two pages, and a request with a cursor of the second one that was refused."""
+    whole = walk("cb", "a", operation_id=operation_id)
+    return replace(whole, exchanges=(*whole.exchanges, refusal(400, operation_id, role=role)))
+
+
 WALKS = (
+    *(
+        Example(
+            check=the_cursor_of_a_page_is_taken,
+            requirement=requirement,
+            kept=walk("cb", "a", operation_id=operation_id, back={1: "cb"}),
+            broken=with_refused_step(role, operation_id),
+        )
+        for requirement, role, operation_id in (
+            ("4.4-4", "page", LINKS),
+            ("4.4-5", "back", LINKS),
+            ("4.7-4", "page", SOURCES),
+            ("4.7-5", "back", SOURCES),
+        )
+    ),
     Example(
         check=a_page_that_claims_a_next_one_leads_to_it,
         requirement="2.2-9",
