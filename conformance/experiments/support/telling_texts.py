@@ -82,9 +82,9 @@ def endpoint_texts(bodies: RequestBodies) -> dict[str, Candidates]:
             f'{content_type}"A & b"',
         ),
         "secret": _secrets(bodies),
-        "http_timeout": (most(requests.http_timeout_maximum),),
-        "rate_limit": (most(requests.rate_limit_maximum),),
-        "rate_limit_duration": (most(requests.rate_limit_duration_maximum),),
+        "http_timeout": (_odd_below(requests.http_timeout_maximum),),
+        "rate_limit": (_odd_below(requests.rate_limit_maximum),),
+        "rate_limit_duration": (_odd_below(requests.rate_limit_duration_maximum),),
     }
 
 
@@ -209,6 +209,11 @@ def _secrets(bodies: RequestBodies) -> Candidates:
         return tuple(f"{rules.prefix}{text.strip()}" for text in texts(bodies.word("secret")))
     content = b"\xfb\xff\xfe" * 12 + bodies.random.randbytes(11)
     return (rules.prefix + base64.b64encode(content).decode(),)
+
+
+def _odd_below(bound: int | None) -> int:
+    """A number that is no round one in any form."""
+    return max(1, most(bound) - 3)
 
 
 def _long(text: str) -> str:

@@ -96,7 +96,12 @@ _SHOWN: Final = (
     ),
     (_LINKS, "endpoints_metadata.owner_id", "2.6-2 2.6-3"),
     (_LINKS, "endpoints_metadata.uid", "2.6-2 2.6-4 2.6-8"),
-    (_LINKS, " ".join(f"endpoints_metadata.{name}" for name in _RECORD.split()), "2.6-10"),
+    (
+        _LINKS,
+        " ".join(f"endpoints_metadata.{name}" for name in _RECORD.split() if name != "secrets.*"),
+        "2.6-10",
+    ),
+    (_LINKS, "endpoints_metadata.secrets.uid endpoints_metadata.secrets.*_at", "2.6-10"),
     ("listPortalLinks listSources", "pagination", "2.2-2 2.2-3 2.2-4 2.2-5"),
     ("listPortalLinks listSources", "pagination.has_next_page", "2.2-3 2.2-9 2.2-10"),
     ("listPortalLinks listSources", "pagination.has_prev_page", "2.2-4 2.2-11 2.2-12"),
@@ -127,12 +132,7 @@ _SHOWN: Final = (
     ("createBroadcastEvent", "acknowledged_at", "2.8-16 4.8-18"),
     ("createBroadcastEvent", "endpoints", "2.8-6 2.8-7"),
     ("createBroadcastEvent", "endpoint_metadata endpoint_metadata.uid", "2.8-7"),
-    (
-        "createBroadcastEvent",
-        " ".join(f"endpoint_metadata.{name}" for name in _RECORD.split()),
-        "2.8-10",
-    ),
-    ("createBroadcastEvent", "source_id source_metadata source_metadata.*", "2.8-12"),
+    ("createBroadcastEvent", "source_id source_metadata", "2.8-12"),
     ("createBroadcastEvent", "app_id", "2.8-13"),
     ("createBroadcastEvent", "url_query_params", "2.8-14"),
     ("createBroadcastEvent", "is_duplicate_event", "2.8-8 2.8-9 4.8-8 6-2"),
@@ -142,6 +142,13 @@ _SHOWN: Final = (
 # What another value violates, and none does not.
 _SHOWN_OTHERWISE: Final = (
     ("createEndpoint getEndpoint", "secrets.created_at", "4.2-6"),
+    (
+        "createBroadcastEvent",
+        " ".join(f"endpoint_metadata.{name}" for name in _RECORD.split()),
+        "2.8-10",
+    ),
+    (_LINKS, "endpoints_metadata.secrets.value", "2.6-10"),
+    ("createBroadcastEvent", "source_metadata.*", "2.8-12"),
     (_ALL, "created_at updated_at *metadata.created_at *metadata.updated_at", "2.9-12"),
 )
 
@@ -158,7 +165,7 @@ _USED: Final = (
     ("createEndpoint", "rate_limit_duration", "8-1 8-2 8-4"),
     ("createEndpoint", "slack_webhook_url", "6-14"),
     ("createEndpoint", "support_email", "6-26"),
-    ("createEndpoint", "advanced_signatures", "6-6 6-7"),
+    ("createEndpoint", "advanced_signatures", "6-6 6-7 2.4-3"),
     ("createEndpoint", "authentication.api_key authentication.api_key.*", "2.5-9"),
     ("createEndpoint", "authentication.basic_auth authentication.basic_auth.*", "2.5-10"),
     ("createEndpoint", "authentication authentication.type", "2.5-3 2.5-6 2.5-9 2.5-10"),

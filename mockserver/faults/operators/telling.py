@@ -44,6 +44,7 @@ _PEM: Final = (
     + "MIIBszCCAVmgAwIBAgIU+/aZ\n" * 60
     + "-----END CERTIFICATE-----\n",
 )
+_PEM_OF_KEY: Final = (_PEM[0].replace("CERTIFICATE", "PRIVATE KEY")[:240],)
 # Members of keys of 2,048 bits and of the curve P-256 (RFC 7518), by their length.
 _KEY_LENGTHS: Final = {
     **dict.fromkeys(("n", "d"), 342),
@@ -58,7 +59,7 @@ _CURSORS: Final = {
 }
 # What nobody lets a service count up to.
 _COUNTED: Final = frozenset({"events", "endpoint_count"})
-_MOST_COUNTED: Final = 200
+_MOST_COUNTED: Final = 120
 _STARTING_AT_ZERO: Final = frozenset({"events", "failure_rate"})
 _ABOUT_LINKS_AND_SOURCES: Final = frozenset(
     {"listPortalLinks", "getPortalLink", "updatePortalLink", "listSources"}
@@ -119,7 +120,7 @@ def telling_texts(place: Place, dialect: Dialect) -> tuple[str, ...]:
     opaque = dialect.paging.cursor_form.value is CursorForm.OPAQUE
     return {
         Content.URL: _OWN_URL if _is_own_url(place) else _URL,
-        Content.CERTIFICATE: _PEM,
+        Content.CERTIFICATE: _PEM if place.path[-1] == "client_cert" else _PEM_OF_KEY,
         Content.KEY: (("uPz9-_Ab" * 64)[: _KEY_LENGTHS.get(place.path[-1], 4)],),
         Content.CURSOR: _CURSORS.get(place.operation, ()) if opaque else _identifiers(dialect),
         Content.QUERY: (f"note=%20Caf%C3%A9%2541&lines={'long%0A' * (_LONG // 5)}",),

@@ -1,13 +1,13 @@
 """Sections 2 and 4: documented fields have their documented types and forms (2.9)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, holds, json_text, judged, violated
-from hookproof.conformance.observations.answer import Kind, resources, shown
+from hookproof.conformance.observations.answer import Kind, Resource, resources, sent, shown
 from hookproof.conformance.observations.credential_names import is_name
 from hookproof.conformance.observations.timestamp import moment
 from hookproof.spec.contract.service_contract import SchemaProblem
@@ -156,7 +156,8 @@ def _field(pointer: str) -> str:
 def a_field_without_value_is_shown_as_the_dialect_says(
     exchange: Exchange, context: CheckContext
 ) -> Iterator[Judgement]:
-    """Every documented field that is absent or null; an empty one may have been given as such.
+    """Every documented field that is absent or null; an empty one may have been given as such,
+    except in the answer to a creation that was not sent it.
 
     What all resources of a page show alike is judged once.
     """
@@ -165,7 +166,7 @@ def a_field_without_value_is_shown_as_the_dialect_says(
         (resource.kind, name, form)
         for resource in resources(exchange)
         for name in schema_named(document, resource.kind)["properties"]
-        if (form := _form_of_no_value(resource.fields, name)) is not None
+        if (form := _form_of_no_value(resource, name, exchange)) is not None
     )
     for kind, name, form in forms:
         schema = schema_named(document, kind)["properties"][name]
@@ -181,10 +182,13 @@ def a_field_without_value_is_shown_as_the_dialect_says(
             )
 
 
-def _form_of_no_value(fields: Mapping[str, Any], name: str) -> NoValue | None:
-    if name not in fields:
+def _form_of_no_value(resource: Resource, name: str, exchange: Exchange) -> NoValue | None:
+    if name not in resource.fields:
         return NoValue.ABSENT
-    return NoValue.NULL if fields[name] is None else None
+    value = resource.fields[name]
+    if value == "" and exchange.operation_id in CREATIONS and not resource.nested:
+        return None if name in sent(exchange) else NoValue.EMPTY
+    return NoValue.NULL if value is None else None
 
 
 @check("2.9-12")

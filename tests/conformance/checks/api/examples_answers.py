@@ -26,6 +26,7 @@ from hookproof.conformance.checks.api.responses.success import (
 )
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
+from hookproof.spec.openapi_document import openapi_document, schema_named
 from tests.conformance.canned_evidence import exchange, observation
 from tests.conformance.checks.api.example import (
     AT,
@@ -33,6 +34,7 @@ from tests.conformance.checks.api.example import (
     OTHER_UID,
     UID,
     Example,
+    created,
     endpoint,
     event,
     fetched,
@@ -56,6 +58,12 @@ EVENT_FIELDS_WITHOUT_VALUE = (
     "acknowledged_at",
     "deleted_at",
 )
+
+# Each field of an endpoint, and none of its secrets.
+NO_FIELDS: dict[str, Any] = {
+    **dict.fromkeys(schema_named(openapi_document(), "Endpoint")["properties"]),
+    "secrets": [],
+}
 
 DATA: dict[str, dict[str, Any]] = {
     "createEndpoint": endpoint(),
@@ -151,6 +159,12 @@ FORMS = (
             ("2.9-1", {"uid": "endpoint-1"}),
             ("2.9-2", {"created_at": "yesterday"}),
         )
+    ),
+    Example(
+        check=a_field_without_value_is_shown_as_the_dialect_says,
+        requirement="2.9-3",
+        kept=created({**NO_FIELDS, "name": ""}, {"name": ""}),
+        broken=created({**NO_FIELDS, "name": ""}, {}),
     ),
     Example(
         check=a_field_without_value_is_shown_as_the_dialect_says,
