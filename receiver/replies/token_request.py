@@ -11,9 +11,6 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 from urllib.parse import parse_qsl, unquote_plus
 
-from joserfc import jwt
-from joserfc.errors import JoseError
-
 from hookproof.receiver.inbox.arrival import Arrival
 from hookproof.receiver.replies.token_server_settings import (
     ALGORITHMS,
@@ -219,6 +216,9 @@ def _client_of_assertion(
 
 
 def _check_assertion(client: Client, assertion: str, url: str, now: float) -> Mapping[str, Any]:
+    from joserfc import jwt  # by the first assertion, as in token_server_settings.py
+    from joserfc.errors import JoseError
+
     registry = jwt.JWTClaimsRegistry(
         now=int(now),
         leeway=LEEWAY_S,

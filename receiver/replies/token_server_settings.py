@@ -1,17 +1,19 @@
 """The settings of a token server: who may ask, what its tokens look like, and how it fails.
 
-They are validated on input, so all accepted settings can be carried out.
+They are validated on input, so all accepted settings can be carried out. joserfc is imported by the
+first public key: it would make a tenth of the time in which a receiver starts.
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import msgspec
-from joserfc.errors import JoseError
-from joserfc.jwk import ECKey, OKPKey, RSAKey
 
 from hookproof.receiver.replies.script import Count, Reply, Seconds
 from hookproof.spec.dialect.vocabulary import TimeUnit
+
+if TYPE_CHECKING:
+    from joserfc.jwk import ECKey, OKPKey, RSAKey
 
 # Asymmetric signatures: RFC 7518, section 3.1, and RFC 8037.
 ALGORITHMS: Final = (
@@ -27,11 +29,6 @@ ALGORITHMS: Final = (
     "Ed25519",
     "EdDSA",
 )
-KEY_TYPES: Final[Mapping[str, type[RSAKey] | type[ECKey] | type[OKPKey]]] = {
-    "RSA": RSAKey,
-    "EC": ECKey,
-    "OKP": OKPKey,
-}
 PRIVATE_MEMBER: Final = "d"
 
 Text = Annotated[str, msgspec.Meta(min_length=1, max_length=4096)]
@@ -78,14 +75,22 @@ class Client(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         """Whether the client may authenticate in this way."""
         return method in (self.methods or self._usable_methods())
 
-    def key(self) -> RSAKey | ECKey | OKPKey:
+    def key(self) -> "RSAKey | ECKey | OKPKey":
         """The key of its assertions; raises ValueError."""
+        from joserfc.errors import JoseError
+        from joserfc.jwk import ECKey, OKPKey, RSAKey
+
+        key_types: Mapping[str, type[RSAKey | ECKey | OKPKey]] = {
+            "RSA": RSAKey,
+            "EC": ECKey,
+            "OKP": OKPKey,
+        }
         jwk = self.public_key or {}
         try:
-            return KEY_TYPES[jwk["kty"]].import_key(jwk)
+            return key_types[jwk["kty"]].import_key(jwk)
         except (JoseError, ValueError, TypeError, KeyError):
             raise ValueError(
-                f"public_key is not a public JWK of the types {', '.join(KEY_TYPES)}"
+                f"public_key is not a public JWK of the types {', '.join(key_types)}"
             ) from None
 
     def _usable_methods(self) -> tuple[Method, ...]:
