@@ -29,8 +29,8 @@ check: setup ## Check the embedded server over real sockets
 	$(BIN)/hookproof check
 
 .PHONY: test
-test: setup ## Run the tests
-	$(BIN)/pytest --numprocesses $(WORKERS) --dist loadgroup
+test: setup ## Run the tests, and show which took longest
+	$(BIN)/pytest --numprocesses $(WORKERS) --dist loadgroup --durations 20 --durations-min 1
 
 .PHONY: lint
 lint: setup ## Check style, types and layers

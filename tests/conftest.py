@@ -1,4 +1,6 @@
-"""Settings of all tests, and a folder for what the runs of all tests generate."""
+"""Settings of all tests, a folder for what the runs of all tests generate, and no other CA than
+those that tests make.
+"""
 
 import os
 import tempfile
@@ -25,3 +27,7 @@ def pytest_configure(config: pytest.Config) -> None:
         folder = tempfile.TemporaryDirectory(prefix="hookproof-generated-")
         config.add_cleanup(folder.cleanup)
         os.environ[KEPT_IN] = folder.name
+    # aiohttp reads all certificates of the machine as it is imported, in each of the hundreds of
+    # processes that are started; what tests connect to has a certificate of theirs.
+    os.environ.setdefault("SSL_CERT_FILE", os.devnull)
+    os.environ.setdefault("SSL_CERT_DIR", os.devnull)

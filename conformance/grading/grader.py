@@ -31,7 +31,6 @@ from hookproof.conformance.target.capabilities import Lack
 from hookproof.spec.catalogue import Catalogue, Level, Requirement
 from hookproof.spec.dialect.answer import Undecided, noted_preferences
 from hookproof.spec.dialect.answers import readings, undecided_fields
-from hookproof.spec.dialect.model import Dialect
 
 
 class Grader:
@@ -68,6 +67,7 @@ class Grader:
         self._lacks = lacks or {}
         self._meanwhile = meanwhile
         self._reported = frozenset(reported)
+        self._undecided = frozenset(undecided_fields(context.dialect))
         self._results: dict[str, Mapping[str, CheckResult]] = {}
 
     def entry(self, requirement: Requirement) -> Entry:
@@ -137,7 +137,7 @@ class Grader:
         if failed:
             return Verdict.FAIL, ()
         # An undecided answer agrees with everything, so that a pass would prove nothing.
-        open_questions = undecided(requirement, self._catalogue, self._context.dialect)
+        open_questions = undecided(requirement, self._catalogue, self._undecided)
         if requirement.level is Level.OPEN and open_questions:
             return Verdict.NOT_APPLICABLE, open_questions
         if exercised:
@@ -300,14 +300,13 @@ def _proofs(
     }
 
 
-def undecided(requirement: Requirement, catalogue: Catalogue, dialect: Dialect) -> list[str]:
+def undecided(
+    requirement: Requirement, catalogue: Catalogue, open_answers: Collection[str]
+) -> list[str]:
     """The questions that a requirement depends on and the dialect leaves undecided, each with the
-    fields that would answer it.
+    fields that would answer it. `open_answers` are all fields that the dialect leaves open.
     """
     gaps = [catalogue.gaps[name] for name in requirement.gaps]
-    if not gaps:
-        return []
-    open_answers = set(undecided_fields(dialect))
     return [
         f"{DOES_NOT_DECIDE}: {gap.question} ({', '.join(fields)})"
         for gap in gaps

@@ -102,8 +102,10 @@ def all_experiments() -> tuple[Experiment, ...]:
 
 def experiments_of(check: Check, experiments: Sequence[Experiment]) -> tuple[str, ...]:
     """The names of the experiments whose observations a check judges."""
+    if check.is_oracle:
+        return tuple(experiment.name for experiment in experiments)
     return tuple(
         experiment.name
         for experiment in experiments
-        if check.is_oracle or any(map(check.judges, experiment.observes))
+        if any(issubclass(observed, check.evidence) for observed in experiment.observes)
     )

@@ -9,6 +9,7 @@ import time
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from hookproof.conformance.grading.grader import Grader
@@ -29,7 +30,7 @@ from hookproof.conformance.target.environment import Embedded
 from hookproof.conformance.target.project_assignment import projects_needed
 from hookproof.process.exit_codes import CommandError
 from hookproof.spec.catalogue import load_catalogue
-from hookproof.spec.contract.service_contract import contract_for
+from hookproof.spec.contract.service_contract import Contract, contract_for
 from hookproof.target.settings import ReceiverSettings
 
 # How long to wait for a delivery. Many mutants never send it.
@@ -145,11 +146,17 @@ def _plan(order: MutantRunOrder) -> RunPlan:
         experiments=[item for item in experiments if item.name in order.experiments],
         every_experiment=[item.name for item in experiments],
         dialect=named.dialect,
-        contract=contract_for(named.dialect),
+        contract=_contract_under(order.dialect),
         profile=order.profile,
         seed=order.seed,
         nonce=secrets.token_hex(3),
     )
+
+
+@cache
+def _contract_under(word: str) -> Contract:
+    """One for all runs of a worker under this dialect."""
+    return contract_for(find_dialect(word).dialect)
 
 
 def _grader(plan: RunPlan, order: MutantRunOrder, runner: Runner) -> Grader:

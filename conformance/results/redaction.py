@@ -165,6 +165,8 @@ class Mask:
 
     def text(self, text: str) -> str:
         """A text without keys, passwords of URLs, and the credentials found so far."""
+        if not text:  # as most reasons are, and to look for all that was found takes long
+            return text
         known = self._credentials.known
         if len(known) != self._known_count:
             self._known_count, self._known_replacer = len(known), _all_of(known)

@@ -26,10 +26,10 @@ FOREIGN_VARIABLES = re.compile("HOOKPROOF_(?!GENERATED$)|PYTEST|NO_COLOR|FORCE_C
 
 PROGRESS_LINE = re.compile(r"^hookproof: \d+ s: .*\d+ of \d+ requirements judged.*\n", re.MULTILINE)
 
-# A background job ignores SIGINT, and the processes that it starts inherit that.
-RESTORE_SIGINT = (
+# A background job ignores SIGINT, one of nohup SIGHUP, and what it starts inherits that.
+RESTORE_SIGNALS = (
     "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL);"
-    " os.execv(sys.argv[1], sys.argv[1:])"
+    " signal.signal(signal.SIGHUP, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
 )
 
 
@@ -51,9 +51,9 @@ def command_line(subcommand: str, *words: str | Path) -> list[str]:
     return [sys.executable, "-P", "-m", "hookproof", subcommand, *map(str, words)]
 
 
-def with_sigint(command: Sequence[str]) -> list[str]:
-    """The command with the default handling of SIGINT restored."""
-    return [sys.executable, "-c", RESTORE_SIGINT, *command]
+def with_signals(command: Sequence[str]) -> list[str]:
+    """The command with the default handling of the signals of a terminal restored."""
+    return [sys.executable, "-c", RESTORE_SIGNALS, *command]
 
 
 def environment(**variables: str) -> dict[str, str]:

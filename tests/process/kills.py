@@ -33,7 +33,7 @@ from click.testing import CliRunner
 
 from hookproof.conformance.cli.report import report
 from hookproof.process.exit_codes import ExitCode
-from tests.conformance.command import with_sigint
+from tests.conformance.command import with_signals
 from tests.conformance.reference_server import reference_server, write_target_file
 from tests.source_tree import ROOT
 
@@ -170,7 +170,7 @@ class Kills:
     def _start(self, arguments: Sequence[str], temporary: Path) -> subprocess.Popen[bytes]:
         with log_of(temporary).open("ab") as errors:
             return subprocess.Popen(
-                with_sigint([sys.executable, "-P", "-m", "hookproof", *arguments]),
+                with_signals([sys.executable, "-P", "-m", "hookproof", *arguments]),
                 cwd=self.folder,
                 env={**os.environ, "TMPDIR": str(temporary), MARK: str(temporary)},
                 stdin=subprocess.DEVNULL,

@@ -9,7 +9,6 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -75,10 +74,6 @@ def check_requirements(tree: Path, folder: Path, *selectors: str) -> dict[str, A
     return {requirement["id"]: requirement for requirement in report["requirements"]}
 
 
-def verdicts(requirements: Mapping[str, Any]) -> dict[str, str]:
-    return {name: requirement["verdict"] for name, requirement in requirements.items()}
-
-
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     copy = copied_sources(tmp_path_factory.mktemp("example") / "edited")
@@ -110,12 +105,10 @@ def test_the_requirement_is_explained_with_its_mistake_and_its_fault(
 
 
 def test_the_clean_server_passes_and_the_other_verdicts_stay(tree: Path, tmp_path: Path) -> None:
-    edited = check_requirements(tree, tmp_path, "2.1-*", "4.5-*")
-    new = edited.pop(NEW_REQUIREMENT)
-    assert new["verdict"] == "pass"
-    assert new["exercised"] > 0
-    before = check_requirements(ROOT, tmp_path, "2.1-*", "4.5-*")
-    assert verdicts(edited) == verdicts(before)
+    judged = check_requirements(tree, tmp_path, "2.1-*", "4.5-*")
+    assert judged[NEW_REQUIREMENT]["exercised"] > 0
+    # As without the edits: the whole runs of the clean server pass all of them.
+    assert {requirement["verdict"] for requirement in judged.values()} == {"pass"}
 
 
 def test_the_fault_is_detected_by_the_new_check(tree: Path, tmp_path: Path) -> None:

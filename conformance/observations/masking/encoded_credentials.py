@@ -43,7 +43,6 @@ _ESCAPE: Final = re.compile(r"%[0-9A-F]{2}")
 # An array of numbers below a thousand, at least a few of them.
 _NUMBERS: Final = re.compile(rb"\[\s*\d{1,3}(?:\s*,\s*\d{1,3}){7,}\s*\]")
 _SEPARATOR: Final = re.compile(rb"\d(\s*,\s*)\d")
-_BYTE_VALUES: Final = 256
 # Bits: of a byte, of a character of base64 (RFC 4648, section 4).
 _BYTE: Final = 8
 _SEXTET: Final = 6
@@ -204,10 +203,12 @@ def _windows(content: bytes) -> Sequence[int]:
 def byte_array(value: Iterable[Any]) -> bytes | None:
     """The bytes that a list of numbers stands for, None if there is none or it is not one."""
     numbers = list(value)
-    whole = all(isinstance(number, int) and not isinstance(number, bool) for number in numbers)
-    if not numbers or not whole or not all(0 <= number < _BYTE_VALUES for number in numbers):
+    if set(map(type, numbers)) != {int}:  # a boolean is no number here
         return None
-    return bytes(numbers)
+    try:
+        return bytes(numbers)
+    except ValueError:  # one is below 0 or above 255
+        return None
 
 
 def array_like(written: bytes, content: bytes) -> bytes:

@@ -21,7 +21,7 @@ from tests.conformance.command import (
     command_result,
     environment,
     reported_requirements,
-    with_sigint,
+    with_signals,
 )
 from tests.conformance.scripted_target import closed_port, empty_page, response, stand_in
 
@@ -260,7 +260,7 @@ def wait_for_an_exchange(run_file: Path) -> None:
 def test_an_interrupted_run_keeps_what_it_has(tmp_path: Path, number: signal.Signals) -> None:
     # The long waits of the deep profile are still going on when the first verdict is written.
     process = subprocess.Popen(
-        with_sigint(command_line("check", "--profile", "deep")),
+        with_signals(command_line("check", "--profile", "deep")),
         cwd=tmp_path,
         env=environment(),
         stdin=subprocess.DEVNULL,

@@ -11,7 +11,7 @@ import pytest
 
 from hookproof.conformance.mutants.results import FaultOutcome, VariantOutcome
 from hookproof.conformance.mutants.worker_pool import WorkerPool
-from tests.conformance.command import command_line, environment, with_sigint
+from tests.conformance.command import command_line, environment, with_signals
 from tests.conformance.mutants.canned_mutant_runs import ends_at_once, orders
 from tests.source_tree import ROOT
 
@@ -79,7 +79,7 @@ def test_a_run_ends_with_its_parent_process(tmp_path: Path) -> None:
 def test_an_interrupted_campaign_reports_what_it_ran(tmp_path: Path) -> None:
     words = ("--fault", "*_as_text", "--dialect", "reference", "--jobs", "1")
     with subprocess.Popen(
-        with_sigint(command_line("mutants", *words)),
+        with_signals(command_line("mutants", *words)),
         cwd=tmp_path,
         env=environment(),
         stdout=subprocess.PIPE,

@@ -18,6 +18,7 @@ import pytest
 from hookproof.conformance.model.evidence import NotObserved
 from hookproof.conformance.observations.masking.encoded_credentials import (
     SHORTEST,
+    byte_array,
     rarest_place,
     windows_at,
 )
@@ -295,3 +296,8 @@ def test_what_credentials_have_in_common_is_not_looked_for() -> None:
     known = {window: [first] for _, window in windows_at(first, len(first) - SHORTEST)}
     assert rarest_place(second, {}) == len(second) - SHORTEST
     assert known.keys().isdisjoint(dict(windows_at(second, rarest_place(second, known))).values())
+
+
+@pytest.mark.parametrize("numbers", [[], [1, 256], [1, -1], [1, True], [1, 1.0], [1, "1"]])
+def test_numbers_that_are_no_bytes_stand_for_no_text(numbers: list[Any]) -> None:
+    assert byte_array(numbers) is None
