@@ -4,7 +4,7 @@ import base64
 import secrets
 from typing import Final
 
-from hookproof.spec.dialect.vocabulary import SecretForm
+from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm
 
 SECRET_BYTES: Final = 32
 

@@ -5,8 +5,8 @@ import binascii
 from dataclasses import dataclass
 
 from hookproof.mockserver.store.identifiers import Entropy
+from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm
 from hookproof.spec.dialect.signature_scheme import Secrets
-from hookproof.spec.dialect.vocabulary import SecretForm
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,8 +2,8 @@
 
 import base64
 
+from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm
 from hookproof.spec.dialect.signature_scheme import Secrets
-from hookproof.spec.dialect.vocabulary import SecretForm
 
 
 def secret_key(rules: Secrets, secret: str) -> bytes:

@@ -17,8 +17,8 @@ from hookproof.receiver.signatures.signed_message import (
     read_headers,
     signed_bytes,
 )
+from hookproof.spec.dialect.groups.signature_vocabulary import Encoding
 from hookproof.spec.dialect.signature_scheme import Secrets, SignatureScheme
-from hookproof.spec.dialect.vocabulary import Encoding
 
 __all__ = ["Reason", "Unverified", "Verified", "verify"]
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from hookproof.receiver.signatures.signed_message import Reason, label_at
 from hookproof.receiver.vectors.vector import Vector
-from hookproof.spec.dialect.vocabulary import Encoding
+from hookproof.spec.dialect.groups.signature_vocabulary import Encoding
 
 SIGNATURE: Final = re.compile(r"[0-9A-Za-z+/]{40,}={0,2}")
 

@@ -11,13 +11,13 @@ from typing import Any, Final
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
 from hookproof.spec.dialect.groups.requests import least_expiration, most
+from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import (
     AboveMaximum,
     BadParameter,
     OnInput,
     PartialMapping,
-    SecretForm,
     ZeroLimit,
 )
 from hookproof.spec.dialect.zero_timeout import least_http_timeout

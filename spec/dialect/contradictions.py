@@ -10,13 +10,13 @@ from typing import Any, Final
 from hookproof.spec.dialect.answer import UNREAD, Answer
 from hookproof.spec.dialect.groups.errors import KEY_REFUSALS, REFUSALS, WITHOUT_OPERATION
 from hookproof.spec.dialect.groups.requests import REQUIRES, REQUIRES_ONE_OF
+from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm
 from hookproof.spec.dialect.model import LABELS, Dialect
 from hookproof.spec.dialect.template_contradictions import (
     ONE_SECRET,
     Contradiction,
     template_contradictions,
 )
-from hookproof.spec.dialect.vocabulary import SecretForm
 from hookproof.spec.openapi_document import (
     JSON_TYPES,
     content_schema,

@@ -10,9 +10,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Final
 
 from hookproof.spec.dialect.answer import UNREAD
+from hookproof.spec.dialect.groups.signature_vocabulary import Encoding, SigningSecrets
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.signature_scheme import SignatureScheme
-from hookproof.spec.dialect.vocabulary import Encoding, SigningSecrets
 from hookproof.spec.strict_yaml.file_problem import Location
 from hookproof.spec.strict_yaml.schema_wording import did_you_mean
 

@@ -14,14 +14,13 @@ from hookproof.conformance.learning.learned_answers import (
 )
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.answers import answers_of
+from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm, SigningSecrets
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import (
     CreationVisit,
     KeyScope,
     OnInput,
     RetryAfter,
-    SecretForm,
-    SigningSecrets,
     ZeroTimeout,
 )
 from hookproof.spec.dialect.zero_timeout import least_http_timeout

@@ -16,8 +16,9 @@ from typing import Any
 
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.spec.dialect.groups.requests import accepted_timeout, least_expiration, most
+from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import Reach, SecretForm, TimestampForm
+from hookproof.spec.dialect.vocabulary import Reach, TimestampForm
 
 TIMESTAMP_WRITERS: Mapping[TimestampForm, Callable[[float], str]] = {
     TimestampForm.RFC3339_MICROSECONDS: lambda at: datetime.fromtimestamp(at, UTC).strftime(

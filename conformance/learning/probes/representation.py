@@ -11,11 +11,8 @@ from hookproof.conformance.learning.signatures.search import SECRET_PREFIX
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import refused, resources, shown
 from hookproof.receiver.signatures.secret_key import canonical_base64
-from hookproof.spec.dialect.vocabulary import (
-    IDENTIFIER_PATTERNS,
-    TIMESTAMP_PATTERNS,
-    SecretForm,
-)
+from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm
+from hookproof.spec.dialect.vocabulary import IDENTIFIER_PATTERNS, TIMESTAMP_PATTERNS
 
 TIMES: Final = ("created_at", "updated_at", "expires_at")
 # Fields that an endpoint has no value for unless one was sent.

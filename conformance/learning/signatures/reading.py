@@ -13,7 +13,8 @@ from hookproof.conformance.learning.signatures.search import (
     secret_rules,
 )
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
-from hookproof.spec.dialect.vocabulary import SigningSecrets, TimeUnit
+from hookproof.spec.dialect.groups.signature_vocabulary import SigningSecrets
+from hookproof.spec.dialect.vocabulary import TimeUnit
 
 OTHER_THAN_TIME: Final = frozenset({"content-length"})
 # How far the time of a delivery may be from that of its arrival.

@@ -15,8 +15,8 @@ from typing import Final
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.receiver.signatures.secret_key import canonical_base64, secret_key
 from hookproof.spec.dialect.answer import NOT_ASKED
+from hookproof.spec.dialect.groups.signature_vocabulary import Encoding, Hash, SecretForm
 from hookproof.spec.dialect.signature_scheme import Secrets
-from hookproof.spec.dialect.vocabulary import Encoding, Hash, SecretForm
 
 # The number of bytes of each hash.
 SIZES: Final = {Hash.SHA256: 32, Hash.SHA512: 64}

@@ -14,8 +14,8 @@ from typing import Any
 
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import shown
+from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm
 from hookproof.spec.dialect.signature_scheme import Secrets
-from hookproof.spec.dialect.vocabulary import SecretForm
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,9 +19,10 @@ from hookproof.mockserver.delivery.store_port import (
     PendingDelivery,
     SigningSecret,
 )
+from hookproof.spec.dialect.groups.signature_vocabulary import Encoding, SecretForm, SigningSecrets
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.signature_scheme import Secrets, SignatureScheme
-from hookproof.spec.dialect.vocabulary import Encoding, SecretForm, SigningSecrets, TimeUnit
+from hookproof.spec.dialect.vocabulary import TimeUnit
 
 PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 BODY: Final = "{body}"

@@ -8,9 +8,9 @@ from hookproof.conformance.learning.learned_answers import LearnedAnswers
 from hookproof.conformance.learning.signatures.reading import DeliveryWithSecrets, read_format
 from hookproof.mockserver.delivery.attempt.signing import SignatureFormat
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_dialect, load_dialect_mapping
-from hookproof.spec.dialect.vocabulary import SecretForm
 from tests.conformance.learning_score import Outcome, outcome
 from tests.spec.random_dialects import random_dialect
 
