@@ -7,6 +7,7 @@ from the clean one: an equivalent mutant.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from hookproof.mockserver.delivery.attempt.base64_text import ENCODE_BASE64
 from hookproof.mockserver.faults.operators.altered_fields import ABSENT, Change, blank_for
 from hookproof.mockserver.faults.operators.place import (
     ENVELOPE,
@@ -134,7 +135,7 @@ def _secrets(dialect: Dialect) -> tuple[str, ...]:
     rules = dialect.signatures.secret
     if rules.form is SecretForm.TEXT:
         return tuple(text.strip() for text in _FREE[:-1])
-    return (f"{rules.prefix}U2VjcmV0Kys9/w==",)
+    return (rules.prefix + ENCODE_BASE64[rules.form](b"Secret++=\xff"),)
 
 
 def _header_texts(place: Place, dialect: Dialect) -> tuple[str, ...]:
