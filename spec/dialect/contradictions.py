@@ -3,6 +3,7 @@
 Each check yields the location of the answer to change, and why. Templates have their own module.
 """
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from operator import attrgetter
 from typing import Any, Final
@@ -155,6 +156,22 @@ def _fields_without_value_exist(dialect: Dialect) -> Iterator[Contradiction]:
             )
 
 
+def _identifier_patterns_are_usable(dialect: Dialect) -> Iterator[Contradiction]:
+    """Each key names a resource, and its pattern is a regular expression."""
+    schemas = openapi_document()["components"]["schemas"]
+    known = sorted(
+        name for name, schema in schemas.items() if "uid" in schema.get("properties", ())
+    )
+    for key, pattern in _as_far_as_read(dialect.representation.identifier_of):
+        location: Location = ("representation", "identifier_of", key)
+        if key not in known:
+            yield location, f"no such resource has an identifier{did_you_mean(key, known)}"
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            yield location, f"the pattern cannot be read: {error}"
+
+
 def _required_anyway(dialect: Dialect, operation_id: str) -> Iterator[Contradiction]:
     required = _items(dialect, f"requests.{REQUIRES[operation_id]}")
     answer = REQUIRES_ONE_OF[operation_id]
@@ -263,6 +280,7 @@ _CHECKS: Final = (
     _filters_are_new,
     _fields_exist,
     _fields_without_value_exist,
+    _identifier_patterns_are_usable,
     _both_secrets_sign,
     _identifier_is_sent,
     _prefix_can_be_in_the_key,

@@ -9,18 +9,25 @@ from hookproof.conformance.learning.probes.endpoints import generated_secret
 from hookproof.conformance.learning.session import CREATE, ProbeSession
 from hookproof.conformance.learning.signatures.search import SECRET_PREFIX
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.observations.answer import refused, resources, shown
+from hookproof.conformance.observations.answer import Resource, refused, resources, shown
 from hookproof.receiver.signatures.base64_text import (
     decode_base64,
     encode_base64,
     loose_base64,
 )
 from hookproof.spec.dialect.groups.signature_vocabulary import BASE64_VARIANTS, SecretForm
-from hookproof.spec.dialect.vocabulary import IDENTIFIER_PATTERNS, TIMESTAMP_PATTERNS
+from hookproof.spec.dialect.vocabulary import (
+    IDENTIFIER_PATTERNS,
+    TIMESTAMP_PATTERNS,
+)
 
 TIMES: Final = ("created_at", "updated_at", "expires_at")
 # Fields that an endpoint has no value for unless one was sent.
 VALUELESS: Final = ("description", "slack_webhook_url", "support_email", "deleted_at")
+# What begins an identifier, and what may follow. What has digits may be a time, which goes on.
+ID_PREFIX: Final = re.compile(r"[A-Za-z]{1,16}[_:-]")
+PLAIN: Final = re.compile("[0-9A-Za-z_-]{1,400}")
+FEWEST_IDENTIFIERS: Final = 4
 HEX: Final = re.compile(r"^(?:[0-9a-f]{2})+$")
 FEWEST_SECRETS: Final = 3
 # How many are looked at where they do not show the alphabet of their base64.
@@ -38,15 +45,50 @@ def read_forms(session: ProbeSession) -> None:
     proof = next((each for each in session.exchanges if shown(each).get("uid")), None)
     if proof is None:
         return
-    uids = [resource.text("uid") for resource in found]
+    patterns = _see_identifier_patterns(session, found, proof)
+    usual = [each for each in found if each.kind not in patterns] or found
+    uids = [resource.text("uid") for resource in usual]
     times = [resource.text(name) for resource in found for name in TIMES]
-    for field, patterns, values in (
+    for field, forms, values in (
         ("representation.identifier", IDENTIFIER_PATTERNS, uids),
         ("representation.timestamp", TIMESTAMP_PATTERNS, times),
     ):
         texts = [value for value in values if value]
-        _see_form(session, field, patterns, texts, proof)
+        _see_form(session, field, forms, texts, proof)
     _see_no_value(session)
+
+
+def _see_identifier_patterns(
+    session: ProbeSession, found: Sequence[Resource], proof: Exchange
+) -> Mapping[str, str]:
+    """The patterns of those resources whose identifiers have one."""
+    uids: dict[str, dict[str, None]] = {}
+    for resource in found:
+        if uid := resource.text("uid"):
+            uids.setdefault(resource.kind.value, {})[uid] = None
+    patterns = {kind: pattern for kind, texts in uids.items() if (pattern := pattern_of([*texts]))}
+    if patterns:
+        count = sum(len(uids[kind]) for kind in patterns)
+        session.answers.see("representation.identifier_of", patterns, shown_by=proof, count=count)
+    return patterns
+
+
+def pattern_of(texts: Sequence[str]) -> str | None:
+    """A pattern of identifiers with a prefix; None if too few were seen, or they have none.
+
+    It allows all letters and digits, and half and double the lengths that were seen, since others
+    may follow.
+    """
+    prefixes = {match.group() if (match := ID_PREFIX.match(text)) else "" for text in texts}
+    if len(texts) < FEWEST_IDENTIFIERS or len(prefixes) > 1 or "" in prefixes:
+        return None
+    prefix = prefixes.pop()
+    rests = [text.removeprefix(prefix) for text in texts]
+    if not all(map(PLAIN.fullmatch, rests)):
+        return None
+    letters = "0-9A-Za-z_-" if {"_", "-"} & {*"".join(rests)} else "0-9A-Za-z"
+    lengths = [len(rest) for rest in rests]
+    return f"{prefix}[{letters}]{{{max(1, min(lengths) // 2)},{2 * max(lengths)}}}"
 
 
 def _see_form(

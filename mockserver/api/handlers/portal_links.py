@@ -86,7 +86,7 @@ class PortalLinkHandlers:
         """
         service = self._service
         created_at = service.timestamp(service.now())
-        uid = service.identifier()
+        uid = service.identifier("PortalLink")
         token = service.identifier()
         record = {
             "can_manage_endpoint": False,

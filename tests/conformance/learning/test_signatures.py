@@ -86,11 +86,22 @@ def with_encoding(encoding: Encoding) -> Dialect:
     return replace(dialect, signatures=replace(dialect.signatures, simple=simple))
 
 
+def showing_no_alphabet(dialect: Dialect) -> DeliveryWithSecrets:
+    """A delivery whose signature is the same text in both alphabets of base64."""
+    return next(
+        signed
+        for number in range(1000)
+        for signed in [delivery(dialect, "simple", f"{secret(dialect, 'a')}{number}")]
+        if (signed.delivery.header(dialect.signatures.simple.header) or "-").rstrip("=").isalnum()
+    )
+
+
 @pytest.mark.parametrize("encoding", Encoding)
 def test_an_encoding_is_learned_from_several_signatures(encoding: Encoding) -> None:
     dialect = with_encoding(encoding)
     answers = LearnedAnswers("undecided", load_dialect("undecided"))
-    signed = [delivery(dialect, "simple", secret(dialect, letter)) for letter in "abcdef"]
+    telling = [delivery(dialect, "simple", secret(dialect, letter)) for letter in "abcdef"]
+    signed = [showing_no_alphabet(dialect), *telling]
     assert read_format(answers, "simple", signed)
     learned = answers.answer("signatures.simple.encoding")
     assert (learned.certainty, learned.values) == (Certainty.SEEN, (encoding.value,))
@@ -98,14 +109,8 @@ def test_an_encoding_is_learned_from_several_signatures(encoding: Encoding) -> N
 
 def test_a_signature_that_shows_no_alphabet_teaches_no_encoding() -> None:
     dialect = with_encoding(Encoding.BASE64URL)
-    both = next(
-        signed
-        for number in range(1000)
-        for signed in [delivery(dialect, "simple", f"{secret(dialect, 'a')}{number}")]
-        if not {"-", "_"} & {*(signed.delivery.header(dialect.signatures.simple.header) or "-")}
-    )
     answers = LearnedAnswers("undecided", load_dialect("undecided"))
-    assert read_format(answers, "simple", [both])
+    assert read_format(answers, "simple", [showing_no_alphabet(dialect)])
     learned = answers.answer("signatures.simple.encoding")
     assert (learned.certainty, learned.values) == (Certainty.ASSUMED, ("base64",))
     assert "alphabet" in learned.reason
