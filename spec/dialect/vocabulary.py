@@ -345,10 +345,14 @@ class AppIdMeaning(StrEnum):
 
 
 class PortalEndpointsMeaning(StrEnum):
-    """What the deprecated endpoints list of a portal link does (section 9)."""
+    """What the deprecated endpoints list of a portal link does (section 9).
+
+    One that is shown is kept as it was written, and adds no endpoint to the portal link.
+    """
 
     ADDED = "added"
     IGNORED = "ignored"
+    SHOWN = "shown"
 
 
 class Notify(StrEnum):

@@ -150,3 +150,22 @@ def test_single_fields_without_value_may_be_shown_otherwise() -> None:
     fields = ("deleted_at", "array", "Endpoint.owner_id", "Endpoint.description")
     forms = dict(zip(fields, ("absent", "empty", "empty", "empty"), strict=True))
     under(scenario, {"representation.no_value_of": forms})
+
+
+def test_the_deprecated_list_may_be_shown_as_written_and_add_nothing() -> None:
+    async def scenario(server: Server) -> None:
+        owned = (await server.create_endpoint(owner_id="ours"))["uid"]
+        other = (await server.create_endpoint(owner_id="theirs"))["uid"]
+        link = await server.create_portal_link(name="link", owner_id="ours")
+        named = [other, "nothing", other]
+        body = {"name": "link", "owner_id": "ours", "endpoints": named}
+        updated = await server.call("updatePortalLink", target=link["uid"], body=body)
+        later = {"name": "link", "owner_id": "ours"}
+        again = await server.call("updatePortalLink", target=link["uid"], body=later)
+        for data in (updated.data, again.data):
+            assert data["endpoints"] == named
+            assert [endpoint["uid"] for endpoint in data["endpoints_metadata"]] == [owned]
+            assert data["endpoint_count"] == 1
+
+    shown = {"requests.portal_endpoints": "shown", "requests.unknown_listed_endpoints": "ignored"}
+    under(scenario, {**shown, "requests.update_left_out": "kept"})
