@@ -150,8 +150,6 @@ def _secret_text(form: SecretForm) -> str:
 
 
 def _enumerate(document: Document, dialect: Dialect) -> None:
-    if not only(dialect.words.other_words, OnInput.REFUSED):
-        return
     words = dialect.words
     words_of_fields = {  # section 2.9
         "CreateEndpointAuthentication": {
@@ -165,7 +163,8 @@ def _enumerate(document: Document, dialect: Dialect) -> None:
     }
     for schema, fields in words_of_fields.items():
         for field, values in fields.items():
-            schema_named(document, schema)["properties"][field]["enum"] = values
+            if only(words.other_words_in(field), OnInput.REFUSED):
+                schema_named(document, schema)["properties"][field]["enum"] = values
 
 
 def _restrict_other_fields(document: Document, dialect: Dialect, schemas: tuple[str, ...]) -> None:

@@ -12,7 +12,7 @@ from hookproof.spec.dialect.answer import UNREAD, Answer
 from hookproof.spec.dialect.groups.errors import KEY_REFUSALS, REFUSALS, WITHOUT_OPERATION
 from hookproof.spec.dialect.groups.requests import REQUIRES, REQUIRES_ONE_OF
 from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm
-from hookproof.spec.dialect.model import LABELS, Dialect
+from hookproof.spec.dialect.model import LABELS, WORDS_IN_REQUESTS, Dialect
 from hookproof.spec.dialect.template_contradictions import (
     ONE_SECRET,
     Contradiction,
@@ -172,6 +172,13 @@ def _identifier_patterns_are_usable(dialect: Dialect) -> Iterator[Contradiction]
             yield location, f"the pattern cannot be read: {error}"
 
 
+def _enumerated_fields_exist(dialect: Dialect) -> Iterator[Contradiction]:
+    for key, _ in _as_far_as_read(dialect.words.other_words_of):
+        if key not in WORDS_IN_REQUESTS:
+            known = did_you_mean(key, WORDS_IN_REQUESTS)
+            yield ("words", "other_words_of", key), f"requests have no such field of words{known}"
+
+
 def _required_anyway(dialect: Dialect, operation_id: str) -> Iterator[Contradiction]:
     required = _items(dialect, f"requests.{REQUIRES[operation_id]}")
     answer = REQUIRES_ONE_OF[operation_id]
@@ -281,6 +288,7 @@ _CHECKS: Final = (
     _fields_exist,
     _fields_without_value_exist,
     _identifier_patterns_are_usable,
+    _enumerated_fields_exist,
     _both_secrets_sign,
     _identifier_is_sent,
     _prefix_can_be_in_the_key,

@@ -176,6 +176,10 @@ class Representation:
         return any(answer.allows(NoValue.EMPTY) for answer in answers)
 
 
+# The enumerated fields of requests (sections 2.5 and 4.6).
+WORDS_IN_REQUESTS: Final = ("type", "authentication_type", "expiry_time_unit", "auth_type")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
     """Sections 2.9 and 3: the values of enumerated fields, by meaning."""
@@ -203,6 +207,14 @@ class Words:
     other_words: Annotated[
         Answer[OnInput], "what happens to an enumerated field with a word not listed here"
     ]
+    other_words_of: Annotated[
+        Mapping[str, Answer[OnInput]],
+        "what happens in single fields instead, by a name such as auth_type",
+    ] = field(default_factory=dict)
+
+    def other_words_in(self, name: str) -> Answer[OnInput]:
+        """What happens to a word that is not listed in a field of requests of this name."""
+        return self.other_words_of.get(name, self.other_words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

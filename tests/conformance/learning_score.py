@@ -112,6 +112,17 @@ def _identifier(learned: Any, true: Any, dialect: Dialect) -> bool:
     return learned in true.allowed or opaque
 
 
+def _other_words(learned: Any, true: Any, dialect: Dialect) -> bool:
+    """What an update of a portal link shows alone counts for all fields."""
+    return any(
+        answer.allows(learned) for answer in (true, dialect.words.other_words_in("auth_type"))
+    )
+
+
+def _other_words_of(learned: Any, _true: Any, dialect: Dialect) -> bool:
+    return all(dialect.words.other_words_in(name).allows(word) for name, word in learned.items())
+
+
 def _least_timeout(learned: Any, _true: Any, dialect: Dialect) -> bool:
     """A minimum of 1, and a 0 that is refused, are the same behaviour."""
     return bool(learned == least_http_timeout(dialect))
@@ -155,6 +166,8 @@ RULES: Mapping[str, Callable[[Any, Any, Dialect], bool]] = {
     },
     "requests.service_assigned": _same_members,
     "representation.identifier": _identifier,
+    "words.other_words": _other_words,
+    "words.other_words_of": _other_words_of,
     "representation.identifier_of": _prefixes,
     "requests.http_timeout_minimum": _least_timeout,
     "delivery.zero_http_timeout": _zero_timeout,
@@ -192,6 +205,7 @@ NEVER = frozenset(
         "delivery.further_reserved_headers",
         "representation.no_value_of",
         "representation.identifier_of",
+        "words.other_words_of",
         "errors.by_operation",
         "errors.bodies",
     }

@@ -169,3 +169,16 @@ def test_the_deprecated_list_may_be_shown_as_written_and_add_nothing() -> None:
 
     shown = {"requests.portal_endpoints": "shown", "requests.unknown_listed_endpoints": "ignored"}
     under(scenario, {**shown, "requests.update_left_out": "kept"})
+
+
+def test_a_word_may_be_taken_in_one_field_and_refused_in_another() -> None:
+    async def scenario(server: Server) -> None:
+        link = await server.create_portal_link(name="link", owner_id="ours")
+        body = {"name": "link", "owner_id": "ours", "auth_type": "a-new-word"}
+        taken = await server.call("updatePortalLink", target=link["uid"], body=body)
+        assert taken.data["auth_type"] == "a-new-word"
+        endpoint = server.endpoint_body(authentication={"type": "a-new-word"})
+        refused = await server.call("createEndpoint", body=endpoint)
+        assert server.is_refusal(refused, server.dialect.errors.invalid_value.value)
+
+    under(scenario, {"words.other_words_of": {"auth_type": "ignored"}})

@@ -355,6 +355,27 @@ def test_a_secret_has_the_alphabet_and_the_padding_of_its_form(form: str, taken:
     assert accepted == [taken]
 
 
+@pytest.mark.parametrize(
+    ("usual", "single", "refused"),
+    [
+        ("refused", {"auth_type": "ignored"}, {"/authentication/type"}),
+        ("ignored", {"auth_type": "refused"}, {"/auth_type"}),
+        ("ignored", {"type": "refused", "auth_type": UNDECIDED}, {"/authentication/type"}),
+    ],
+)
+def test_unknown_words_may_be_treated_otherwise_in_single_fields(
+    usual: str, single: dict[str, Any], refused: set[str]
+) -> None:
+    service = contract({"words.other_words": usual, "words.other_words_of": single})
+    endpoint = {**REQUESTS["createEndpoint"], "authentication": {"type": "a-new-word"}}
+    link = {**REQUESTS["updatePortalLink"], "auth_type": "a-new-word"}
+    problems = (
+        *pointers(service.request_problems("createEndpoint", endpoint)),
+        *pointers(service.request_problems("updatePortalLink", link)),
+    )
+    assert set(problems) == refused
+
+
 @pytest.mark.parametrize("prefix", ["sk-", "a b", "#&~", "$^*+?()[]{}|\\.", "/é\n"])
 def test_a_prefix_of_secrets_is_compared_literally(prefix: str) -> None:
     service = contract({"signatures.secret.prefix": prefix})

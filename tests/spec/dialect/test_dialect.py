@@ -30,6 +30,7 @@ NO_OTHER_ANSWER = {
     ),
     "requests.update_portal_link_requires_one_of": "another answer is in unusual.yaml",
     "requests.create_broadcast_event_requires_one_of": "another answer is in unusual.yaml",
+    "words.other_words_of": "another answer is in unusual.yaml",
     "representation.identifier_of": "another answer is in unusual.yaml",
     "representation.no_value_of": "another answer is in unusual.yaml",
     "words.auth_api_key": "the document shows this value (section 2.5)",

@@ -225,6 +225,13 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
         ),
     ),
     (
+        {"words.other_words_of": {"authtype": "refused"}},
+        (
+            "words.other_words_of.authtype: requests have no such field of words; did you mean"
+            " auth_type?"
+        ),
+    ),
+    (
         {"representation.no_value_of": {"deleted_att": "null", "array": "empty"}},
         (
             "representation.no_value_of.deleted_att: the document knows no such field,"
