@@ -146,7 +146,10 @@ class Assembly:
         self._timestamp = create_timestamp_writer(dialect.representation.timestamp.value)
         form = dialect.representation.identifier.value
         self._identifier = create_identifier_source(
-            form, randomness.identifiers, randomness.time_ns
+            form,
+            randomness.identifiers,
+            randomness.time_ns,
+            dialect.representation.identifier_of,
         )
         self._cursor_seal = database.cursor_seal(randomness.secrets)
         self.journal = RequestJournal(clock)

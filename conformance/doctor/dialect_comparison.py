@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.observations.answer import resources, shown
+from hookproof.conformance.observations.answer import Resource, resources, shown
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import IDENTIFIER_PATTERNS, TIMESTAMP_PATTERNS
@@ -23,12 +23,7 @@ def disagreements(dialect: Dialect, created: Exchange, broadcast: Exchange | Non
     """
     answers = [created, *([broadcast] if broadcast is not None else [])]
     found = [resource for answer in answers for resource in resources(answer)]
-    yield from _form(
-        "representation.identifier",
-        dialect.representation.identifier,
-        IDENTIFIER_PATTERNS,
-        [resource.text("uid") for resource in found],
-    )
+    yield from _identifiers(dialect, found)
     yield from _form(
         "representation.timestamp",
         dialect.representation.timestamp,
@@ -47,6 +42,18 @@ def disagreements(dialect: Dialect, created: Exchange, broadcast: Exchange | Non
         status = None if shown_by is None else shown(shown_by).get("status")
         if isinstance(status, str) and shown_by is not None:
             yield from _value(field, known, status, shown_by.operation_id)
+
+
+def _identifiers(dialect: Dialect, found: Sequence[Resource]) -> Iterator[str]:
+    patterns = dialect.representation.identifier_of
+    usual = [each.text("uid") for each in found if each.kind not in patterns]
+    field = "representation.identifier"
+    yield from _form(field, dialect.representation.identifier, IDENTIFIER_PATTERNS, usual)
+    for kind, pattern in patterns.items():
+        texts = [uid for each in found if each.kind == kind and (uid := each.text("uid"))]
+        others = [text for text in texts if re.fullmatch(pattern, text) is None]
+        if others:
+            yield f"{field}_of.{kind} says {pattern}; {len(others)} values differ: {others[0]}"
 
 
 def _form(

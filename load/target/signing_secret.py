@@ -1,10 +1,10 @@
 """New secrets, in the form that the dialect accepts (sections 4.1 and 4.3)."""
 
-import base64
 import secrets
 from typing import Final
 
-from hookproof.spec.dialect.vocabulary import SecretForm
+from hookproof.receiver.signatures.base64_text import encode_base64
+from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm
 
 SECRET_BYTES: Final = 32
 
@@ -12,6 +12,4 @@ SECRET_BYTES: Final = 32
 def new_secret(prefix: str, form: str) -> str:
     """A random secret; `form` is a word of `SecretForm`."""
     raw = secrets.token_bytes(SECRET_BYTES)
-    return prefix + (
-        raw.hex() if form == SecretForm.TEXT else base64.b64encode(raw).decode("ascii")
-    )
+    return prefix + (raw.hex() if form == SecretForm.TEXT else encode_base64(form, raw))

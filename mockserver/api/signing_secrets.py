@@ -1,12 +1,11 @@
 """Signing secrets (sections 2.3 and 4.3): generates strong ones and checks given ones."""
 
-import base64
-import binascii
 from dataclasses import dataclass
 
+from hookproof.mockserver.delivery.attempt.base64_text import ENCODE_BASE64, decode_base64
 from hookproof.mockserver.store.identifiers import Entropy
+from hookproof.spec.dialect.groups.signature_vocabulary import BASE64_VARIANTS, SecretForm
 from hookproof.spec.dialect.signature_scheme import Secrets
-from hookproof.spec.dialect.vocabulary import SecretForm
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,8 +22,8 @@ class SecretSource:
 
     def generate(self) -> str:
         key = self.entropy(self.rules.generated_bytes)
-        text = base64.b64encode(key).decode() if self.rules.form is SecretForm.BASE64 else key.hex()
-        return self.rules.prefix + text
+        is_text = self.rules.form is SecretForm.TEXT
+        return self.rules.prefix + (key.hex() if is_text else ENCODE_BASE64[self.rules.form](key))
 
     def accepts(self, given: str) -> bool:
         rest = given.removeprefix(self.rules.prefix)
@@ -33,6 +32,8 @@ class SecretSource:
         if self.rules.form is SecretForm.TEXT:
             return True
         try:
-            return bool(base64.b64decode(rest, validate=True))
-        except (binascii.Error, ValueError):
+            key = decode_base64(self.rules.form, rest)
+        except ValueError:
             return False
+        padded = BASE64_VARIANTS[self.rules.form].padded
+        return bool(key) and (len(rest) % 4 == 0 if padded else "=" not in rest)

@@ -6,17 +6,17 @@ left to `verification.verify`, which alone can say why not. So it may be narrow 
 wrong.
 """
 
-import base64
 import hmac
 import re
 from collections.abc import Sequence
 from typing import Final
 
 from hookproof.receiver.inbox.arrival import RawHeaders
+from hookproof.receiver.signatures.base64_text import encode_base64
 from hookproof.receiver.signatures.secret_key import secret_key
 from hookproof.receiver.signatures.signed_message import PLACEHOLDER, label_at
+from hookproof.spec.dialect.groups.signature_vocabulary import Encoding
 from hookproof.spec.dialect.signature_scheme import Secrets, SignatureScheme
-from hookproof.spec.dialect.vocabulary import Encoding
 
 LONGEST_NUMBER: Final = 20
 SHAPES: Final = {
@@ -37,7 +37,7 @@ class FastPath:
     ) -> None:
         self._keys = [secret_key(rules, secret) for secret in secrets]
         self._hash = scheme.hash.value
-        self._hex = scheme.encoding is Encoding.HEX
+        self._encoding = scheme.encoding
         self._unit_s = scheme.timestamp_unit.in_seconds
         self._tolerance_s = scheme.tolerance_s
         # The parts of what is signed: bytes as they are, and the names of fields.
@@ -106,11 +106,9 @@ class FastPath:
 
     def _expected_item(self, key: bytes, signed: bytes) -> bytes:
         mac = hmac.digest(key, signed, self._hash)
-        return (
-            self._before
-            + (mac.hex().encode() if self._hex else base64.b64encode(mac))
-            + self._after
-        )
+        is_hex = self._encoding is Encoding.HEX
+        text = mac.hex() if is_hex else encode_base64(self._encoding, mac)
+        return self._before + text.encode() + self._after
 
 
 def _pattern(template: str) -> "re.Pattern[bytes] | None":

@@ -1,9 +1,8 @@
 """The key behind the text of a signing secret (sections 2.3 and 2.4)."""
 
-import base64
-
+from hookproof.receiver.signatures.base64_text import decode_base64
+from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm
 from hookproof.spec.dialect.signature_scheme import Secrets
-from hookproof.spec.dialect.vocabulary import SecretForm
 
 
 def secret_key(rules: Secrets, secret: str) -> bytes:
@@ -12,22 +11,14 @@ def secret_key(rules: Secrets, secret: str) -> bytes:
         raise ValueError(f"does not begin with {rules.prefix!r}")
     text = secret.removeprefix(rules.prefix)
     try:
-        # Unpadded base64 stands for the same bytes, so it is accepted.
+        # Base64 with padding and without stands for the same bytes, so both are accepted.
         key = (
             (secret if rules.prefix_in_key and text else text).encode()
             if rules.form is SecretForm.TEXT
-            else canonical_base64(text + "=" * (-len(text) % 4))
+            else decode_base64(rules.form, text, any_padding=True)
         )
     except ValueError:
         raise ValueError(f"is not {rules.form}") from None
     if not key:
         raise ValueError("is empty")
     return key
-
-
-def canonical_base64(text: str) -> bytes:
-    """Decode canonical base64; raises ValueError for any other text."""
-    decoded = base64.b64decode(text, validate=True)
-    if base64.b64encode(decoded).decode("ascii") != text:
-        raise ValueError("not canonical")
-    return decoded

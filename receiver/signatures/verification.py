@@ -8,7 +8,8 @@ import hmac
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hookproof.receiver.signatures.secret_key import canonical_base64, secret_key
+from hookproof.receiver.signatures.base64_text import decode_base64
+from hookproof.receiver.signatures.secret_key import secret_key
 from hookproof.receiver.signatures.signed_message import (
     Headers,
     Reason,
@@ -17,8 +18,8 @@ from hookproof.receiver.signatures.signed_message import (
     read_headers,
     signed_bytes,
 )
+from hookproof.spec.dialect.groups.signature_vocabulary import Encoding
 from hookproof.spec.dialect.signature_scheme import Secrets, SignatureScheme
-from hookproof.spec.dialect.vocabulary import Encoding
 
 __all__ = ["Reason", "Unverified", "Verified", "verify"]
 
@@ -129,6 +130,6 @@ def _signature(encoding: Encoding, text: str | None) -> bytes:
     if text is None:
         return b""
     try:
-        return bytes.fromhex(text) if encoding is Encoding.HEX else canonical_base64(text)
+        return bytes.fromhex(text) if encoding is Encoding.HEX else decode_base64(encoding, text)
     except ValueError:
         return b""

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from hookproof.receiver.signatures.base64_text import encode_base64, loose_base64
 from hookproof.receiver.signatures.signed_message import Reason, label_at
 from hookproof.receiver.vectors.vector import Vector
-from hookproof.spec.dialect.vocabulary import Encoding
+from hookproof.spec.dialect.groups.signature_vocabulary import BASE64_VARIANTS, Encoding
 
-SIGNATURE: Final = re.compile(r"[0-9A-Za-z+/]{40,}={0,2}")
+SIGNATURE: Final = re.compile(r"[0-9A-Za-z+/_-]{40,}={0,2}")
 
 # The end of the name, the vector, the expected reason (None: accept), and the explanation.
 Change = tuple[str, Vector, Reason | None, str]
@@ -30,14 +31,14 @@ def with_signatures(vector: Vector, *signatures: str) -> Vector:
 
 
 def _digest(vector: Vector, text: str) -> bytes:
-    return bytes.fromhex(text) if vector.scheme.encoding is Encoding.HEX else base64.b64decode(text)
+    return bytes.fromhex(text) if vector.scheme.encoding is Encoding.HEX else loose_base64(text)
 
 
 def _text(vector: Vector, digest: bytes) -> str:
     return (
         digest.hex()
         if vector.scheme.encoding is Encoding.HEX
-        else base64.b64encode(digest).decode()
+        else encode_base64(vector.scheme.encoding, digest)
     )
 
 
@@ -100,7 +101,7 @@ def other_encodings(vector: Vector) -> Iterator[Change]:
         ("in base64 of its hex", base64.b64encode(digest.hex().encode()).decode()),
         (
             "with its letters' case swapped",
-            text.swapcase() if vector.scheme.encoding is Encoding.BASE64 else text,
+            text.swapcase() if vector.scheme.encoding in BASE64_VARIANTS else text,
         ),
     ):
         if other != text:

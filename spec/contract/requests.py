@@ -11,13 +11,13 @@ from typing import Any, Final
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
 from hookproof.spec.dialect.groups.requests import least_expiration, most
+from hookproof.spec.dialect.groups.signature_vocabulary import BASE64_VARIANTS, SecretForm
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import (
     AboveMaximum,
     BadParameter,
     OnInput,
     PartialMapping,
-    SecretForm,
     ZeroLimit,
 )
 from hookproof.spec.dialect.zero_timeout import least_http_timeout
@@ -35,7 +35,6 @@ from hookproof.spec.openapi_document import (
 # The unnamed parameters of section 4.4, by their gap, and the prefix of their fields in Paging.
 FILTERS: Final = {"portal-owner-filter-name": "owner", "portal-name-filter-name": "name"}
 
-_BASE64: Final = "(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)$"
 _ANY_TEXT: Final = r"[\s\S]+$"
 _UNNAMED: Final = "x-unnamed-parameters"
 
@@ -136,14 +135,21 @@ def _bound(document: Document, dialect: Dialect) -> None:
     roll["expiration"]["description"] += f" Here: {dialect.rolling.expiration_unit}."
     secret = dialect.signatures.secret
     if only(secret.other_forms, OnInput.REFUSED):
-        text = _BASE64 if secret.form is SecretForm.BASE64 else _ANY_TEXT
-        pattern = f"^{re.escape(secret.prefix)}{text}"
+        pattern = f"^{re.escape(secret.prefix)}{_secret_text(secret.form)}"
         create["secret"]["pattern"] = roll["secret"]["pattern"] = pattern
 
 
+def _secret_text(form: SecretForm) -> str:
+    """What follows the prefix of a secret, as a regular expression."""
+    if form is SecretForm.TEXT:
+        return _ANY_TEXT
+    variant = BASE64_VARIANTS[form]
+    letter = f"[{variant.letters}]"
+    one, two = ("=", "==") if variant.padded else ("", "")
+    return f"(?:{letter}{{4}})*(?:{letter}{{4}}|{letter}{{3}}{one}|{letter}{{2}}{two})$"
+
+
 def _enumerate(document: Document, dialect: Dialect) -> None:
-    if not only(dialect.words.other_words, OnInput.REFUSED):
-        return
     words = dialect.words
     words_of_fields = {  # section 2.9
         "CreateEndpointAuthentication": {
@@ -157,7 +163,8 @@ def _enumerate(document: Document, dialect: Dialect) -> None:
     }
     for schema, fields in words_of_fields.items():
         for field, values in fields.items():
-            schema_named(document, schema)["properties"][field]["enum"] = values
+            if only(words.other_words_in(field), OnInput.REFUSED):
+                schema_named(document, schema)["properties"][field]["enum"] = values
 
 
 def _restrict_other_fields(document: Document, dialect: Dialect, schemas: tuple[str, ...]) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import IDENTIFIER_PATTERNS, TIMESTAMP_PATTERNS, NoValue
+from hookproof.spec.dialect.vocabulary import TIMESTAMP_PATTERNS, NoValue
 from hookproof.spec.openapi_document import (
     SCHEMAS,
     Document,
@@ -47,7 +47,7 @@ def specialise_responses(document: Document, dialect: Dialect) -> None:
     request_fields = _request_fields(openapi_document())
     schemas = _resource_schemas(document)
     for name in schemas:
-        _restrict_forms(schema_named(document, name), dialect, request_fields)
+        _restrict_forms(document, name, dialect, request_fields)
     for name in schemas:
         _allow_null(document, name, dialect)
     _specialise_refusals(document, dialect)
@@ -89,13 +89,16 @@ def _resource_schemas(document: Document) -> list[str]:
     return sorted(name for name in names if "properties" in schema_named(document, name))
 
 
-def _restrict_forms(schema: Document, dialect: Dialect, request_fields: set[str]) -> None:
+def _restrict_forms(
+    document: Document, resource: str, dialect: Dialect, request_fields: set[str]
+) -> None:
     """Restrict identifiers and timestamps (section 2.9); values from a client stay as sent."""
-    forms = dialect.representation
+    schema, forms = schema_named(document, resource), dialect.representation
+    identifiers = forms.identifier_patterns(resource)
     empty = ("^$",) if forms.may_be_empty else ()
     for name, value in schema["properties"].items():
-        if name == "uid" and forms.identifier.decided:
-            value["pattern"] = _either(forms.identifier, IDENTIFIER_PATTERNS)
+        if name == "uid" and identifiers:
+            value["pattern"] = "|".join(identifiers)
         elif name.endswith("_at") and name not in request_fields and forms.timestamp.decided:
             value["pattern"] = "|".join((_either(forms.timestamp, TIMESTAMP_PATTERNS), *empty))
 

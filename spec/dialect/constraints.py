@@ -38,6 +38,10 @@ MEDIA_TYPE: Final = Shape(
 )
 PARAMETER: Final = Shape(r"^[0-9A-Za-z._~-]+$", "the name of a query parameter")
 ONE_WORD: Final = Shape(r"^[0-9a-z][0-9a-z-]*$", "a word of small letters, digits and hyphens")
+IDENTIFIER: Final = Shape(
+    r"^([0-9A-Za-z_:~-]|\[[0-9A-Za-z_-]+\](\{[0-9]{1,3}(,[0-9]{1,3})?\})?)+$",
+    "letters, digits, _, :, ~, - and sets of them such as [0-9a-z]{22} or [0-9a-z]{10,30}",
+)
 PRINTABLE: Final = Shape(r"^[ -~]*$", "printable ASCII text")
 HEADER_TEXT: Final = Shape(
     r"^[!-~]([ !-~]*[!-~])?$", "printable ASCII text without blanks at its ends"

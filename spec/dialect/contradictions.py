@@ -3,6 +3,7 @@
 Each check yields the location of the answer to change, and why. Templates have their own module.
 """
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from operator import attrgetter
 from typing import Any, Final
@@ -10,13 +11,13 @@ from typing import Any, Final
 from hookproof.spec.dialect.answer import UNREAD, Answer
 from hookproof.spec.dialect.groups.errors import KEY_REFUSALS, REFUSALS, WITHOUT_OPERATION
 from hookproof.spec.dialect.groups.requests import REQUIRES, REQUIRES_ONE_OF
-from hookproof.spec.dialect.model import LABELS, Dialect
+from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm
+from hookproof.spec.dialect.model import LABELS, WORDS_IN_REQUESTS, Dialect
 from hookproof.spec.dialect.template_contradictions import (
     ONE_SECRET,
     Contradiction,
     template_contradictions,
 )
-from hookproof.spec.dialect.vocabulary import SecretForm
 from hookproof.spec.openapi_document import (
     JSON_TYPES,
     content_schema,
@@ -155,6 +156,29 @@ def _fields_without_value_exist(dialect: Dialect) -> Iterator[Contradiction]:
             )
 
 
+def _identifier_patterns_are_usable(dialect: Dialect) -> Iterator[Contradiction]:
+    """Each key names a resource, and its pattern is a regular expression."""
+    schemas = openapi_document()["components"]["schemas"]
+    known = sorted(
+        name for name, schema in schemas.items() if "uid" in schema.get("properties", ())
+    )
+    for key, pattern in _as_far_as_read(dialect.representation.identifier_of):
+        location: Location = ("representation", "identifier_of", key)
+        if key not in known:
+            yield location, f"no such resource has an identifier{did_you_mean(key, known)}"
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            yield location, f"the pattern cannot be read: {error}"
+
+
+def _enumerated_fields_exist(dialect: Dialect) -> Iterator[Contradiction]:
+    for key, _ in _as_far_as_read(dialect.words.other_words_of):
+        if key not in WORDS_IN_REQUESTS:
+            known = did_you_mean(key, WORDS_IN_REQUESTS)
+            yield ("words", "other_words_of", key), f"requests have no such field of words{known}"
+
+
 def _required_anyway(dialect: Dialect, operation_id: str) -> Iterator[Contradiction]:
     required = _items(dialect, f"requests.{REQUIRES[operation_id]}")
     answer = REQUIRES_ONE_OF[operation_id]
@@ -263,6 +287,8 @@ _CHECKS: Final = (
     _filters_are_new,
     _fields_exist,
     _fields_without_value_exist,
+    _identifier_patterns_are_usable,
+    _enumerated_fields_exist,
     _both_secrets_sign,
     _identifier_is_sent,
     _prefix_can_be_in_the_key,

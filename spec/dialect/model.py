@@ -18,6 +18,7 @@ from hookproof.spec.dialect.constraints import (
     AMOUNT,
     COUNT,
     HEADER_TEXT,
+    IDENTIFIER,
     ONE_WORD,
     PARAMETER,
     REFUSAL,
@@ -31,6 +32,7 @@ from hookproof.spec.dialect.groups.request_vocabulary import PrevWithoutCursor
 from hookproof.spec.dialect.groups.requests import RequestRules
 from hookproof.spec.dialect.signature_scheme import Signatures
 from hookproof.spec.dialect.vocabulary import (
+    IDENTIFIER_PATTERNS,
     AboveMaximum,
     BadParameter,
     CursorForm,
@@ -106,6 +108,12 @@ class Representation:
     """Section 2.9: the forms of values."""
 
     identifier: Annotated[Answer[IdentifierForm], "form of assigned identifiers"]
+    identifier_of: Annotated[
+        Mapping[str, str],
+        "patterns that the identifiers of single resources have instead, by a name such as"
+        " Endpoint: ep_[0-9A-Za-z]{22}",
+        IDENTIFIER,
+    ] = field(default_factory=dict)
     timestamp: Annotated[Answer[TimestampForm], "form of timestamps"]
     no_value: Annotated[Answer[NoValue], "how a field without value is shown"]
     no_value_of: Annotated[
@@ -142,6 +150,15 @@ class Representation:
         Answer[EventQuery], "where url_query_params of a broadcast comes from"
     ] = NOT_ASKED
 
+    def identifier_patterns(self, resource: str) -> tuple[str, ...]:
+        """Regular expressions of which an identifier fits one; none if every text is one.
+
+        `resource` is the name of its schema in the contract.
+        """
+        if resource in self.identifier_of:
+            return (f"^{self.identifier_of[resource]}$",)
+        return tuple(IDENTIFIER_PATTERNS[form] for form in self.identifier.allowed)
+
     def no_value_in(self, resource: str, name: str, json_type: str) -> Answer[NoValue]:
         """How a field of this type is shown without value; what names it best decides.
 
@@ -157,6 +174,10 @@ class Representation:
         """Whether an empty value may stand for none, in one field at least."""
         answers = (self.no_value, *self.no_value_of.values())
         return any(answer.allows(NoValue.EMPTY) for answer in answers)
+
+
+# The enumerated fields of requests (sections 2.5 and 4.6).
+WORDS_IN_REQUESTS: Final = ("type", "authentication_type", "expiry_time_unit", "auth_type")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,6 +207,14 @@ class Words:
     other_words: Annotated[
         Answer[OnInput], "what happens to an enumerated field with a word not listed here"
     ]
+    other_words_of: Annotated[
+        Mapping[str, Answer[OnInput]],
+        "what happens in single fields instead, by a name such as auth_type",
+    ] = field(default_factory=dict)
+
+    def other_words_in(self, name: str) -> Answer[OnInput]:
+        """What happens to a word that is not listed in a field of requests of this name."""
+        return self.other_words_of.get(name, self.other_words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

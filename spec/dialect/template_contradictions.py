@@ -10,9 +10,13 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Final
 
 from hookproof.spec.dialect.answer import UNREAD
+from hookproof.spec.dialect.groups.signature_vocabulary import (
+    BASE64_VARIANTS,
+    Encoding,
+    SigningSecrets,
+)
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.signature_scheme import SignatureScheme
-from hookproof.spec.dialect.vocabulary import Encoding, SigningSecrets
 from hookproof.spec.strict_yaml.file_problem import Location
 from hookproof.spec.strict_yaml.schema_wording import did_you_mean
 
@@ -31,7 +35,10 @@ PLACEHOLDERS: Final[Mapping[str, tuple[str, ...]]] = {
 ONE_SECRET: Final = (SigningSecrets.NEWEST, SigningSecrets.OLDEST)
 
 _PLACEHOLDER: Final = re.compile(r"\{(\w*)\}")
-_ALPHABETS: Final = {Encoding.HEX: "[0-9a-f]+", Encoding.BASE64: "[0-9A-Za-z+/=]+"}
+_ALPHABETS: Final = {
+    Encoding.HEX: "[0-9a-f]+",
+    **{word: f"[{variant.letters}=]+" for word, variant in BASE64_VARIANTS.items()},
+}
 
 
 def template_contradictions(dialect: Dialect) -> Iterator[Contradiction]:

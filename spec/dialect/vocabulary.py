@@ -345,10 +345,14 @@ class AppIdMeaning(StrEnum):
 
 
 class PortalEndpointsMeaning(StrEnum):
-    """What the deprecated endpoints list of a portal link does (section 9)."""
+    """What the deprecated endpoints list of a portal link does (section 9).
+
+    One that is shown is kept as it was written, and adds no endpoint to the portal link.
+    """
 
     ADDED = "added"
     IGNORED = "ignored"
+    SHOWN = "shown"
 
 
 class Notify(StrEnum):
@@ -358,33 +362,3 @@ class Notify(StrEnum):
     STATE_CHANGE = "state_change"
     EXHAUSTED_OR_STATE_CHANGE = "exhausted_or_state_change"
     NEVER = "never"
-
-
-class Hash(StrEnum):
-    """The hash of the HMAC that signs a delivery."""
-
-    SHA256 = "sha256"
-    SHA512 = "sha512"
-
-
-class Encoding(StrEnum):
-    """How the bytes of a signature are written in a header."""
-
-    HEX = "hex"
-    BASE64 = "base64"
-
-
-class SecretForm(StrEnum):
-    """How the text of a secret, without its prefix, becomes the key of the HMAC."""
-
-    TEXT = "text"
-    BASE64 = "base64"
-
-
-class SigningSecrets(StrEnum):
-    """Which of the valid secrets sign a delivery, in the order of their signatures."""
-
-    NEWEST = "newest"
-    OLDEST = "oldest"
-    ALL_OLDEST_FIRST = "all_oldest_first"
-    ALL_NEWEST_FIRST = "all_newest_first"

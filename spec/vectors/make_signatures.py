@@ -14,17 +14,24 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 VECTORS: Final = Path(__file__).with_name("signatures.json")
+# How each encoding of the dialects changes what `openssl base64` writes.
+BASE64: Final[Mapping[str, Callable[[str], str]]] = {
+    "base64": lambda text: text,
+    "base64_unpadded": lambda text: text.rstrip("="),
+    "base64url": lambda text: text.replace("+", "-").replace("/", "_"),
+    "base64url_unpadded": lambda text: text.replace("+", "-").replace("/", "_").rstrip("="),
+}
 ABOUT: Final = (
     "Signed deliveries. secrets: oldest first. timestamp: the time of the attempt in Unix seconds,"
     " of which a service that signs whole units drops the rest. body_b64: the raw body in base64."
     " headers: all that the signature needs. scheme, where present: answers that replace those of"
-    " the dialect's format, which `advanced` chooses."
+    " the dialect's format, which `advanced` chooses; secret, likewise, of its secrets."
 )
 
 # Signs a message: from key and message to the signature in a header.
@@ -46,6 +53,7 @@ class Case:
     hash: str
     encoding: str
     overrides: bool = False
+    secret_form: str | None = None
 
 
 def reference_simple(case: Case, sign: Sign) -> dict[str, str]:
@@ -121,8 +129,14 @@ ALGORITHMS: Final = {
 
 # Hash and encoding of the vectors that override their dialect's scheme.
 OTHER_ALGORITHMS: Final = {
-    "reference": (("sha256", "base64"), ("sha512", "hex"), ("sha512", "base64")),
-    "contrary": (("sha256", "hex"), ("sha256", "base64"), ("sha512", "hex")),
+    "reference": (
+        *(("sha256", "base64"), ("sha512", "hex"), ("sha512", "base64")),
+        *(("sha256", "base64_unpadded"), ("sha256", "base64url"), ("sha256", "base64url_unpadded")),
+    ),
+    "contrary": (
+        *(("sha256", "hex"), ("sha256", "base64"), ("sha512", "hex")),
+        *(("sha512", "base64_unpadded"), ("sha512", "base64url"), ("sha512", "base64url_unpadded")),
+    ),
 }
 
 BODIES: Final = {
@@ -163,6 +177,16 @@ def cases() -> Iterator[Case]:
         for hash_name, encoding in OTHER_ALGORITHMS.get(dialect, ()):
             name = f"{kind}: {hash_name} in {encoding}"
             yield replace(plain, name=name, hash=hash_name, encoding=encoding, overrides=True)
+    for form in BASE64:
+        plain = with_keys("contrary", 2, advanced=True)
+        texts = (BASE64[form](base64.b64encode(key).decode()) for key in plain.keys)
+        if form != "base64":  # which is the dialect's own
+            yield replace(
+                plain,
+                name=f"contrary, advanced: secrets in {form}",
+                secrets=tuple(f"hs_{text}" for text in texts),
+                secret_form=form,
+            )
     for advanced in (False, True):
         text = "cl\u00e9 \u9375 \U0001f511 with spaces"
         name = f"reference, {'advanced' if advanced else 'simple'}: a secret beyond ASCII"
@@ -203,11 +227,13 @@ def with_keys(dialect: str, count: int, *, advanced: bool, size: int = 32) -> Ca
 def vector(case: Case, sign: Sign) -> dict[str, object]:
     """The signed case as it is in the file."""
     override = {"scheme": {"hash": case.hash, "encoding": case.encoding}} if case.overrides else {}
+    form = {"secret": {"form": case.secret_form}} if case.secret_form else {}
     return {
         "name": case.name,
         "dialect": case.dialect,
         "advanced": case.advanced,
         **override,
+        **form,
         "secrets": list(case.secrets),
         "id": case.event_id,
         "timestamp": case.timestamp,
@@ -224,7 +250,7 @@ def signed_by_openssl(case: Case) -> dict[str, object]:
         if case.encoding == "hex":
             return openssl(*hmac, "-r", standard_input=message).split()[0].decode()
         raw = openssl(*hmac, "-binary", standard_input=message)
-        return openssl("base64", "-A", standard_input=raw).decode()
+        return BASE64[case.encoding](openssl("base64", "-A", standard_input=raw).decode())
 
     return vector(case, sign)
 

@@ -14,14 +14,14 @@ from hookproof.conformance.learning.learned_answers import (
 )
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.answers import answers_of
+from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm, SigningSecrets
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import (
     CreationVisit,
+    IdentifierForm,
     KeyScope,
     OnInput,
     RetryAfter,
-    SecretForm,
-    SigningSecrets,
     ZeroTimeout,
 )
 from hookproof.spec.dialect.zero_timeout import least_http_timeout
@@ -98,6 +98,31 @@ def _first_labels(learned: Any, true: Any, _dialect: Dialect) -> bool:
     return list(learned) == [*counted, *further][: len(learned)]
 
 
+def _prefixes(learned: Any, true: Any, _dialect: Dialect) -> bool:
+    """A pattern is learned wider than it is, with the same prefix, where there is one."""
+    return all(
+        kind in true and pattern.partition("[")[0] == true[kind].partition("[")[0]
+        for kind, pattern in learned.items()
+    )
+
+
+def _identifier(learned: Any, true: Any, dialect: Dialect) -> bool:
+    """Any text, where resources of which too little was seen have a pattern of their own."""
+    opaque = learned == IdentifierForm.OPAQUE and bool(dialect.representation.identifier_of)
+    return learned in true.allowed or opaque
+
+
+def _other_words(learned: Any, true: Any, dialect: Dialect) -> bool:
+    """What an update of a portal link shows alone counts for all fields."""
+    return any(
+        answer.allows(learned) for answer in (true, dialect.words.other_words_in("auth_type"))
+    )
+
+
+def _other_words_of(learned: Any, _true: Any, dialect: Dialect) -> bool:
+    return all(dialect.words.other_words_in(name).allows(word) for name, word in learned.items())
+
+
 def _least_timeout(learned: Any, _true: Any, dialect: Dialect) -> bool:
     """A minimum of 1, and a 0 that is refused, are the same behaviour."""
     return bool(learned == least_http_timeout(dialect))
@@ -140,6 +165,10 @@ RULES: Mapping[str, Callable[[Any, Any, Dialect], bool]] = {
         )
     },
     "requests.service_assigned": _same_members,
+    "representation.identifier": _identifier,
+    "words.other_words": _other_words,
+    "words.other_words_of": _other_words_of,
+    "representation.identifier_of": _prefixes,
     "requests.http_timeout_minimum": _least_timeout,
     "delivery.zero_http_timeout": _zero_timeout,
     **{
@@ -175,6 +204,8 @@ NEVER = frozenset(
         "requests.create_broadcast_event_requires_one_of",
         "delivery.further_reserved_headers",
         "representation.no_value_of",
+        "representation.identifier_of",
+        "words.other_words_of",
         "errors.by_operation",
         "errors.bodies",
     }

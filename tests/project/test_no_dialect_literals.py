@@ -32,8 +32,8 @@ PLACEHOLDER: Final = re.compile(r"\{\w+\}")
 # A text of a dialect that is looked for within longer literals too.
 DISTINCTIVE: Final = re.compile(r"^(?=.{6,})(?=.*[A-Z_-])")
 
-# Texts that mean something else as well: a media type, a scheme, nothing, two encodings.
-NEUTRAL: Final = frozenset({"application/json", "http", "none", "hex", "base64"})
+# Texts that mean something else as well: a media type, a scheme, nothing, encodings.
+NEUTRAL: Final = frozenset({"application/json", "http", "none", "hex", "base64", "base64url"})
 
 ANY_STATUS: Final = frozenset(range(100, 600))
 

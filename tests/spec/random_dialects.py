@@ -40,6 +40,11 @@ FURTHER: dict[str, list[Any]] = {
     ],
     "errors.unknown_resource": [400, 403],
     "errors.unknown_project": [403, 400],
+    "representation.identifier_of": [
+        {"Endpoint": "ep_[0-9A-Za-z]{22}", "Event": "evt-[0-9a-z]{12,20}"},
+        {"Secret": "sec_[0-9a-f]{16}", "PortalLink": "pl:[0-9A-Z]{12}", "Source": "[0-9]{9}"},
+    ],
+    "words.other_words_of": [{"auth_type": "ignored"}, {"auth_type": "refused"}],
     "words.event_created": ["queued", "Pending"],
     "words.endpoint_active": ["enabled"],
     "words.endpoint_disabled": ["disabled"],

@@ -7,7 +7,6 @@
 Hosts are reserved names (`*.invalid`): a target must not be led to call strangers.
 """
 
-import base64
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,9 +14,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.receiver.signatures.base64_text import encode_base64
 from hookproof.spec.dialect.groups.requests import accepted_timeout, least_expiration, most
+from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import Reach, SecretForm, TimestampForm
+from hookproof.spec.dialect.vocabulary import Reach, TimestampForm
 
 TIMESTAMP_WRITERS: Mapping[TimestampForm, Callable[[float], str]] = {
     TimestampForm.RFC3339_MICROSECONDS: lambda at: datetime.fromtimestamp(at, UTC).strftime(
@@ -213,7 +214,7 @@ class RequestBodies:
         rules = self.dialect.signatures.secret
         content = self.random.randbytes(SECRET_BYTES)
         text = (
-            base64.b64encode(content).decode() if rules.form is SecretForm.BASE64 else content.hex()
+            content.hex() if rules.form is SecretForm.TEXT else encode_base64(rules.form, content)
         )
         return rules.prefix + text
 

@@ -5,15 +5,15 @@ them, since the document names no characters that a text may have; so each field
 a weaker text, and the first that the target accepts is used.
 """
 
-import base64
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Exchange
+from hookproof.receiver.signatures.base64_text import encode_base64
 from hookproof.spec.dialect.groups.requests import most
-from hookproof.spec.dialect.vocabulary import SecretForm
+from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm
 
 # Longer than the columns that most databases have for a text.
 LENGTH: Final = 1200
@@ -208,7 +208,7 @@ def _secrets(bodies: RequestBodies) -> Candidates:
     if rules.form is SecretForm.TEXT:
         return tuple(f"{rules.prefix}{text.strip()}" for text in texts(bodies.word("secret")))
     content = b"\xfb\xff\xfe" * 12 + bodies.random.randbytes(11)
-    return (rules.prefix + base64.b64encode(content).decode(),)
+    return (rules.prefix + encode_base64(rules.form, content),)
 
 
 def _odd_below(bound: int | None) -> int:

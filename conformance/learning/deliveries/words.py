@@ -10,6 +10,7 @@ from hookproof.conformance.experiments.support.json_web_key import rsa_key
 from hookproof.conformance.learning.candidates import candidates
 from hookproof.conformance.learning.deliveries.listener import DeliverySession
 from hookproof.receiver.replies.token_server_settings import TokenServerSettings
+from hookproof.spec.dialect.vocabulary import OnInput
 
 API_KEY: Final = "words.auth_api_key"
 BASIC: Final = "words.auth_basic"
@@ -32,7 +33,8 @@ class WordListeners:
     def are_needed(self) -> bool:
         """Whether the API alone did not show the words."""
         answers = self._delivery.session.answers
-        return not answers.is_seen(OAUTH2) and answers.value("words.other_words") == "ignored"
+        others = answers.dialect.words.other_words_in("type")
+        return not answers.is_seen(OAUTH2) and others.allowed == (OnInput.IGNORED,)
 
     def _words(self, field: str) -> tuple[str, ...]:
         extended = self._delivery.session.answers.extended

@@ -13,7 +13,7 @@ from hookproof.conformance.learning.candidates import candidates, units
 from hookproof.conformance.learning.session import CREATE, ProbeSession
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import refused, shown
-from hookproof.spec.dialect.vocabulary import TimeUnit
+from hookproof.spec.dialect.vocabulary import OnInput, TimeUnit
 
 # Each kind: the field of its word, and the member that goes with it.
 KINDS: Final = {
@@ -38,9 +38,9 @@ async def probe_authentication(session: ProbeSession) -> None:
         seconds = TimeUnit.SECONDS.value
         session.answers.assume("words.oauth2_expiry_units", {seconds: seconds}, OTHERS_ACCEPTED)
         if unknown.succeeded:
-            session.answers.see("words.other_words", "ignored", shown_by=unknown)
+            _see_other_words(session, OnInput.IGNORED, unknown)
     else:
-        session.answers.see("words.other_words", "refused", shown_by=unknown)
+        _see_other_words(session, OnInput.REFUSED, unknown)
         for field, member in KINDS.items():
             await _find_word(session, field, member, members[member])
         await _find_oauth2_words(session, members["oauth2"])
@@ -213,3 +213,14 @@ def _texts(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
             yield from _texts(item, f"{path}.{name}".removeprefix("."))
     elif isinstance(value, str):
         yield path, value
+
+
+def _see_other_words(session: ProbeSession, meaning: OnInput, unknown: Exchange) -> None:
+    """What becomes of an unknown word here decides for all fields but one: that of portal links,
+    where an update has shown something else before.
+    """
+    answers, field = session.answers, "words.other_words"
+    if answers.is_seen(field) and answers.value(field) != meaning:
+        earlier = answers.answer(field)
+        answers.see(f"{field}_of", {"auth_type": earlier.written}, shown_by=earlier.shown_by)
+    answers.see(field, meaning.value, shown_by=unknown)

@@ -154,7 +154,9 @@ class _LinkProbe:
             answers.see(field, "kept" if kept[0] else "cleared", shown_by=retrieved)
 
     async def listed_endpoints(self, uid: str) -> None:
-        """Whether the deprecated list adds an endpoint of another owner (section 9)."""
+        """Whether the deprecated list adds an endpoint of another owner, or is kept as it is, or
+        does nothing (section 9).
+        """
         owner = self._session.word("owner")
         answer = await self._update(
             "with an endpoint", **self._body(owner_id=owner, endpoints=[uid])
@@ -164,10 +166,12 @@ class _LinkProbe:
         if not answer.succeeded:
             return
         uids = [one.get("uid") for one in records or () if isinstance(one, dict)]
-        added = uid in uids or uid in (listed if isinstance(listed, list) else [])
-        self._session.answers.see(
-            "requests.portal_endpoints", "added" if added else "ignored", shown_by=answer
-        )
+        meanings = ["ignored"]
+        if uid in uids:
+            meanings = ["added"]
+        elif isinstance(listed, list) and uid in listed:
+            meanings = ["shown"] if isinstance(records, list) else ["added", "shown"]
+        self._session.answers.see("requests.portal_endpoints", *meanings, shown_by=answer)
 
     async def unknown_endpoint(self, uid: str) -> None:
         """What becomes of an identifier that looks like this one and is nobody's."""

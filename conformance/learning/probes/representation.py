@@ -9,19 +9,29 @@ from hookproof.conformance.learning.probes.endpoints import generated_secret
 from hookproof.conformance.learning.session import CREATE, ProbeSession
 from hookproof.conformance.learning.signatures.search import SECRET_PREFIX
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.observations.answer import refused, resources, shown
-from hookproof.receiver.signatures.secret_key import canonical_base64
+from hookproof.conformance.observations.answer import Resource, refused, resources, shown
+from hookproof.receiver.signatures.base64_text import (
+    decode_base64,
+    encode_base64,
+    loose_base64,
+)
+from hookproof.spec.dialect.groups.signature_vocabulary import BASE64_VARIANTS, SecretForm
 from hookproof.spec.dialect.vocabulary import (
     IDENTIFIER_PATTERNS,
     TIMESTAMP_PATTERNS,
-    SecretForm,
 )
 
 TIMES: Final = ("created_at", "updated_at", "expires_at")
 # Fields that an endpoint has no value for unless one was sent.
 VALUELESS: Final = ("description", "slack_webhook_url", "support_email", "deleted_at")
+# What begins an identifier, and what may follow. What has digits may be a time, which goes on.
+ID_PREFIX: Final = re.compile(r"[A-Za-z]{1,16}[_:-]")
+PLAIN: Final = re.compile("[0-9A-Za-z_-]{1,400}")
+FEWEST_IDENTIFIERS: Final = 4
 HEX: Final = re.compile(r"^(?:[0-9a-f]{2})+$")
 FEWEST_SECRETS: Final = 3
+# How many are looked at where they do not show the alphabet of their base64.
+MOST_SECRETS: Final = 8
 
 
 def read_forms(session: ProbeSession) -> None:
@@ -35,15 +45,50 @@ def read_forms(session: ProbeSession) -> None:
     proof = next((each for each in session.exchanges if shown(each).get("uid")), None)
     if proof is None:
         return
-    uids = [resource.text("uid") for resource in found]
+    patterns = _see_identifier_patterns(session, found, proof)
+    usual = [each for each in found if each.kind not in patterns] or found
+    uids = [resource.text("uid") for resource in usual]
     times = [resource.text(name) for resource in found for name in TIMES]
-    for field, patterns, values in (
+    for field, forms, values in (
         ("representation.identifier", IDENTIFIER_PATTERNS, uids),
         ("representation.timestamp", TIMESTAMP_PATTERNS, times),
     ):
         texts = [value for value in values if value]
-        _see_form(session, field, patterns, texts, proof)
+        _see_form(session, field, forms, texts, proof)
     _see_no_value(session)
+
+
+def _see_identifier_patterns(
+    session: ProbeSession, found: Sequence[Resource], proof: Exchange
+) -> Mapping[str, str]:
+    """The patterns of those resources whose identifiers have one."""
+    uids: dict[str, dict[str, None]] = {}
+    for resource in found:
+        if uid := resource.text("uid"):
+            uids.setdefault(resource.kind.value, {})[uid] = None
+    patterns = {kind: pattern for kind, texts in uids.items() if (pattern := pattern_of([*texts]))}
+    if patterns:
+        count = sum(len(uids[kind]) for kind in patterns)
+        session.answers.see("representation.identifier_of", patterns, shown_by=proof, count=count)
+    return patterns
+
+
+def pattern_of(texts: Sequence[str]) -> str | None:
+    """A pattern of identifiers with a prefix; None if too few were seen, or they have none.
+
+    It allows all letters and digits, and half and double the lengths that were seen, since others
+    may follow.
+    """
+    prefixes = {match.group() if (match := ID_PREFIX.match(text)) else "" for text in texts}
+    if len(texts) < FEWEST_IDENTIFIERS or len(prefixes) > 1 or "" in prefixes:
+        return None
+    prefix = prefixes.pop()
+    rests = [text.removeprefix(prefix) for text in texts]
+    if not all(map(PLAIN.fullmatch, rests)):
+        return None
+    letters = "0-9A-Za-z_-" if {"_", "-"} & {*"".join(rests)} else "0-9A-Za-z"
+    lengths = [len(rest) for rest in rests]
+    return f"{prefix}[{letters}]{{{max(1, min(lengths) // 2)},{2 * max(lengths)}}}"
 
 
 def _see_form(
@@ -105,7 +150,7 @@ def _ways(exchange: Exchange) -> Iterator[str]:
 
 async def probe_secrets(session: ProbeSession) -> None:
     """Learn what a generated secret looks like from those of several endpoints."""
-    while len(_with_secrets(session)) < FEWEST_SECRETS:
+    while _is_another_needed([value for value, _ in _with_secrets(session)]):
         another = await session.call(CREATE, "for its secret", body=session.endpoint())
         if generated_secret(another) is None:
             break
@@ -116,10 +161,9 @@ async def probe_secrets(session: ProbeSession) -> None:
             "signatures.secret.prefix", "the answers to creations show no generated secrets"
         )
         return
-    prefixes = {match.group() if (match := SECRET_PREFIX.match(value)) else "" for value in values}
-    prefix = prefixes.pop() if len(prefixes) == 1 else ""
-    texts = [value.removeprefix(prefix) for value in values]
-    form, sizes = _form_of(texts)
+    prefix = _prefix_of(values)
+    forms, sizes = possible_forms([value.removeprefix(prefix) for value in values])
+    form = await _form_with_padding(session, prefix, forms) if len(sizes) == 1 else forms[0]
     answers, count = session.answers, len(values)
     answers.see("signatures.secret.prefix", prefix, shown_by=proof, count=count)
     answers.see("signatures.secret.form", form.value, shown_by=proof, count=count)
@@ -138,15 +182,60 @@ def _with_secrets(session: ProbeSession) -> list[tuple[str, Exchange]]:
     ]
 
 
-def _form_of(texts: Sequence[str]) -> tuple[SecretForm, set[int]]:
-    """The form of secrets, and how many random bytes each has."""
+def _is_another_needed(values: Sequence[str]) -> bool:
+    """Whether so few generated secrets do not show their form."""
+    if len(values) < FEWEST_SECRETS:
+        return True
+    prefix = _prefix_of(values)
+    forms, _ = possible_forms([value.removeprefix(prefix) for value in values])
+    shown = {BASE64_VARIANTS[form].url_safe for form in forms if form in BASE64_VARIANTS}
+    return len(shown) > 1 and len(values) < MOST_SECRETS
+
+
+def _prefix_of(values: Sequence[str]) -> str:
+    prefixes = {match.group() if (match := SECRET_PREFIX.match(value)) else "" for value in values}
+    return prefixes.pop() if len(prefixes) == 1 else ""
+
+
+def possible_forms(texts: Sequence[str]) -> tuple[list[SecretForm], set[int]]:
+    """The forms that secrets can have, the likeliest first, and how many random bytes each has."""
     if all(map(HEX.match, texts)):
-        return SecretForm.TEXT, {len(text) // 2 for text in texts}
+        return [SecretForm.TEXT], {len(text) // 2 for text in texts}
+    forms = [
+        SecretForm(word) for word in BASE64_VARIANTS if all(_is_base64(word, t) for t in texts)
+    ]
+    if not forms:
+        return [SecretForm.TEXT], {len(text) * 3 // 4 for text in texts}
+    return forms, {len(loose_base64(text)) for text in texts}
+
+
+def _is_base64(word: str, text: str) -> bool:
     try:
-        decoded = [canonical_base64(text + "=" * (-len(text) % 4)) for text in texts]
+        return bool(decode_base64(word, text))
     except ValueError:
-        return SecretForm.TEXT, {len(text) * 3 // 4 for text in texts}
-    return SecretForm.BASE64, {len(content) for content in decoded}
+        return False
+
+
+async def _form_with_padding(
+    session: ProbeSession, prefix: str, forms: Sequence[SecretForm]
+) -> SecretForm:
+    """The first of these forms, unless padded and unpadded ones fit and a padded secret is not
+    taken.
+    """
+    first = forms[0]
+    same_letters = [
+        form
+        for form in forms[1:]
+        if BASE64_VARIANTS[form].url_safe == BASE64_VARIANTS[first].url_safe
+    ]
+    if not same_letters:
+        return first
+    padded = prefix + encode_base64(first, session.word("padded").encode().ljust(32, b"."))
+    answer = await session.call(
+        CREATE, "with a padded secret", body=session.endpoint(secret=padded)
+    )
+    is_taken = answer.succeeded and generated_secret(answer) in (None, padded)
+    return first if is_taken else same_letters[0]
 
 
 async def probe_other_secret(session: ProbeSession) -> None:

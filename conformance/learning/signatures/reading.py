@@ -13,7 +13,8 @@ from hookproof.conformance.learning.signatures.search import (
     secret_rules,
 )
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
-from hookproof.spec.dialect.vocabulary import SigningSecrets, TimeUnit
+from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm, SigningSecrets
+from hookproof.spec.dialect.vocabulary import TimeUnit
 
 OTHER_THAN_TIME: Final = frozenset({"content-length"})
 # How far the time of a delivery may be from that of its arrival.
@@ -30,6 +31,7 @@ ORDERS: Final = {
     (1, 0): SigningSecrets.ALL_NEWEST_FIRST,
 }
 NUMBER: Final = re.compile(r"[0-9]{1,18}")
+FORMATS: Final = ("simple", "advanced")
 PARTS: Final = (
     "header",
     "timestamp_header",
@@ -74,7 +76,7 @@ def read_format(
 
     see("header", signature.text.header)
     see("hash", signature.text.hash.value)
-    see("encoding", signature.text.encoding.value)
+    _read_encoding(answers, name, explained, place)
     see("signed", signature.signed)
     if {each.rules.prefix for _, (each, *_) in explained} == {signature.rules.prefix}:
         answers.see("signatures.secret.prefix", signature.rules.prefix, shown_by=place, count=count)
@@ -87,13 +89,39 @@ def read_format(
     return True
 
 
+def _read_encoding(
+    answers: LearnedAnswers,
+    name: str,
+    explained: Sequence[tuple[DeliveryWithSecrets, list[FoundSignature]]],
+    place: str,
+) -> None:
+    """The encoding in which every signature is written; few signatures may fit several."""
+    texts = [each.text for _, signatures in explained for each in signatures]
+    fitting = [
+        encoding
+        for encoding in texts[0].encodings
+        if all(encoding in text.encodings for text in texts)
+    ]
+    field = f"signatures.{name}.encoding"
+    if len(fitting) == 1:
+        answers.see(field, fitting[0].value, shown_by=place, count=len(explained))
+        return
+    if fitting:
+        known = {answers.value(f"signatures.{other}.encoding") for other in FORMATS}
+        chosen = next((each for each in fitting if each.value in known), fitting[0])
+        answers.assume(field, chosen.value, "no signature that came shows the alphabet")
+    else:
+        answers.miss(field, "the signatures are written in several encodings")
+
+
 def _signatures(answers: LearnedAnswers, signed: DeliveryWithSecrets) -> list[FoundSignature]:
     """A signature of each secret that made one, in the order of the header."""
     prefix = answers.value("signatures.secret.prefix") or ""
+    form = SecretForm(answers.value("signatures.secret.form"))
     size = answers.value("signatures.secret.generated_bytes")
     found = []
     for secret in signed.secrets:
-        rules = list(secret_rules(prefix, size, secret))
+        rules = list(secret_rules(prefix, form, size, secret))
         signature = find_signature(signed.delivery, secret, rules, signed.event_id)
         if signature is not None:
             found.append(signature)

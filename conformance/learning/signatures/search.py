@@ -13,10 +13,16 @@ from itertools import permutations, product
 from typing import Final
 
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
-from hookproof.receiver.signatures.secret_key import canonical_base64, secret_key
+from hookproof.receiver.signatures.base64_text import decode_base64
+from hookproof.receiver.signatures.secret_key import secret_key
 from hookproof.spec.dialect.answer import NOT_ASKED
+from hookproof.spec.dialect.groups.signature_vocabulary import (
+    BASE64_VARIANTS,
+    Encoding,
+    Hash,
+    SecretForm,
+)
 from hookproof.spec.dialect.signature_scheme import Secrets
-from hookproof.spec.dialect.vocabulary import Encoding, Hash, SecretForm
 
 # The number of bytes of each hash.
 SIZES: Final = {Hash.SHA256: 32, Hash.SHA512: 64}
@@ -29,12 +35,15 @@ SECRET_PREFIX: Final = re.compile(r"^[A-Za-z][A-Za-z0-9]{0,15}[_.:-]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundText:
-    """A text within a header's value that may be a signature."""
+    """A text within a header's value that may be a signature.
+
+    `encodings` are all in which it is the text of the digest: not every text shows its alphabet.
+    """
 
     header: str
     start: int
     end: int
-    encoding: Encoding
+    encodings: tuple[Encoding, ...]
     digest: bytes
 
     @property
@@ -61,17 +70,20 @@ def possible_signatures(headers: Sequence[tuple[str, str]]) -> Iterator[FoundTex
     """Every text in the headers that is a hash's number of bytes, in hex or base64."""
     for header, value in headers:
         for size in SIZES.values():
+            found: dict[tuple[int, int, bytes], list[Encoding]] = {}
             for encoding, pattern in _patterns(size).items():
                 for match in re.finditer(pattern, value):
                     digest = _decoded(match.group(), encoding)
                     if digest is not None:
-                        yield FoundText(
-                            header=header,
-                            start=match.start(),
-                            end=match.end(),
-                            encoding=encoding,
-                            digest=digest,
-                        )
+                        found.setdefault((*match.span(), digest), []).append(encoding)
+            for (start, end, digest), encodings in found.items():
+                yield FoundText(
+                    header=header,
+                    start=start,
+                    end=end,
+                    encodings=tuple(encodings),
+                    digest=digest,
+                )
 
 
 def find_signature(
@@ -98,15 +110,20 @@ def find_signature(
     return None
 
 
-def secret_rules(prefix: str, generated_bytes: int, secret: str) -> Iterator[Secrets]:
-    """The ways in which a secret's text may become the key, the likeliest first."""
+def secret_rules(
+    prefix: str, form: SecretForm, generated_bytes: int, secret: str
+) -> Iterator[Secrets]:
+    """The ways in which a secret's text may become the key, the likeliest first.
+
+    `prefix` and `form` are those of the secrets that were seen.
+    """
     own = SECRET_PREFIX.match(secret)
     without_prefix = Secrets(
         prefix="", form=SecretForm.TEXT, generated_bytes=generated_bytes, other_forms=NOT_ASKED
     )
     for begin in dict.fromkeys([prefix, "", own.group() if own else ""]):
-        for form in SecretForm:
-            yield replace(without_prefix, prefix=begin, form=form)
+        for each in dict.fromkeys([form, *SecretForm]):
+            yield replace(without_prefix, prefix=begin, form=each)
         if begin:
             yield replace(without_prefix, prefix=begin, prefix_in_key=True)
 
@@ -124,17 +141,21 @@ def _keys(secret: str, rules: Sequence[Secrets]) -> Iterator[tuple[bytes, Secret
 
 
 def _patterns(size: int) -> dict[Encoding, str]:
+    """In the order of preference where a text is one in several encodings."""
     padding = "=" * (-size % 3)
-    letters = (size * 4 + 2) // 3
-    return {
-        Encoding.HEX: f"(?<![0-9A-Za-z])[0-9a-f]{{{2 * size}}}(?![0-9A-Za-z])",
-        Encoding.BASE64: f"(?<![0-9A-Za-z+/])[0-9A-Za-z+/]{{{letters}}}{padding}(?![0-9A-Za-z+/=])",
-    }
+    count = (size * 4 + 2) // 3
+    patterns = {Encoding.HEX: f"(?<![0-9A-Za-z])[0-9a-f]{{{2 * size}}}(?![0-9A-Za-z])"}
+    for word, variant in BASE64_VARIANTS.items():
+        letters, end = variant.letters, padding if variant.padded else ""
+        patterns[Encoding(word)] = f"(?<![{letters}])[{letters}]{{{count}}}{end}(?![{letters}=])"
+    return patterns
 
 
 def _decoded(text: str, encoding: Encoding) -> bytes | None:
     try:
-        return bytes.fromhex(text) if encoding is Encoding.HEX else canonical_base64(text)
+        if encoding is Encoding.HEX:
+            return bytes.fromhex(text)
+        return decode_base64(encoding, text)
     except ValueError:
         return None
 

@@ -5,8 +5,6 @@ Sections 2.3 and 2.4. The form of a secret is examined while it is in clear; mas
 only which secrets are equal.
 """
 
-import base64
-import binascii
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -14,8 +12,9 @@ from typing import Any
 
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import shown
+from hookproof.receiver.signatures.base64_text import decode_base64
+from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm
 from hookproof.spec.dialect.signature_scheme import Secrets
-from hookproof.spec.dialect.vocabulary import SecretForm
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +56,8 @@ def is_generated(value: str, rules: Secrets) -> bool:
     if rules.form is SecretForm.TEXT:
         return len(rest) >= rules.generated_bytes
     try:
-        return len(base64.b64decode(rest, validate=True)) == rules.generated_bytes
-    except binascii.Error:
+        return len(decode_base64(rules.form, rest)) == rules.generated_bytes
+    except ValueError:
         return False
 
 

@@ -92,7 +92,7 @@ class EndpointHandlers:
         service = self._service
         rules = service.dialect.delivery
         created_at = service.timestamp(now)
-        uid = service.identifier()
+        uid = service.identifier("Endpoint")
         owner_id = self._owner(body)
         settings = {**self._defaults, **body}
         settings |= {name: int(settings[name]) for name in _INTEGERS if name in settings}
@@ -122,7 +122,10 @@ class EndpointHandlers:
         service = self._service
         value = service.secrets.choose(given)
         return StoredSecret(
-            uid=service.identifier(), value=value, created_at=created_at, updated_at=created_at
+            uid=service.identifier("Secret"),
+            value=value,
+            created_at=created_at,
+            updated_at=created_at,
         )
 
     def _owner(self, body: Mapping[str, Any]) -> str | None:

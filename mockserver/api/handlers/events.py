@@ -133,7 +133,7 @@ class EventHandlers:
         service = self._service
         source = service.sources.find_oldest(call.project) if self._names_source else None
         return {
-            "uid": service.identifier(),
+            "uid": service.identifier("Event"),
             "project_id": call.project,
             "event_type": call.body.get("event_type"),
             "headers": None if self._hides_headers else call.body.get("custom_headers", {}),

@@ -21,9 +21,9 @@ class PortalLinkHandlers:
     def __init__(self, service: ApiService) -> None:
         rules = service.dialect.paging
         self._service = service
-        self._accepts_list = (
-            service.dialect.requests.portal_endpoints.value is PortalEndpointsMeaning.ADDED
-        )
+        meaning = service.dialect.requests.portal_endpoints.value
+        self._keeps_list = meaning is not PortalEndpointsMeaning.IGNORED
+        self._shows_list = meaning is PortalEndpointsMeaning.SHOWN
         self._refuses_unknown = service.dialect.requests.unknown_listed_endpoints.prefers(
             OnInput.REFUSED
         )
@@ -86,7 +86,7 @@ class PortalLinkHandlers:
         """
         service = self._service
         created_at = service.timestamp(service.now())
-        uid = service.identifier()
+        uid = service.identifier("PortalLink")
         token = service.identifier()
         record = {
             "can_manage_endpoint": False,
@@ -117,6 +117,14 @@ class PortalLinkHandlers:
         owners = {row[1] for row in rows}
         owners.discard(None)
         inherited = self._find_inherited(project, owners) if owners else {}
+        if self._shows_list:
+            return [
+                document[:-1]
+                + self._service.serializer.exposed_endpoints(
+                    inherited.get(owner, ()), _decode(listed or b"[]", type=list[str])
+                )
+                for _, owner, listed, document in rows
+            ]
         rows_with_list = [row for row in rows if row[2]]
         added = self._find_added(project, rows_with_list) if rows_with_list else {}
         exposed, none_exposed = self._service.serializer.exposed_endpoints, self._none_exposed
@@ -179,8 +187,8 @@ class PortalLinkHandlers:
             raise self._service.errors.invalid("/endpoints: names an endpoint that does not exist")
 
     def _encode_listed(self, uids: Iterable[str]) -> bytes | None:
-        distinct = list(dict.fromkeys(uids))
-        return encode(distinct) if distinct and self._accepts_list else None
+        listed = list(uids if self._shows_list else dict.fromkeys(uids))
+        return encode(listed) if listed and self._keeps_list else None
 
     def _find(self, call: OperationCall) -> PortalLinkRow:
         row = self._service.portal_links.find(call.project, call.target)

@@ -42,7 +42,7 @@ class SourceHandlers:
         """
         service = self._service
         created_at = service.timestamp(service.now())
-        uid = service.identifier()
+        uid = service.identifier("Source")
         mask_id = service.identifier()
         record = {
             "mask_id": mask_id,

@@ -112,11 +112,16 @@ class ResponseSerializer:
                 document = self._mask_at(document, (member, *path))
         return document
 
-    def exposed_endpoints(self, endpoints: Sequence[EndpointRow]) -> bytes:
-        """Serialize the members of a portal link about its endpoints; they end it (section 2.6)."""
+    def exposed_endpoints(
+        self, endpoints: Sequence[EndpointRow], listed: Sequence[str] | None = None
+    ) -> bytes:
+        """Serialize the members of a portal link about its endpoints; they end it (section 2.6).
+
+        `listed` is shown as the deprecated list, where that is not of these endpoints.
+        """
         return b',"endpoint_count":%d,"endpoints":%b,"endpoints_metadata":[%b]}' % (
             len(endpoints),
-            encode([endpoint.uid for endpoint in endpoints]),
+            encode([endpoint.uid for endpoint in endpoints] if listed is None else listed),
             b",".join([self.endpoint(endpoint) for endpoint in endpoints]),
         )
 

@@ -4,8 +4,6 @@ The scheme is data: the hash, the secrets that sign, the text that is signed and
 header. The tests compare the signatures with vectors that openssl computed.
 """
 
-import base64
-import binascii
 import hmac
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -13,15 +11,17 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Final
 
+from hookproof.mockserver.delivery.attempt.base64_text import ENCODE_BASE64, decode_base64
 from hookproof.mockserver.delivery.attempt.headers import Headers
 from hookproof.mockserver.delivery.store_port import (
     EndpointSettings,
     PendingDelivery,
     SigningSecret,
 )
+from hookproof.spec.dialect.groups.signature_vocabulary import Encoding, SecretForm, SigningSecrets
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.signature_scheme import Secrets, SignatureScheme
-from hookproof.spec.dialect.vocabulary import Encoding, SecretForm, SigningSecrets, TimeUnit
+from hookproof.spec.dialect.vocabulary import TimeUnit
 
 PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 BODY: Final = "{body}"
@@ -38,7 +38,7 @@ SELECT_SECRETS: Final[Mapping[SigningSecrets, Callable[[Sequence[str]], Sequence
 }
 ENCODE_DIGEST: Final[Mapping[Encoding, Callable[[bytes], str]]] = {
     Encoding.HEX: bytes.hex,
-    Encoding.BASE64: lambda digest: base64.b64encode(digest).decode("ascii"),
+    **{Encoding(word): encode for word, encode in ENCODE_BASE64.items()},
 }
 
 
@@ -140,8 +140,8 @@ def secret_key(secret: str, rules: Secrets) -> bytes:
     if rules.form is SecretForm.TEXT:
         return (secret if rules.prefix_in_key else text).encode("utf-8")
     try:
-        return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
-    except (binascii.Error, ValueError):
+        return decode_base64(rules.form, text)
+    except ValueError:
         raise SigningError(
             "a secret of the endpoint is not in the form that the dialect requires"
         ) from None

@@ -138,7 +138,7 @@ def never_seen(place: Place, dialect: Dialect) -> str:
         return ""
     unused = {
         "appID": dialect.requests.app_id.value is AppIdMeaning.IGNORED,
-        "endpoints": dialect.requests.portal_endpoints.value is not PortalEndpointsMeaning.ADDED,
+        "endpoints": dialect.requests.portal_endpoints.value is PortalEndpointsMeaning.IGNORED,
         "acknowledged_at": dialect.representation.event_acknowledged_at.prefers(EventEcho.NONE),
         "event_type": place.kind is PlaceKind.STORED and not dialect.delivery.event_type_header,
     }

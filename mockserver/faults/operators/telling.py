@@ -7,6 +7,7 @@ from the clean one: an equivalent mutant.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from hookproof.mockserver.delivery.attempt.base64_text import ENCODE_BASE64
 from hookproof.mockserver.faults.operators.altered_fields import ABSENT, Change, blank_for
 from hookproof.mockserver.faults.operators.place import (
     ENVELOPE,
@@ -18,8 +19,9 @@ from hookproof.mockserver.faults.operators.place import (
 from hookproof.mockserver.fixture_file import default_fixtures
 from hookproof.mockserver.store.identifiers import create_identifier_source, create_timestamp_writer
 from hookproof.spec.dialect.answer import Answer
+from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import CursorForm, HeaderText, SecretForm
+from hookproof.spec.dialect.vocabulary import CursorForm, HeaderText
 
 # 2026-03-04, with a share of a second.
 _TIME_S: Final = 1_772_582_400.123456
@@ -142,7 +144,7 @@ def _secrets(dialect: Dialect) -> tuple[str, ...]:
     rules = dialect.signatures.secret
     if rules.form is SecretForm.TEXT:
         return tuple(text.strip() for text in _FREE[:-1])
-    return (f"{rules.prefix}U2VjcmV0Kys9/w==",)
+    return (rules.prefix + ENCODE_BASE64[rules.form](b"Secret++=\xff"),)
 
 
 def _header_texts(place: Place, dialect: Dialect) -> tuple[str, ...]:

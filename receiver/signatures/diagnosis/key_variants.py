@@ -4,6 +4,7 @@ import base64
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
+from hookproof.receiver.signatures.base64_text import loose_base64
 from hookproof.receiver.signatures.diagnosis.deviation import Aspect, Deviation, Variant, Variants
 from hookproof.receiver.signatures.secret_key import secret_key
 from hookproof.spec.dialect.signature_scheme import Secrets
@@ -84,13 +85,9 @@ def _readings(rules: Secrets) -> Mapping[str, Reading]:
         "took the text of the secret for the key, undecoded": lambda text: without_prefix(
             text
         ).encode(),
-        "decoded the secret from base64": lambda text: _base64(without_prefix(text)),
-        "decoded the secret from base64url": lambda text: _base64(
-            without_prefix(text).translate(URL_SAFE)
-        ),
-        "decoded the secret from base64, prefix and all": lambda text: _base64(
-            text.translate(URL_SAFE)
-        ),
+        "decoded the secret from base64": lambda text: _standard_base64(without_prefix(text)),
+        "decoded the secret from base64url": lambda text: loose_base64(without_prefix(text)),
+        "decoded the secret from base64, prefix and all": loose_base64,
         "decoded the secret from hex": lambda text: bytes.fromhex(without_prefix(text)),
         "put the key into base64 first": lambda text: base64.b64encode(secret_key(rules, text)),
         "put the key into hex first": lambda text: secret_key(rules, text).hex().encode(),
@@ -103,8 +100,6 @@ def _readings(rules: Secrets) -> Mapping[str, Reading]:
     }
 
 
-URL_SAFE: Final = str.maketrans("-_", "+/")
-
-
-def _base64(text: str) -> bytes:
-    return base64.b64decode(text.rstrip("=") + "=" * (-len(text.rstrip("=")) % 4), validate=True)
+def _standard_base64(text: str) -> bytes:
+    text = text.rstrip("=")
+    return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)

@@ -4,23 +4,22 @@ The verifier is strict; this accepts whatever might be meant, and reports how it
 is expected.
 """
 
-import base64
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote
 
+from hookproof.receiver.signatures.base64_text import decode_base64, loose_base64
 from hookproof.receiver.signatures.diagnosis.deviation import Aspect, Deviation, Variant
-from hookproof.receiver.signatures.secret_key import canonical_base64
 from hookproof.receiver.signatures.signed_message import (
     Headers,
     SignedMessage,
     VerificationRefused,
     read_headers,
 )
+from hookproof.spec.dialect.groups.signature_vocabulary import BASE64_VARIANTS, Encoding
 from hookproof.spec.dialect.signature_scheme import SignatureScheme
-from hookproof.spec.dialect.vocabulary import Encoding
 
 ENCODED_TEXT: Final = re.compile(r"[0-9A-Za-z+/_-]{6,1024}={0,2}")
 HEX: Final = re.compile(r"[0-9A-Fa-f]+")
@@ -28,7 +27,13 @@ NUMBER: Final = re.compile(r"(?<![0-9A-Za-z])[0-9]{9,19}(?![0-9A-Za-z])")
 # Fewer bytes than these could match a signature by chance.
 LEAST_BYTES: Final = 4
 MOST_TEXTS: Final = 64
-ENCODING_NAMES: Final = {Encoding.HEX: "hex", Encoding.BASE64: "base64"}
+ENCODING_NAMES: Final = {
+    Encoding.HEX: "hex",
+    Encoding.BASE64: "base64",
+    Encoding.BASE64_UNPADDED: "base64 without padding",
+    Encoding.BASE64URL: "base64url",
+    Encoding.BASE64URL_UNPADDED: "base64url without padding",
+}
 
 Deviations = tuple[Deviation, ...]
 
@@ -156,24 +161,24 @@ def _decode(expected: Encoding, text: str) -> Iterator[tuple[bytes, str | None]]
 
 
 def _base64_deviation(expected: Encoding, text: str, wanted: str) -> str | None:
-    if "-" in text or "_" in text:
+    variant = BASE64_VARIANTS.get(expected)
+    is_url_safe, is_standard = bool({"-", "_"} & {*text}), bool({"+", "/"} & {*text})
+    if is_url_safe and not (variant and variant.url_safe):
         return f"wrote the signature in base64url {wanted}"
-    if expected is not Encoding.BASE64:
+    if variant is None or (is_standard and variant.url_safe):
         return f"wrote the signature in base64 {wanted}"
     try:
-        canonical_base64(text)
+        decode_base64(expected, text)
     except ValueError:
-        return (
-            "wrote the base64 of the signature without its padding, or with stray bits at its end"
-        )
+        padding = "without its" if variant.padded else "with"
+        return f"wrote the base64 of the signature {padding} padding, or with stray bits at its end"
     return None
 
 
 def _loose_base64(text: str) -> bytes:
     """Decode either alphabet of base64, padded or not, as far as possible."""
-    digits = text.rstrip("=").translate(str.maketrans("-_", "+/"))
-    digits = digits[: len(digits) - (len(digits) % 4 == 1)]
+    digits = text.rstrip("=")
     try:
-        return base64.b64decode(digits + "=" * (-len(digits) % 4), validate=True)
+        return loose_base64(digits[: len(digits) - (len(digits) % 4 == 1)])
     except ValueError:  # a header may hold any text
         return b""

@@ -9,8 +9,8 @@ from hookproof.receiver.signatures.diagnosis.signature_readings import (
     HeaderReadings,
 )
 from hookproof.receiver.signatures.signed_message import WHOLE_NUMBER, Headers
+from hookproof.spec.dialect.groups.signature_vocabulary import Hash
 from hookproof.spec.dialect.signature_scheme import SignatureScheme
-from hookproof.spec.dialect.vocabulary import Hash
 
 # Digest sizes in bytes.
 SIZES: Final = {Hash.SHA256: 32, Hash.SHA512: 64}

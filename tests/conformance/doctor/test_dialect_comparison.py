@@ -42,6 +42,17 @@ def test_identifiers_of_another_form_are_named_with_what_they_look_like() -> Non
     )
 
 
+def test_identifiers_that_differ_from_the_pattern_of_their_resource_are_named() -> None:
+    known = load_dialect("reference")
+    patterns = {"Endpoint": "ep_[0-9]{4}", "Event": "evt_[0-9]{4}"}
+    dialect = replace(known, representation=replace(known.representation, identifier_of=patterns))
+    created = exchange(data={**ENDPOINT, "uid": "ep_12"})
+    sent = exchange("broadcast", "createBroadcastEvent", data={**EVENT, "uid": "evt_1234"})
+    assert list(disagreements(dialect, created, sent)) == [
+        "representation.identifier_of.Endpoint says ep_[0-9]{4}; 1 values differ: ep_12"
+    ]
+
+
 def test_another_dialect_disagrees_in_each_field() -> None:
     fields = {sentence.split()[0] for sentence in found(dialect="contrary")}
     assert fields == {"representation.identifier", "representation.timestamp", "success.created"}

@@ -4,13 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from hookproof.conformance.learning.learned_answers import LearnedAnswers
+from hookproof.conformance.learning.learned_answers import Certainty, LearnedAnswers
+from hookproof.conformance.learning.probes.representation import possible_forms
 from hookproof.conformance.learning.signatures.reading import DeliveryWithSecrets, read_format
 from hookproof.mockserver.delivery.attempt.signing import SignatureFormat
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.spec.dialect.groups.signature_vocabulary import Encoding, SecretForm
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_dialect, load_dialect_mapping
-from hookproof.spec.dialect.vocabulary import SecretForm
 from tests.conformance.learning_score import Outcome, outcome
 from tests.spec.random_dialects import random_dialect
 
@@ -27,11 +28,8 @@ def dialect_of(name: str | int) -> Dialect:
 
 
 def secret(dialect: Dialect, letter: str) -> str:
-    text = (
-        "c2VjcmV0LW9mLWFuLWVuZHBvaW50"
-        if dialect.signatures.secret.form is (SecretForm.BASE64)
-        else "5ec2e70fa9"
-    )
+    is_text = dialect.signatures.secret.form is SecretForm.TEXT
+    text = "5ec2e70fa9" if is_text else "c2VjcmV0LW9mLWFuLWVuZHBvaW50"
     return f"{dialect.signatures.secret.prefix}{text[:-4]}{letter * 4}"
 
 
@@ -80,6 +78,59 @@ def test_a_format_is_learned_from_two_deliveries(dialect_name: str | int, name: 
     assert Outcome.WRONG not in learned.values(), learned
     for part in ("header", "timestamp_header", "hash", "encoding", "signed", "value", "secrets"):
         assert learned[group + part] is Outcome.RIGHT, part
+
+
+def with_encoding(encoding: Encoding) -> Dialect:
+    dialect = load_dialect("reference")
+    simple = replace(dialect.signatures.simple, encoding=encoding)
+    return replace(dialect, signatures=replace(dialect.signatures, simple=simple))
+
+
+def showing_no_alphabet(dialect: Dialect) -> DeliveryWithSecrets:
+    """A delivery whose signature is the same text in both alphabets of base64."""
+    return next(
+        signed
+        for number in range(1000)
+        for signed in [delivery(dialect, "simple", f"{secret(dialect, 'a')}{number}")]
+        if (signed.delivery.header(dialect.signatures.simple.header) or "-").rstrip("=").isalnum()
+    )
+
+
+@pytest.mark.parametrize("encoding", Encoding)
+def test_an_encoding_is_learned_from_several_signatures(encoding: Encoding) -> None:
+    dialect = with_encoding(encoding)
+    answers = LearnedAnswers("undecided", load_dialect("undecided"))
+    telling = [delivery(dialect, "simple", secret(dialect, letter)) for letter in "abcdef"]
+    signed = [showing_no_alphabet(dialect), *telling]
+    assert read_format(answers, "simple", signed)
+    learned = answers.answer("signatures.simple.encoding")
+    assert (learned.certainty, learned.values) == (Certainty.SEEN, (encoding.value,))
+
+
+def test_a_signature_that_shows_no_alphabet_teaches_no_encoding() -> None:
+    dialect = with_encoding(Encoding.BASE64URL)
+    answers = LearnedAnswers("undecided", load_dialect("undecided"))
+    assert read_format(answers, "simple", [showing_no_alphabet(dialect)])
+    learned = answers.answer("signatures.simple.encoding")
+    assert (learned.certainty, learned.values) == (Certainty.ASSUMED, ("base64",))
+    assert "alphabet" in learned.reason
+
+
+@pytest.mark.parametrize(
+    ("texts", "forms"),
+    [
+        (["fbff00", "00ff11"], ["text"]),
+        (["+/8=", "AAA="], ["base64"]),
+        (["-_8=", "AAA="], ["base64url"]),
+        (["AAA=", "AAE="], ["base64", "base64url"]),
+        (["-_8", "AAA"], ["base64url_unpadded"]),
+        (["-_8A"], ["base64url", "base64url_unpadded"]),
+        (["-_8A", "+_8A"], ["text"]),
+        (["an odd secret"], ["text"]),
+    ],
+)
+def test_the_forms_that_generated_secrets_can_have(texts: list[str], forms: list[str]) -> None:
+    assert [form.value for form in possible_forms(texts)[0]] == forms
 
 
 def test_two_secrets_that_sign_alike_teach_no_order() -> None:

@@ -150,3 +150,35 @@ def test_single_fields_without_value_may_be_shown_otherwise() -> None:
     fields = ("deleted_at", "array", "Endpoint.owner_id", "Endpoint.description")
     forms = dict(zip(fields, ("absent", "empty", "empty", "empty"), strict=True))
     under(scenario, {"representation.no_value_of": forms})
+
+
+def test_the_deprecated_list_may_be_shown_as_written_and_add_nothing() -> None:
+    async def scenario(server: Server) -> None:
+        owned = (await server.create_endpoint(owner_id="ours"))["uid"]
+        other = (await server.create_endpoint(owner_id="theirs"))["uid"]
+        link = await server.create_portal_link(name="link", owner_id="ours")
+        named = [other, "nothing", other]
+        body = {"name": "link", "owner_id": "ours", "endpoints": named}
+        updated = await server.call("updatePortalLink", target=link["uid"], body=body)
+        later = {"name": "link", "owner_id": "ours"}
+        again = await server.call("updatePortalLink", target=link["uid"], body=later)
+        for data in (updated.data, again.data):
+            assert data["endpoints"] == named
+            assert [endpoint["uid"] for endpoint in data["endpoints_metadata"]] == [owned]
+            assert data["endpoint_count"] == 1
+
+    shown = {"requests.portal_endpoints": "shown", "requests.unknown_listed_endpoints": "ignored"}
+    under(scenario, {**shown, "requests.update_left_out": "kept"})
+
+
+def test_a_word_may_be_taken_in_one_field_and_refused_in_another() -> None:
+    async def scenario(server: Server) -> None:
+        link = await server.create_portal_link(name="link", owner_id="ours")
+        body = {"name": "link", "owner_id": "ours", "auth_type": "a-new-word"}
+        taken = await server.call("updatePortalLink", target=link["uid"], body=body)
+        assert taken.data["auth_type"] == "a-new-word"
+        endpoint = server.endpoint_body(authentication={"type": "a-new-word"})
+        refused = await server.call("createEndpoint", body=endpoint)
+        assert server.is_refusal(refused, server.dialect.errors.invalid_value.value)
+
+    under(scenario, {"words.other_words_of": {"auth_type": "ignored"}})

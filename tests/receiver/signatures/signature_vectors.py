@@ -9,10 +9,10 @@ from typing import Any
 
 from hookproof.receiver.signatures.diagnosis import Diagnosis, KnownValues, diagnose
 from hookproof.receiver.signatures.verification import Unverified, Verified, verify
+from hookproof.spec.dialect.groups.signature_vocabulary import Encoding, Hash, SecretForm
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_dialect
 from hookproof.spec.dialect.signature_scheme import SignatureScheme
-from hookproof.spec.dialect.vocabulary import Encoding, Hash
 from tests.source_tree import ROOT
 
 VECTORS = ROOT / "spec" / "vectors" / "signatures.json"
@@ -72,7 +72,7 @@ class SignedVector:
 
     def signatures(self) -> list[str]:
         """The texts of all signatures in the header, found without the verifier."""
-        return re.findall(r"[0-9A-Za-z+/]{40,}={0,2}", self.value)
+        return re.findall(r"[0-9A-Za-z+/_-]{40,}={0,2}", self.value)
 
 
 @cache
@@ -103,6 +103,9 @@ def read_vector(entry: dict[str, Any]) -> SignedVector:
         scheme = replace(
             scheme, hash=Hash(override["hash"]), encoding=Encoding(override["encoding"])
         )
+    if form := entry.get("secret", {}).get("form"):
+        rules = replace(answers.signatures.secret, form=SecretForm(form))
+        answers = replace(answers, signatures=replace(answers.signatures, secret=rules))
     return SignedVector(
         name=entry["name"],
         dialect=answers,

@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from hookproof.receiver.signatures.verification import Verified
-from hookproof.spec.dialect.vocabulary import SigningSecrets
+from hookproof.spec.dialect.groups.signature_vocabulary import Encoding, SecretForm, SigningSecrets
 from tests.receiver.signatures.signature_vectors import SignedVector, file_content, vectors
 from tests.receiver.signatures.vector_maker import maker, signed_by_python
 
@@ -28,8 +28,9 @@ def test_the_vectors_cover_every_format_hash_encoding_and_number_of_secrets() ->
     assert len({v.name for v in vectors()}) == len(vectors())
     assert {dialect for dialect, *_ in covered} == {"reference", "contrary", "standard-webhooks"}
     assert {(hash_, encoding) for _, hash_, encoding, _ in covered} == {
-        (hash_, encoding) for hash_ in ("sha256", "sha512") for encoding in ("hex", "base64")
+        (hash_, encoding) for hash_ in ("sha256", "sha512") for encoding in Encoding
     }
+    assert {v.dialect.signatures.secret.form for v in vectors()} == set(SecretForm)
     assert {secrets for *_, secrets in covered} == {1, 2, 3}
     assert {0} < {len(v.body) for v in vectors()}
     assert max(len(v.body) for v in vectors()) >= 2**16

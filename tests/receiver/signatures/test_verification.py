@@ -5,7 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from hookproof.receiver.signatures.secret_key import secret_key
 from hookproof.receiver.signatures.verification import Reason, Unverified, Verified
+from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm
 from tests.receiver.signatures.signature_vectors import SignedVector, find_vector, vectors
 
 REFERENCE = "reference, advanced: a small object"
@@ -317,6 +319,16 @@ def test_a_secret_in_base64_without_padding_is_the_same_key() -> None:
     assert vector.secrets[0].endswith("=")
     unpadded = tuple(secret.rstrip("=") for secret in vector.secrets)
     assert replace(vector, secrets=unpadded).outcome() == vector.outcome()
+
+
+@pytest.mark.parametrize("form", ["base64_unpadded", "base64url", "base64url_unpadded"])
+def test_a_secret_is_read_in_the_alphabet_of_its_form(form: str) -> None:
+    rules = replace(find_vector(STANDARD).dialect.signatures.secret, form=SecretForm(form))
+    own, other = ("-_8", "+/8") if "url" in form else ("+/8", "-_8")
+    for text in (own, own + "="):
+        assert secret_key(rules, rules.prefix + text) == b"\xfb\xff"
+    with pytest.raises(ValueError, match=form):
+        secret_key(rules, rules.prefix + other)
 
 
 def test_a_signature_in_base64_that_is_not_canonical_is_refused() -> None:

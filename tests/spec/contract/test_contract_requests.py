@@ -334,6 +334,48 @@ def test_a_problem_with_the_whole_body_says_so() -> None:
     assert str(problem).startswith("the body: ")
 
 
+@pytest.mark.parametrize(
+    ("form", "taken"),
+    [
+        ("base64", "+/8="),
+        ("base64_unpadded", "+/8"),
+        ("base64url", "-_8="),
+        ("base64url_unpadded", "-_8"),
+    ],
+)
+def test_a_secret_has_the_alphabet_and_the_padding_of_its_form(form: str, taken: str) -> None:
+    rules = {"prefix": "p_", "form": form, "other_forms": "refused"}
+    service = contract({f"signatures.secret.{name}": rule for name, rule in rules.items()})
+    body = REQUESTS["expireEndpointSecret"]
+    accepted = [
+        text
+        for text in ("+/8=", "+/8", "-_8=", "-_8")
+        if not service.request_problems("expireEndpointSecret", {**body, "secret": f"p_{text}"})
+    ]
+    assert accepted == [taken]
+
+
+@pytest.mark.parametrize(
+    ("usual", "single", "refused"),
+    [
+        ("refused", {"auth_type": "ignored"}, {"/authentication/type"}),
+        ("ignored", {"auth_type": "refused"}, {"/auth_type"}),
+        ("ignored", {"type": "refused", "auth_type": UNDECIDED}, {"/authentication/type"}),
+    ],
+)
+def test_unknown_words_may_be_treated_otherwise_in_single_fields(
+    usual: str, single: dict[str, Any], refused: set[str]
+) -> None:
+    service = contract({"words.other_words": usual, "words.other_words_of": single})
+    endpoint = {**REQUESTS["createEndpoint"], "authentication": {"type": "a-new-word"}}
+    link = {**REQUESTS["updatePortalLink"], "auth_type": "a-new-word"}
+    problems = (
+        *pointers(service.request_problems("createEndpoint", endpoint)),
+        *pointers(service.request_problems("updatePortalLink", link)),
+    )
+    assert set(problems) == refused
+
+
 @pytest.mark.parametrize("prefix", ["sk-", "a b", "#&~", "$^*+?()[]{}|\\.", "/é\n"])
 def test_a_prefix_of_secrets_is_compared_literally(prefix: str) -> None:
     service = contract({"signatures.secret.prefix": prefix})

@@ -9,17 +9,15 @@ import yaml
 from hookproof.spec.dialect.answer import Answer, Undecided
 from hookproof.spec.dialect.answers import require_decided, undecided_fields
 from hookproof.spec.dialect.file_schema import dialect_writing, writing_of
+from hookproof.spec.dialect.groups.signature_vocabulary import Encoding, Hash, SigningSecrets
 from hookproof.spec.dialect.reader import load_dialect, shipped_dialects
 from hookproof.spec.dialect.vocabulary import (
     AboveMaximum,
     Duplicate,
-    Encoding,
-    Hash,
     KeyScope,
     Match,
     NoValue,
     RedirectOutcome,
-    SigningSecrets,
     TimeUnit,
 )
 from tests.spec.dialect.dialect_files import DIALECTS, answers
@@ -32,6 +30,8 @@ NO_OTHER_ANSWER = {
     ),
     "requests.update_portal_link_requires_one_of": "another answer is in unusual.yaml",
     "requests.create_broadcast_event_requires_one_of": "another answer is in unusual.yaml",
+    "words.other_words_of": "another answer is in unusual.yaml",
+    "representation.identifier_of": "another answer is in unusual.yaml",
     "representation.no_value_of": "another answer is in unusual.yaml",
     "words.auth_api_key": "the document shows this value (section 2.5)",
     "words.oauth2_shared_secret": "the document shows this value (section 2.5)",

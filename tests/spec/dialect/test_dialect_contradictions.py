@@ -211,6 +211,27 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
         ),
     ),
     (
+        {"representation.identifier_of": {"Endpont": "ep_[0-9]{4}"}},
+        (
+            "representation.identifier_of.Endpont: no such resource has an identifier; did you mean"
+            " Endpoint?"
+        ),
+    ),
+    (
+        {"representation.identifier_of": {"Endpoint": "ep_[9-0]{4}"}},
+        (
+            "representation.identifier_of.Endpoint: the pattern cannot be read: bad character range"
+            " 9-0 at position 4"
+        ),
+    ),
+    (
+        {"words.other_words_of": {"authtype": "refused"}},
+        (
+            "words.other_words_of.authtype: requests have no such field of words; did you mean"
+            " auth_type?"
+        ),
+    ),
+    (
         {"representation.no_value_of": {"deleted_att": "null", "array": "empty"}},
         (
             "representation.no_value_of.deleted_att: the document knows no such field,"

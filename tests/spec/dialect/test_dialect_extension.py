@@ -6,8 +6,9 @@ import pytest
 
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.answers import answers_of
+from hookproof.spec.dialect.groups.signature_vocabulary import Hash
 from hookproof.spec.dialect.reader import load_dialect, load_dialect_mapping
-from hookproof.spec.dialect.vocabulary import Hash, TimeUnit
+from hookproof.spec.dialect.vocabulary import TimeUnit
 from tests.spec.dialect.dialect_files import line_of, reference_text, refusal, written
 from tests.spec.dialect_variants import variant
 

@@ -8,7 +8,7 @@ from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.observations.answer import LISTS, has_value, items, pagination, shown
-from hookproof.spec.dialect.vocabulary import IDENTIFIER_PATTERNS, CursorForm
+from hookproof.spec.dialect.vocabulary import CursorForm
 
 FLAGS: Final = {"2.2-3": "has_next_page", "2.2-4": "has_prev_page"}
 CURSORS: Final = {"2.2-6": "next_page_cursor", "2.2-7": "prev_page_cursor"}
@@ -91,10 +91,10 @@ def a_cursor_has_the_dialects_form(
 ) -> Iterator[Judgement]:
     """Any text is an opaque cursor; an identifier has the form of identifiers."""
     form = context.dialect.paging.cursor_form
-    identifiers = context.dialect.representation.identifier
-    if not form.decided or not identifiers.decided:
+    listed = LISTS.get(exchange.operation_id or "")
+    patterns = context.dialect.representation.identifier_patterns(listed or "")
+    if listed is None or not form.decided or not patterns:
         return
-    patterns = [IDENTIFIER_PATTERNS[allowed] for allowed in identifiers.allowed]
     for member in CURSORS.values():
         cursor = pagination(exchange).get(member)
         if _is_page(exchange) and isinstance(cursor, str) and cursor:

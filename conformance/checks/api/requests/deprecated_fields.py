@@ -1,6 +1,6 @@
 """Section 9: deprecated fields still work, and do what the dialect says."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from hookproof.conformance.checks.api.resources.portal_link import members
 from hookproof.conformance.checks.support.success import success_of
@@ -50,7 +50,8 @@ def _is_alias(meaning: AppIdMeaning) -> bool:
 def portal_endpoints_are_taken_and_mean_what_the_dialect_says(
     updated: PortalLinkUpdate, context: CheckContext
 ) -> Iterator[Judgement]:
-    """They are in the portal link besides those of its owner, or the field does nothing.
+    """They are in the portal link besides those of its owner, or are shown and do nothing else, or
+    the field does nothing.
 
     Only endpoints that exist are named: whoever refuses an empty list refuses no endpoint.
     """
@@ -66,12 +67,24 @@ def portal_endpoints_are_taken_and_mean_what_the_dialect_says(
     message = "A portal link cannot be updated with the deprecated endpoints"
     yield from success_of(update, "9-2", message)
     if update.succeeded and after is not None and shown(after) and meaning.decided:
-        added = set(named) <= set(members(after))
         yield judged(
-            any((allowed is PortalEndpointsMeaning.ADDED) is added for allowed in meaning.allowed),
+            any(_is_what_happened(allowed, named, after) for allowed in meaning.allowed),
             "9-4",
             "The deprecated endpoints of a portal link do not do what the dialect says",
             expected=meaning.value.value,
-            actual=f"endpoints_metadata {json_text(members(after))}",
+            actual=f"endpoints {json_text(shown(after).get('endpoints'))}, endpoints_metadata"
+            f" {json_text(members(after))}",
             exchanges=[update, after],
         )
+
+
+def _is_what_happened(
+    meaning: PortalEndpointsMeaning, named: Sequence[str], after: Exchange
+) -> bool:
+    """A list that does nothing may be shown all the same."""
+    if set(named) <= set(members(after)):
+        return meaning is PortalEndpointsMeaning.ADDED
+    is_shown = shown(after).get("endpoints") == named
+    return meaning is PortalEndpointsMeaning.IGNORED or (
+        meaning is PortalEndpointsMeaning.SHOWN and is_shown
+    )

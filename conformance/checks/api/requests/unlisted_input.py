@@ -25,7 +25,7 @@ def input_that_is_not_listed_is_ignored_or_refused(
 ) -> Iterator[Judgement]:
     """Ignored means accepted; a field of the service then keeps its own value."""
     tried, field = request.tried, request.field
-    answer = _on_input(request.kind, context.dialect)
+    answer = _on_input(request, context.dialect)
     if tried is None or not was_answered(tried) or not answer.decided:
         return
     if request.kind is Unlisted.SERVICE_FIELD:
@@ -52,9 +52,9 @@ def input_that_is_not_listed_is_ignored_or_refused(
     )
 
 
-def _on_input(kind: Unlisted, dialect: Dialect) -> Answer[OnInput]:
+def _on_input(request: UnlistedInput, dialect: Dialect) -> Answer[OnInput]:
     return {
-        Unlisted.WORD: dialect.words.other_words,
+        Unlisted.WORD: dialect.words.other_words_in(request.field.rpartition(".")[2]),
         Unlisted.SERVICE_FIELD: dialect.requests.service_assigned_input,
         Unlisted.FIELD: dialect.requests.unknown_fields,
-    }[kind]
+    }[request.kind]

@@ -21,7 +21,7 @@ def an_enumerated_field_shows_a_word_of_the_dialect(
 
     An auth_type may be what a client gave, unless the dialect refuses such words.
     """
-    refusing = context.dialect.words.other_words.allowed == (OnInput.REFUSED,)
+    refusing = context.dialect.words.other_words_in("auth_type").allowed == (OnInput.REFUSED,)
     for resource in resources(exchange):
         for requirement, field, word, listed in _fields(resource, context.dialect.words):
             given_by_client = (

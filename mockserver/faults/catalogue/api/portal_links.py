@@ -306,3 +306,16 @@ class ListedEndpointsMistaken(PortalLinkHandlers):
         added = right is PortalEndpointsMeaning.ADDED
         wrong = PortalEndpointsMeaning.IGNORED if added else PortalEndpointsMeaning.ADDED
         super().__init__(misread_service(service, "requests.portal_endpoints", wrong))
+
+
+@fault(
+    "9-4",
+    shows_in=SHOWN,
+    where=lambda dialect: dialect.requests.portal_endpoints.prefers(PortalEndpointsMeaning.SHOWN),
+)
+class ListedEndpointsForgotten(PortalLinkHandlers):
+    """The deprecated endpoints are not shown, where the dialect shows them as they were written."""
+
+    def __init__(self, service: ApiService) -> None:
+        wrong = PortalEndpointsMeaning.IGNORED
+        super().__init__(misread_service(service, "requests.portal_endpoints", wrong))

@@ -221,6 +221,23 @@ class PrefixedIdentifier(AlteredResponses):
 
 
 @fault(
+    "2.9-1",
+    shows_in=["roll_answers"],
+    where=lambda dialect: "Secret" in dialect.representation.identifier_of,
+)
+class IdentifierWithoutItsPrefix(AlteredResponses):
+    """The identifiers of secrets lack what they begin with by their pattern."""
+
+    operations = ON_ENDPOINTS
+
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
+        return {
+            **resource,
+            "secrets": [{**secret, "uid": secret["uid"][4:]} for secret in resource["secrets"]],
+        }
+
+
+@fault(
     "2.9-2", "2.9-12", seen="timestamps that do not survive a round trip", shows_in=["portal_links"]
 )
 class CutTimestamp(AlteredResponses):

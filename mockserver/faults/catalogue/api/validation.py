@@ -141,6 +141,21 @@ class OtherWordsAccepted(AlteredValidation):
 
 
 @fault(
+    "2.9-9",
+    shows_in=REFUSALS,
+    where=lambda dialect: dialect.words.other_words_in("auth_type").value is OnInput.IGNORED,
+)
+class OtherAuthTypesRefused(PortalLinkHandlers):
+    """An auth_type that the dialect does not list is refused, though it ignores such words."""
+
+    def update(self, call: OperationCall) -> OperationResult:
+        word = call.body.get("auth_type")
+        if word is not None and word not in self._service.dialect.words.portal_auth_types:
+            raise self._service.errors.invalid("/auth_type: is not a known word")
+        return super().update(call)
+
+
+@fault(
     "2.9-11",
     shows_in=REFUSALS,
     where=lambda dialect: dialect.requests.unknown_fields.value is OnInput.IGNORED,

@@ -172,7 +172,7 @@ class RollsAnnounced(EndpointHandlers):
         now = service.now()
         reached = service.endpoints.find_reached(call.project, now=now, without_owner=True)
         event = NewEvent(
-            uid=service.identifier(),
+            uid=service.identifier("Event"),
             project=call.project,
             original_key=None,
             event_type="endpoint.rolled",

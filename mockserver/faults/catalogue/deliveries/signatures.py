@@ -14,8 +14,8 @@ from hookproof.mockserver.delivery.store_port import EndpointSettings, PendingDe
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.altered_endpoints import AlteredSettings
 from hookproof.mockserver.store.deliveries import Deliveries
+from hookproof.spec.dialect.groups.signature_vocabulary import BASE64_VARIANTS, Encoding
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import Encoding
 
 SIGNED: Final = ("signing",)
 # What a signature that does not verify violates.
@@ -286,3 +286,25 @@ class BodyHashSigned(Signer):
         self, delivery: PendingDelivery, endpoint: EndpointSettings, now: float, body: bytes
     ) -> Headers:
         return super().headers(delivery, endpoint, now, hashlib.sha256(body).digest())
+
+
+def _is_url_safe(dialect: Dialect) -> bool:
+    variant = BASE64_VARIANTS.get(dialect.signatures.simple.encoding)
+    return variant is not None and variant.url_safe
+
+
+@fault("6-6", "2.3-9", "2.4-3", shows_in=SIGNED, where=_is_url_safe)
+class OtherAlphabetSigned(AttemptSender):
+    """Signatures of the simple format are in the alphabet of base64, not in that of base64url."""
+
+    def _own_headers(
+        self, delivery: PendingDelivery, endpoint: EndpointSettings, body: bytes
+    ) -> Headers:
+        headers = super()._own_headers(delivery, endpoint, body)
+        if endpoint.advanced_signatures:
+            return headers
+        header = self._dialect.signatures.simple.header
+        return tuple(
+            (name, value.replace("-", "+").replace("_", "/") if name == header else value)
+            for name, value in headers
+        )

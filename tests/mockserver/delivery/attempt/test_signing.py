@@ -15,8 +15,8 @@ from hookproof.mockserver.delivery.attempt.signing import (
     secrets_valid_at,
 )
 from hookproof.mockserver.delivery.store_port import SigningSecret
+from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm
 from hookproof.spec.dialect.reader import load_dialect
-from hookproof.spec.dialect.vocabulary import SecretForm
 from tests.mockserver.delivery.engines import dialect
 
 VECTORS = json.loads(
@@ -38,10 +38,12 @@ def test_the_signature_is_that_of_the_vector(vector: dict[str, Any]) -> None:
 
 def load_dialect_of(vector: dict[str, Any]) -> Any:
     name, advanced = vector["dialect"], vector["advanced"]
-    changes = vector.get("scheme", {})
-    if not changes:
-        return load_dialect(name)
-    return dialect(name, signatures={"advanced" if advanced else "simple": changes})
+    changes = {
+        "advanced" if advanced else "simple": vector.get("scheme"),
+        "secret": vector.get("secret"),
+    }
+    changed = {group: answers for group, answers in changes.items() if answers}
+    return dialect(name, signatures=changed) if changed else load_dialect(name)
 
 
 def test_a_secret_signs_until_the_instant_it_expires_and_not_after() -> None:

@@ -1,17 +1,23 @@
 """Every signing mistake is named, in every dialect in which it can be made."""
 
 import base64
+from dataclasses import replace
 
 import pytest
 
 from hookproof.receiver.signatures.diagnosis import Aspect, Diagnosis, KnownValues
 from hookproof.receiver.signatures.verification import Unverified
+from hookproof.spec.dialect.groups.signature_vocabulary import Encoding
 from tests.receiver.signatures.diagnosis.mistake_catalogue import ALL
 from tests.receiver.signatures.diagnosis.signing_mistakes import (
     FORMATS,
     OTHER_KEY,
     TIME,
+    Encode,
     SigningMistake,
+    in_base64,
+    in_base64url,
+    in_hex,
     signed_with,
 )
 from tests.receiver.signatures.signature_vectors import SignedVector
@@ -50,6 +56,27 @@ def test_a_mistake_is_named(dialect: str, mistake: SigningMistake, kind: str) ->
     assert mistake.expected in diagnosis.cause
     allowed = {kind, "label"} if kind == "encoding" else {kind}
     assert {deviation.aspect for deviation in diagnosis.deviations} <= allowed, diagnosis
+
+
+@pytest.mark.parametrize(
+    ("expected", "written", "words"),
+    [
+        (Encoding.BASE64_UNPADDED, in_base64, "with padding"),
+        (Encoding.BASE64_UNPADDED, in_hex, "in hex where base64 without padding is expected"),
+        (Encoding.BASE64URL, in_base64, "in base64 where base64url is expected"),
+        (
+            Encoding.BASE64URL_UNPADDED,
+            in_base64,
+            "in base64 where base64url without padding is expected",
+        ),
+        (Encoding.BASE64URL_UNPADDED, in_base64url, "with padding"),
+    ],
+)
+def test_another_base64_is_named(expected: Encoding, written: Encode, words: str) -> None:
+    mistake = SigningMistake(name="another base64", expected=words, encode=written)
+    vector = signed_with("contrary", mistake)
+    diagnosis = run_diagnosis(replace(vector, scheme=replace(vector.scheme, encoding=expected)))
+    assert words in diagnosis.cause
 
 
 def test_at_least_75_mistakes_are_tried() -> None:
