@@ -18,13 +18,12 @@ from hookproof.load.plan import (
     LoadPlan,
     OperationTemplate,
     failure_reason,
-    is_refusal,
     is_success,
 )
 from hookproof.load.profile.load_profile import BROADCAST
 from hookproof.load.profile.schedule import Schedule
-from hookproof.load.target.rate_answer import ApiPause, requested_pause_s
 from hookproof.target.connection import ApiConnection
+from hookproof.target.rate_answer import ApiPause, is_refusal, requested_pause_s
 
 ANSWER_WITHIN_S: Final = 10.0
 # A user that is free so much later than its slot came counts as having waited.

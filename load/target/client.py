@@ -12,9 +12,9 @@ from typing import Any, Final, Self
 
 import aiohttp
 
-from hookproof.load.plan import KEY, is_refusal, is_success
-from hookproof.load.target.rate_answer import requested_pause_s
+from hookproof.load.plan import KEY, is_success
 from hookproof.load.target.settings import TargetSettings
+from hookproof.target.rate_answer import is_refusal, requested_pause_s
 
 CONNECT_WITHIN_S: Final = 10.0
 ANSWER_WITHIN_S: Final = 30.0
