@@ -23,6 +23,7 @@ from hookproof.conformance.target.circuit_breaker import Breaker
 from hookproof.conformance.target.client import ApiClient
 from hookproof.conformance.target.definition import Project, Target
 from hookproof.conformance.target.environment import READY_WITHIN_S, copy_ca, tls_options
+from hookproof.conformance.target.pacing import SLOWER, Pacing
 from hookproof.conformance.target.preflight import (
     LISTS,
     is_list_answer,
@@ -70,6 +71,7 @@ async def examine(target: Target) -> AsyncIterator[DoctorResult]:
         target.dialect,
         timeout_s=timeout_s,
         breaker=Breaker(),
+        pacing=Pacing(target.budgets.requests_per_s),
         connection=target.connection,
     ) as api:
         exchanges = [
@@ -101,6 +103,12 @@ async def examine(target: Target) -> AsyncIterator[DoctorResult]:
             return
         async for result in _check_deliveries(provisioned, api):
             yield result
+        if api.pacing.put_off:
+            yield DoctorResult(
+                what="the target limits how fast it is called",
+                advice=f"{api.pacing.words}; {SLOWER}",
+                exit_code=ExitCode.CONFORMS,
+            )
 
 
 def _key_result(target: Target, project: Project, exchange: Exchange) -> DoctorResult:

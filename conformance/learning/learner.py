@@ -24,8 +24,10 @@ from hookproof.conformance.learning.session import CREATE, ProbeSession
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.gathered_evidence import Gathered
 from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.run.plan import REQUESTS
 from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.environment import open_environment
+from hookproof.conformance.target.pacing import LimitedForGood
 from hookproof.conformance.target.preflight import with_fresh_projects
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.spec.dialect.model import Dialect
@@ -35,6 +37,9 @@ from hookproof.spec.dialect.model import Dialect
 MOST_S: Final = {Profile.QUICK: 40.0, Profile.STANDARD: 90.0, Profile.DEEP: 300.0}
 INTERRUPTED: Final = "learning was interrupted before this was asked"
 LATE: Final = "there was no time left to ask; --profile deep has more of it"
+
+# About how many requests the probes send, which takes longer if they may not come fast.
+PROBES: Final = 600
 
 # How long retries are waited for, in seconds.
 MOST_RETRYING_S: Final = {Profile.QUICK: 0.0, Profile.STANDARD: 20.0, Profile.DEEP: 120.0}
@@ -63,13 +68,15 @@ class EndpointCount:
 class Learned:
     """What was learned, and what that left behind at the target.
 
-    One that was `interrupted` has learned only a part of what it can.
+    One that was `interrupted` has learned only a part of what it can. `limit` is what the target's
+    limit of its API did to it, in words, if anything.
     """
 
     answers: LearnedAnswers
     exchanges: int
     endpoints: EndpointCount
     interrupted: bool = False
+    limit: str = ""
 
 
 def learn_target(
@@ -97,6 +104,7 @@ def learn_target(
         exchanges=len(session.exchanges),
         endpoints=endpoints,
         interrupted=interrupted,
+        limit=session.pacing.words,
     )
 
 
@@ -137,10 +145,17 @@ async def _learn(session: ProbeSession, profile: Profile, note: Progress) -> Non
 async def _within(
     session: ProbeSession, profile: Profile, work: Coroutine[Any, Any, Result]
 ) -> Result | None:
-    """Do this as far as there is time; raises CommandError if not even the key could be tried."""
+    """Do this as far as there is time, and as the target lets itself be called; raises CommandError
+    if not even the key could be tried.
+    """
     try:
-        async with asyncio.timeout(MOST_S[profile]):
+        async with asyncio.timeout(MOST_S[profile] + session.target.budgets.sending_s(PROBES)):
             return await work
+    except LimitedForGood as limited:
+        if not session.answers.is_seen(KEY_FORMAT):
+            raise
+        _miss_the_rest(session.answers, str(limited))
+        return None
     except TimeoutError:
         if not session.answers.is_seen(KEY_FORMAT):
             raise CommandError(
@@ -161,8 +176,9 @@ async def _experiment(session: ProbeSession, profile: Profile, note: Progress) -
     names = ", ".join(each.name for each in experiments_for(answers, profile))
     note(f"experiments: {names or 'none are needed'}")
     dialect = answers.dialect
-    budgets = replace(session.target.budgets, total_s=MOST_S[profile])
-    target = replace(session.target, dialect=dialect, budgets=budgets)
+    budgets = session.target.budgets
+    most_s = MOST_S[profile] + budgets.sending_s(REQUESTS[profile])
+    target = replace(session.target, dialect=dialect, budgets=replace(budgets, total_s=most_s))
     runner = evidence_runner(target, answers, profile)
     gathering = asyncio.create_task(asyncio.to_thread(gather_evidence, runner, dialect))
     try:
@@ -171,6 +187,8 @@ async def _experiment(session: ProbeSession, profile: Profile, note: Progress) -
         runner.stop(INTERRUPTED)
         _learn_from(session, await gathering, dialect)
         raise
+    finally:
+        session.pacing.add(runner.pacing)
     note("judging the evidence under each answer")
     _learn_from(session, evidence, dialect)
 

@@ -83,6 +83,8 @@ def lines(learned: Learned) -> Iterator[str]:
         yield "Left to `hookproof check`, since the document does not leave it open:"
         yield from (f"     {row.field}: {row.proof}" for row in left)
     yield ""
+    if learned.limit:
+        yield f"The API is limited: {learned.limit}"
     yield summary(learned)
 
 

@@ -46,6 +46,7 @@ def report(run: Run) -> dict[str, Any]:
             for level in Level
         },
         "warnings": list(warnings(run)),
+        "put_off": {"requests": run.footer.put_off, "waited_s": run.footer.waited_s},
         "defects": [_defect(number, defect) for number, defect in enumerate(run_defects, 1)],
         "disagreements": [asdict(each) for each in run.disagreements],
         "fields": [asdict(count) for count in run.fields],

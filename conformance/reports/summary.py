@@ -9,6 +9,7 @@ from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.results.run_file import Run
 from hookproof.spec.catalogue import Level
 from hookproof.target.connection import UNVERIFIED
+from hookproof.target.rate_answer import limit_words
 
 HEADLINES: Final = {
     RunVerdict.CONFORMS: "CONFORMS",
@@ -92,6 +93,8 @@ def notes(run: Run) -> Iterator[str]:
     yield from warnings(run)
     yield from (f"An error of hookproof itself: {error}" for error in footer.faults)
     yield from (f"Your provision hook {failure}" for failure in footer.hooks)
+    if footer.put_off:
+        yield f"The API is limited: {limit_words(footer.put_off, footer.waited_s)}."
     yield from (f"The baseline is stale: {words}." for words in footer.stale)
     for disagreement in run.disagreements:
         yield (

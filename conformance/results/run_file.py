@@ -98,7 +98,8 @@ class Header:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Footer:
     """How the run ended. `cut` states why it ended early; `faults` are errors of hookproof.
-    `hooks` are the failures of provision hooks, which are the user's.
+    `hooks` are the failures of provision hooks, which are the user's. `put_off` is how many
+    requests the target answered 429, and `waited_s` how long it was therefore not called.
 
     `stale` names the entries of the baseline that are no longer right.
     """
@@ -112,6 +113,8 @@ class Footer:
     faults: tuple[str, ...]
     stale: tuple[str, ...] = ()
     hooks: tuple[str, ...] = ()
+    put_off: int = 0
+    waited_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,6 +151,8 @@ class RunWriter:
         self._lock = threading.Lock()
         self.exchanges = 0
         self.deliveries = 0
+        self.put_off = 0
+        self.waited_s = 0.0
         self._fields = FieldCounter()
         self._write("header", {"format": FORMAT, **asdict(header)})
 
@@ -188,6 +193,11 @@ class RunWriter:
             },
         )
 
+    def limited(self, put_off: int, waited_s: float) -> None:
+        """Note how many requests the target answered 429, and how long it was not called for it."""
+        self.put_off += put_off
+        self.waited_s += waited_s
+
     def ledger(
         self,
         ledger: Ledger,
@@ -217,6 +227,8 @@ class RunWriter:
             faults=ledger.faults,
             stale=ledger.stale,
             hooks=ledger.hooks,
+            put_off=self.put_off,
+            waited_s=round(self.waited_s, 3),
         )
         self._write("footer", asdict(footer))
         return footer

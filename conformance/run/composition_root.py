@@ -220,6 +220,7 @@ class RepeatedRun:
             ledger = _shrink_proofs(ledger, shrinking, runner)
             failures = tuple(map(intake.text, runner.hook_failures.words))
             ledger = replace(ledger, hooks=failures)
+            writer.limited(runner.pacing.put_off, runner.pacing.waited_s)
             for shrunk in shrinking.shrunk:
                 writer.shrunk(shrunk.finding, shrunk.requests, repetition)
             for gathered in runner.all_gathered():

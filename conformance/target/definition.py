@@ -26,20 +26,26 @@ class Project:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budgets:
     """Timeouts in seconds: for one request, one delivery, a silence that proves absence, and the
-    whole run, for which None stands for the usual time.
+    whole run, for which None stands for the usual time. Not more than `requests_per_s` are sent to
+    the API, if that is a number.
     """
 
     request_s: float = DEFAULT_REQUEST_S
     delivery_s: float = 10.0
     quiet_s: float = 2.0
     total_s: float | None = None
+    requests_per_s: float | None = None
 
-    def of_the_run(self, answer_s: float = 0.0) -> float:
+    def of_the_run(self, answer_s: float = 0.0, requests: float = 0.0) -> float:
         """The time for the whole run; the usual one is longer for a target that takes `answer_s` to
-        answer.
+        answer, and where about so many requests are sent slowly.
         """
-        usual_s = USUAL_RUN_S + REQUESTS_IN_TURN * answer_s
+        usual_s = USUAL_RUN_S + REQUESTS_IN_TURN * answer_s + self.sending_s(requests)
         return usual_s if self.total_s is None else self.total_s
+
+    def sending_s(self, requests: float) -> float:
+        """How long so many requests take because no more are sent at a time."""
+        return requests / self.requests_per_s if self.requests_per_s else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,6 +32,18 @@ DISTRUSTED: Final = "CERTIFICATE_VERIFY_FAILED"
 OTHER_CA: Final = "name the CA of its certificate as connection.ca in target.yaml"
 
 
+async def prepared(target: Target, experiments: int, api: ApiClient) -> tuple[Target, float]:
+    """Return the target with projects for this number of experiments, and how long an answer takes,
+    in seconds; raises CommandError.
+    """
+    try:
+        async with asyncio.timeout(target.budgets.of_the_run()):
+            usable = await with_fresh_projects(target, experiments)
+            return usable, await check_access(usable, api)
+    except TimeoutError:
+        raise CommandError(_out_of_time(target, api), ExitCode.UNREACHABLE) from None
+
+
 async def check_access(target: Target, api: ApiClient) -> float:
     """Make a few harmless calls in each project; return how long an answer takes, in seconds.
 
@@ -60,10 +72,11 @@ async def with_fresh_projects(target: Target, experiments: int) -> Target:
     return replace(target, projects=(*target.projects, *(Project(**fields) for fields in created)))
 
 
-def out_of_time(target: Target) -> str:
+def _out_of_time(target: Target, api: ApiClient) -> str:
     """The message for a target that used up the time of the run before anything could begin."""
     budget = f"the time budget of {target.budgets.of_the_run():g} s"
-    return f"target unreachable: {target.base_url}: no answer within {budget}"
+    limit = f"; {api.pacing.words}" if api.pacing.put_off else ""
+    return f"target unreachable: {target.base_url}: no answer within {budget}{limit}"
 
 
 async def _check_service(target: Target, project: Project, api: ApiClient) -> Sequence[Exchange]:

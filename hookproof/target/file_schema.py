@@ -124,7 +124,15 @@ SCHEMA: Final = _closed(
             },
         ),
         "budgets": _closed(
-            dict.fromkeys(("request_s", "delivery_s", "quiet_s", "total_s"), _SECONDS)
+            {
+                **dict.fromkeys(("request_s", "delivery_s", "quiet_s", "total_s"), _SECONDS),
+                "requests_per_s": {
+                    "type": "number",
+                    "exclusiveMinimum": 0,
+                    "maximum": 100000,
+                    "description": "how many requests the API gets each second at most",
+                },
+            }
         ),
         "provision": _PROVISION,
         "fixtures": {

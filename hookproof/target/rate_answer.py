@@ -48,6 +48,12 @@ def requested_pause_s(status: int, headers: Mapping[str, str] | None) -> float |
     return _wait_s(wait, headers.get(DATE) if headers else None)
 
 
+def limit_words(put_off: int, waited_s: float) -> str:
+    """What the limit of a target did to a run, in words."""
+    times = "once" if put_off == 1 else f"{put_off} times"
+    return f"the target answered 429 {times}; waited {waited_s:.1f} s"
+
+
 def _wait_s(wait: str, answered_at: str | None) -> float:
     """The value of a Retry-After: seconds, or a date by the target's own clock."""
     try:

@@ -52,6 +52,12 @@ def test_a_run_has_more_time_where_the_target_answers_slowly_and_none_was_given(
     assert Budgets(total_s=7).of_the_run(answer_s) == 7
 
 
+def test_requests_that_may_not_come_fast_have_more_time() -> None:
+    paced = Budgets(requests_per_s=20)
+    assert paced.of_the_run(requests=2000) == Budgets().of_the_run(requests=2000) + 100
+    assert Budgets(requests_per_s=20, total_s=7).of_the_run(requests=2000) == 7
+
+
 def but(part: bytes, answer: bytes | None) -> Callable[[bytes], bytes | None]:
     """Empty pages, but this answer to requests whose head has this part."""
     return lambda head: answer if part in head else empty_page(head)
