@@ -36,6 +36,7 @@ def report(run: Run) -> dict[str, Any]:
             timespec="milliseconds"
         ),
         "duration_s": run.footer.duration_s,
+        "round_trip_s": run.header.round_trip_s,
         "verdict": run.footer.verdict.value,
         "exit_code": run.footer.exit_code,
         "totals": {

@@ -29,8 +29,10 @@ SHOWN_ORDER: Final = (
 def title(run: Run) -> str:
     header = run.header
     target = f"{header.target} (embedded)" if header.embedded else header.target
+    far = f" · round trip {header.round_trip_s * 1000:.0f} ms" if header.round_trip_s else ""
     return (
-        f"hookproof {header.tool_version} · {target} · dialect {header.dialect} · {header.profile}"
+        f"hookproof {header.tool_version} · {target} · dialect {header.dialect}"
+        f" · {header.profile}{far}"
     )
 
 

@@ -74,7 +74,8 @@ class Header:
     document's sections, `baseline` the entries of the baseline file. `answers` holds the whole
     dialect, so that the evidence can be judged again even if the dialect's file has changed.
     `selected` are the ids of the requirements to judge; a file of an earlier version has none.
-    `verified` is false if the target's certificate was accepted unseen.
+    `verified` is false if the target's certificate was accepted unseen. `round_trip_s` is how long
+    a cheap request took when the run began.
     """
 
     tool_version: str
@@ -93,6 +94,7 @@ class Header:
     baseline: list[Mapping[str, Any]] = field(default_factory=list)
     selected: list[str] = field(default_factory=list)
     verified: bool = True
+    round_trip_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -255,6 +255,7 @@ class RepeatedRun:
             baseline=[expectation.to_json() for expectation in settings.baseline],
             selected=[requirement.id for requirement in self.requirements],
             verified=environment.target.is_verified,
+            round_trip_s=environment.round_trip_s,
         )
 
     def _progress(self, runner: Runner) -> AbstractContextManager[EntryListener]:

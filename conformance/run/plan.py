@@ -18,7 +18,7 @@ ContextFactory = Callable[[Project], ExperimentContext]
 FollowUp = Callable[[ContextFactory], Coroutine[Any, Any, None]]
 
 # About how many requests a run of all experiments sends.
-REQUESTS: Final = {Profile.QUICK: 2800, Profile.STANDARD: 4000, Profile.DEEP: 9000}
+REQUESTS: Final = {Profile.QUICK: 2800, Profile.STANDARD: 5200, Profile.DEEP: 9000}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,9 +36,7 @@ from hookproof.conformance.target.client import ApiClient
 from hookproof.conformance.target.environment import Environment, open_environment
 from hookproof.conformance.target.hook_failures import HookFailures, noted_provision
 from hookproof.conformance.target.pacing import SLOWER, Pacing
-from hookproof.conformance.target.preflight import (
-    prepared,
-)
+from hookproof.conformance.target.preflight import reach
 from hookproof.target.hooks.provision import HookFailed
 
 CANCELLED_WITHIN_S: Final = 5.0
@@ -208,10 +206,12 @@ class Runner:
                 connection=target.connection,
             ) as api:
                 self._began = self._loop.time()  # the time budget begins here
-                usable, answer_s = await prepared(target, len(plan.experiments), api)
+                reached = await reach(target, len(plan.experiments), api)
                 budgets = target.budgets
-                self._budget_s = round(budgets.of_the_run(answer_s, plan.requests), 1)
-                environment = replace(opened_environment, target=usable)
+                self._budget_s = round(budgets.of_the_run(reached.answer_s, plan.requests), 1)
+                environment = replace(
+                    opened_environment, target=reached.target, round_trip_s=reached.round_trip_s
+                )
                 self._environment.set_result(environment)
                 intake = await asyncio.wrap_future(self._intake)
                 await self._gather_all(environment, api, breaker, intake)

@@ -1,9 +1,10 @@
 """What is known of the server under test before the first request."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass, field, replace
+from typing import Final, Self
 
+from hookproof.conformance.model.tolerances import way_s
 from hookproof.spec.dialect.model import Dialect
 from hookproof.target.connection import DIRECT, ApiConnection
 from hookproof.target.file_schema import Presence
@@ -42,6 +43,11 @@ class Budgets:
         """
         usual_s = USUAL_RUN_S + REQUESTS_IN_TURN * answer_s + self.sending_s(requests)
         return usual_s if self.total_s is None else self.total_s
+
+    def over(self, round_trip_s: float) -> Self:
+        """The timeouts for deliveries of a target that is so far away."""
+        longer_s = way_s(round_trip_s)
+        return replace(self, delivery_s=self.delivery_s + longer_s, quiet_s=self.quiet_s + longer_s)
 
     def sending_s(self, requests: float) -> float:
         """How long so many requests take because no more are sent at a time."""

@@ -74,11 +74,15 @@ class Embedded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environment:
-    """A target that can be called, and the receiver beside it."""
+    """A target that can be called, and the receiver beside it.
+
+    `round_trip_s` is how long a cheap request took when the run began.
+    """
 
     target: Target
     receiver: ReceiverClient
     embedded: bool
+    round_trip_s: float = 0.0
 
     @property
     def distrust(self) -> str | None:

@@ -1,6 +1,7 @@
 """Whole runs against targets that are not on this machine, or seem not to be."""
 
 import json
+import re
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,11 +9,17 @@ from pathlib import Path
 
 from trustme import CA
 
+from hookproof.conformance.observations.deliveries import DeliveryObservation
+from hookproof.conformance.results.stored_evidence import read_evidence
 from hookproof.receiver.http.authority import Authority
 from hookproof.target.connection import UNVERIFIED
 from tests.conformance.command import check, reported_requirements, run_command
-from tests.conformance.reference_server import reference_server, write_target_file
-from tests.relays import tls_front
+from tests.conformance.reference_server import (
+    RECEIVER_SETTINGS,
+    reference_server,
+    write_target_file,
+)
+from tests.relays import long_way, tls_front
 from tests.source_tree import ROOT
 
 GATEWAY = "open-sesame-4711"
@@ -20,6 +27,7 @@ DELIVERIES = (
     *("--profile", "standard"),
     *(word for name in ("1-1", "2.3-17", "2.3-18", "6-21") for word in ("--only", name)),
 )
+FAR = (*("--profile", "quick"), *("--only", "6-11", "--only", "8-8"))
 ONLY = ("--profile", "quick", "--only", "4.1-1", "--only", "4.7-1")
 
 
@@ -53,6 +61,34 @@ def test_an_api_is_judged_without_verification_and_the_verdict_says_so(tmp_path:
     assert "$HOOKPROOF_HEADER_X_GATEWAY" in evidence
     for written in folder.iterdir():
         assert GATEWAY not in written.read_text(), written.name
+
+
+def test_a_target_that_is_far_away_conforms_as_a_near_one_does(tmp_path: Path) -> None:
+    with (
+        reference_server(tmp_path, ROOT, "p1") as server,
+        unused_port() as port,
+        long_way(server["api"], one_way_s=0.3) as api,
+        # A delivery takes three such ways, with its handshake: more than STAMP_S allows.
+        long_way(f"https://127.0.0.1:{port}", one_way_s=0.9) as deliveries,
+    ):
+        receiver = {
+            **RECEIVER_SETTINGS,
+            "bind": f"127.0.0.1:{port}",
+            "public_url": deliveries.url,
+        }
+        write_target_file(tmp_path, api.url, "p1", receiver=receiver)
+        done = check(tmp_path, "--target", "target.yaml", *FAR)
+    assert done.code == 0, done.out
+    assert re.search(r" · round trip 6\d\d ms", done.out)
+    report = json.loads((tmp_path / "hookproof-report" / "report.json").read_text())
+    assert 0.6 <= report["round_trip_s"] < 1.0
+    (evidence,) = read_evidence(tmp_path / "hookproof-report" / "run.jsonl")
+    known = {
+        observation.round_trip_s
+        for observation in evidence.observations
+        if isinstance(observation, DeliveryObservation)
+    }
+    assert known == {report["round_trip_s"]}
 
 
 def test_a_receiver_behind_a_proxy_that_ends_tls_judges_deliveries(tmp_path: Path) -> None:
