@@ -21,8 +21,10 @@ from hookproof.conformance.observations.secret_windows import skew_s
 from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.target.circuit_breaker import Breaker
 from hookproof.conformance.target.client import ApiClient
+from hookproof.conformance.target.created_endpoints import CreatedEndpoints
 from hookproof.conformance.target.definition import Project, Target
 from hookproof.conformance.target.environment import READY_WITHIN_S, copy_ca, tls_options
+from hookproof.conformance.target.hook_failures import HookFailures
 from hookproof.conformance.target.pacing import SLOWER, Pacing
 from hookproof.conformance.target.preflight import (
     LISTS,
@@ -65,15 +67,20 @@ async def examine(target: Target) -> AsyncIterator[DoctorResult]:
     """Examine what judging the target needs; raises CommandError if that is impossible."""
     provisioned = await with_fresh_projects(target, 0)
     contract, timeout_s = contract_for(target.dialect), target.budgets.request_s
-    async with ApiClient(
-        target.base_url,
-        contract,
-        target.dialect,
-        timeout_s=timeout_s,
-        breaker=Breaker(),
-        pacing=Pacing(target.budgets.requests_per_s),
-        connection=target.connection,
-    ) as api:
+    endpoints, failures = CreatedEndpoints(), HookFailures()
+    async with (
+        endpoints.cleaned_up(target.provision, failures),
+        ApiClient(
+            target.base_url,
+            contract,
+            target.dialect,
+            timeout_s=timeout_s,
+            breaker=Breaker(),
+            pacing=Pacing(target.budgets.requests_per_s),
+            endpoints=endpoints,
+            connection=target.connection,
+        ) as api,
+    ):
         exchanges = [
             await api.call(LISTS[0], role="doctor", project=project)
             for project in provisioned.projects
@@ -109,6 +116,8 @@ async def examine(target: Target) -> AsyncIterator[DoctorResult]:
                 advice=f"{api.pacing.words}; {SLOWER}",
                 exit_code=ExitCode.CONFORMS,
             )
+    for words in failures.words:
+        yield DoctorResult(what="the hooks that clean up work", advice=words)
 
 
 def _key_result(target: Target, project: Project, exchange: Exchange) -> DoctorResult:

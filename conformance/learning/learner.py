@@ -20,11 +20,13 @@ from hookproof.conformance.learning.learned_answers import LearnedAnswers
 from hookproof.conformance.learning.probes.access import KEY_FORMAT
 from hookproof.conformance.learning.probing import probe_api
 from hookproof.conformance.learning.regrading import learn_by_regrading
-from hookproof.conformance.learning.session import CREATE, ProbeSession
+from hookproof.conformance.learning.session import ProbeSession
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.gathered_evidence import Gathered
+from hookproof.conformance.model.left_behind import LeftBehind
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.run.plan import REQUESTS
+from hookproof.conformance.target.created_endpoints import AFTER_RUN, REMOVE
 from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.environment import open_environment
 from hookproof.conformance.target.pacing import LimitedForGood
@@ -50,33 +52,20 @@ Result = TypeVar("Result")
 Progress = Callable[[str], None]
 
 
-@dataclass(slots=True)
-class EndpointCount:
-    """How many endpoints were created at the target, and how many of them may receive."""
-
-    created: int = 0
-    active: int = 0
-
-    def note(self, exchange: Exchange) -> None:
-        if exchange.operation_id == CREATE and exchange.succeeded:
-            body = exchange.request_json
-            self.created += 1
-            self.active += not (isinstance(body, dict) and body.get("is_disabled"))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learned:
     """What was learned, and what that left behind at the target.
 
     One that was `interrupted` has learned only a part of what it can. `limit` is what the target's
-    limit of its API did to it, in words, if anything.
+    limit of its API did to it, in words, if anything. `hooks` says which hooks of the user failed.
     """
 
     answers: LearnedAnswers
     exchanges: int
-    endpoints: EndpointCount
+    left: LeftBehind
     interrupted: bool = False
     limit: str = ""
+    hooks: tuple[str, ...] = ()
 
 
 def learn_target(
@@ -96,15 +85,13 @@ def learn_target(
         if not answers.is_seen(KEY_FORMAT):
             raise
         _miss_the_rest(answers, INTERRUPTED)
-    endpoints = EndpointCount()
-    for exchange in session.exchanges:
-        endpoints.note(exchange)
     return Learned(
         answers=answers,
         exchanges=len(session.exchanges),
-        endpoints=endpoints,
+        left=session.endpoints.left_behind(),
         interrupted=interrupted,
         limit=session.pacing.words,
+        hooks=session.hook_failures.words,
     )
 
 
@@ -118,6 +105,11 @@ def _miss_the_rest(answers: LearnedAnswers, reason: str) -> None:
 async def _learn(session: ProbeSession, profile: Profile, note: Progress) -> None:
     """Learn everything."""
     session.target = await with_fresh_projects(session.target, 0)
+    async with session.endpoints.cleaned_up(session.target.provision, session.hook_failures):
+        await _learn_all(session, profile, note)
+
+
+async def _learn_all(session: ProbeSession, profile: Profile, note: Progress) -> None:
     try:
         note("asking the API")
         await _within(session, profile, probe_api(session))
@@ -178,7 +170,12 @@ async def _experiment(session: ProbeSession, profile: Profile, note: Progress) -
     dialect = answers.dialect
     budgets = session.target.budgets
     most_s = MOST_S[profile] + budgets.sending_s(REQUESTS[profile])
-    target = replace(session.target, dialect=dialect, budgets=replace(budgets, total_s=most_s))
+    target = replace(
+        session.target,
+        dialect=dialect,
+        budgets=replace(budgets, total_s=most_s),
+        provision=session.target.provision.without(AFTER_RUN, REMOVE),
+    )
     runner = evidence_runner(target, answers, profile)
     gathering = asyncio.create_task(asyncio.to_thread(gather_evidence, runner, dialect))
     try:
@@ -189,6 +186,8 @@ async def _experiment(session: ProbeSession, profile: Profile, note: Progress) -
         raise
     finally:
         session.pacing.add(runner.pacing)
+        session.endpoints.add(runner.endpoints)
+        session.hook_failures.add(runner.hook_failures)
     note("judging the evidence under each answer")
     _learn_from(session, evidence, dialect)
 

@@ -12,7 +12,9 @@ from hookproof.conformance.learning.learned_answers import LearnedAnswers
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.target.circuit_breaker import Breaker
 from hookproof.conformance.target.client import ApiClient, Key, encoded
+from hookproof.conformance.target.created_endpoints import CreatedEndpoints
 from hookproof.conformance.target.definition import Project, Target
+from hookproof.conformance.target.hook_failures import HookFailures
 from hookproof.conformance.target.pacing import Pacing
 from hookproof.spec.contract.service_contract import Contract, contract_for
 from hookproof.spec.dialect.model import Dialect
@@ -41,6 +43,8 @@ class ProbeSession:
     endpoint_fields: tuple[str, ...] = ()
     random: Random = field(default_factory=Random)
     pacing: Pacing = field(init=False)
+    endpoints: CreatedEndpoints = field(default_factory=CreatedEndpoints)
+    hook_failures: HookFailures = field(default_factory=HookFailures)
     _client: ApiClient | None = None
     _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
     _words: int = 0
@@ -78,6 +82,7 @@ class ProbeSession:
                 timeout_s=self.target.budgets.request_s,
                 breaker=Breaker(),
                 pacing=self.pacing,
+                endpoints=self.endpoints,
                 connection=self.target.connection,
             )
         )

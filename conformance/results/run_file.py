@@ -10,6 +10,7 @@ Each line is a JSON object; its member `event` is one of these:
 - `requirement`: the verdict of a requirement;
 - `disagreement`: a field of the dialect that alone explains findings (`disagreements.py`);
 - `fields`: how often each documented field was sent and shown;
+- `left`: what the run leaves at the target;
 - `footer`: the verdict of the run. A file without it holds no finished run.
 
 Everything is masked before it is written. `stored_evidence.py` reads the evidence back; reports
@@ -28,6 +29,7 @@ from hookproof.conformance.model.disagreement import Disagreement
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.gathered_evidence import Gathered
 from hookproof.conformance.model.ledger import Entry, Finding, Ledger, RunVerdict
+from hookproof.conformance.model.left_behind import LeftBehind, LeftEndpoint
 from hookproof.conformance.results.compression import pack_evidence
 from hookproof.conformance.results.documented_fields import FieldCount, FieldCounter
 from hookproof.conformance.results.evidence_records import evidence_json
@@ -128,6 +130,7 @@ class Run:
     footer: Footer
     fields: tuple[FieldCount, ...] = ()
     disagreements: tuple[Disagreement, ...] = ()
+    left: LeftBehind = field(default_factory=LeftBehind)
 
     @property
     def ledger(self) -> Ledger:
@@ -153,6 +156,7 @@ class RunWriter:
         self._lock = threading.Lock()
         self.exchanges = 0
         self.deliveries = 0
+        self.left = LeftBehind()
         self.put_off = 0
         self.waited_s = 0.0
         self._fields = FieldCounter()
@@ -218,6 +222,7 @@ class RunWriter:
         counts = self._fields.counts()
         if counts:
             self._write("fields", {"fields": [asdict(count) for count in counts]})
+        self._write("left", asdict(self.left))
         verdict = ledger.verdict(strict=strict)
         footer = Footer(
             verdict=verdict,
@@ -307,7 +312,13 @@ def _run(path: Path, lines: Iterable[str]) -> Run:
             FieldCount(**count) for event in events.get("fields", ()) for count in event["fields"]
         ),
         disagreements=tuple(map(_disagreement, events.get("disagreement", ()))),
+        left=next(map(_left, events.get("left", ())), LeftBehind()),
     )
+
+
+def _left(event: Mapping[str, Any]) -> LeftBehind:
+    endpoints = tuple(LeftEndpoint(**each) for each in event["endpoints"])
+    return LeftBehind(endpoints=endpoints, removed=event["removed"], earlier=event["earlier"])
 
 
 def _disagreement(event: Mapping[str, Any]) -> Disagreement:

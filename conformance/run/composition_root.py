@@ -218,14 +218,16 @@ class RepeatedRun:
                 intake=intake,
             )
             ledger = _shrink_proofs(ledger, shrinking, runner)
-            failures = tuple(map(intake.text, runner.hook_failures.words))
-            ledger = replace(ledger, hooks=failures)
-            writer.limited(runner.pacing.put_off, runner.pacing.waited_s)
             for shrunk in shrinking.shrunk:
                 writer.shrunk(shrunk.finding, shrunk.requests, repetition)
             for gathered in runner.all_gathered():
                 writer.experiment(gathered, repetition)
                 self.evidence.extend(gathered.observations)
+        # Hooks are called until the runner has ended.
+        ledger = replace(ledger, hooks=tuple(map(intake.text, runner.hook_failures.words)))
+        writer.limited(runner.pacing.put_off, runner.pacing.waited_s)
+        left = runner.endpoints.left_behind()
+        writer.left = left if repetition == 1 else writer.left.with_those_of(left)
         writer.confirm()
         return writer, ledger
 

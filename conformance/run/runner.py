@@ -33,6 +33,7 @@ from hookproof.conformance.run.plan import ContextFactory, FollowUp, RunPlan
 from hookproof.conformance.run.target_watch import TargetWatch
 from hookproof.conformance.target.circuit_breaker import Breaker, RunOver
 from hookproof.conformance.target.client import ApiClient
+from hookproof.conformance.target.created_endpoints import CLEANED_WITHIN_S, CreatedEndpoints
 from hookproof.conformance.target.environment import Environment, open_environment
 from hookproof.conformance.target.hook_failures import HookFailures, noted_provision
 from hookproof.conformance.target.pacing import SLOWER, Pacing
@@ -57,6 +58,7 @@ class Runner:
 
     def __init__(self, plan: RunPlan):
         self.hook_failures = HookFailures()
+        self.endpoints = CreatedEndpoints()
         self.pacing = Pacing(plan.subject.budgets.requests_per_s)
         self._plan = plan
         self._ended_by: str | None = None
@@ -88,7 +90,7 @@ class Runner:
         trace: TracebackType | None,
     ) -> None:
         self.stop("the run was abandoned")
-        self._thread.join(CLOSED_WITHIN_S)
+        self._thread.join(CLOSED_WITHIN_S + CLEANED_WITHIN_S)
 
     def open(self) -> Environment:
         """Wait until the environment is open and the keys are checked.
@@ -196,15 +198,19 @@ class Runner:
         breaker = Breaker()
         async with open_environment(self._plan.subject) as opened_environment:
             plan, target = self._plan, opened_environment.target
-            async with ApiClient(
-                target.base_url,
-                plan.contract,
-                plan.dialect,
-                timeout_s=target.budgets.request_s,
-                breaker=breaker,
-                pacing=self.pacing,
-                connection=target.connection,
-            ) as api:
+            async with (
+                self.endpoints.cleaned_up(target.provision, self.hook_failures),
+                ApiClient(
+                    target.base_url,
+                    plan.contract,
+                    plan.dialect,
+                    timeout_s=target.budgets.request_s,
+                    breaker=breaker,
+                    pacing=self.pacing,
+                    endpoints=self.endpoints,
+                    connection=target.connection,
+                ) as api,
+            ):
                 self._began = self._loop.time()  # the time budget begins here
                 reached = await reach(target, len(plan.experiments), api)
                 budgets = target.budgets

@@ -22,6 +22,7 @@ from yarl import URL
 
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.target.circuit_breaker import Breaker
+from hookproof.conformance.target.created_endpoints import CreatedEndpoints
 from hookproof.conformance.target.definition import Project
 from hookproof.conformance.target.pacing import Pacing
 from hookproof.spec.contract.service_contract import Contract
@@ -73,6 +74,7 @@ class ApiClient:
         timeout_s: float,
         breaker: Breaker,
         pacing: Pacing | None = None,
+        endpoints: CreatedEndpoints | None = None,
         connection: ApiConnection = DIRECT,
     ):
         self.connection = connection
@@ -82,6 +84,7 @@ class ApiClient:
         self._timeout = aiohttp.ClientTimeout(total=timeout_s)
         self._breaker = breaker
         self.pacing = pacing or Pacing()
+        self.endpoints = endpoints or CreatedEndpoints()
         self._session: aiohttp.ClientSession | None = None
         self._hold_back: Callable[[Project], Awaitable[None]] | None = None
 
@@ -201,7 +204,9 @@ class ApiClient:
                 operation_id, role, project, method, target, content, headers, key
             )
 
-        return await self.in_turn(send, lambda exchange: exchange)
+        exchange = await self.in_turn(send, lambda exchange: exchange)
+        self.endpoints.note(project, exchange)
+        return exchange
 
     async def in_turn(
         self, send: Callable[[], Awaitable[Answer]], exchange_of: Callable[[Answer], Exchange]

@@ -31,6 +31,8 @@ HOOK_ARGUMENTS: Final[Mapping[str, tuple[str, ...]]] = {
     "create_portal_link": ("project", "portal_link"),
     "create_source": ("project", "source"),
     "after_endpoint_created": ("project", "endpoint"),
+    "remove_endpoint": ("project", "endpoint"),
+    "after_run": (),
     "fresh_project": (),
 }
 STEP_METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
