@@ -233,9 +233,7 @@ async def _check_delivery(
         if len(arrived) > visits:
             break
     delivered = any(marker.encode() in delivery.body for delivery in arrived)
-    for result in _reach_results(
-        counting.connections, len(arrived), delivered, public, target.budgets.delivery_s
-    ):
+    for result in _reach_results(target, counting.connections, len(arrived), delivered, public):
         yield result
 
 
@@ -268,12 +266,13 @@ def _call_result(what: str, exchange: Exchange) -> DoctorResult:
 
 
 def _reach_results(
-    connections: int, requests: int, delivered: bool, public: str, within_s: float
+    target: Target, connections: int, requests: int, delivered: bool, public: str
 ) -> list[DoctorResult]:
     reached, trusted = (
         f"the target reaches the receiver at {public}",
-        "the target trusts the receiver's CA",
+        f"the target trusts {target.receiver.authority}",
     )
+    within_s = target.budgets.delivery_s
     if requests:
         advice = f"{requests} requests came within {within_s:g} s, and none with the event's data"
         return [
@@ -290,7 +289,7 @@ def _reach_results(
         )
         return [DoctorResult(what=reached, advice=advice)]
     advice = (
-        f"it connected {connections} times and sent no request: let it trust ca.pem of the CA"
-        " folder as an authority, and restart it if it reads authorities only when it starts"
+        f"it connected {connections} times and sent no request: {target.receiver.trust_advice};"
+        " restart it if it reads authorities only when it starts"
     )
     return [DoctorResult(what=reached), DoctorResult(what=trusted, advice=advice)]

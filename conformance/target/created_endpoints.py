@@ -24,6 +24,9 @@ REMOVED_AT_ONCE: Final = 8
 CLEANED_WITHIN_S: Final = 60.0
 # After so many failures the hook is not called any more.
 MOST_FAILURES: Final = 3
+# In bytes; an answer that is longer is not kept. Nor is more of a uid, in characters.
+LONGEST_KEPT: Final = 65536
+LONGEST_UID: Final = 200
 # The owners and names that runs give their endpoints: `check` and `learn`, the doctor, `load`.
 OWNER: Final = re.compile(r"owner-(?:[0-9a-f]{15,16}|doctor[0-9a-f]{8})")
 NAME: Final = re.compile(r"endpoint-(?:[0-9a-f]{15,16}|doctor[0-9a-f]{8})|hookproof load .*")
@@ -39,7 +42,7 @@ class CreatedEndpoint:
     def uid(self) -> str:
         """As the answer to the creation shows it; empty if it does not."""
         uid = self.shown.get("uid")
-        return uid if isinstance(uid, str) else ""
+        return uid[:LONGEST_UID] if isinstance(uid, str) else ""
 
 
 @dataclass(slots=True)
@@ -60,7 +63,10 @@ class CreatedEndpoints:
         if exchange.operation_id == "createEndpoint":
             sent = exchange.request_json
             is_disabled = isinstance(sent, dict) and bool(sent.get("is_disabled"))
-            shown = exchange.data if isinstance(exchange.data, dict) else {}
+            is_kept = (
+                isinstance(exchange.data, dict) and len(exchange.response_body) <= LONGEST_KEPT
+            )
+            shown = exchange.data if is_kept else {}
             self.created.append(
                 CreatedEndpoint(project=project, shown=shown, is_disabled=is_disabled)
             )

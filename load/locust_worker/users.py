@@ -198,7 +198,8 @@ class LoadUser(FastHttpUser):
                 return None
             pause_s = requested_pause_s(status, response.headers)
             failure = RequestFailure(
-                why=failure_reason(status, call.statuses, response.error),
+                # Locust gives a success that is not expected no `error` at all.
+                why=failure_reason(status, call.statuses, getattr(response, "error", None)),
                 certain=is_refusal(status),
                 limited=pause_s is not None,
             )

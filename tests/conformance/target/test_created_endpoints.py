@@ -48,6 +48,13 @@ def test_a_hook_that_fails_is_given_up_and_the_last_hook_is_called_all_the_same(
     assert (len(left.endpoints), left.active, left.removed) == (MANY, MANY // 2, 0)
 
 
+def test_answers_without_end_are_not_kept() -> None:
+    endpoints = CreatedEndpoints()
+    for uid in ("u" * 300, "u" * 100_000):
+        endpoints.note(PROJECT, exchange(data={"uid": uid}))
+    assert [each.uid for each in endpoints.left_behind().endpoints] == ["u" * 200, ""]
+
+
 def test_owners_and_names_of_runs_tell_the_endpoints_that_they_left() -> None:
     records = [
         {"uid": "a", "owner_id": "owner-0123456789abcdef"},
