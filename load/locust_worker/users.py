@@ -14,6 +14,7 @@ from locust.exception import StopUser
 from hookproof.load.broadcast_mark import data_with_mark
 from hookproof.load.ledger.sending import Sending
 from hookproof.load.locust_worker.operation_mix import OperationMix
+from hookproof.load.locust_worker.unread_answer import UnreadAnswer
 from hookproof.load.plan import (
     LoadPlan,
     OperationTemplate,
@@ -112,6 +113,7 @@ class LoadUser(FastHttpUser):
         self.host = self.work.plan.base_url
         self.insecure = self.work.insecure
         super().__init__(environment)
+        self.client.client.response_type = UnreadAnswer  # type: ignore[misc]  # of this user
 
     def ssl_context_factory(self, cafile: str | None = None) -> ssl.SSLContext:
         """TLS as target.yaml says, without the certificates that Locust's client brings."""

@@ -121,7 +121,7 @@ TARGETS: Final[dict[str, HostileTarget]] = {
     ),
     "has an encoding of its own": hostile(
         says(sized(JSON + b"Content-Encoding: br\r\n", b"\x8b\x02\x80{}\x03")),
-        "JSON|encod|object|br",
+        "JSON|object|where the dialect",
     ),
     "writes in UTF-16": hostile(
         says(sized(JSON, ENVELOPE.decode().encode("utf-16"))),
@@ -198,6 +198,8 @@ COMMANDS: Final[dict[str, tuple[str, ...]]] = {
         *("--out", "out"),
     ),
 }
+# What a command may say in place of that: the doctor asks little of a target.
+SAYS_TOO: Final = {"doctor": r"the envelope of section 2\.1|the receiver's CA"}
 # What each may end with; 70 is a fault of hookproof itself, and nothing here conforms.
 CODES: Final = {
     "check": (1, 3, 4, 64),
@@ -239,7 +241,7 @@ def _run(folder: Path, words: tuple[str, ...]) -> Ended:
         process = subprocess.Popen(
             command_line(*words),
             cwd=folder,
-            env=environment(),
+            env=environment(PYTHONWARNINGS=""),  # as a user has it
             stdin=subprocess.DEVNULL,
             stdout=stream,
             stderr=stream,
@@ -272,8 +274,9 @@ def _problems(folder: Path, ended: Ended, target: HostileTarget, command: str) -
         yield "an escape sequence"
     if ended.memory_bytes > MOST_MEMORY_BYTES:
         yield f"{ended.memory_bytes >> 20} MiB of memory"
-    if not re.search(target.says, "\n".join(ended.said.splitlines()[-LAST_LINES:])):
-        yield f"the last lines do not say {target.says}"
+    words = "|".join(filter(None, (target.says, SAYS_TOO.get(command))))
+    if not re.search(words, "\n".join(ended.said.splitlines()[-LAST_LINES:])):
+        yield f"the last lines do not say {words}"
     out = folder / "out"
     written = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
     if written > MOST_WRITTEN_BYTES:
