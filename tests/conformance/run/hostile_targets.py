@@ -168,7 +168,7 @@ TARGETS: Final[dict[str, HostileTarget]] = {
         good_until(
             8, in_turn(says(response(500)), says_and_closes(HALF), empty_pages, says(MOVED))
         ),
-        "stopped answering|Payload|500|302|redirect|DOES NOT|INCOMPLETE|object",
+        "stopped answering|Payload|500|302|redirect|DOES NOT|INCOMPLETE|object|where the dialect",
     ),
     "closes each connection without a word": hostile(closing(empty_pages), "DOES NOT|object|data"),
     "nests without end": hostile(says(DEEP), "JSON|object"),
