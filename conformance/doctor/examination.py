@@ -21,10 +21,10 @@ from hookproof.conformance.observations.secret_windows import skew_s
 from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.target.circuit_breaker import Breaker
 from hookproof.conformance.target.client import ApiClient
-from hookproof.conformance.target.created_endpoints import CreatedEndpoints
 from hookproof.conformance.target.definition import Project, Target
 from hookproof.conformance.target.environment import READY_WITHIN_S, copy_ca, tls_options
-from hookproof.conformance.target.hook_failures import HookFailures
+from hookproof.conformance.target.hooks.created_endpoints import CreatedEndpoints
+from hookproof.conformance.target.hooks.hook_failures import HookFailures
 from hookproof.conformance.target.pacing import SLOWER, Pacing
 from hookproof.conformance.target.preflight import (
     LISTS,

@@ -23,12 +23,12 @@ from hookproof.conformance.learning.regrading import learn_by_regrading
 from hookproof.conformance.learning.session import ProbeSession
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.gathered_evidence import Gathered
-from hookproof.conformance.model.left_behind import LeftBehind
+from hookproof.conformance.model.ledger import LeftBehind
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.run.plan import REQUESTS
-from hookproof.conformance.target.created_endpoints import AFTER_RUN, REMOVE
 from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.environment import open_environment
+from hookproof.conformance.target.hooks.created_endpoints import AFTER_RUN, REMOVE
 from hookproof.conformance.target.pacing import LimitedForGood
 from hookproof.conformance.target.preflight import with_fresh_projects
 from hookproof.process.exit_codes import CommandError, ExitCode

@@ -28,8 +28,14 @@ from typing import Any, Final
 from hookproof.conformance.model.disagreement import Disagreement
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.gathered_evidence import Gathered
-from hookproof.conformance.model.ledger import Entry, Finding, Ledger, RunVerdict
-from hookproof.conformance.model.left_behind import LeftBehind, LeftEndpoint
+from hookproof.conformance.model.ledger import (
+    Entry,
+    Finding,
+    Ledger,
+    LeftBehind,
+    LeftEndpoint,
+    RunVerdict,
+)
 from hookproof.conformance.results.compression import pack_evidence
 from hookproof.conformance.results.documented_fields import FieldCount, FieldCounter
 from hookproof.conformance.results.evidence_records import evidence_json

@@ -33,9 +33,9 @@ from hookproof.conformance.run.plan import ContextFactory, FollowUp, RunPlan
 from hookproof.conformance.run.target_watch import TargetWatch
 from hookproof.conformance.target.circuit_breaker import Breaker, RunOver
 from hookproof.conformance.target.client import ApiClient
-from hookproof.conformance.target.created_endpoints import CLEANED_WITHIN_S, CreatedEndpoints
 from hookproof.conformance.target.environment import Environment, open_environment
-from hookproof.conformance.target.hook_failures import HookFailures, noted_provision
+from hookproof.conformance.target.hooks.created_endpoints import CLEANED_WITHIN_S, CreatedEndpoints
+from hookproof.conformance.target.hooks.hook_failures import HookFailures, noted_provision
 from hookproof.conformance.target.pacing import SLOWER, Pacing
 from hookproof.conformance.target.preflight import reach
 from hookproof.target.hooks.provision import HookFailed

@@ -22,8 +22,8 @@ from yarl import URL
 
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.target.circuit_breaker import Breaker
-from hookproof.conformance.target.created_endpoints import CreatedEndpoints
 from hookproof.conformance.target.definition import Project
+from hookproof.conformance.target.hooks.created_endpoints import CreatedEndpoints
 from hookproof.conformance.target.pacing import Pacing
 from hookproof.spec.contract.service_contract import Contract
 from hookproof.spec.dialect.model import Dialect

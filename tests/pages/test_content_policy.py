@@ -12,7 +12,7 @@ from hookproof.conformance.learning.learned_answers import LearnedAnswers
 from hookproof.conformance.learning.learner import Learned
 from hookproof.conformance.learning.report import page as learned_page
 from hookproof.conformance.model.check_registry import all_checks
-from hookproof.conformance.model.left_behind import LeftBehind
+from hookproof.conformance.model.ledger import LeftBehind
 from hookproof.conformance.mutants.reports.html import render_page
 from hookproof.conformance.reports.html import html_text
 from hookproof.conformance.target.definition import Project, Target

@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from hookproof.conformance.target.created_endpoints import (
+from hookproof.conformance.target.definition import Project
+from hookproof.conformance.target.hooks.created_endpoints import (
     MOST_FAILURES,
     REMOVED_AT_ONCE,
     CreatedEndpoints,
 )
-from hookproof.conformance.target.definition import Project
-from hookproof.conformance.target.hook_failures import HookFailures
+from hookproof.conformance.target.hooks.hook_failures import HookFailures
 from hookproof.target.hooks.provision import HookFailed, Provision
 from tests.conformance.canned_evidence import exchange
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.model.left_behind import LeftBehind, LeftEndpoint
+from hookproof.conformance.model.ledger import LeftBehind, LeftEndpoint
 from hookproof.conformance.target.definition import Project
-from hookproof.conformance.target.hook_failures import HookFailures
+from hookproof.conformance.target.hooks.hook_failures import HookFailures
 from hookproof.target.hooks.provision import HookFailed, Provision
 
 REMOVE: Final = "remove_endpoint"
@@ -33,7 +33,7 @@ NAME: Final = re.compile(r"endpoint-(?:[0-9a-f]{15,16}|doctor[0-9a-f]{8})|hookpr
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CreatedEndpoint:
+class RemovableEndpoint:
     project: Project
     shown: Mapping[str, Any]
     is_disabled: bool
@@ -51,8 +51,8 @@ class CreatedEndpoints:
     that call the target in a run.
     """
 
-    created: list[CreatedEndpoint] = field(default_factory=list)
-    removed: list[CreatedEndpoint] = field(default_factory=list)
+    created: list[RemovableEndpoint] = field(default_factory=list)
+    removed: list[RemovableEndpoint] = field(default_factory=list)
     # Of runs of Hookproof, as broadcasts showed them: the owners by uid.
     _reached: dict[str, object] = field(default_factory=dict)
 
@@ -68,7 +68,7 @@ class CreatedEndpoints:
             )
             shown = exchange.data if is_kept else {}
             self.created.append(
-                CreatedEndpoint(project=project, shown=shown, is_disabled=is_disabled)
+                RemovableEndpoint(project=project, shown=shown, is_disabled=is_disabled)
             )
         elif exchange.operation_id == "createBroadcastEvent":
             self._reached |= dict(_of_runs(exchange.data))
