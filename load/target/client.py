@@ -140,7 +140,7 @@ def _reason(error: Exception) -> str:
 def _data(text: str) -> Mapping[str, Any] | None:
     try:
         envelope = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):  # the latter for what is nested too deeply
         return None
     data = envelope.get("data") if isinstance(envelope, dict) else None
     return data if isinstance(data, dict) else None

@@ -171,12 +171,12 @@ TARGETS: Final[dict[str, HostileTarget]] = {
         "stopped answering|Payload|500|302|redirect|DOES NOT|INCOMPLETE|object|where the dialect",
     ),
     "closes each connection without a word": hostile(closing(empty_pages), "DOES NOT|object|data"),
-    "nests without end": hostile(says(DEEP), "JSON|object"),
+    "nests without end": hostile(says(DEEP), "JSON|object|where the dialect"),
     "has a number of a million digits": hostile(
         says(sized(JSON, b'{"status":true,"data":' + b"9" * 1_000_000 + b"}")),
         "JSON|object|alike|where the dialect|not refused",
     ),
-    "answers with a page": hostile(says(PAGE), "JSON|object|html"),
+    "answers with a page": hostile(says(PAGE), "JSON|object|html|where the dialect"),
     "answers with escapes for terminals": hostile(
         says(
             raw(
