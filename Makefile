@@ -114,8 +114,12 @@ torture: setup ## Kill the reference server as it writes and delivers; look for 
 	$(BIN)/python -m tests.mockserver.store.kill_during_deliveries 50
 
 .PHONY: kills
-kills: setup ## Stop check, load and learn by 100 signals at random moments; look for what is left
+kills: setup ## Stop commands by 100 signals at random moments; look for what is left
 	$(BIN)/python -m tests.process.kills 100
+
+.PHONY: hostile
+hostile: setup ## Run check, doctor, learn and load against every hostile target
+	$(BIN)/python -m tests.conformance.run.hostile_targets
 
 .PHONY: flood
 flood: setup ## Send 100,000 hostile requests to the reference server

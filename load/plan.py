@@ -17,17 +17,11 @@ from hookproof.target.connection import ApiConnection
 
 KEY: Final = "{key}"
 FIRST_SUCCESS, FIRST_REDIRECT = 200, 300
-REFUSAL_CLASS: Final = 4
 
 
 def is_success(status: int) -> bool:
     """Whether a status is a success where the dialect does not say which it is (section 7)."""
     return FIRST_SUCCESS <= status < FIRST_REDIRECT
-
-
-def is_refusal(status: int) -> bool:
-    """Whether a status says that the request itself is refused: RFC 9110, section 15.5."""
-    return status // 100 == REFUSAL_CLASS
 
 
 class OperationTemplate(msgspec.Struct, frozen=True, kw_only=True):

@@ -57,6 +57,29 @@ def tls_front(
 
 
 @contextmanager
+def long_way(upstream: str, *, one_way_s: float) -> Iterator[OpenRelay]:
+    """The server at `upstream` as if it were far away: what either side sends takes so long."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        parts = urlsplit(upstream)
+        upward, downward = await asyncio.open_connection(parts.hostname, parts.port)
+        try:
+            copies = [
+                asyncio.ensure_future(_copy_late(*ends, one_way_s))
+                for ends in ((reader, downward), (upward, writer))
+            ]
+            await asyncio.wait(copies, return_when=asyncio.FIRST_COMPLETED)
+            writer.close()
+            downward.close()
+            await asyncio.gather(*copies)
+        finally:
+            await _abort(downward)
+
+    with _listening(serve) as port:
+        yield OpenRelay(url=f"{urlsplit(upstream).scheme}://127.0.0.1:{port}")
+
+
+@contextmanager
 def http_proxy() -> Iterator[OpenRelay]:
     """A proxy for http URLs, and for tunnels to any port of this machine."""
     heads: list[str] = []
@@ -107,6 +130,32 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
         while data := await reader.read(65536):
             writer.write(data)
             await writer.drain()
+
+
+async def _copy_late(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, late_s: float
+) -> None:
+    """Copy each piece so much later, without delaying the next one by that."""
+    under_way: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue()
+    clock = asyncio.get_running_loop().time
+
+    async def read() -> None:
+        with suppress(OSError):
+            while data := await reader.read(65536):
+                under_way.put_nowait((clock() + late_s, data))
+        under_way.put_nowait((clock() + late_s, b""))
+
+    reading = asyncio.ensure_future(read())
+    with suppress(OSError):
+        while True:
+            due, data = await under_way.get()
+            await asyncio.sleep(due - clock())  # plays a long way
+            if not data:
+                break
+            writer.write(data)
+            await writer.drain()
+    reading.cancel()
+    await asyncio.wait([reading])
 
 
 async def _abort(writer: asyncio.StreamWriter) -> None:

@@ -144,8 +144,11 @@ def check(context: click.Context, /, **options: Any) -> None:
         raise click.UsageError("--quiet and --verbose contradict each other", context)
     try:
         settings = _settings(context, options)
-        schedule, budget_s = planned(settings), settings.subject.budgets.of_the_run()
-        expected_s = schedule.expected_s(usual_durations(settings.out / NAME))
+        schedule, budgets = planned(settings), settings.subject.budgets
+        budget_s = budgets.of_the_run(requests=schedule.requests)
+        expected_s = schedule.expected_s(
+            usual_durations(settings.out / NAME), budgets.sending_s(schedule.requests)
+        )
         if options["plan"]:
             click.echo("\n".join(plan_lines(schedule, budget_s, expected_s)))
             return

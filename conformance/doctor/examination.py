@@ -23,6 +23,9 @@ from hookproof.conformance.target.circuit_breaker import Breaker
 from hookproof.conformance.target.client import ApiClient
 from hookproof.conformance.target.definition import Project, Target
 from hookproof.conformance.target.environment import READY_WITHIN_S, copy_ca, tls_options
+from hookproof.conformance.target.hooks.created_endpoints import CreatedEndpoints
+from hookproof.conformance.target.hooks.hook_failures import HookFailures
+from hookproof.conformance.target.pacing import SLOWER, Pacing
 from hookproof.conformance.target.preflight import (
     LISTS,
     is_list_answer,
@@ -64,14 +67,20 @@ async def examine(target: Target) -> AsyncIterator[DoctorResult]:
     """Examine what judging the target needs; raises CommandError if that is impossible."""
     provisioned = await with_fresh_projects(target, 0)
     contract, timeout_s = contract_for(target.dialect), target.budgets.request_s
-    async with ApiClient(
-        target.base_url,
-        contract,
-        target.dialect,
-        timeout_s=timeout_s,
-        breaker=Breaker(),
-        connection=target.connection,
-    ) as api:
+    endpoints, failures = CreatedEndpoints(), HookFailures()
+    async with (
+        endpoints.cleaned_up(target.provision, failures),
+        ApiClient(
+            target.base_url,
+            contract,
+            target.dialect,
+            timeout_s=timeout_s,
+            breaker=Breaker(),
+            pacing=Pacing(target.budgets.requests_per_s),
+            endpoints=endpoints,
+            connection=target.connection,
+        ) as api,
+    ):
         exchanges = [
             await api.call(LISTS[0], role="doctor", project=project)
             for project in provisioned.projects
@@ -101,6 +110,14 @@ async def examine(target: Target) -> AsyncIterator[DoctorResult]:
             return
         async for result in _check_deliveries(provisioned, api):
             yield result
+        if api.pacing.put_off:
+            yield DoctorResult(
+                what="the target limits how fast it is called",
+                advice=f"{api.pacing.words}; {SLOWER}",
+                exit_code=ExitCode.CONFORMS,
+            )
+    for words in failures.words:
+        yield DoctorResult(what="the hooks that clean up work", advice=words)
 
 
 def _key_result(target: Target, project: Project, exchange: Exchange) -> DoctorResult:
@@ -216,9 +233,7 @@ async def _check_delivery(
         if len(arrived) > visits:
             break
     delivered = any(marker.encode() in delivery.body for delivery in arrived)
-    for result in _reach_results(
-        counting.connections, len(arrived), delivered, public, target.budgets.delivery_s
-    ):
+    for result in _reach_results(target, counting.connections, len(arrived), delivered, public):
         yield result
 
 
@@ -251,12 +266,13 @@ def _call_result(what: str, exchange: Exchange) -> DoctorResult:
 
 
 def _reach_results(
-    connections: int, requests: int, delivered: bool, public: str, within_s: float
+    target: Target, connections: int, requests: int, delivered: bool, public: str
 ) -> list[DoctorResult]:
     reached, trusted = (
         f"the target reaches the receiver at {public}",
-        "the target trusts the receiver's CA",
+        f"the target trusts {target.receiver.authority}",
     )
+    within_s = target.budgets.delivery_s
     if requests:
         advice = f"{requests} requests came within {within_s:g} s, and none with the event's data"
         return [
@@ -273,7 +289,7 @@ def _reach_results(
         )
         return [DoctorResult(what=reached, advice=advice)]
     advice = (
-        f"it connected {connections} times and sent no request: let it trust ca.pem of the CA"
-        " folder as an authority, and restart it if it reads authorities only when it starts"
+        f"it connected {connections} times and sent no request: {target.receiver.trust_advice};"
+        " restart it if it reads authorities only when it starts"
     )
     return [DoctorResult(what=reached), DoctorResult(what=trusted, advice=advice)]

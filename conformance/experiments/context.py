@@ -137,7 +137,8 @@ class ExperimentContext:
     project's lists through the provision hooks, once for all experiments. `backlog` is that of the
     whole run. `shares_project` is whether other experiments work in the first project, so that each
     broadcast reaches their endpoints too. An experiment that goes first there calls
-    `let_others_broadcast` once that no longer disturbs it.
+    `let_others_broadcast` once that no longer disturbs it. `round_trip_s` is the way to the target
+    and back.
     """
 
     experiment: str
@@ -162,6 +163,7 @@ class ExperimentContext:
     seeding: "ListSeeding"
     backlog: Backlog
     shares_project: bool = False
+    round_trip_s: float = 0.0
     let_others_broadcast: Callable[[], None] = field(default=lambda: None)
 
     def presence(self, capability: str) -> Presence:

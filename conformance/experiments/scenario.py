@@ -374,6 +374,7 @@ class Scenario:
             events=tuple(self.events),
             ended_at=self.context.clock(),
             late_s=self._late_s,
+            round_trip_s=self.context.round_trip_s,
             backlog_s=backlog_s,
             **fields,
         )

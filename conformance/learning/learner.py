@@ -20,12 +20,16 @@ from hookproof.conformance.learning.learned_answers import LearnedAnswers
 from hookproof.conformance.learning.probes.access import KEY_FORMAT
 from hookproof.conformance.learning.probing import probe_api
 from hookproof.conformance.learning.regrading import learn_by_regrading
-from hookproof.conformance.learning.session import CREATE, ProbeSession
+from hookproof.conformance.learning.session import ProbeSession
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.gathered_evidence import Gathered
+from hookproof.conformance.model.ledger import LeftBehind
 from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.run.plan import REQUESTS
 from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.environment import open_environment
+from hookproof.conformance.target.hooks.created_endpoints import AFTER_RUN, REMOVE
+from hookproof.conformance.target.pacing import LimitedForGood
 from hookproof.conformance.target.preflight import with_fresh_projects
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.spec.dialect.model import Dialect
@@ -36,6 +40,9 @@ MOST_S: Final = {Profile.QUICK: 40.0, Profile.STANDARD: 90.0, Profile.DEEP: 300.
 INTERRUPTED: Final = "learning was interrupted before this was asked"
 LATE: Final = "there was no time left to ask; --profile deep has more of it"
 
+# About how many requests the probes send, which takes longer if they may not come fast.
+PROBES: Final = 600
+
 # How long retries are waited for, in seconds.
 MOST_RETRYING_S: Final = {Profile.QUICK: 0.0, Profile.STANDARD: 20.0, Profile.DEEP: 120.0}
 
@@ -45,31 +52,20 @@ Result = TypeVar("Result")
 Progress = Callable[[str], None]
 
 
-@dataclass(slots=True)
-class EndpointCount:
-    """How many endpoints were created at the target, and how many of them may receive."""
-
-    created: int = 0
-    active: int = 0
-
-    def note(self, exchange: Exchange) -> None:
-        if exchange.operation_id == CREATE and exchange.succeeded:
-            body = exchange.request_json
-            self.created += 1
-            self.active += not (isinstance(body, dict) and body.get("is_disabled"))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learned:
     """What was learned, and what that left behind at the target.
 
-    One that was `interrupted` has learned only a part of what it can.
+    One that was `interrupted` has learned only a part of what it can. `limit` is what the target's
+    limit of its API did to it, in words, if anything. `hooks` says which hooks of the user failed.
     """
 
     answers: LearnedAnswers
     exchanges: int
-    endpoints: EndpointCount
+    left: LeftBehind
     interrupted: bool = False
+    limit: str = ""
+    hooks: tuple[str, ...] = ()
 
 
 def learn_target(
@@ -89,14 +85,13 @@ def learn_target(
         if not answers.is_seen(KEY_FORMAT):
             raise
         _miss_the_rest(answers, INTERRUPTED)
-    endpoints = EndpointCount()
-    for exchange in session.exchanges:
-        endpoints.note(exchange)
     return Learned(
         answers=answers,
         exchanges=len(session.exchanges),
-        endpoints=endpoints,
+        left=session.endpoints.left_behind(),
         interrupted=interrupted,
+        limit=session.pacing.words,
+        hooks=session.hook_failures.words,
     )
 
 
@@ -110,6 +105,11 @@ def _miss_the_rest(answers: LearnedAnswers, reason: str) -> None:
 async def _learn(session: ProbeSession, profile: Profile, note: Progress) -> None:
     """Learn everything."""
     session.target = await with_fresh_projects(session.target, 0)
+    async with session.endpoints.cleaned_up(session.target.provision, session.hook_failures):
+        await _learn_all(session, profile, note)
+
+
+async def _learn_all(session: ProbeSession, profile: Profile, note: Progress) -> None:
     try:
         note("asking the API")
         await _within(session, profile, probe_api(session))
@@ -137,10 +137,17 @@ async def _learn(session: ProbeSession, profile: Profile, note: Progress) -> Non
 async def _within(
     session: ProbeSession, profile: Profile, work: Coroutine[Any, Any, Result]
 ) -> Result | None:
-    """Do this as far as there is time; raises CommandError if not even the key could be tried."""
+    """Do this as far as there is time, and as the target lets itself be called; raises CommandError
+    if not even the key could be tried.
+    """
     try:
-        async with asyncio.timeout(MOST_S[profile]):
+        async with asyncio.timeout(MOST_S[profile] + session.target.budgets.sending_s(PROBES)):
             return await work
+    except LimitedForGood as limited:
+        if not session.answers.is_seen(KEY_FORMAT):
+            raise
+        _miss_the_rest(session.answers, str(limited))
+        return None
     except TimeoutError:
         if not session.answers.is_seen(KEY_FORMAT):
             raise CommandError(
@@ -161,8 +168,14 @@ async def _experiment(session: ProbeSession, profile: Profile, note: Progress) -
     names = ", ".join(each.name for each in experiments_for(answers, profile))
     note(f"experiments: {names or 'none are needed'}")
     dialect = answers.dialect
-    budgets = replace(session.target.budgets, total_s=MOST_S[profile])
-    target = replace(session.target, dialect=dialect, budgets=budgets)
+    budgets = session.target.budgets
+    most_s = MOST_S[profile] + budgets.sending_s(REQUESTS[profile])
+    target = replace(
+        session.target,
+        dialect=dialect,
+        budgets=replace(budgets, total_s=most_s),
+        provision=session.target.provision.without(AFTER_RUN, REMOVE),
+    )
     runner = evidence_runner(target, answers, profile)
     gathering = asyncio.create_task(asyncio.to_thread(gather_evidence, runner, dialect))
     try:
@@ -171,6 +184,10 @@ async def _experiment(session: ProbeSession, profile: Profile, note: Progress) -
         runner.stop(INTERRUPTED)
         _learn_from(session, await gathering, dialect)
         raise
+    finally:
+        session.pacing.add(runner.pacing)
+        session.endpoints.add(runner.endpoints)
+        session.hook_failures.add(runner.hook_failures)
     note("judging the evidence under each answer")
     _learn_from(session, evidence, dialect)
 

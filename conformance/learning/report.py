@@ -83,6 +83,9 @@ def lines(learned: Learned) -> Iterator[str]:
         yield "Left to `hookproof check`, since the document does not leave it open:"
         yield from (f"     {row.field}: {row.proof}" for row in left)
     yield ""
+    yield from (f"Your provision hook {failure}" for failure in learned.hooks)
+    if learned.limit:
+        yield f"The API is limited: {learned.limit}"
     yield summary(learned)
 
 
@@ -90,9 +93,10 @@ def summary(learned: Learned) -> str:
     """How much was learned, and what it left behind, in one line."""
     counts = Counter(answer.certainty for answer in _all_answers(learned.answers))
     summary = " · ".join(f"{certainty} {counts[certainty]}" for certainty in Certainty)
+    left = learned.left
     return (
-        f"LEARNED  {summary} · {learned.exchanges} requests · {learned.endpoints.created} endpoints"
-        f" are left at the target, {learned.endpoints.active} of them active"
+        f"LEARNED  {summary} · {learned.exchanges} requests · {len(left.endpoints)} endpoints"
+        f" are left at the target, {left.active} of them active"
     )
 
 

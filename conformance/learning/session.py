@@ -13,6 +13,9 @@ from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.target.circuit_breaker import Breaker
 from hookproof.conformance.target.client import ApiClient, Key, encoded
 from hookproof.conformance.target.definition import Project, Target
+from hookproof.conformance.target.hooks.created_endpoints import CreatedEndpoints
+from hookproof.conformance.target.hooks.hook_failures import HookFailures
+from hookproof.conformance.target.pacing import Pacing
 from hookproof.spec.contract.service_contract import Contract, contract_for
 from hookproof.spec.dialect.model import Dialect
 
@@ -39,9 +42,15 @@ class ProbeSession:
     exchanges: list[Exchange] = field(default_factory=list)
     endpoint_fields: tuple[str, ...] = ()
     random: Random = field(default_factory=Random)
+    pacing: Pacing = field(init=False)
+    endpoints: CreatedEndpoints = field(default_factory=CreatedEndpoints)
+    hook_failures: HookFailures = field(default_factory=HookFailures)
     _client: ApiClient | None = None
     _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
     _words: int = 0
+
+    def __post_init__(self) -> None:
+        self.pacing = Pacing(self.target.budgets.requests_per_s)
 
     @property
     def project(self) -> Project:
@@ -72,6 +81,8 @@ class ProbeSession:
                 dialect,
                 timeout_s=self.target.budgets.request_s,
                 breaker=Breaker(),
+                pacing=self.pacing,
+                endpoints=self.endpoints,
                 connection=self.target.connection,
             )
         )

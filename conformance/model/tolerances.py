@@ -3,10 +3,11 @@
 They allow for a busy machine: a receiver that waits for the processor records an arrival late, so
 that waits look shorter or longer than they were. Only deviations beyond a tolerance are failures.
 Both we and the receiver measure how late we were (`late_s` of an observation): tolerances widen by
-it, and where it was too much, nothing that takes time is a failure.
+it, and where it was too much, nothing that takes time is a failure. They widen by the way to the
+target too (`round_trip_s`), which is measured when a run begins.
 """
 
-from typing import Final
+from typing import Final, Protocol
 
 from hookproof.conformance.model.evidence import NotExaminedError
 
@@ -50,10 +51,36 @@ SENT_WITHIN_S: Final = 1.0
 # By how much a tolerance is widened at most. Where our own timers were later, nothing is a failure.
 MOST_LATE_S: Final = 1.0
 
+# How many round trips a delivery takes that needs a connection: TCP, TLS, the request.
+ROUND_TRIPS: Final = 3
 
-def widened(tolerance_s: float, late_s: float) -> float:
-    """A tolerance that allows for a machine whose own timers were late by so much."""
-    return tolerance_s + min(late_s, MOST_LATE_S)
+# The longest round trip that is the network's. A target that takes longer is slow itself.
+LONGEST_ROUND_TRIP_S: Final = 1.0
+
+
+class Timed(Protocol):
+    """What was observed by clocks that may be late, of a target that may be far away."""
+
+    @property
+    def late_s(self) -> float: ...
+
+    @property
+    def round_trip_s(self) -> float: ...
+
+
+def way_s(round_trip_s: float) -> float:
+    """How long a delivery may be on its way to a receiver so far from the target."""
+    return ROUND_TRIPS * min(round_trip_s, LONGEST_ROUND_TRIP_S)
+
+
+def widened(tolerance_s: float, observed: Timed) -> float:
+    """A tolerance that allows for a machine whose own timers were late, and for the network."""
+    return tolerance_s + min(observed.late_s, MOST_LATE_S) + way_s(observed.round_trip_s)
+
+
+def slack_s(observed: Timed) -> float:
+    """By how much a time may be wrong for which nobody but this machine and the network can."""
+    return observed.late_s + way_s(observed.round_trip_s)
 
 
 def require_punctual(late_s: float) -> None:

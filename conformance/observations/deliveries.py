@@ -6,7 +6,12 @@ from typing import Any, Final, Self
 
 from hookproof.conformance.model.check_registry import CheckContext
 from hookproof.conformance.model.evidence import Exchange, NotExaminedError, Observation
-from hookproof.conformance.model.tolerances import BACKLOG_FACTOR, BACKLOG_S, widened
+from hookproof.conformance.model.tolerances import (
+    BACKLOG_FACTOR,
+    BACKLOG_S,
+    slack_s,
+    widened,
+)
 from hookproof.conformance.observations.answer import sent, shown
 from hookproof.conformance.observations.destinations import (
     Destination,
@@ -44,8 +49,9 @@ class DeliveryObservation(Observation):
     Destinations stand in the order of their creation, events in that of their acceptance.
     `signatures` are the readings of all deliveries to destinations of which a secret is known.
     `ended_at` is when the receiver was last asked what had arrived, in Unix seconds; `late_s` is
-    how late our own timers or those of the receiver were at most until then, and `backlog_s` how
-    long events of the run waited at most, by the token that they arrived at.
+    how late our own timers or those of the receiver were at most until then, `round_trip_s` how
+    long the way to the target and back took when the run began, and `backlog_s` how long events of
+    the run waited at most, by the token that they arrived at.
     """
 
     destinations: tuple[Destination, ...] = ()
@@ -53,6 +59,7 @@ class DeliveryObservation(Observation):
     signatures: tuple[SignatureReading, ...] = ()
     ended_at: float | None = None
     late_s: float = 0.0
+    round_trip_s: float = 0.0
     backlog_s: Mapping[str, float] = field(default_factory=dict)
     # What `attempts` has read, by the header with the event's uid: every check asks for it.
     _attempts: dict[str | None, Mapping[tuple[str, Event], Attempts]] = field(
@@ -176,7 +183,7 @@ class DeliveryObservation(Observation):
             )
         ]
         if not waits and any(
-            self.ended_at - delivery.arrived_at < widened(BACKLOG_S, self.late_s)
+            self.ended_at - delivery.arrived_at < widened(BACKLOG_S, self)
             for delivery in self.deliveries
         ):
             return frozenset(self.events)  # those of other experiments come first
@@ -184,7 +191,7 @@ class DeliveryObservation(Observation):
             self.backlog_s.get(destination.token, 0.0)
             for destination in (self.destinations if among is None else among)
         ]
-        longest_s = BACKLOG_FACTOR * max([*waits, *behind_s], default=0.0) + self.late_s
+        longest_s = BACKLOG_FACTOR * max([*waits, *behind_s], default=0.0) + slack_s(self)
         return frozenset(event for event, at in sent_at.items() if self.ended_at - at <= longest_s)
 
     def settled(self, arrivals: Arrivals, dialect: Dialect) -> Arrivals:
@@ -227,7 +234,7 @@ class DeliveryObservation(Observation):
         return (
             attempt.closed_monotonic is None
             and end is not None
-            and end - attempt.arrived_monotonic + self.late_s < patience_s
+            and end - attempt.arrived_monotonic + slack_s(self) < patience_s
         )
 
     def signature(self, delivery: ReceivedDelivery, context: CheckContext) -> SignatureReading:

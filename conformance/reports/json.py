@@ -4,10 +4,11 @@ describes it.
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
+from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.ledger import Entry, Finding, FindingKey
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.reports.summary import warnings
@@ -15,6 +16,9 @@ from hookproof.conformance.results.curl_command import curl
 from hookproof.conformance.results.defects import Defect, defects
 from hookproof.conformance.results.run_file import Run
 from hookproof.spec.catalogue import Level
+
+# In bytes. A finding may rest on a body of megabytes, of which run.jsonl holds the rest.
+LONGEST_BODY: Final = 65536
 
 
 def report(run: Run) -> dict[str, Any]:
@@ -36,6 +40,7 @@ def report(run: Run) -> dict[str, Any]:
             timespec="milliseconds"
         ),
         "duration_s": run.footer.duration_s,
+        "round_trip_s": run.header.round_trip_s,
         "verdict": run.footer.verdict.value,
         "exit_code": run.footer.exit_code,
         "totals": {
@@ -46,6 +51,8 @@ def report(run: Run) -> dict[str, Any]:
             for level in Level
         },
         "warnings": list(warnings(run)),
+        "put_off": {"requests": run.footer.put_off, "waited_s": run.footer.waited_s},
+        "left_at_target": {} if run.header.embedded else asdict(run.left),
         "defects": [_defect(number, defect) for number, defect in enumerate(run_defects, 1)],
         "disagreements": [asdict(each) for each in run.disagreements],
         "fields": [asdict(count) for count in run.fields],
@@ -99,7 +106,15 @@ def _finding(finding: Finding, defect: int) -> dict[str, Any]:
         "cause": finding.cause,
         "count": finding.count,
         "follows_from": list(finding.follows_from),
-        "exchanges": [exchange.to_json() for exchange in finding.exchanges],
+        "exchanges": [_exchange(exchange) for exchange in finding.exchanges],
         "deliveries": [delivery.to_json() for delivery in finding.deliveries],
         "curl": curl(finding.exchanges),
     }
+
+
+def _exchange(exchange: Exchange) -> dict[str, Any]:
+    body = exchange.request_body
+    if body is None or len(body) <= LONGEST_BODY:
+        return exchange.to_json()
+    cut = replace(exchange, request_body=body[:LONGEST_BODY])
+    return {**cut.to_json(), "request_body_bytes": len(body)}

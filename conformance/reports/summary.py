@@ -9,6 +9,7 @@ from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.results.run_file import Run
 from hookproof.spec.catalogue import Level
 from hookproof.target.connection import UNVERIFIED
+from hookproof.target.rate_answer import limit_words
 
 HEADLINES: Final = {
     RunVerdict.CONFORMS: "CONFORMS",
@@ -28,8 +29,10 @@ SHOWN_ORDER: Final = (
 def title(run: Run) -> str:
     header = run.header
     target = f"{header.target} (embedded)" if header.embedded else header.target
+    far = f" · round trip {header.round_trip_s * 1000:.0f} ms" if header.round_trip_s else ""
     return (
-        f"hookproof {header.tool_version} · {target} · dialect {header.dialect} · {header.profile}"
+        f"hookproof {header.tool_version} · {target} · dialect {header.dialect}"
+        f" · {header.profile}{far}"
     )
 
 
@@ -92,6 +95,7 @@ def notes(run: Run) -> Iterator[str]:
     yield from warnings(run)
     yield from (f"An error of hookproof itself: {error}" for error in footer.faults)
     yield from (f"Your provision hook {failure}" for failure in footer.hooks)
+    yield from _of_the_target(run)
     yield from (f"The baseline is stale: {words}." for words in footer.stale)
     for disagreement in run.disagreements:
         yield (
@@ -135,6 +139,26 @@ def notes(run: Run) -> Iterator[str]:
         yield (
             "The embedded server has ended; to repeat a command, start `hookproof serve` and use"
             " its address."
+        )
+
+
+def _of_the_target(run: Run) -> Iterator[str]:
+    """What its limit did to the run, and what the run left there."""
+    footer, left = run.footer, run.left
+    if footer.put_off:
+        yield f"The API is limited: {limit_words(footer.put_off, footer.waited_s)}."
+    if run.header.embedded:
+        return
+    if left.endpoints:
+        yield (
+            f"{len(left.endpoints)} endpoints are left at the target, {left.active} of them active,"
+            " with URLs that lead nowhere; report.json names them, and a hook remove_endpoint would"
+            " remove them."
+        )
+    if left.earlier:
+        yield (
+            f"{left.earlier} endpoints that earlier runs left get each event of this one too, which"
+            " slows its deliveries: remove them, or use other projects."
         )
 
 

@@ -10,6 +10,7 @@ Each line is a JSON object; its member `event` is one of these:
 - `requirement`: the verdict of a requirement;
 - `disagreement`: a field of the dialect that alone explains findings (`disagreements.py`);
 - `fields`: how often each documented field was sent and shown;
+- `left`: what the run leaves at the target;
 - `footer`: the verdict of the run. A file without it holds no finished run.
 
 Everything is masked before it is written. `stored_evidence.py` reads the evidence back; reports
@@ -27,7 +28,14 @@ from typing import Any, Final
 from hookproof.conformance.model.disagreement import Disagreement
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.gathered_evidence import Gathered
-from hookproof.conformance.model.ledger import Entry, Finding, Ledger, RunVerdict
+from hookproof.conformance.model.ledger import (
+    Entry,
+    Finding,
+    Ledger,
+    LeftBehind,
+    LeftEndpoint,
+    RunVerdict,
+)
 from hookproof.conformance.results.compression import pack_evidence
 from hookproof.conformance.results.documented_fields import FieldCount, FieldCounter
 from hookproof.conformance.results.evidence_records import evidence_json
@@ -74,7 +82,8 @@ class Header:
     document's sections, `baseline` the entries of the baseline file. `answers` holds the whole
     dialect, so that the evidence can be judged again even if the dialect's file has changed.
     `selected` are the ids of the requirements to judge; a file of an earlier version has none.
-    `verified` is false if the target's certificate was accepted unseen.
+    `verified` is false if the target's certificate was accepted unseen. `round_trip_s` is how long
+    a cheap request took when the run began.
     """
 
     tool_version: str
@@ -93,12 +102,14 @@ class Header:
     baseline: list[Mapping[str, Any]] = field(default_factory=list)
     selected: list[str] = field(default_factory=list)
     verified: bool = True
+    round_trip_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Footer:
     """How the run ended. `cut` states why it ended early; `faults` are errors of hookproof.
-    `hooks` are the failures of provision hooks, which are the user's.
+    `hooks` are the failures of provision hooks, which are the user's. `put_off` is how many
+    requests the target answered 429, and `waited_s` how long it was therefore not called.
 
     `stale` names the entries of the baseline that are no longer right.
     """
@@ -112,6 +123,8 @@ class Footer:
     faults: tuple[str, ...]
     stale: tuple[str, ...] = ()
     hooks: tuple[str, ...] = ()
+    put_off: int = 0
+    waited_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +136,7 @@ class Run:
     footer: Footer
     fields: tuple[FieldCount, ...] = ()
     disagreements: tuple[Disagreement, ...] = ()
+    left: LeftBehind = field(default_factory=LeftBehind)
 
     @property
     def ledger(self) -> Ledger:
@@ -148,6 +162,9 @@ class RunWriter:
         self._lock = threading.Lock()
         self.exchanges = 0
         self.deliveries = 0
+        self.left = LeftBehind()
+        self.put_off = 0
+        self.waited_s = 0.0
         self._fields = FieldCounter()
         self._write("header", {"format": FORMAT, **asdict(header)})
 
@@ -188,6 +205,11 @@ class RunWriter:
             },
         )
 
+    def limited(self, put_off: int, waited_s: float) -> None:
+        """Note how many requests the target answered 429, and how long it was not called for it."""
+        self.put_off += put_off
+        self.waited_s += waited_s
+
     def ledger(
         self,
         ledger: Ledger,
@@ -206,6 +228,7 @@ class RunWriter:
         counts = self._fields.counts()
         if counts:
             self._write("fields", {"fields": [asdict(count) for count in counts]})
+        self._write("left", asdict(self.left))
         verdict = ledger.verdict(strict=strict)
         footer = Footer(
             verdict=verdict,
@@ -217,6 +240,8 @@ class RunWriter:
             faults=ledger.faults,
             stale=ledger.stale,
             hooks=ledger.hooks,
+            put_off=self.put_off,
+            waited_s=round(self.waited_s, 3),
         )
         self._write("footer", asdict(footer))
         return footer
@@ -293,7 +318,13 @@ def _run(path: Path, lines: Iterable[str]) -> Run:
             FieldCount(**count) for event in events.get("fields", ()) for count in event["fields"]
         ),
         disagreements=tuple(map(_disagreement, events.get("disagreement", ()))),
+        left=next(map(_left, events.get("left", ())), LeftBehind()),
     )
+
+
+def _left(event: Mapping[str, Any]) -> LeftBehind:
+    endpoints = tuple(LeftEndpoint(**each) for each in event["endpoints"])
+    return LeftBehind(endpoints=endpoints, removed=event["removed"], earlier=event["earlier"])
 
 
 def _disagreement(event: Mapping[str, Any]) -> Disagreement:

@@ -218,13 +218,16 @@ class RepeatedRun:
                 intake=intake,
             )
             ledger = _shrink_proofs(ledger, shrinking, runner)
-            failures = tuple(map(intake.text, runner.hook_failures.words))
-            ledger = replace(ledger, hooks=failures)
             for shrunk in shrinking.shrunk:
                 writer.shrunk(shrunk.finding, shrunk.requests, repetition)
             for gathered in runner.all_gathered():
                 writer.experiment(gathered, repetition)
                 self.evidence.extend(gathered.observations)
+        # Hooks are called until the runner has ended.
+        ledger = replace(ledger, hooks=tuple(map(intake.text, runner.hook_failures.words)))
+        writer.limited(runner.pacing.put_off, runner.pacing.waited_s)
+        left = runner.endpoints.left_behind()
+        writer.left = left if repetition == 1 else writer.left.with_those_of(left)
         writer.confirm()
         return writer, ledger
 
@@ -254,6 +257,7 @@ class RepeatedRun:
             baseline=[expectation.to_json() for expectation in settings.baseline],
             selected=[requirement.id for requirement in self.requirements],
             verified=environment.target.is_verified,
+            round_trip_s=environment.round_trip_s,
         )
 
     def _progress(self, runner: Runner) -> AbstractContextManager[EntryListener]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.model.experiment_registry import Experiment
@@ -16,6 +16,9 @@ ContextFactory = Callable[[Project], ExperimentContext]
 
 # Work at the target once all experiments have ended.
 FollowUp = Callable[[ContextFactory], Coroutine[Any, Any, None]]
+
+# About how many requests a run of all experiments sends.
+REQUESTS: Final = {Profile.QUICK: 2800, Profile.STANDARD: 5200, Profile.DEEP: 9000}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,3 +37,13 @@ class RunPlan:
     profile: Profile
     seed: int
     nonce: str
+
+    @property
+    def part(self) -> float:
+        """The share of all experiments that the run has."""
+        return len(self.experiments) / len(self.every_experiment)
+
+    @property
+    def requests(self) -> float:
+        """About how many requests the run sends."""
+        return self.part * REQUESTS[self.profile]

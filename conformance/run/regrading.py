@@ -95,6 +95,8 @@ def write_regraded(regraded: Regraded, source: Path, out: Path, tool_version: st
             regraded.run.footer.exchanges,
             regraded.run.footer.deliveries,
         )
+        writer.limited(regraded.run.footer.put_off, regraded.run.footer.waited_s)
+        writer.left = regraded.run.left
         writer.ledger(
             regraded.ledger,
             strict=header.strict,

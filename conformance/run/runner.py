@@ -33,15 +33,11 @@ from hookproof.conformance.run.plan import ContextFactory, FollowUp, RunPlan
 from hookproof.conformance.run.target_watch import TargetWatch
 from hookproof.conformance.target.circuit_breaker import Breaker, RunOver
 from hookproof.conformance.target.client import ApiClient
-from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.environment import Environment, open_environment
-from hookproof.conformance.target.hook_failures import HookFailures, noted_provision
-from hookproof.conformance.target.preflight import (
-    check_access,
-    out_of_time,
-    with_fresh_projects,
-)
-from hookproof.process.exit_codes import CommandError, ExitCode
+from hookproof.conformance.target.hooks.created_endpoints import CLEANED_WITHIN_S, CreatedEndpoints
+from hookproof.conformance.target.hooks.hook_failures import HookFailures, noted_provision
+from hookproof.conformance.target.pacing import SLOWER, Pacing
+from hookproof.conformance.target.preflight import reach
 from hookproof.target.hooks.provision import HookFailed
 
 CANCELLED_WITHIN_S: Final = 5.0
@@ -62,6 +58,8 @@ class Runner:
 
     def __init__(self, plan: RunPlan):
         self.hook_failures = HookFailures()
+        self.endpoints = CreatedEndpoints()
+        self.pacing = Pacing(plan.subject.budgets.requests_per_s)
         self._plan = plan
         self._ended_by: str | None = None
         self._watch: TargetWatch | None = None
@@ -92,7 +90,7 @@ class Runner:
         trace: TracebackType | None,
     ) -> None:
         self.stop("the run was abandoned")
-        self._thread.join(CLOSED_WITHIN_S)
+        self._thread.join(CLOSED_WITHIN_S + CLEANED_WITHIN_S)
 
     def open(self) -> Environment:
         """Wait until the environment is open and the keys are checked.
@@ -200,34 +198,29 @@ class Runner:
         breaker = Breaker()
         async with open_environment(self._plan.subject) as opened_environment:
             plan, target = self._plan, opened_environment.target
-            async with ApiClient(
-                target.base_url,
-                plan.contract,
-                plan.dialect,
-                timeout_s=target.budgets.request_s,
-                breaker=breaker,
-                connection=target.connection,
-            ) as api:
-                usable = await self._add_projects_and_check_keys(target, api)
-                environment = replace(opened_environment, target=usable)
+            async with (
+                self.endpoints.cleaned_up(target.provision, self.hook_failures),
+                ApiClient(
+                    target.base_url,
+                    plan.contract,
+                    plan.dialect,
+                    timeout_s=target.budgets.request_s,
+                    breaker=breaker,
+                    pacing=self.pacing,
+                    endpoints=self.endpoints,
+                    connection=target.connection,
+                ) as api,
+            ):
+                self._began = self._loop.time()  # the time budget begins here
+                reached = await reach(target, len(plan.experiments), api)
+                budgets = target.budgets
+                self._budget_s = round(budgets.of_the_run(reached.answer_s, plan.requests), 1)
+                environment = replace(
+                    opened_environment, target=reached.target, round_trip_s=reached.round_trip_s
+                )
                 self._environment.set_result(environment)
                 intake = await asyncio.wrap_future(self._intake)
                 await self._gather_all(environment, api, breaker, intake)
-
-    async def _add_projects_and_check_keys(self, target: Target, api: ApiClient) -> Target:
-        """Return the target with all its projects; raises CommandError.
-
-        The time budget begins here.
-        """
-        self._began = self._loop.time()
-        try:
-            async with asyncio.timeout(target.budgets.of_the_run()):
-                usable = await with_fresh_projects(target, len(self._plan.experiments))
-                answer_s = await check_access(usable, api)
-                self._budget_s = round(target.budgets.of_the_run(answer_s), 1)
-                return usable
-        except TimeoutError:
-            raise CommandError(out_of_time(target), ExitCode.UNREACHABLE) from None
 
     async def _gather_all(
         self,
@@ -237,6 +230,7 @@ class Runner:
         intake: Intake,
     ) -> None:
         project = environment.target.projects[0]
+        self.pacing.give_up = self._cut_run
         self._watch = TargetWatch(api, project, breaker, give_up=self._cut_run)
         experiments = asyncio.create_task(
             self._run_experiments(environment, api, intake, self._watch)
@@ -248,9 +242,10 @@ class Runner:
             {experiments, stop}, timeout=total_s, return_when=asyncio.FIRST_COMPLETED
         )
         if self.under_way():
+            limit = f"; {self.pacing.words}; {SLOWER}" if self.pacing.put_off else ""
             self._cut_run(
                 f"the time budget of {self._budget_s:g} s is over; it leaves"
-                f" out {', '.join(self.under_way())}"
+                f" out {', '.join(self.under_way())}{limit}"
             )
         breaker.open()
         for task in (experiments, watch, stop):

@@ -25,6 +25,8 @@ from hookproof.conformance.target.preflight import LISTS
 
 # How often the target is asked while nothing else is; an outage between two answers is not noticed.
 HEARTBEAT_S: Final = 0.5
+# At most one request in so many is for watching, where target.yaml says how fast they may come.
+WATCHED_PART: Final = 10
 # How long a target may take to come back. A longer outage ends the run.
 PATIENCE_S: Final = 5.0
 PAUSE_S: Final = 0.1
@@ -63,6 +65,7 @@ class TargetWatch:
         self._project = project
         self._breaker = breaker
         self._give_up = give_up
+        self._heartbeat_s = max(HEARTBEAT_S, WATCHED_PART * api.pacing.interval_s)
         self._began = time.monotonic()
         self._asking = asyncio.Lock()
         self._there = asyncio.Event()
@@ -75,8 +78,8 @@ class TargetWatch:
         with suppress(RunOver):
             while True:
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._breaker.suspected.wait(), HEARTBEAT_S)
-                silent_s = 0.0 if self._breaker.suspected.is_set() else HEARTBEAT_S
+                    await asyncio.wait_for(self._breaker.suspected.wait(), self._heartbeat_s)
+                silent_s = 0.0 if self._breaker.suspected.is_set() else self._heartbeat_s
                 await self._answers_since(time.monotonic() - silent_s)
 
     async def answering(self) -> None:
@@ -90,7 +93,7 @@ class TargetWatch:
         """
         now = time.monotonic()
         if all(from_the_target(exchange.status) for exchange in evidence.exchanges):
-            now -= 2 * (HEARTBEAT_S + self._answer_took_s)
+            now -= 2 * (self._heartbeat_s + self._answer_took_s)
         await self._answers_since(now)
 
     async def _answers_since(self, moment: float) -> None:

@@ -1,8 +1,9 @@
 """The API client: one call per operation of the contract, each of them recorded as an exchange.
 
 A call does not raise for what the target does: a refused connection, a timeout or a partial
-response becomes an exchange without a status and with a problem. Nothing is followed, retried or
-decoded. After the end of the run, calls raise RunOver.
+response becomes an exchange without a status and with a problem. Nothing is followed or decoded,
+and only what the target puts off is sent again (`pacing.py`). After the end of the run, calls raise
+RunOver.
 """
 
 import asyncio
@@ -13,7 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from copy import copy
 from enum import StrEnum
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar
 from urllib.parse import quote, urlencode
 
 import aiohttp
@@ -22,9 +23,13 @@ from yarl import URL
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.target.circuit_breaker import Breaker
 from hookproof.conformance.target.definition import Project
+from hookproof.conformance.target.hooks.created_endpoints import CreatedEndpoints
+from hookproof.conformance.target.pacing import Pacing
 from hookproof.spec.contract.service_contract import Contract
 from hookproof.spec.dialect.model import Dialect
 from hookproof.target.connection import DIRECT, ApiConnection
+
+Answer = TypeVar("Answer")
 
 
 class Key(StrEnum):
@@ -68,6 +73,8 @@ class ApiClient:
         *,
         timeout_s: float,
         breaker: Breaker,
+        pacing: Pacing | None = None,
+        endpoints: CreatedEndpoints | None = None,
         connection: ApiConnection = DIRECT,
     ):
         self.connection = connection
@@ -76,6 +83,8 @@ class ApiClient:
         self._dialect = dialect
         self._timeout = aiohttp.ClientTimeout(total=timeout_s)
         self._breaker = breaker
+        self.pacing = pacing or Pacing()
+        self.endpoints = endpoints or CreatedEndpoints()
         self._session: aiohttp.ClientSession | None = None
         self._hold_back: Callable[[Project], Awaitable[None]] | None = None
 
@@ -187,9 +196,36 @@ class ApiClient:
 
         The headers of the connection are added, and take the place of others of the same name.
         """
-        assert self._session is not None, "the client is not open"
         if operation_id == "createBroadcastEvent" and self._hold_back is not None:
             await self._hold_back(project)
+
+        async def send() -> Exchange:
+            return await self._send(
+                operation_id, role, project, method, target, content, headers, key
+            )
+
+        exchange = await self.in_turn(send, lambda exchange: exchange)
+        self.endpoints.note(project, exchange)
+        return exchange
+
+    async def in_turn(
+        self, send: Callable[[], Awaitable[Answer]], exchange_of: Callable[[Answer], Exchange]
+    ) -> Answer:
+        """Send a request, which may be none of this client, as fast as the target may be called."""
+        return await self.pacing.in_turn(send, exchange_of)
+
+    async def _send(
+        self,
+        operation_id: str | None,
+        role: str,
+        project: Project,
+        method: str,
+        target: str,
+        content: bytes | None,
+        headers: Sequence[tuple[str, str]],
+        key: Key,
+    ) -> Exchange:
+        assert self._session is not None, "the client is not open"
         self._breaker.admit()
         url, headers = self.base_url + target, self.connection.with_headers(headers)
         sent_at, started = time.time(), time.monotonic()

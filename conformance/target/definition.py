@@ -1,9 +1,10 @@
 """What is known of the server under test before the first request."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass, field, replace
+from typing import Final, Self
 
+from hookproof.conformance.model.tolerances import way_s
 from hookproof.spec.dialect.model import Dialect
 from hookproof.target.connection import DIRECT, ApiConnection
 from hookproof.target.file_schema import Presence
@@ -26,20 +27,31 @@ class Project:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budgets:
     """Timeouts in seconds: for one request, one delivery, a silence that proves absence, and the
-    whole run, for which None stands for the usual time.
+    whole run, for which None stands for the usual time. Not more than `requests_per_s` are sent to
+    the API, if that is a number.
     """
 
     request_s: float = DEFAULT_REQUEST_S
     delivery_s: float = 10.0
     quiet_s: float = 2.0
     total_s: float | None = None
+    requests_per_s: float | None = None
 
-    def of_the_run(self, answer_s: float = 0.0) -> float:
+    def of_the_run(self, answer_s: float = 0.0, requests: float = 0.0) -> float:
         """The time for the whole run; the usual one is longer for a target that takes `answer_s` to
-        answer.
+        answer, and where about so many requests are sent slowly.
         """
-        usual_s = USUAL_RUN_S + REQUESTS_IN_TURN * answer_s
+        usual_s = USUAL_RUN_S + REQUESTS_IN_TURN * answer_s + self.sending_s(requests)
         return usual_s if self.total_s is None else self.total_s
+
+    def over(self, round_trip_s: float) -> Self:
+        """The timeouts for deliveries of a target that is so far away."""
+        longer_s = way_s(round_trip_s)
+        return replace(self, delivery_s=self.delivery_s + longer_s, quiet_s=self.quiet_s + longer_s)
+
+    def sending_s(self, requests: float) -> float:
+        """How long so many requests take because no more are sent at a time."""
+        return requests / self.requests_per_s if self.requests_per_s else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

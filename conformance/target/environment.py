@@ -47,8 +47,8 @@ REFUSED_BY_EMBEDDED: Final = ("0.0.0.0",)
 HANDSHAKE_WITHIN_S: Final = 3.0
 DISTRUST: Final = (
     "the target began {begun} TLS handshakes with the receiver and completed none, so it does not"
-    " trust the receiver's CA and nothing can be delivered; let it trust ca.pem of the CA folder,"
-    " and examine that with `hookproof doctor`"
+    " trust {authority} and nothing can be delivered; {advice}, and examine that with `hookproof"
+    " doctor`"
 )
 NO_CA: Final = (
     "the receiver has a CA that the target cannot know, so nothing can be delivered to it; make one"
@@ -74,11 +74,15 @@ class Embedded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environment:
-    """A target that can be called, and the receiver beside it."""
+    """A target that can be called, and the receiver beside it.
+
+    `round_trip_s` is how long a cheap request took when the run began.
+    """
 
     target: Target
     receiver: ReceiverClient
     embedded: bool
+    round_trip_s: float = 0.0
 
     @property
     def distrust(self) -> str | None:
@@ -103,8 +107,9 @@ class WatchedReceiver(ReceiverClient):
     the same deliveries again and again, so those that have ended are read only once.
     """
 
-    def __init__(self, control_url: str) -> None:
+    def __init__(self, control_url: str, settings: ReceiverSettings) -> None:
         super().__init__(control_url)
+        self._settings = settings
         self.distrust: str | None = None
         self._trusted = False
         # The first deliveries of each token, up to one that has not ended.
@@ -131,7 +136,11 @@ class WatchedReceiver(ReceiverClient):
             handshakes = await self.tls_handshakes()
         self._trusted = handshakes.completed > 0
         if handshakes.begun and not self._trusted:
-            self.distrust = DISTRUST.format(begun=handshakes.begun)
+            self.distrust = DISTRUST.format(
+                begun=handshakes.begun,
+                authority=self._settings.authority,
+                advice=self._settings.trust_advice,
+            )
             raise PreconditionFailed(self.distrust)
 
 
@@ -228,7 +237,6 @@ def _embedded_hooks(control: str, timeout_s: float) -> Provision:
 
 @asynccontextmanager
 async def _with_receiver(target: Target) -> AsyncIterator[Environment]:
-    kind = WatchedReceiver if target.receiver.can_be_trusted else UntrustedReceiver
     with private_folder() as folder:
         ca = copy_ca(target.receiver, folder)
         async with (
@@ -236,9 +244,15 @@ async def _with_receiver(target: Target) -> AsyncIterator[Environment]:
                 [*_receive_command(target.receiver, ca), *_mail_options(target.receiver)],
                 deadline_s=READY_WITHIN_S,
             ) as ready,
-            kind(ready["control"]) as receiver,
+            _receiver_client(ready["control"], target.receiver) as receiver,
         ):
             yield Environment(target=target, receiver=receiver, embedded=False)
+
+
+def _receiver_client(control_url: str, settings: ReceiverSettings) -> ReceiverClient:
+    if settings.can_be_trusted:
+        return WatchedReceiver(control_url, settings)
+    return UntrustedReceiver(control_url)
 
 
 def _receive_command(settings: ReceiverSettings, ca: Path) -> list[str]:

@@ -6,9 +6,10 @@ only for what all its answers have in common: one operation that is broken is fo
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from http import HTTPStatus
+from statistics import median
 from typing import Final
 
 from hookproof.conformance.model.evidence import NOT_JSON, Exchange
@@ -21,6 +22,9 @@ from hookproof.target.hooks.provision import HookFailed
 
 # They change nothing and need nothing to exist.
 LISTS: Final = ("listSources", "listPortalLinks")
+# How many of them show how far away the target is, and about how many seconds they may take.
+MEASURED: Final = 5
+MEASURED_WITHIN_S: Final = 2.0
 # An identifier that no endpoint has.
 UNKNOWN: Final = "hookproof-preflight"
 ENVELOPE: Final = frozenset({"message", "status", "data"})
@@ -30,6 +34,27 @@ SERVER_ERRORS: Final = range(500, 600)
 # What OpenSSL says of a certificate that it does not trust.
 DISTRUSTED: Final = "CERTIFICATE_VERIFY_FAILED"
 OTHER_CA: Final = "name the CA of its certificate as connection.ca in target.yaml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reached:
+    """A target that answers: with all its projects, and how long that takes it, in seconds."""
+
+    target: Target
+    answer_s: float
+    round_trip_s: float
+
+
+async def reach(target: Target, experiments: int, api: ApiClient) -> Reached:
+    """Reach the target in projects for this number of experiments; raises CommandError."""
+    try:
+        async with asyncio.timeout(target.budgets.of_the_run()):
+            usable = await with_fresh_projects(target, experiments)
+            answer_s = await check_access(usable, api)
+            round_trip_s = await measure_round_trip_s(usable.projects[0], api)
+            return Reached(target=usable, answer_s=answer_s, round_trip_s=round_trip_s)
+    except TimeoutError:
+        raise CommandError(_out_of_time(target, api), ExitCode.UNREACHABLE) from None
 
 
 async def check_access(target: Target, api: ApiClient) -> float:
@@ -46,6 +71,14 @@ async def check_access(target: Target, api: ApiClient) -> float:
     return min(answer.duration_s for answer in answers)
 
 
+async def measure_round_trip_s(project: Project, api: ApiClient) -> float:
+    """The median time of a few cheap requests, one after the other."""
+    durations: list[float] = []
+    while len(durations) < MEASURED and sum(durations) < MEASURED_WITHIN_S:
+        durations.append((await _list(LISTS[0], project, api)).duration_s)
+    return round(median(durations), 4)
+
+
 async def with_fresh_projects(target: Target, experiments: int) -> Target:
     """The target with as many projects as this number of experiments needs, if a hook creates them;
     raises CommandError.
@@ -60,10 +93,11 @@ async def with_fresh_projects(target: Target, experiments: int) -> Target:
     return replace(target, projects=(*target.projects, *(Project(**fields) for fields in created)))
 
 
-def out_of_time(target: Target) -> str:
+def _out_of_time(target: Target, api: ApiClient) -> str:
     """The message for a target that used up the time of the run before anything could begin."""
     budget = f"the time budget of {target.budgets.of_the_run():g} s"
-    return f"target unreachable: {target.base_url}: no answer within {budget}"
+    limit = f"; {api.pacing.words}" if api.pacing.put_off else ""
+    return f"target unreachable: {target.base_url}: no answer within {budget}{limit}"
 
 
 async def _check_service(target: Target, project: Project, api: ApiClient) -> Sequence[Exchange]:

@@ -31,6 +31,8 @@ HOOK_ARGUMENTS: Final[Mapping[str, tuple[str, ...]]] = {
     "create_portal_link": ("project", "portal_link"),
     "create_source": ("project", "source"),
     "after_endpoint_created": ("project", "endpoint"),
+    "remove_endpoint": ("project", "endpoint"),
+    "after_run": (),
     "fresh_project": (),
 }
 STEP_METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
@@ -124,7 +126,15 @@ SCHEMA: Final = _closed(
             },
         ),
         "budgets": _closed(
-            dict.fromkeys(("request_s", "delivery_s", "quiet_s", "total_s"), _SECONDS)
+            {
+                **dict.fromkeys(("request_s", "delivery_s", "quiet_s", "total_s"), _SECONDS),
+                "requests_per_s": {
+                    "type": "number",
+                    "exclusiveMinimum": 0,
+                    "maximum": 100000,
+                    "description": "how many requests the API gets each second at most",
+                },
+            }
         ),
         "provision": _PROVISION,
         "fixtures": {

@@ -74,6 +74,21 @@ class ReceiverSettings:
         return self.http or self.ca is not None or self.tls_cert is not None
 
     @property
+    def authority(self) -> str:
+        """What the target has to trust so that it delivers, in words."""
+        return "the receiver's CA" if self.tls_cert is None else "the receiver's certificate"
+
+    @property
+    def trust_advice(self) -> str:
+        """What to do about a target that does not trust it."""
+        if self.tls_cert is None:
+            return "let it trust ca.pem of the CA folder as an authority"
+        return (
+            f"{self.tls_cert.name} must be for the host of the receiver's URL, hold every"
+            " certificate up to an authority, and come from one that the target trusts"
+        )
+
+    @property
     def has_faulty_listeners(self) -> bool:
         """Whether listeners with faulty certificates of the CA show anything of the target."""
         return self.is_reached_directly and not self.http and self.tls_cert is None

@@ -18,8 +18,8 @@ from hookproof.load.locust_worker.sidecar_link import SidecarLink
 from hookproof.load.locust_worker.users import ANSWER_WITHIN_S, LoadUser, UserWork
 from hookproof.load.plan import LoadPlan
 from hookproof.load.profile.schedule import Schedule
-from hookproof.load.target.rate_answer import ApiPause
 from hookproof.target.connection import ApiConnection
+from hookproof.target.rate_answer import ApiPause
 
 # Time for the users to be spawned before the first slot.
 START_DELAY_S: Final = 0.5

@@ -20,9 +20,9 @@ from hookproof.load.ledger.sending import Sending
 from hookproof.load.plan import LoadPlan, ReplyPeriod, SecretRolls, is_success
 from hookproof.load.sidecar.api import Arrived
 from hookproof.load.sidecar.arrivals import NewRun
-from hookproof.load.target.rate_answer import ApiPause, requested_pause_s
 from hookproof.load.target.signing_secret import new_secret
 from hookproof.target.connection import ApiConnection
+from hookproof.target.rate_answer import ApiPause, requested_pause_s
 
 REQUEST_TYPE: Final = "DELIVERY"
 NAME: Final = "broadcast to arrival"

@@ -14,17 +14,17 @@ from locust.exception import StopUser
 from hookproof.load.broadcast_mark import data_with_mark
 from hookproof.load.ledger.sending import Sending
 from hookproof.load.locust_worker.operation_mix import OperationMix
+from hookproof.load.locust_worker.unread_answer import UnreadAnswer
 from hookproof.load.plan import (
     LoadPlan,
     OperationTemplate,
     failure_reason,
-    is_refusal,
     is_success,
 )
 from hookproof.load.profile.load_profile import BROADCAST
 from hookproof.load.profile.schedule import Schedule
-from hookproof.load.target.rate_answer import ApiPause, requested_pause_s
 from hookproof.target.connection import ApiConnection
+from hookproof.target.rate_answer import ApiPause, is_refusal, requested_pause_s
 
 ANSWER_WITHIN_S: Final = 10.0
 # A user that is free so much later than its slot came counts as having waited.
@@ -113,6 +113,7 @@ class LoadUser(FastHttpUser):
         self.host = self.work.plan.base_url
         self.insecure = self.work.insecure
         super().__init__(environment)
+        self.client.client.response_type = UnreadAnswer  # type: ignore[misc]  # of this user
 
     def ssl_context_factory(self, cafile: str | None = None) -> ssl.SSLContext:
         """TLS as target.yaml says, without the certificates that Locust's client brings."""
@@ -199,7 +200,8 @@ class LoadUser(FastHttpUser):
                 return None
             pause_s = requested_pause_s(status, response.headers)
             failure = RequestFailure(
-                why=failure_reason(status, call.statuses, response.error),
+                # Locust gives a success that is not expected no `error` at all.
+                why=failure_reason(status, call.statuses, getattr(response, "error", None)),
                 certain=is_refusal(status),
                 limited=pause_s is not None,
             )

@@ -12,15 +12,17 @@ from typing import Any, Final, Self
 
 import aiohttp
 
-from hookproof.load.plan import KEY, is_refusal, is_success
-from hookproof.load.target.rate_answer import requested_pause_s
+from hookproof.load.plan import KEY, is_success
 from hookproof.load.target.settings import TargetSettings
+from hookproof.target.rate_answer import is_refusal, requested_pause_s
 
 CONNECT_WITHIN_S: Final = 10.0
 ANSWER_WITHIN_S: Final = 30.0
 # The pauses that a target may ask for while a run is prepared, all together.
 LONGEST_PAUSES_S: Final = 300.0
 SHORTEST_PAUSE_S: Final = 0.1
+# In bytes; an endless answer must not exhaust our memory.
+LONGEST_ANSWER: Final = 16 * 1024 * 1024
 
 
 class Unreachable(Exception):
@@ -65,6 +67,9 @@ class TargetClient:
     async def __aenter__(self) -> Self:
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(ssl=self._settings.connection.tls_context()),
+            # Whatever was not asked for is not decompressed, lest a small answer become a huge one.
+            auto_decompress=False,
+            skip_auto_headers=("Accept-Encoding",),
             timeout=aiohttp.ClientTimeout(total=ANSWER_WITHIN_S, connect=CONNECT_WITHIN_S),
         )
         return self
@@ -106,7 +111,15 @@ class TargetClient:
             async with self._session.request(
                 method, url, json=body, headers=self._headers, allow_redirects=False
             ) as answer:
-                text = await answer.text(errors="replace")
+                body = bytearray()
+                async for piece in answer.content.iter_any():
+                    body += piece
+                    if len(body) > LONGEST_ANSWER:
+                        raise Unreachable(
+                            f"{method} {url} was answered {answer.status}, with a body that is"
+                            f" longer than {LONGEST_ANSWER} bytes"
+                        )
+                text = body.decode(errors="replace")
                 return TargetAnswer(status=answer.status, headers=answer.headers, text=text)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise Unreachable(
@@ -127,7 +140,7 @@ def _reason(error: Exception) -> str:
 def _data(text: str) -> Mapping[str, Any] | None:
     try:
         envelope = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):  # the latter for what is nested too deeply
         return None
     data = envelope.get("data") if isinstance(envelope, dict) else None
     return data if isinstance(data, dict) else None

@@ -9,9 +9,10 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from hookproof.conformance.learning.learned_answers import LearnedAnswers
-from hookproof.conformance.learning.learner import EndpointCount, Learned
+from hookproof.conformance.learning.learner import Learned
 from hookproof.conformance.learning.report import page as learned_page
 from hookproof.conformance.model.check_registry import all_checks
+from hookproof.conformance.model.ledger import LeftBehind
 from hookproof.conformance.mutants.reports.html import render_page
 from hookproof.conformance.reports.html import html_text
 from hookproof.conformance.target.definition import Project, Target
@@ -39,7 +40,7 @@ def learned() -> tuple[Learned, Target]:
     answers.see("words.event_created", "<b>queued</b>", shown_by="POST <i>event</i>: 201")
     projects = (Project(id="p1", api_key="key"),)
     target = Target(base_url="http://127.0.0.1:5005", projects=projects, dialect=dialect)
-    return Learned(answers=answers, exchanges=1, endpoints=EndpointCount()), target
+    return Learned(answers=answers, exchanges=1, left=LeftBehind()), target
 
 
 # What a target would like to have in a page, and what would show that it has its way.

@@ -1,7 +1,8 @@
-"""Stops check, load and learn at random moments, and looks for what that leaves behind.
+"""Stops commands at random moments, and looks for what that leaves behind.
 
-Run it as `python -m tests.process.kills [KILLS] [--seed N]`. Each kill starts one of the commands,
-sends it SIGTERM, SIGHUP, SIGINT or SIGKILL at a random moment, and then expects that
+Run it as `python -m tests.process.kills [KILLS] [--seed N]`. Each kill starts check, load, learn,
+mutants, serve or receive, sends it SIGTERM, SIGHUP, SIGINT or SIGKILL at a random moment, and then
+expects that
 
 - none of its processes is left (they are recognised by a variable in their environment);
 - no temporary folder is left: after SIGKILL, once the next run has ended;
@@ -67,7 +68,7 @@ class Stopped:
 class Command:
     """A command to stop, with the latest moment for that; `wrong` judges what it leaves.
 
-    `shorter` are the arguments of the next run, which only has to end.
+    `shorter` are the arguments of the next run, which only has to end. A server writes no files.
     """
 
     name: str
@@ -75,6 +76,11 @@ class Command:
     shorter: Sequence[str]
     latest_s: float
     wrong: Callable[[Stopped], Iterator[str]]
+    is_server: bool = False
+
+    def writing(self, arguments: Sequence[str], out: Path) -> Sequence[str]:
+        """These arguments with the folder for files."""
+        return arguments if self.is_server else (*arguments, "--out", str(out))
 
 
 def wrong_run(stopped: Stopped) -> Iterator[str]:
@@ -129,6 +135,24 @@ def wrong_learning(stopped: Stopped) -> Iterator[str]:
         yield f"exit code {stopped.code} with a dialect"
 
 
+def wrong_campaign(stopped: Stopped) -> Iterator[str]:
+    """What is wrong with the files of `mutants`, and with the exit code."""
+    file = stopped.out / "mutants.json"
+    if not file.exists():
+        if not stopped.was_too_early and stopped.code not in killed(stopped):
+            yield f"exit code {stopped.code} without a report"
+        return
+    json.loads(file.read_text())
+    if stopped.code not in (ExitCode.CONFORMS, ExitCode.INCOMPLETE, *killed(stopped)):
+        yield f"exit code {stopped.code} with a report"
+
+
+def wrong_server(stopped: Stopped) -> Iterator[str]:
+    """A server ends with 0 however it is told to."""
+    if not stopped.was_too_early and stopped.code not in (ExitCode.OK, *killed(stopped)):
+        yield f"exit code {stopped.code}"
+
+
 def killed(stopped: Stopped) -> tuple[int, ...]:
     """The exit code of a process that could not end by itself."""
     return (-signal.SIGKILL,) if stopped.number is signal.SIGKILL else ()
@@ -149,7 +173,7 @@ class Kills:
         name = secrets.token_hex(4)
         out, temporary = self.folder / f"out-{name}", self.folder / f"tmp-{name}"
         temporary.mkdir()
-        process = self._start([*command.arguments, "--out", str(out)], temporary)
+        process = self._start(command.writing(command.arguments, out), temporary)
         try:
             process.wait(moment_s)  # the moment is what is random here
         except subprocess.TimeoutExpired:
@@ -180,7 +204,7 @@ class Kills:
             )
 
     def _next_run(self, command: Command, out: Path, temporary: Path) -> Iterator[str]:
-        code = self._start([*command.shorter, "--out", str(out)], temporary).wait(ENDS_WITHIN_S)
+        code = self._start(command.writing(command.shorter, out), temporary).wait(ENDS_WITHIN_S)
         if code not in (ExitCode.OK, ExitCode.INCOMPLETE):
             yield f"the next run ended with {code}"
         yield from self._left_processes(temporary)
@@ -221,6 +245,8 @@ def commands_for(folder: Path, url: str) -> tuple[Command, ...]:
     target = str(write_target_file(folder, url, PROJECT))
     learn = ("learn", "--target", target, "--profile", "quick")
     check = ("check", "--profile", "quick")
+    mutants = ("mutants", "--fault", "nothing_before_the_first", "--dialect", "reference")
+    serve, receive = ("serve", "--port", "0"), ("receive", "--bind", "127.0.0.1:0")
     load = ("load", "smoke", "--drain", "1", "--keep-up", "600")
     return (
         Command(
@@ -238,6 +264,24 @@ def commands_for(folder: Path, url: str) -> tuple[Command, ...]:
             wrong=wrong_load,
         ),
         Command(name="learn", arguments=learn, shorter=learn, latest_s=7.0, wrong=wrong_learning),
+        Command(
+            name="mutants",
+            arguments=mutants,
+            shorter=mutants,
+            latest_s=9.0,
+            wrong=wrong_campaign,
+        ),
+        *(
+            Command(
+                name=server[0],
+                arguments=server,
+                shorter=(*server, "--until-stdin-closes"),
+                latest_s=4.0,
+                wrong=wrong_server,
+                is_server=True,
+            )
+            for server in (serve, receive)
+        ),
     )
 
 

@@ -2,7 +2,7 @@
 
 from hookproof.conformance.model.evidence import NotExaminedError
 from hookproof.conformance.model.retry_schedule import wait_before
-from hookproof.conformance.model.tolerances import BACKLOG_FACTOR
+from hookproof.conformance.model.tolerances import BACKLOG_FACTOR, slack_s
 from hookproof.conformance.observations.deliveries import (
     STILL_ARRIVING,
     Attempts,
@@ -26,7 +26,7 @@ def require_next_attempt_due(
     longest_s = wait_before(dialect.retry, len(attempts) + 1).longest_s + behind_s(
         observed, last.token
     )
-    if observed.ended_at - over_at < longest_s + observed.late_s:
+    if observed.ended_at - over_at < longest_s + slack_s(observed):
         raise NotExaminedError(STILL_ARRIVING)
 
 

@@ -28,7 +28,7 @@ def stopped_waiting(
     Raises NotExaminedError where it may have been after the end of the observation.
     """
     waited = waited_s(attempts, timeout_s)
-    latest_s = timeout_s + widened(LATE_S, observed.late_s)
+    latest_s = timeout_s + widened(LATE_S, observed)
     in_time = waited is not None and waited <= latest_s
     if not in_time:
         require_punctual(observed.late_s)

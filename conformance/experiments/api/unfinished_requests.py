@@ -14,7 +14,7 @@ from hookproof.conformance.experiments.support.valid_requests import (
     ValidRequests,
     prepare_valid_requests,
 )
-from hookproof.conformance.model.evidence import Evidence
+from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.observations.preparation import Preparation
@@ -60,19 +60,23 @@ async def _send_unfinished(
 ) -> Evidence:
     trial = context.trial(f"{operation_id}, {about}")
     promised = PROMISED_BYTES[about]
-    exchange, sent = await unfinished_request(
-        context.api.base_url,
-        role="unfinished",
-        operation_id=operation_id,
-        project=trial.project,
-        method=context.contract.operations[operation_id].method,
-        target=requests.target(operation_id),
-        headers=context.api.headers(trial.project, Key.OWN, has_json=True),
-        promised=promised,
-        pieces=_halfway() if about == HALFWAY else _blanks(promised),
-        timeout_s=context.budgets.request_s,
-        connection=context.api.connection,
-    )
+
+    async def send() -> tuple[Exchange, int]:
+        return await unfinished_request(
+            context.api.base_url,
+            role="unfinished",
+            operation_id=operation_id,
+            project=trial.project,
+            method=context.contract.operations[operation_id].method,
+            target=requests.target(operation_id),
+            headers=context.api.headers(trial.project, Key.OWN, has_json=True),
+            promised=promised,
+            pieces=_halfway() if about == HALFWAY else _blanks(promised),
+            timeout_s=context.budgets.request_s,
+            connection=context.api.connection,
+        )
+
+    exchange, sent = await context.api.in_turn(send, lambda result: result[0])
     trial.exchanges.append(exchange)
     if exchange.status is None and about == HALFWAY:
         return trial.not_observed(HalfRequest, TOO_PATIENT)

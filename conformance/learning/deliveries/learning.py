@@ -42,8 +42,12 @@ async def learn_from_deliveries(
     delivery = DeliverySession(session=session, receiver=receiver)
     try:
         gathered = await gather_deliveries(delivery, quick=quick, most_s=most_s)
-    except (PreconditionFailed, HookFailed) as failed:
+    except PreconditionFailed as failed:
         note_no_deliveries(session, str(failed))
+        return None
+    except HookFailed as failed:
+        session.hook_failures.note(failed)
+        note_no_deliveries(session, f"the provision hook {failed.hook} failed")
         return None
     read_deliveries(session.answers, gathered, quick=quick)
     if session.answers.is_seen("retry.attempts"):

@@ -42,7 +42,7 @@ class RunContexts:
             dialect=plan.dialect,
             contract=plan.contract,
             profile=plan.profile,
-            budgets=target.budgets,
+            budgets=target.budgets.over(self.environment.round_trip_s),
             random=random.Random(f"{plan.seed}:{name}{attempt}"),
             clock=time.time,
             loop=self.loop,
@@ -54,4 +54,5 @@ class RunContexts:
             egress_probes=target.egress_probes,
             seeding=self.seeding,
             backlog=self.backlog,
+            round_trip_s=self.environment.round_trip_s,
         )

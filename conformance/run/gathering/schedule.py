@@ -32,7 +32,8 @@ AROUND_S: Final = 2.0
 class ExperimentSchedule:
     """The projects of each experiment of a run, and how it shares them with others of the run.
 
-    `part` is the share of all experiments that the run has.
+    `part` is the share of all experiments that the run has, `requests` about how many requests it
+    sends.
     """
 
     profile: Profile
@@ -40,6 +41,7 @@ class ExperimentSchedule:
     projects: Mapping[str, tuple[Project, ...]]
     sharing: Mapping[str, Sharing]
     part: float = 1.0
+    requests: float = 0.0
 
     @property
     def at_once(self) -> tuple[Experiment, ...]:
@@ -88,12 +90,15 @@ class ExperimentSchedule:
             if self.projects[experiment.name][0].id == project.id
         )
 
-    def expected_s(self, usual_s: Mapping[str, float]) -> float:
+    def expected_s(self, usual_s: Mapping[str, float], sending_s: float = 0.0) -> float:
         """About how long the run takes if nothing speaks against the target.
 
         `usual_s` are the durations of experiments in an earlier run. If one is missing, the target
-        counts as fast.
+        counts as fast. `sending_s` is how long its requests take by themselves.
         """
+        return max(self._expected_s(usual_s), AROUND_S + sending_s)
+
+    def _expected_s(self, usual_s: Mapping[str, float]) -> float:
         if not all(experiment.name in usual_s for experiment in self.experiments):
             beside_s = AROUND_S + self.part * (BESIDE_S[self.profile] - AROUND_S)
             return beside_s + len(self.last) * ALONE_S[self.profile]
@@ -123,7 +128,8 @@ def schedule_of(plan: RunPlan, projects: Sequence[Project], *, fresh: bool) -> E
             else Sharing.BESIDE
             for experiment in plan.experiments
         },
-        part=len(plan.experiments) / len(plan.every_experiment),
+        part=plan.part,
+        requests=plan.requests,
     )
 
 

@@ -1,4 +1,4 @@
-"""The four hooks of a target, however they are written, and their arguments.
+"""The hooks of a target, however they are written, and their arguments.
 
     provision = Provision(hooks={"create_portal_link": hook})
     if provision.has("create_portal_link"):
@@ -43,6 +43,12 @@ class Provision:
     def has(self, name: str) -> bool:
         return name in self.hooks
 
+    def without(self, *names: str) -> "Provision":
+        """The same hooks but these."""
+        return Provision(
+            hooks={name: hook for name, hook in self.hooks.items() if name not in names}
+        )
+
     async def create_portal_link(
         self, project: KeyedProject, fields: Mapping[str, Any]
     ) -> str | None:
@@ -68,6 +74,15 @@ class Provision:
         """
         if self.has("after_endpoint_created"):
             await self._call("after_endpoint_created", project, endpoint=endpoint)
+
+    async def remove_endpoint(self, project: KeyedProject, endpoint: Mapping[str, Any]) -> None:
+        """Remove an endpoint, as its creation showed it; raises HookFailed."""
+        await self._call("remove_endpoint", project, endpoint=endpoint)
+
+    async def after_run(self) -> None:
+        """Do what is to be done when a run is over, if there is such a hook; raises HookFailed."""
+        if self.has("after_run"):
+            await self.hooks["after_run"]({})
 
     async def fresh_project(self) -> dict[str, str]:
         """The `id` and the `api_key` of a project that is not used otherwise; raises HookFailed."""

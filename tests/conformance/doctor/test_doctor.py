@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from trustme import CA
 
 from hookproof.receiver.http.authority import Authority
 from tests.conformance.command import CommandResult, run_command
@@ -30,6 +31,24 @@ def projects(**keys: str) -> list[dict[str, str]]:
 
 def failures(done: CommandResult) -> list[str]:
     return [line for line in done.out.splitlines() if line.startswith("FAIL")]
+
+
+def test_a_certificate_of_ones_own_that_is_not_trusted_is_named(tmp_path: Path) -> None:
+    issued = CA().issue_cert("127.0.0.1")
+    (tmp_path / "own.pem").write_bytes(issued.cert_chain_pems[0].bytes())
+    (tmp_path / "own.key").write_bytes(issued.private_key_pem.bytes())
+    with reference_server(tmp_path, ROOT, "p1") as ready:
+        done = doctor(
+            tmp_path,
+            base_url=ready["api"],
+            projects=project_settings("p1"),
+            receiver={"tls_cert": "own.pem", "tls_key": "own.key"},
+            budgets={"delivery_s": 8},
+        )
+    (failure,) = failures(done)
+    assert failure.startswith("FAIL  the target trusts the receiver's certificate: it connected ")
+    assert "own.pem must be for the host of the receiver's URL" in failure
+    assert "ca.pem" not in failure
 
 
 def test_a_ready_target_passes(tmp_path: Path) -> None:

@@ -261,3 +261,13 @@ def test_an_unanswered_exchange_is_shown_as_such(tmp_path: Path) -> None:
     silent = replace(finding(), exchanges=(exchange(problem="TimeoutError: <b>"),))
     entry = replace(failed(), findings=(silent,))
     assert "no answer: TimeoutError: &lt;b&gt;" in html_text(finished_run(tmp_path, entry))
+
+
+def test_a_body_of_megabytes_is_cut_in_the_report_for_programs(tmp_path: Path) -> None:
+    sent = replace(exchange(), request_body=b"x" * 1_000_000)
+    broken = replace(failed(), findings=(replace(finding(), exchanges=(sent,)),))
+    report = json.loads(FORMATS["json"].render(finished_run(tmp_path, broken)))
+    Draft202012Validator(SCHEMA).validate(report)
+    (shown,) = report["requirements"][0]["findings"][0]["exchanges"]
+    assert shown["request_body_bytes"] == 1_000_000
+    assert len(shown["request_body_b64"]) < 100_000

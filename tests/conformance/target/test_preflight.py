@@ -3,15 +3,17 @@
 import asyncio
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
+from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.target.circuit_breaker import Breaker
 from hookproof.conformance.target.client import ApiClient
 from hookproof.conformance.target.definition import Budgets, Project, Target
-from hookproof.conformance.target.preflight import check_access
+from hookproof.conformance.target.preflight import check_access, measure_round_trip_s
 from hookproof.process.exit_codes import CommandError
-from tests.conformance.canned_evidence import context
+from tests.conformance.canned_evidence import context, exchange
 from tests.conformance.scripted_target import empty_page, response, stand_in
 
 PROJECTS = tuple(Project(id=f"p{number}", api_key=f"key-p{number}") for number in (1, 2))
@@ -50,6 +52,33 @@ def test_a_run_has_more_time_where_the_target_answers_slowly_and_none_was_given(
     assert answer_s >= 0.3
     assert Budgets().of_the_run(answer_s) >= Budgets().of_the_run() + 300
     assert Budgets(total_s=7).of_the_run(answer_s) == 7
+
+
+@pytest.mark.parametrize(
+    ("durations", "median_s"), [([0.3, 0.1, 0.2, 0.5, 0.4], 0.3), ([1.5, 1.6], 1.55)]
+)
+def test_the_round_trip_is_the_median_of_a_few_requests_and_of_fewer_slow_ones(
+    durations: list[float], median_s: float
+) -> None:
+    class Scripted(ApiClient):
+        async def call(self, *_: object, **__: object) -> Exchange:
+            return replace(exchange(), duration_s=left.pop(0))
+
+    left, used = list(durations), context()
+    api = Scripted("http://h", used.contract, used.dialect, timeout_s=1, breaker=Breaker())
+    assert asyncio.run(measure_round_trip_s(Project(id="p", api_key="k"), api)) == median_s
+    assert left == []
+
+
+def test_deliveries_of_a_target_that_is_far_away_have_more_time() -> None:
+    far = Budgets(delivery_s=10, quiet_s=2, request_s=3).over(0.5)
+    assert far == Budgets(delivery_s=11.5, quiet_s=3.5, request_s=3)
+
+
+def test_requests_that_may_not_come_fast_have_more_time() -> None:
+    paced = Budgets(requests_per_s=20)
+    assert paced.of_the_run(requests=2000) == Budgets().of_the_run(requests=2000) + 100
+    assert Budgets(requests_per_s=20, total_s=7).of_the_run(requests=2000) == 7
 
 
 def but(part: bytes, answer: bytes | None) -> Callable[[bytes], bytes | None]:

@@ -15,7 +15,7 @@ projects:
   - {id: p2, api_key: "two-${KEY2}"}
 dialect: contrary
 receiver: {bind: "127.0.0.1:0", public_url: "https://127.0.0.1:8443"}
-budgets: {request_s: 3, total_s: 60.5}
+budgets: {request_s: 3, total_s: 60.5, requests_per_s: 20}
 """
 ENVIRONMENT = {"KEY": "first-key", "KEY2": "second"}
 
@@ -42,7 +42,7 @@ def test_a_complete_file_is_read_with_its_environment(tmp_path: Path) -> None:
     )
     assert target.dialect.name == "contrary"
     assert target.receiver.public_url == "https://127.0.0.1:8443"
-    assert target.budgets == Budgets(request_s=3, total_s=60.5)
+    assert target.budgets == Budgets(request_s=3, total_s=60.5, requests_per_s=20)
 
 
 def test_flags_take_precedence_over_the_file(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 from hookproof.conformance.target.environment import WatchedReceiver
 from hookproof.receiver.client.control_api import ReceiverClient
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.target.settings import ReceiverSettings
 from tests.conformance.canned_evidence import delivery
 
 
@@ -25,7 +26,7 @@ def test_deliveries_that_have_ended_are_read_only_once(monkeypatch: pytest.Monke
         return tuple(each for each in arrived if each.sequence > after)
 
     monkeypatch.setattr(ReceiverClient, "deliveries", answer)
-    receiver = WatchedReceiver("http://127.0.0.1:1")
+    receiver = WatchedReceiver("http://127.0.0.1:1", ReceiverSettings())
     assert asyncio.run(receiver.deliveries("token", 3)) == tuple(arrived)
 
     arrived[2] = delivery(sequence=3)

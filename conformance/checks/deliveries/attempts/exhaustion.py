@@ -9,7 +9,7 @@ from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import NotExaminedError
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.model.notification import notifies_contacts
-from hookproof.conformance.model.tolerances import require_punctual
+from hookproof.conformance.model.tolerances import require_punctual, slack_s
 from hookproof.conformance.observations.answer import shown
 from hookproof.conformance.observations.delivery.attempts.exhaustion import (
     ChatNotifications,
@@ -95,7 +95,7 @@ def notified_as_the_dialect_says(
             kept, expected = not messages, "no message"
         else:
             kept = bool(messages) and all(
-                message.arrived_monotonic >= met_at - exhausted.late_s for message in messages
+                message.arrived_monotonic >= met_at - slack_s(exhausted) for message in messages
             )
             expected = "a message once the condition is met"
         if met_at is not None and not kept:

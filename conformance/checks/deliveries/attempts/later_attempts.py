@@ -123,7 +123,7 @@ def ages_of_tokens(observed: LaterTokens, context: CheckContext) -> Iterator[Jud
     for delivery, age_s in observed.attempts_with_age(context.dialect):
         if age_s is None:
             continue
-        late_s = widened(STAMP_S, observed.late_s) + behind_s(observed, delivery.token)
+        late_s = widened(STAMP_S, observed) + behind_s(observed, delivery.token)
         oldest_s = observed.life_s + late_s
         if age_s > oldest_s:
             require_punctual(observed.late_s)

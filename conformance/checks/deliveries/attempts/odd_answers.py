@@ -7,6 +7,7 @@ from hookproof.conformance.checks.support.stopped_waiting import stopped_waiting
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import NotExaminedError
 from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.model.tolerances import slack_s
 from hookproof.conformance.observations.deliveries import (
     SHORTEST_TIMEOUT_S,
     STILL_ARRIVING,
@@ -137,7 +138,7 @@ def after_interim_responses(observed: OddAnswers, attempts: Attempts) -> Attempt
     Whoever takes an interim response for the answer may leave before the answer is sent.
     """
     end = ended(attempts[0])
-    if end is None or end - attempts[0].arrived_monotonic + observed.late_s >= SHORTEST_TIMEOUT_S:
+    if end is None or end - attempts[0].arrived_monotonic + slack_s(observed) >= SHORTEST_TIMEOUT_S:
         return ()
     return attempts[1:]
 

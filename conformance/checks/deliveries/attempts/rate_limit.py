@@ -63,7 +63,7 @@ def an_endpoint_gets_no_more_than_its_limit(
                 together = most_within(arrived, n * window_s - RATE_S, count)
                 surely = sent_since(together, sent_from, n * window_s)
                 over_limit = over_limit or (surely if len(surely) > count else ())
-                bunched = most_within(arrived, n * window_s - widened(RATE_S, late_s), count)
+                bunched = most_within(arrived, n * window_s - widened(RATE_S, burst), count)
                 sent_apart = sent_apart or (bool(bunched) and not over_limit)
             if over_limit:
                 require_punctual(late_s)
@@ -143,7 +143,7 @@ def two_endpoints_have_a_limit_each(
     )
     if not all(arrived_at_each) or len(together) <= limit:
         return  # an endpoint that got nothing shares nothing
-    shared_s = (len(together) / limit - 1) * burst.window_s - widened(RATE_S, burst.late_s)
+    shared_s = (len(together) / limit - 1) * burst.window_s - widened(RATE_S, burst)
     free = bool(most_within(together, stretch_s, limit)) or lasted_s(together) < shared_s
     if not free:
         require_held_to_the_limit(burst, together)
@@ -228,6 +228,7 @@ def most_within(
     arrived: Sequence[ReceivedDelivery], stretch_s: float, allowed: int
 ) -> Sequence[ReceivedDelivery]:
     """The most arrivals within a stretch of time if they are more than allowed, else none."""
+    stretch_s = max(0.0, stretch_s)
     most: Sequence[ReceivedDelivery] = ()
     first = 0
     for last in range(len(arrived)):
@@ -306,7 +307,7 @@ def is_fast(burst: RateLimitBurst, dialect: Dialect) -> bool:
 
 def surely_within_s(burst: RateLimitBurst) -> float:
     """What arrived within this time, in seconds, was sent within one window."""
-    return burst.window_s - widened(RATE_S, burst.late_s)
+    return burst.window_s - widened(RATE_S, burst)
 
 
 def require_held_to_the_limit(burst: RateLimitBurst, arrived: Sequence[ReceivedDelivery]) -> None:

@@ -88,7 +88,7 @@ def the_waits_between_attempts_lie_within_the_schedule(
     """Each wait, from the end of one attempt to the arrival of the next, is as long as the dialect
     says.
     """
-    early_s, late_s = widened(EARLY_S, retried.late_s), widened(LATE_S, retried.late_s)
+    early_s, late_s = widened(EARLY_S, retried), widened(LATE_S, retried)
     for attempted in retried.attempted_where_failing_first(context.dialect):
         for number, (earlier, later) in enumerate(pairwise(attempted.attempts), start=2):
             wait = wait_before(context.dialect.retry, number)
@@ -171,7 +171,7 @@ def retry_after_is_treated_as_the_dialect_says(
 ) -> Iterator[Judgement]:
     """The next attempt came after the time that was asked for, or by the schedule."""
     retry = context.dialect.retry
-    early_s, late_s = widened(EARLY_S, retried.late_s), widened(LATE_S, retried.late_s)
+    early_s, late_s = widened(EARLY_S, retried), widened(LATE_S, retried)
     for attempted in retried.attempted_with_retry_after(context.dialect):
         first, *further = attempted.attempts
         waited = further[0].arrived_monotonic - first.arrived_monotonic if further else None
@@ -247,7 +247,7 @@ def attempts_are_numbered_one_by_one(
     if rules.attempt_header is None:
         yield not_applicable("1-22", "The dialect does not number the attempts.")
         return
-    early_s = widened(EARLY_S, retried.late_s)
+    early_s = widened(EARLY_S, retried)
     for destination, event, attempts in retried.arrived_events(
         retried.destinations, retried.events, context.dialect
     ):

@@ -30,7 +30,7 @@ def a_slow_endpoint_delays_no_other(
     if not before:
         return
     longest_s = max(0.0, *before)
-    bound_s = DELAY_FACTOR * longest_s + widened(DELAY_S, observed.late_s)
+    bound_s = DELAY_FACTOR * longest_s + widened(DELAY_S, observed)
     meanwhile = observed.meanwhile(context.dialect)
     if observed.waiting(context.dialect) and not meanwhile:
         require_punctual(observed.late_s)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from hookproof.conformance.checks.support.stopped_waiting import stopped_waiting
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged
-from hookproof.conformance.model.tolerances import require_punctual
+from hookproof.conformance.model.tolerances import require_punctual, slack_s
 from hookproof.conformance.observations.delivery.attempts.later_attempts import LaterSilence
 from hookproof.conformance.observations.delivery.attempts.timeouts import (
     ENDLESS,
@@ -54,7 +54,7 @@ def an_endpoint_that_answers_in_time_is_waited_for(
         given_up_at = first.closed_monotonic
         answered = first.status is not None and given_up_at is None
         waited = (given_up_at or 0.0) - first.arrived_monotonic
-        in_time = waited + observed.late_s < observed.patient_s
+        in_time = waited + slack_s(observed) < observed.patient_s
         if answered or (given_up_at is not None and in_time):
             yield judged(
                 answered,
@@ -112,7 +112,7 @@ def waited_for_slow_answer(observed: ZeroTimeoutDeliveries, context: CheckContex
         if first.closed_monotonic is None:
             return True if first.status is not None else None
         waited_s = first.closed_monotonic - first.arrived_monotonic
-        return False if waited_s + observed.late_s < observed.slow_s else None
+        return False if waited_s + slack_s(observed) < observed.slow_s else None
     prompt = {attempt.body for attempt in observed.prompt(context.dialect)}
     if len(prompt) < len(observed.events) or observed.pending_events(
         context.dialect, observed.destinations_named(PROMPT)

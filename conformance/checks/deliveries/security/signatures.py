@@ -168,7 +168,7 @@ def signed_times(
 ) -> Iterator[Judgement]:
     """Whether each attempt at one event was signed with its own time."""
     scheme = context.dialect.signatures.scheme(advanced=destination.advanced)
-    unit_s, tolerance_s = scheme.timestamp_unit.in_seconds, widened(STAMP_S, signed.late_s)
+    unit_s, tolerance_s = scheme.timestamp_unit.in_seconds, widened(STAMP_S, signed)
     first: tuple[float, float] | None = None  # when it was signed, and when it arrived
     for attempt in attempts:
         reading = signed.signature(attempt, context)

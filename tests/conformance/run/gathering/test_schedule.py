@@ -97,6 +97,7 @@ def test_the_expected_time_grows_with_what_is_alone_and_follows_an_earlier_run()
     assert alone.expected_s(dict.fromkeys("abcd", 1.0)) < together.expected_s({})
     slow = dict.fromkeys("abcd", 30.0)
     assert alone.expected_s(slow) == together.expected_s(slow) + 30.0
+    assert alone.expected_s(slow, sending_s=500.0) > 500.0
 
 
 def test_broadcasts_wait_in_the_projects_of_those_that_go_first() -> None:

@@ -219,6 +219,16 @@ def test_waits_are_judged_by_as_much_as_this_machine_was_late() -> None:
         verdicts(check, replace(retried("fails twice", 1.0, 30.0), late_s=1.2))
 
 
+def test_waits_are_judged_by_as_much_as_the_target_is_far_away() -> None:
+    check = the_waits_between_attempts_lie_within_the_schedule
+    early, late = retried("fails twice", 0.1, 3.0), retried("fails twice", 1.0, 30.0)
+    assert verdicts(check, replace(early, round_trip_s=0.03)) == {"1-14": FAIL}
+    assert verdicts(check, replace(early, round_trip_s=0.3)) == {"1-14": PASS}
+    assert verdicts(check, replace(late, round_trip_s=0.3)) == {"1-14": FAIL}
+    slow_api = replace(late, round_trip_s=60.0)
+    assert verdicts(check, slow_api) == {"1-14": FAIL}, "an API that is slow is not far away"
+
+
 def numbered(*arrivals: tuple[float, str]) -> dict[str, Verdict]:
     """The verdicts on attempts with these numbers, so many seconds after the broadcast."""
     where = destination("fails once")

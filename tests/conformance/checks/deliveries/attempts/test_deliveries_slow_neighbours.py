@@ -74,6 +74,15 @@ def test_without_a_slow_attempt_under_way_nothing_is_judged() -> None:
         verdicts(check, neighbours(before=[0.1], meanwhile=[3.0], left_after=0.5))
 
 
+def test_the_way_to_a_target_is_not_its_fault() -> None:
+    check, far = a_slow_endpoint_delays_no_other, {"round_trip_s": 0.6}
+    late = neighbours(before=[0.1], meanwhile=[1.8])
+    assert verdicts(check, replace(late, **far)) == {"1-25": PASS}
+    assert verdicts(check, replace(neighbours(before=[0.1], meanwhile=[9.0]), **far)) == {
+        "1-25": FAIL
+    }
+
+
 def test_a_late_machine_is_not_the_targets_fault() -> None:
     late = neighbours(before=[0.1], meanwhile=[1.8])
     assert verdicts(a_slow_endpoint_delays_no_other, late) == {"1-25": FAIL}

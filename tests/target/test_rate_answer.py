@@ -2,7 +2,7 @@
 
 import pytest
 
-from hookproof.load.target.rate_answer import PAUSE_S, ApiPause, requested_pause_s
+from hookproof.target.rate_answer import PAUSE_S, ApiPause, requested_pause_s
 
 
 @pytest.mark.parametrize(

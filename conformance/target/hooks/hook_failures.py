@@ -1,5 +1,6 @@
 """The user's provision hooks in a run: failures are noted, and what needs them is not observed."""
 
+from collections import Counter
 from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -15,11 +16,16 @@ class HookFailures:
 
     def __init__(self) -> None:
         self._first: dict[str, str] = {}
-        self._counts: dict[str, int] = {}
+        self._counts: Counter[str] = Counter()
 
     def note(self, failure: HookFailed) -> None:
         self._first.setdefault(failure.hook, failure.what)
-        self._counts[failure.hook] = self._counts.get(failure.hook, 0) + 1
+        self._counts[failure.hook] += 1
+
+    def add(self, others: "HookFailures") -> None:
+        """Count the failures that were noted elsewhere, too."""
+        self._first = others._first | self._first  # noqa: SLF001 its own class
+        self._counts.update(others._counts)  # noqa: SLF001
 
     @property
     def words(self) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 The document has no such answer (section 7 leaves errors open), so they are recognised by HTTP: 429
 (RFC 6585, section 4), and a refusal or a 503 that says with Retry-After when to come back (RFC
-9110, section 10.2.3). A service that limits is loaded within its limit.
+9110, section 10.2.3). A service that limits is judged and loaded within its limit.
 """
 
 import math
@@ -13,12 +13,11 @@ from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Final
 
-from hookproof.load.plan import is_refusal
-
 RETRY_AFTER: Final = "Retry-After"
 DATE: Final = "Date"
 # The pause after an answer that does not say how long it should be.
 PAUSE_S: Final = 1.0
+REFUSAL_CLASS: Final = 4
 
 
 @dataclass(slots=True, kw_only=True)
@@ -34,6 +33,11 @@ class ApiPause:
         return now < self.until
 
 
+def is_refusal(status: int) -> bool:
+    """Whether a status says that the request itself is refused: RFC 9110, section 15.5."""
+    return status // 100 == REFUSAL_CLASS
+
+
 def requested_pause_s(status: int, headers: Mapping[str, str] | None) -> float | None:
     """How long the target asks not to be called; None for an answer that is not of a limit."""
     wait = None if headers is None else headers.get(RETRY_AFTER)
@@ -42,6 +46,12 @@ def requested_pause_s(status: int, headers: Mapping[str, str] | None) -> float |
     if wait is None or not (is_refusal(status) or status == HTTPStatus.SERVICE_UNAVAILABLE):
         return None
     return _wait_s(wait, headers.get(DATE) if headers else None)
+
+
+def limit_words(put_off: int, waited_s: float) -> str:
+    """What the limit of a target did to a run, in words."""
+    times = "once" if put_off == 1 else f"{put_off} times"
+    return f"the target answered 429 {times}; waited {waited_s:.1f} s"
 
 
 def _wait_s(wait: str, answered_at: str | None) -> float:

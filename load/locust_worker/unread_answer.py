@@ -1,0 +1,28 @@
+"""An answer of which nothing but the status counts, so that its body is neither decompressed nor
+kept: what a target sends cannot exhaust the memory of a generator, nor its time.
+"""
+
+from typing import Final
+
+from locust.contrib.fasthttp import FastResponse
+
+# In bytes; whoever sends more of an answer has failed.
+LONGEST_ANSWER: Final = 16 * 1024 * 1024
+READ_AT_ONCE: Final = 65536
+
+
+class UnreadAnswer(FastResponse):
+    def _content(self) -> bytes:
+        """Read the body and forget it; raises ConnectionError for one without end."""
+        if self.headers is None or self._response is None:
+            return b""
+        length = 0
+        try:
+            while piece := self._response.read(READ_AT_ONCE):
+                length += len(piece)
+                if length > LONGEST_ANSWER:
+                    reason = f"its answer is longer than {LONGEST_ANSWER} bytes"
+                    raise ConnectionError(reason)
+        finally:
+            self.release()
+        return b""

@@ -1,0 +1,313 @@
+"""Runs check, doctor, learn and load against targets that are hostile on the wire.
+
+Run it as `python -m tests.conformance.run.hostile_targets [NAME]...`, or `make hostile`. Whatever a
+target does, each command has to end within bounds of time and memory, with a documented exit code
+and without a traceback; its last ten lines say what is wrong, and what it writes is small. A line
+for each run goes to standard error. The exit code is 1 if anything is wrong.
+"""
+
+import argparse
+import gzip
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import yaml
+
+from tests.conformance.command import command_line, environment
+from tests.conformance.run.misbehaving_targets import (
+    CHUNK,
+    DEEP,
+    HALF,
+    HUGE_HEADER,
+    MOVED,
+    OPEN_HEAD,
+    PAGE,
+    Behaviour,
+    closing,
+    empty_pages,
+    good_until,
+    in_turn,
+    misbehaving,
+    repeats,
+    says,
+    says_and_closes,
+    says_nothing,
+)
+from tests.conformance.scripted_target import response
+
+# Far more than is needed on a busy machine; a hang or a leak is beyond it.
+ENDS_WITHIN_S: Final = 240.0
+MOST_MEMORY_BYTES: Final = 1024 * 1024 * 1024
+MOST_WRITTEN_BYTES: Final = 10 * 1024 * 1024
+LAST_LINES: Final = 10
+
+JSON: Final = b"Content-Type: application/json\r\n"
+ENVELOPE: Final = b'{"status":true,"message":"","data":{"content":[],"pagination":{}}}'
+# A GiB of spaces in a MiB.
+BOMB: Final = gzip.compress(b" " * 64 * 1024 * 1024) * 16
+GZIP: Final = b"Content-Encoding: gzip\r\n"
+
+
+def raw(head: bytes, body: bytes = b"", *, line: bytes = b"HTTP/1.1 200 OK") -> bytes:
+    return line + b"\r\n" + head + b"\r\n" + body
+
+
+def sized(head: bytes, body: bytes) -> bytes:
+    return raw(head + b"Content-Length: %d\r\n" % len(body), body)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostileTarget:
+    """What it does, and words of which one is in the last lines of each command."""
+
+    behave: Behaviour
+    says: str
+    scheme: str = "http"
+
+
+def hostile(behave: Behaviour, says: str, scheme: str = "http") -> HostileTarget:
+    return HostileTarget(behave=behave, says=says, scheme=scheme)
+
+
+TARGETS: Final[dict[str, HostileTarget]] = {
+    "closes every connection": hostile(says_and_closes(b""), "isconnected"),
+    "never answers": hostile(says_nothing, "no answer|nothing within|no whole answer"),
+    "drips": hostile(repeats(HALF, b" ", 0.05), "no answer|nothing within|no whole answer"),
+    "answers half": hostile(says_and_closes(HALF), "[Pp]ayload"),
+    "answers garbage": hostile(says_and_closes(b"\x00\xff\x17 no HTTP\r\n\r\n"), "HTTP"),
+    "never ends its body": hostile(repeats(OPEN_HEAD, CHUNK), "longer than"),
+    "sends a huge header": hostile(says_and_closes(HUGE_HEADER), "400|header"),
+    "floods with headers": hostile(
+        repeats(b"HTTP/1.1 200 OK\r\n", b"X-Flood: more\r\n" * 1000), "400|header|no answer"
+    ),
+    "says 1xx without end": hostile(
+        repeats(b"", b"HTTP/1.1 102 Processing\r\n\r\n", 0.01), "no answer|nothing within|no whole"
+    ),
+    "promises less than it sends": hostile(
+        says(raw(JSON + b"Content-Length: 2\r\n", b"{}" + b"x" * 1000)), "envelope|HTTP|Bad"
+    ),
+    "promises a negative length": hostile(
+        says_and_closes(raw(JSON + b"Content-Length: -5\r\n", b"{}")), "400|Content-Length"
+    ),
+    "promises two lengths": hostile(
+        says_and_closes(raw(JSON + b"Content-Length: 2\r\nContent-Length: 9\r\n", b"{}")),
+        "400|Content-Length",
+    ),
+    "has a length and chunks": hostile(
+        says_and_closes(
+            raw(
+                JSON + b"Content-Length: 9\r\nTransfer-Encoding: chunked\r\n",
+                b"2\r\n{}\r\n0\r\n\r\n",
+            )
+        ),
+        "400|envelope|Transfer-Encoding",
+    ),
+    "has chunks of no size": hostile(
+        says_and_closes(raw(JSON + b"Transfer-Encoding: chunked\r\n", b"zz\r\n{}\r\n")),
+        "chunk|400|Payload|Transfer",
+    ),
+    "answers with a bomb": hostile(says(sized(JSON + GZIP, BOMB)), "JSON|longer|where the dialect"),
+    "says gzip and is not": hostile(
+        says(sized(JSON + GZIP, ENVELOPE)), "alike|where the dialect|not refused|object|not refused"
+    ),
+    "has an encoding of its own": hostile(
+        says(sized(JSON + b"Content-Encoding: br\r\n", b"\x8b\x02\x80{}\x03")),
+        "JSON|object|where the dialect",
+    ),
+    "writes in UTF-16": hostile(
+        says(sized(JSON, ENVELOPE.decode().encode("utf-16"))),
+        "alike|where the dialect|not refused|JSON|object",
+    ),
+    "writes no UTF-8": hostile(
+        says(sized(JSON, b'{"data":"\xff\xfe\xed\xa0\x80"}')),
+        "JSON|object|alike|where the dialect|not refused",
+    ),
+    "has an unknown charset": hostile(
+        says(sized(b"Content-Type: application/json; charset=klingon\r\n", ENVELOPE)),
+        "alike|where the dialect|not refused|object",
+    ),
+    "speaks plain HTTP where TLS is expected": hostile(
+        says_and_closes(response(200)), "SSL", "https"
+    ),
+    "speaks TLS where plain HTTP is expected": hostile(
+        says_and_closes(b"\x15\x03\x01\x00\x02\x02\x28"), "HTTP|isconnected"
+    ),
+    "redirects in a circle": hostile(says(MOVED), "redirect|302"),
+    "redirects elsewhere": hostile(
+        says(
+            raw(b"Location: file:///etc/passwd\r\nContent-Length: 0\r\n", line=b"HTTP/1.1 307 Away")
+        ),
+        "redirect|307",
+    ),
+    "speaks HTTP/1.0": hostile(
+        says_and_closes(raw(JSON, ENVELOPE, line=b"HTTP/1.0 200 OK")),
+        "alike|where the dialect|not refused|object|content",
+    ),
+    "speaks HTTP/0.9": hostile(says_and_closes(b"<html>hello</html>\r\n\r\n"), "HTTP"),
+    "speaks HTTP/2": hostile(
+        says_and_closes(b"\x00\x00\x12\x04\x00\x00\x00\x00\x00"), "HTTP|isconnected"
+    ),
+    "switches protocols": hostile(
+        says(raw(b"Upgrade: h2c\r\nConnection: Upgrade\r\n", line=b"HTTP/1.1 101 Switching")),
+        "101|no answer|nothing within|no whole|every request|isconnected",
+    ),
+    "closes after some answers": hostile(
+        good_until(12, says_and_closes(b"")),
+        "stopped answering|isconnected|alike|where the dialect|not refused|object|DOES NOT",
+    ),
+    "changes its mind": hostile(
+        good_until(
+            8, in_turn(says(response(500)), says_and_closes(HALF), empty_pages, says(MOVED))
+        ),
+        "stopped answering|Payload|500|302|redirect|DOES NOT|INCOMPLETE|object|where the dialect",
+    ),
+    "closes each connection without a word": hostile(closing(empty_pages), "DOES NOT|object|data"),
+    "nests without end": hostile(says(DEEP), "JSON|object|where the dialect"),
+    "has a number of a million digits": hostile(
+        says(sized(JSON, b'{"status":true,"data":' + b"9" * 1_000_000 + b"}")),
+        "JSON|object|alike|where the dialect|not refused",
+    ),
+    "answers with a page": hostile(says(PAGE), "JSON|object|html|where the dialect"),
+    "answers with escapes for terminals": hostile(
+        says(
+            raw(
+                b"Content-Length: 12\r\nContent-Type: \x1b[2Jtext\r\n",
+                b"\x1b]0;owned\x07..",
+                line=b"HTTP/1.1 500 \x1b[31mred",
+            )
+        ),
+        "500|400",
+    ),
+}
+
+COMMANDS: Final[dict[str, tuple[str, ...]]] = {
+    "check": ("check", "--target", "target.yaml", "--profile", "quick", "--out", "out"),
+    "doctor": ("doctor", "--target", "target.yaml"),
+    "learn": ("learn", "--target", "target.yaml", "--profile", "quick", "--out", "out"),
+    "load": (
+        *("load", "smoke", "--target", "target.yaml", "--duration", "1", "--drain", "1"),
+        *("--out", "out"),
+    ),
+}
+# What a command may say in place of that: the doctor asks little of a target.
+SAYS_TOO: Final = {"doctor": r"the envelope of section 2\.1|the receiver's CA"}
+# What each may end with; 70 is a fault of hookproof itself, and nothing here conforms.
+CODES: Final = {
+    "check": (1, 3, 4, 64),
+    "doctor": (4, 64),
+    "learn": (0, 3, 4, 64),
+    "load": (1, 3, 4, 64),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """How a command ended; `memory_bytes` is what it or one of its children had at most."""
+
+    code: int
+    seconds: float
+    memory_bytes: int
+    said: str
+
+
+def run_against(folder: Path, target: HostileTarget, command: str) -> tuple[Ended, list[str]]:
+    """Run a command against a target; how it ended, and what is wrong with that."""
+    with misbehaving(target.behave, scheme=target.scheme) as url:
+        (folder / "target.yaml").write_text(
+            yaml.safe_dump(
+                {
+                    "base_url": url,
+                    "projects": [{"id": "p1", "api_key": "secret-key"}],
+                    "budgets": {"request_s": 2, "delivery_s": 2, "quiet_s": 1, "total_s": 12},
+                }
+            )
+        )
+        ended = _run(folder, COMMANDS[command])
+    return ended, list(_problems(folder, ended, target, command))
+
+
+def _run(folder: Path, words: tuple[str, ...]) -> Ended:
+    said, began = folder / "said.txt", time.monotonic()
+    with said.open("wb") as stream:
+        process = subprocess.Popen(
+            command_line(*words),
+            cwd=folder,
+            env=environment(PYTHONWARNINGS=""),  # as a user has it
+            stdin=subprocess.DEVNULL,
+            stdout=stream,
+            stderr=stream,
+        )
+        killer = _killed_late(process)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        killer.cancel()
+    return Ended(
+        code=process.returncode,
+        seconds=time.monotonic() - began,
+        memory_bytes=usage.ru_maxrss * 1024,
+        said=said.read_text(errors="replace"),
+    )
+
+
+def _killed_late(process: subprocess.Popen[bytes]) -> threading.Timer:
+    killer = threading.Timer(ENDS_WITHIN_S, process.kill)
+    killer.daemon = True
+    killer.start()
+    return killer
+
+
+def _problems(folder: Path, ended: Ended, target: HostileTarget, command: str) -> Iterator[str]:
+    if ended.code not in CODES[command]:
+        yield f"exit code {ended.code}"
+    if "Traceback" in ended.said:
+        yield "a traceback"
+    if "\x1b" in ended.said:
+        yield "an escape sequence"
+    if ended.memory_bytes > MOST_MEMORY_BYTES:
+        yield f"{ended.memory_bytes >> 20} MiB of memory"
+    words = "|".join(filter(None, (target.says, SAYS_TOO.get(command))))
+    if not re.search(words, "\n".join(ended.said.splitlines()[-LAST_LINES:])):
+        yield f"the last lines do not say {words}"
+    out = folder / "out"
+    written = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
+    if written > MOST_WRITTEN_BYTES:
+        yield f"{written >> 20} MiB of files"
+
+
+def say(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description="Run commands against hostile targets.")
+    options.add_argument("names", nargs="*", metavar="NAME", help="Targets; all by default.")
+    options.add_argument("--command", choices=COMMANDS, action="append", help="Only this command.")
+    options.add_argument("--said", action="store_true", help="Show the last lines of each run.")
+    given = options.parse_args()
+    wrong = runs = 0
+    for name in given.names or TARGETS:
+        for command in given.command or COMMANDS:
+            with tempfile.TemporaryDirectory(prefix="hookproof-hostile-") as folder:
+                ended, problems = run_against(Path(folder), TARGETS[name], command)
+            runs, wrong = runs + 1, wrong + bool(problems)
+            what = "; ".join(problems) or "as it should be"
+            figures = f"{ended.code}, {ended.seconds:.0f} s, {ended.memory_bytes >> 20} MiB"
+            say(f"{command} of a target that {name}: {figures}: {what}")
+            if problems or given.said:
+                say("".join(f"    {line}\n" for line in ended.said.splitlines()[-LAST_LINES:]))
+    say(f"{runs} runs against {len(given.names or TARGETS)} targets: {wrong} problems")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

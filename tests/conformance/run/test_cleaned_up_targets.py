@@ -1,0 +1,129 @@
+"""What a run leaves at a target that has no operation to remove an endpoint."""
+
+import json
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+from tests.conformance.command import check, command_line, environment, run_command, with_sigint
+from tests.conformance.reference_server import reference_server, write_target_file
+from tests.source_tree import ROOT
+
+ONLY = ("--profile", "quick", "--only", "6-10")
+PROVISION = "./hooks.py:Provisioner"
+HOOKS = """
+import pathlib
+
+DONE = pathlib.Path(__file__).parent / "done.txt"
+
+
+def note(word):
+    with DONE.open("a") as file:
+        print(word, file=file)
+
+
+class Provisioner:
+    def after_endpoint_created(self, project, endpoint):
+        note(f"created {endpoint['uid']}")
+
+    def remove_endpoint(self, project, endpoint):
+        note(f"removed {endpoint['uid']}")
+
+    def after_run(self):
+        note("over")
+"""
+
+
+def done(folder: Path) -> list[str]:
+    """What the hooks have noted, in order."""
+    file = folder / "done.txt"
+    return file.read_text().splitlines() if file.exists() else []
+
+
+def of(kind: str, lines: list[str]) -> set[str]:
+    return {line.removeprefix(f"{kind} ") for line in lines if line.startswith(f"{kind} ")}
+
+
+def left_at_target(folder: Path) -> dict[str, Any]:
+    report = json.loads((folder / "hookproof-report" / "report.json").read_text())
+    left: dict[str, Any] = report["left_at_target"]
+    return left
+
+
+def test_hooks_remove_what_was_created_and_end_the_run(tmp_path: Path) -> None:
+    (tmp_path / "hooks.py").write_text(HOOKS)
+    with reference_server(tmp_path, ROOT, "p1") as server:
+        write_target_file(tmp_path, server["api"], "p1", provision=PROVISION)
+        judged = check(tmp_path, "--target", "target.yaml", *ONLY)
+    assert judged.code == 0, judged.out
+    noted, left = done(tmp_path), left_at_target(tmp_path)
+    assert of("created", noted)
+    assert of("removed", noted) >= of("created", noted)
+    assert noted[-1] == "over"
+    assert noted.count("over") == 1
+    assert left == {"endpoints": [], "removed": len(of("removed", noted)), "earlier": 0}
+    assert "are left at the target" not in judged.out
+
+
+def test_what_is_left_is_listed_and_known_to_the_next_run(tmp_path: Path) -> None:
+    with reference_server(tmp_path, ROOT, "p1") as server:
+        write_target_file(tmp_path, server["api"], "p1")
+        first = check(tmp_path, "--target", "target.yaml", *ONLY)
+        left = left_at_target(tmp_path)
+        again = check(tmp_path, "--target", "target.yaml", *ONLY)
+    assert (first.code, again.code) == (0, 0), first.out + again.out
+    endpoints = left["endpoints"]
+    active = [each["uid"] for each in endpoints if not each["is_disabled"]]
+    assert all(each["uid"] and each["project"] == "p1" for each in endpoints)
+    words = f"{len(endpoints)} endpoints are left at the target, {len(active)} of them active"
+    assert words in " ".join(first.out.split())
+    assert left["earlier"] == 0
+    assert "earlier runs" not in first.out
+    assert left_at_target(tmp_path)["earlier"] == len(active)
+    assert f"{len(active)} endpoints that earlier runs left get each event" in " ".join(
+        again.out.split()
+    )
+
+
+def test_a_run_that_is_interrupted_cleans_up_too(tmp_path: Path) -> None:
+    (tmp_path / "hooks.py").write_text(HOOKS)
+    with reference_server(tmp_path, ROOT, "p1") as server:
+        write_target_file(tmp_path, server["api"], "p1", provision=PROVISION)
+        process = subprocess.Popen(
+            with_sigint(command_line("check", "--target", "target.yaml", "--profile", "quick")),
+            cwd=tmp_path,
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        while process.poll() is None and not done(tmp_path):
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=300)
+    assert process.returncode == 3, out
+    noted = done(tmp_path)
+    assert noted[-1] == "over"
+    assert of("removed", noted) >= of("created", noted)
+
+
+def test_learning_names_a_failing_hook_once_and_cleans_up(tmp_path: Path) -> None:
+    broken = HOOKS.replace('note(f"created', "1 / 0  # ")
+    (tmp_path / "hooks.py").write_text(broken)
+    with reference_server(tmp_path, ROOT, "p1") as server:
+        write_target_file(tmp_path, server["api"], "p1", provision=PROVISION)
+        learned = run_command(tmp_path, "learn", "--target", "target.yaml", "--profile", "quick")
+        examined = run_command(tmp_path, "doctor", "--target", "target.yaml")
+    assert learned.code == 0, learned.err
+    words = "Your provision hook after_endpoint_created failed: ZeroDivisionError"
+    assert learned.out.count("ZeroDivisionError") == learned.out.count(words) == 1
+    assert ": the provision hook after_endpoint_created failed)" in learned.out
+    assert "0 endpoints are left at the target" in learned.out
+    assert examined.code == 64, examined.out
+    noted = done(tmp_path)
+    assert len(of("removed", noted)) > 1
+    assert noted[-1] == "over"
+    assert noted.count("over") == 2, "of learn and of the doctor"

@@ -1,0 +1,72 @@
+"""What was created is removed by a hook, which is not called on and on if it fails."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from hookproof.conformance.target.definition import Project
+from hookproof.conformance.target.hooks.created_endpoints import (
+    MOST_FAILURES,
+    REMOVED_AT_ONCE,
+    CreatedEndpoints,
+)
+from hookproof.conformance.target.hooks.hook_failures import HookFailures
+from hookproof.target.hooks.provision import HookFailed, Provision
+from tests.conformance.canned_evidence import exchange
+
+PROJECT = Project(id="p1", api_key="k")
+MANY = 100
+
+
+def created(count: int) -> CreatedEndpoints:
+    endpoints = CreatedEndpoints()
+    for number in range(count):
+        answer = exchange(request={"is_disabled": number % 2 == 0}, data={"uid": f"e{number}"})
+        endpoints.note(PROJECT, answer)
+    return endpoints
+
+
+def test_a_hook_that_fails_is_given_up_and_the_last_hook_is_called_all_the_same() -> None:
+    calls: list[str] = []
+
+    async def fails(arguments: Mapping[str, Any]) -> object:
+        calls.append("remove")
+        raise HookFailed("remove_endpoint", "it is forbidden")
+
+    async def after_run(arguments: Mapping[str, Any]) -> object:
+        calls.append("over")
+        return None
+
+    endpoints, failures = created(MANY), HookFailures()
+    hooks = Provision(hooks={"remove_endpoint": fails, "after_run": after_run})
+    asyncio.run(endpoints.clean_up(hooks, failures))
+    assert calls[-1] == "over"
+    assert MOST_FAILURES <= len(calls) - 1 <= MOST_FAILURES + REMOVED_AT_ONCE
+    (words,) = failures.words
+    assert words.startswith("remove_endpoint failed: it is forbidden; it failed ")
+    left = endpoints.left_behind()
+    assert (len(left.endpoints), left.active, left.removed) == (MANY, MANY // 2, 0)
+
+
+def test_answers_without_end_are_not_kept() -> None:
+    endpoints = CreatedEndpoints()
+    for uid in ("u" * 300, "u" * 100_000):
+        endpoints.note(PROJECT, exchange(data={"uid": uid}))
+    assert [each.uid for each in endpoints.left_behind().endpoints] == ["u" * 200, ""]
+
+
+def test_owners_and_names_of_runs_tell_the_endpoints_that_they_left() -> None:
+    records = [
+        {"uid": "a", "owner_id": "owner-0123456789abcdef"},
+        {"uid": "b", "owner_id": "owner-doctor01234567"},
+        {"uid": "c", "owner_id": "", "name": "hookproof load 7"},
+        {"uid": "f", "name": "endpoint-0123456789abcde"},
+        {"uid": "d", "owner_id": "owner-of-a-shop", "name": "mine"},
+        {"uid": "e0", "owner_id": "owner-0123456789abcdee"},
+    ]
+    endpoints = created(1)
+    endpoints.note(
+        PROJECT,
+        exchange("event", "createBroadcastEvent", data={"endpoint_metadata": records}),
+    )
+    assert endpoints.left_behind().earlier == 4, "neither a stranger's nor the run's own"
