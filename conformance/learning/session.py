@@ -29,6 +29,11 @@ SOURCES: Final = "listSources"
 BROADCAST: Final = "createBroadcastEvent"
 
 
+def unknown_uid(uid: str) -> str:
+    """An identifier of the same form that no resource has."""
+    return uid[:-1] + ("1" if uid.endswith("0") else "0")
+
+
 @dataclass(slots=True)
 class ProbeSession:
     """The calls of the probes; `exchanges` holds all of them, in order.
@@ -45,6 +50,8 @@ class ProbeSession:
     pacing: Pacing = field(init=False)
     endpoints: CreatedEndpoints = field(default_factory=CreatedEndpoints)
     hook_failures: HookFailures = field(default_factory=HookFailures)
+    # The refusals of an identifier that no resource has, by operation.
+    unknown_resources: dict[str, Exchange] = field(default_factory=dict)
     _client: ApiClient | None = None
     _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
     _words: int = 0

@@ -12,6 +12,7 @@ from hookproof.conformance.learning.learned_answers import (
     LearnedAnswer,
     LearnedAnswers,
 )
+from hookproof.spec.contract.responses import template_schema
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.answers import answers_of
 from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm, SigningSecrets
@@ -153,8 +154,29 @@ def _format_separator(name: str) -> Callable[[Any, Any, Dialect], bool]:
     return rule
 
 
+def _unknown_resource(learned: Any, _true: Any, dialect: Dialect) -> bool:
+    """Where operations differ, that of most is learned as the usual one."""
+    return any(status.allows(learned) for status in dialect.errors.statuses("unknown_resource"))
+
+
+def _by_operation(learned: Any, _true: Any, dialect: Dialect) -> bool:
+    return all(
+        dialect.errors.status(refusal, operation).allows(status)
+        for operation, statuses in learned.items()
+        for refusal, status in statuses.items()
+    )
+
+
+def _error_body(learned: Any, true: Any, _dialect: Dialect) -> bool:
+    """Some placeholders stand for the same texts."""
+    return bool(template_schema(learned) == template_schema(true))
+
+
 RULES: Mapping[str, Callable[[Any, Any, Dialect], bool]] = {
     "representation.masked": _same_members,
+    "errors.unknown_resource": _unknown_resource,
+    "errors.by_operation": _by_operation,
+    "errors.body": _error_body,
     **{
         f"requests.{operation}_requires": _same_members
         for operation in (

@@ -15,7 +15,7 @@ from hookproof.conformance.learning.deliveries.listener import DeliverySession
 from hookproof.conformance.learning.deliveries.readings import read_deliveries
 from hookproof.conformance.learning.deliveries.retry_readings import read_retries, read_tallies
 from hookproof.conformance.learning.learned_answers import LearnedAnswers
-from hookproof.conformance.learning.probes.authentication import MASKING
+from hookproof.conformance.learning.probes.authentication import MASKS
 from hookproof.conformance.learning.session import BROADCAST, CREATE, GET, ProbeSession
 from hookproof.conformance.model.evidence import Exchange, PreconditionFailed
 from hookproof.conformance.observations.answer import refused, sent, shown
@@ -138,6 +138,6 @@ def _read_masked_key(answers: LearnedAnswers, created: Exchange) -> None:
     if is_sent:
         if answers.is_seen("representation.masked"):
             answers.see("representation.masked", others, shown_by=created)
-    elif set(text) <= MASKING or text == answers.value("representation.mask"):
+    elif MASKS.fullmatch(text) or text == answers.value("representation.mask"):
         answers.see("representation.masked", [*others, CLIENT_KEY], shown_by=created)
         answers.see("representation.mask", text, shown_by=created)

@@ -2,6 +2,7 @@
 (section 5).
 """
 
+from collections import Counter
 from dataclasses import replace
 
 from hookproof.conformance.learning.candidates import candidates
@@ -15,6 +16,7 @@ from hookproof.process.exit_codes import CommandError
 from hookproof.spec.dialect.vocabulary import KeyScope
 
 KEY_FORMAT = "authentication.key_format"
+UNKNOWN = "errors.unknown_resource"
 
 
 async def find_key_format(session: ProbeSession) -> None:
@@ -123,6 +125,26 @@ def miss_undecided(session: ProbeSession, field: str, answer: Exchange) -> None:
         f"a request was answered {answer.status or answer.problem}, which is neither a success nor"
         f" a refusal ({answer.role}); `hookproof check` judges that",
     )
+
+
+def see_unknown_resource(session: ProbeSession, answer: Exchange) -> None:
+    """Learn what an operation answers to an identifier that no resource has: the status that most
+    operations have, and those of the others.
+    """
+    operation = answer.operation_id
+    if not refused(answer) or operation is None:
+        if not session.unknown_resources:
+            see_status(session, UNKNOWN, answer)
+        return
+    seen = session.unknown_resources | {operation: answer}
+    session.unknown_resources = seen
+    usual, count = Counter(one.status for one in seen.values()).most_common(1)[0]
+    first = next(one for one in seen.values() if one.status == usual)
+    session.answers.see(UNKNOWN, usual, shown_by=first, count=count)
+    others = {name: one for name, one in seen.items() if one.status != usual}
+    if others:
+        statuses = {name: {"unknown_resource": one.status} for name, one in others.items()}
+        session.answers.see("errors.by_operation", statuses, shown_by=next(iter(others.values())))
 
 
 def see_status(session: ProbeSession, field: str, answer: Exchange) -> None:

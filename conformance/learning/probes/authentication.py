@@ -4,6 +4,7 @@ All endpoints are disabled. Where words that a service does not know are refused
 accepted is one that it knows; otherwise only deliveries show what a word means.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -24,8 +25,10 @@ KINDS: Final = {
 OTHERS_ACCEPTED: Final = (
     "the service accepts words that it does not know, so that only deliveries show it"
 )
-# Masks are made of these.
-MASKING: Final = frozenset("*•x#X.-_()[]<> ")
+# What masks are made of, or say.
+MASKS: Final = re.compile(
+    r"[*•x#X.\-_()\[\]<> ]*|.*(?:hidden|redacted|masked|filtered|removed|omitted).*", re.IGNORECASE
+)
 
 
 async def probe_authentication(session: ProbeSession) -> None:
@@ -162,6 +165,7 @@ async def _probe_masks(session: ProbeSession, members: Mapping[str, dict[str, An
     answers = session.answers
     sent: dict[str, str] = {}
     masks: dict[str, str] = {}
+    hidden: list[str] = []
     for field, member in KINDS.items():
         value = dict(members[member])
         if member == "oauth2":
@@ -171,13 +175,15 @@ async def _probe_masks(session: ProbeSession, members: Mapping[str, dict[str, An
         answer = await _create(session, answers.value(field), {member: value})
         if not isinstance(shown(answer).get("authentication"), dict):
             continue
-        proof = answer
         given = dict(_texts({"authentication": {member: value}}))
+        texts = dict(_texts({"authentication": shown(answer).get("authentication")}))
+        if given.keys().isdisjoint(texts):
+            hidden.append(member)
+            continue
+        proof = answer
         sent |= given
         masks |= {
-            path: text
-            for path, text in _texts({"authentication": shown(answer).get("authentication")})
-            if path in given and text != given[path]
+            path: text for path, text in texts.items() if path in given and text != given[path]
         }
     if not sent:
         answers.miss("representation.masked", "no endpoint with authentication is accepted")
@@ -185,12 +191,16 @@ async def _probe_masks(session: ProbeSession, members: Mapping[str, dict[str, An
     mask = _mask(list(masks.values()))
     masked = [path for path, text in masks.items() if text == mask] if mask else []
     unseen = [path for path in answers.value("representation.masked") or [] if path not in sent]
-    answers.see(
-        "representation.masked",
-        [*masked, *(unseen if masked else [])],
-        shown_by=proof,
-        count=len(sent),
-    )
+    if hidden and not masked:
+        reason = f"no answer shows any member of {' or '.join(hidden)}"
+        answers.assume("representation.masked", unseen, reason)
+    else:
+        answers.see(
+            "representation.masked",
+            [*masked, *(unseen if masked else [])],
+            shown_by=proof,
+            count=len(sent),
+        )
     if mask:
         answers.see("representation.mask", mask, shown_by=proof, count=len(masked))
     else:
@@ -203,7 +213,7 @@ def _mask(shown_instead: list[str]) -> str:
     if not repeated:
         return ""
     text, count = repeated[0]
-    return text if count > 1 or set(text) <= MASKING else ""
+    return text if count > 1 or MASKS.fullmatch(text) else ""
 
 
 def _texts(value: Any, path: str = "") -> Iterator[tuple[str, str]]:

@@ -101,9 +101,9 @@ async def probe_size_limit(session: ProbeSession) -> None:
     huge = await session.call(
         CREATE, f"of {values[0]} bytes, half of it", raw_body=_broken(values[0])
     )
-    see_status(session, "errors.body_too_large", huge)
     broken = answers.value("errors.malformed_body")
     apart = refused(huge) and huge.status != broken
+    _see_refusal_of_half(session, huge, apart=apart)
 
     async def tried(size: int) -> Exchange:
         if apart:
@@ -115,12 +115,13 @@ async def probe_size_limit(session: ProbeSession) -> None:
         return answer.status == broken if apart else answer.succeeded
 
     smallest_refused, largest = values[0], 0
+    too_large: Exchange | None = None
     for size in values:
         answer = await tried(size)
         if is_read(answer):
             largest = size
             break
-        smallest_refused = size
+        smallest_refused, too_large = size, answer
     following = largest + 1
     while largest and smallest_refused - largest > 1:
         if is_read(await tried(following)):
@@ -128,6 +129,8 @@ async def probe_size_limit(session: ProbeSession) -> None:
         else:
             smallest_refused = following
         following = (largest + smallest_refused) // 2
+    if largest and too_large is not None and not apart:
+        see_status(session, "errors.body_too_large", too_large)
     if largest and smallest_refused > largest:
         answers.see(
             "requests.size_limit",
@@ -136,6 +139,14 @@ async def probe_size_limit(session: ProbeSession) -> None:
         )
     else:
         answers.miss("requests.size_limit", NOT_FOUND)
+
+
+def _see_refusal_of_half(session: ProbeSession, huge: Exchange, *, apart: bool) -> None:
+    field = "errors.body_too_large"
+    if apart or not refused(huge):
+        see_status(session, field, huge)
+    else:
+        session.answers.miss(field, "a large body is refused as one that is no JSON")
 
 
 def _broken(size: int) -> bytes:

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from hookproof.conformance.learning.probes.access import see_status
+from hookproof.conformance.learning.probes.access import see_unknown_resource
 from hookproof.conformance.learning.probes.required import learn_required
-from hookproof.conformance.learning.session import CREATE, GET, ProbeSession
+from hookproof.conformance.learning.session import CREATE, GET, ProbeSession, unknown_uid
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import (
     accepted_or_refused,
@@ -83,11 +83,10 @@ async def probe_endpoint(session: ProbeSession, created: Exchange) -> None:
     if fetched.succeeded:
         session.answers.see("success.get_endpoint", fetched.status, shown_by=fetched)
         _read_secret_display(session, created, fetched)
-    unknown = uid[:-1] + ("1" if uid.endswith("0") else "0")
     answer = await session.call(
-        GET, "an endpoint that does not exist", path={"endpointID": unknown}
+        GET, "an endpoint that does not exist", path={"endpointID": unknown_uid(uid)}
     )
-    see_status(session, "errors.unknown_resource", answer)
+    see_unknown_resource(session, answer)
 
 
 def _read_secret_display(session: ProbeSession, created: Exchange, fetched: Exchange) -> None:

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from hookproof.conformance.learning.candidates import candidates
-from hookproof.conformance.learning.probes.access import miss_undecided
+from hookproof.conformance.learning.probes.access import miss_undecided, see_unknown_resource
 from hookproof.conformance.learning.probes.lists import EMPTY
 from hookproof.conformance.learning.probes.required import learn_required
-from hookproof.conformance.learning.session import LINK, UPDATE, ProbeSession
+from hookproof.conformance.learning.session import LINK, UPDATE, ProbeSession, unknown_uid
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import (
     accepted_or_refused,
@@ -50,6 +50,7 @@ async def probe_portal_link(
         if uid is not None:
             await link_probe.listed_endpoints(uid)
             await link_probe.unknown_endpoint(uid)
+        await link_probe.unknown_link()
     finally:
         await link_probe.put_back()
 
@@ -113,6 +114,15 @@ class _LinkProbe:
             (shown_by,) = replaced.values()
             self._session.answers.see(field, [*replaced, "endpoints"], shown_by=shown_by)
         return [name for name in required if name not in replaced]
+
+    async def unknown_link(self) -> None:
+        """Retrieve and update a portal link that does not exist."""
+        session, role = self._session, "a portal link that does not exist"
+        path = {"portalLinkID": unknown_uid(str(self._link["uid"]))}
+        retrieved = await session.call(LINK, role, path=path)
+        updated = await session.call(UPDATE, role, path=path, body=session.bodies.portal_link())
+        for answer in (retrieved, updated):
+            see_unknown_resource(session, answer)
 
     async def words(self) -> None:
         """Which words auth_type can be: those that an update stores, if it refuses others."""

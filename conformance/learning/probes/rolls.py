@@ -5,10 +5,18 @@ All rolls are of the secrets of one disabled endpoint.
 
 from typing import Any, Final
 
+from hookproof.conformance.learning.probes.access import see_unknown_resource
 from hookproof.conformance.learning.probes.required import learn_required
-from hookproof.conformance.learning.session import ROLL, ProbeSession
+from hookproof.conformance.learning.session import GET, ROLL, ProbeSession, unknown_uid
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.observations.answer import refused, shown, shown_uid
+from hookproof.conformance.observations.answer import (
+    Kind,
+    has_value,
+    refused,
+    resources,
+    shown,
+    shown_uid,
+)
 from hookproof.conformance.observations.timestamp import unix_seconds
 from hookproof.spec.dialect.vocabulary import TimestampForm, TimeUnit
 
@@ -27,6 +35,10 @@ async def probe_rolls(session: ProbeSession, created: Exchange) -> None:
     await _probe_required(session, uid)
     await _probe_unit(session, uid)
     await _probe_default(session, uid)
+    unknown = await roll(
+        session, unknown_uid(uid), "of an endpoint that does not exist", **session.bodies.roll()
+    )
+    see_unknown_resource(session, unknown)
 
 
 async def roll(session: ProbeSession, uid: str, role: str, **fields: Any) -> Exchange:
@@ -106,14 +118,34 @@ def read_time(value: object) -> float | None:
     return unix_seconds(value, form)
 
 
+def _current(answer: Exchange) -> set[str]:
+    """The identifiers of the secrets without end."""
+    return {
+        uid
+        for part in resources(answer)
+        if part.kind is Kind.SECRET
+        and (uid := part.text("uid")) is not None
+        and not has_value(part.fields.get("expires_at"))
+    }
+
+
+def _is_gone(current: set[str], answer: Exchange) -> bool:
+    """Whether an answer shows other secrets, and none of these any more."""
+    uids = {part.text("uid") for part in resources(answer) if part.kind is Kind.SECRET}
+    return bool(current and uids) and current.isdisjoint(uids)
+
+
 async def _probe_default(session: ProbeSession, uid: str) -> None:
     field = "rolling.default_expiration"
     required = session.answers.value("requests.expire_endpoint_secret_requires") or []
     if "expiration" in required:
         session.answers.miss(field, "a roll without expiration is refused")
         return
+    before = await session.call(GET, "before that", path={"endpointID": uid})
     answer = await roll(session, uid, "without expiration", secret=session.bodies.secret())
     window_s = shown_window_s(answer)
+    if _is_gone(_current(before), answer):
+        window_s = 0.0
     if not answer.succeeded or window_s is None:
         session.answers.miss(field, "a roll without expiration shows no expires_at")
         return

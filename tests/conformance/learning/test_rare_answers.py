@@ -58,6 +58,21 @@ def test_what_the_api_and_headers_show(tmp_path: Path, visit: str) -> None:
     assert scored(tmp_path, Profile.QUICK, **answers) == right(**answers)
 
 
+def test_answers_that_differ_by_operation_or_look_like_others(tmp_path: Path) -> None:
+    answers: dict[str, Any] = {
+        "errors__unknown_resource": 410,
+        "errors__by_operation": {"getEndpoint": {"unknown_resource": 406}},
+        "rolling__default_expiration": 0,
+        "representation__expired_secrets": "left_out",
+        "representation__masked": ["authentication.basic_auth.password"],
+        "representation__mask": "(hidden)",
+    }
+    # Without a limit half a body of any size is refused as what it is.
+    found = scored(tmp_path, Profile.QUICK, **answers, requests__size_limit=None)
+    assert found.pop("requests.size_limit")[0] is Outcome.OPEN
+    assert found == right(**answers)
+
+
 def test_a_redirect_that_is_followed(tmp_path: Path) -> None:
     answers = {"retry__redirect": "followed", "delivery__creation_visit": "any"}
     found = scored(tmp_path, Profile.STANDARD, **answers)
