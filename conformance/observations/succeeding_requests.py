@@ -61,12 +61,13 @@ class SucceedingRequests(Observation):
 
     @property
     def requests_to_succeed(self) -> tuple[Exchange, ...]:
+        elsewhere = {id(exchange) for exchange in self.judged_elsewhere}
         return tuple(
             exchange
             for exchange in self.exchanges
             if exchange.operation_id is not None
             and exchange.role in ROLES_TO_SUCCEED
-            and exchange not in self.judged_elsewhere
+            and id(exchange) not in elsewhere
         )
 
     @property

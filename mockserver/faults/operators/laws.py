@@ -132,6 +132,11 @@ _SHOWN: Final = (
     ("createBroadcastEvent", "acknowledged_at", "2.8-16 4.8-18"),
     ("createBroadcastEvent", "endpoints", "2.8-6 2.8-7"),
     ("createBroadcastEvent", "endpoint_metadata endpoint_metadata.uid", "2.8-7"),
+    (
+        "createBroadcastEvent",
+        "endpoint_metadata.authentication.* endpoint_metadata.mtls_client_cert.*",
+        "2.8-10",
+    ),
     ("createBroadcastEvent", "source_id source_metadata", "2.8-12"),
     ("createBroadcastEvent", "app_id", "2.8-13"),
     ("createBroadcastEvent", "url_query_params", "2.8-14"),

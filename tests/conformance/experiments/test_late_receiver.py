@@ -35,7 +35,8 @@ async def observation(receiver: ReceiverThread) -> DeliveryObservation:
         token = (await client.new_token()).token
         scenario = Scenario.__new__(Scenario)
         scenario.context = cast(
-            "ExperimentContext", SimpleNamespace(clock=time.time, backlog=Backlog())
+            "ExperimentContext",
+            SimpleNamespace(clock=time.time, backlog=Backlog(), round_trip_s=0.0),
         )
         scenario.trial = Trial(
             experiment="any",

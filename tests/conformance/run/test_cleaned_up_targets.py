@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tests.conformance.command import check, command_line, environment, run_command, with_sigint
+from tests.conformance.command import check, command_line, environment, run_command, with_signals
 from tests.conformance.reference_server import reference_server, write_target_file
 from tests.source_tree import ROOT
 
@@ -92,7 +92,7 @@ def test_a_run_that_is_interrupted_cleans_up_too(tmp_path: Path) -> None:
     with reference_server(tmp_path, ROOT, "p1") as server:
         write_target_file(tmp_path, server["api"], "p1", provision=PROVISION)
         process = subprocess.Popen(
-            with_sigint(command_line("check", "--target", "target.yaml", "--profile", "quick")),
+            with_signals(command_line("check", "--target", "target.yaml", "--profile", "quick")),
             cwd=tmp_path,
             env=environment(),
             stdin=subprocess.DEVNULL,

@@ -9,7 +9,7 @@ from typing import Final
 
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, json_text, judged, violated
-from hookproof.conformance.observations.answer import accepted_or_refused
+from hookproof.conformance.observations.answer import refused
 from hookproof.conformance.observations.lists.walk import PageWalk, WalkWithInserts
 
 PORTAL_LINKS, SOURCES = "listPortalLinks", "listSources"
@@ -61,10 +61,15 @@ def a_page_that_claims_a_next_one_leads_to_it(
 def the_cursor_of_a_page_is_taken(
     observed: PageWalk, _context: CheckContext
 ) -> Iterator[Judgement]:
-    """With the query of the page that showed it."""
+    """With the query of the page that showed it. A page whose resources cannot be told from others
+    does not show that it is the one that follows.
+    """
+    walk = observed.walked()
+    pages = [] if walk is None else [*walk.pages, *(back for _, back in walk.stepped_back)]
+    readable = {id(page.exchange) for page in pages}
     for page, step in observed.steps:
         laws, which = (FORWARD, "next") if step.role == "page" else (BACKWARD, "previous")
-        if accepted_or_refused(step):
+        if refused(step) or id(step) in readable:
             yield judged(
                 step.succeeded,
                 laws[observed.operation_id],
