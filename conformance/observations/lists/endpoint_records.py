@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hookproof.conformance.model.evidence import Exchange, Observation
-from hookproof.conformance.observations.answer import resources, shown_uid
+from hookproof.conformance.observations.answer import resources, shown, shown_uid
 from hookproof.conformance.observations.deliveries import DeliveryObservation
 
 FETCHED = "fetch"
@@ -28,11 +28,16 @@ class FetchedAndShown:
 
 
 def fetched_and_shown(observation: Observation, member: str) -> Iterator[FetchedAndShown]:
-    """The endpoints that were fetched, where `member` of another resource then holds records."""
+    """The endpoints that were fetched, where `member` of another resource then holds records.
+
+    The URL, which no two of them share, tells a record without uid.
+    """
     fetched: dict[Any, Exchange] = {}
+    uids: dict[Any, Any] = {}
     for place, exchange in enumerate(observation.exchanges):
         if exchange.operation_id == "getEndpoint":
             fetched[shown_uid(exchange)] = exchange
+            uids[str(shown(exchange).get("url"))] = shown_uid(exchange)
         later = {
             shown_uid(one): one
             for one in reversed(observation.exchanges[place + 1 :])
@@ -41,11 +46,22 @@ def fetched_and_shown(observation: Observation, member: str) -> Iterator[Fetched
         for holder in resources(exchange):
             records = holder.fields.get(member)
             for record in records if isinstance(records, list) else ():
-                uid = record.get("uid") if isinstance(record, dict) else None
-                if isinstance(uid, str) and uid in fetched:
+                uid = _uid_of(record, uids)
+                if uid in fetched:
                     yield FetchedAndShown(
                         fetched=fetched[uid], answer=exchange, record=record, again=later.get(uid)
                     )
+
+
+def _uid_of(record: object, uids: Mapping[Any, Any]) -> str | None:
+    """The uid of a record, or the one of the endpoint with its URL; None if neither is known."""
+    if not isinstance(record, dict):
+        return None
+    uid, url = record.get("uid"), record.get("url")
+    if isinstance(uid, str):
+        return uid
+    known = uids.get(url) if isinstance(url, str) else None
+    return known if isinstance(known, str) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

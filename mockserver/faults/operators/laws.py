@@ -45,6 +45,7 @@ _SHOWN: Final = (
     (f"{_ENDPOINTS} {_LINKS}", "created_at endpoints_metadata.created_at", "2.9-13"),
     # Endpoints: what was sent, what creation showed, and what a roll leaves as it was.
     ("createEndpoint getEndpoint", _SETTINGS, "4.2-5"),
+    ("createEndpoint", "owner_id", "9-3"),
     (_ENDPOINTS, _SETTINGS, "4.3-11"),
     (_ENDPOINTS, "url", "2.3-3"),
     (f"{_LINKS} createBroadcastEvent", "endpoint*_metadata.url", "2.3-3"),
@@ -107,7 +108,7 @@ _SHOWN: Final = (
     ("listPortalLinks listSources", "pagination.has_prev_page", "2.2-4 2.2-11 2.2-12"),
     ("listPortalLinks listSources", "pagination.next_page_cursor", "2.2-6 2.2-9 2.2-16"),
     ("listPortalLinks listSources", "pagination.prev_page_cursor", "2.2-7 2.2-13 2.2-16"),
-    ("listPortalLinks listSources", "pagination.per_page", "2.2-5 8-12"),
+    ("listPortalLinks listSources", "pagination.per_page", "2.2-5 2.2-8 8-12"),
     ("listPortalLinks", "pagination.next_page_cursor", "4.4-4"),
     ("listPortalLinks", "pagination.prev_page_cursor", "4.4-5"),
     ("listPortalLinks", "pagination.per_page", "4.4-6"),

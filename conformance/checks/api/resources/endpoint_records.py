@@ -55,7 +55,7 @@ def a_portal_link_holds_full_records_of_its_endpoints(
     forms = context.dialect.representation
     for pair in records.fetched_and_shown():
         yield from _same_secrets(pair, "2.6-10", "a portal link", forms)
-        for field in (*IDENTIFYING, *RECORDED, *COUNTED):
+        for field in ("uid", *IDENTIFYING, *RECORDED, *COUNTED):
             wanted = shown(pair.fetched).get(field)
             if has_value(wanted):
                 yield judged(

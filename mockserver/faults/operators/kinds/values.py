@@ -34,6 +34,7 @@ from hookproof.mockserver.faults.operators.place import (
     PlaceKind,
     ValueKind,
 )
+from hookproof.mockserver.faults.operators.telling import is_changed_in_sources
 from hookproof.mockserver.faults.support.altered_responses import (
     BROADCAST,
     GET_ENDPOINT,
@@ -157,7 +158,9 @@ def _swapped(place: Place, _parameters: Parameters, dialect: Dialect) -> Alterat
         }
 
     whole = _in_holder(place.path[:-1], swap)
-    reason = never_seen(place, dialect) or _both_the_same(place)
+    reason = (
+        never_seen(place, dialect) or _both_the_same(place) or _both_missing(place, other, dialect)
+    )
     violates = {
         name for at in (place, other) for name in violated_by_field(at, _of_same_type, dialect)
     }
@@ -173,6 +176,17 @@ def _both_the_same(place: Place) -> str:
     changes = place.operation in (GET_ENDPOINT, ROLL, *ON_PORTAL_LINKS)
     is_time = place.path[-1] == "created_at"
     return "" if changes or not is_time else "both times are the same there"
+
+
+def _both_missing(place: Place, other: Place, dialect: Dialect) -> str:
+    shown = [*_sources_with(place, dialect), *_sources_with(other, dialect)]
+    return "no source of the reference server shows them" if shown and not any(shown) else ""
+
+
+def _sources_with(place: Place, dialect: Dialect) -> tuple[bool, ...]:
+    """Whether each source that can stand there has a value; empty for other places."""
+    none = (None, ABSENT, "")
+    return is_changed_in_sources(place, lambda value: value if value in none else "other", dialect)
 
 
 def _of_same_type(value: Any) -> Any:

@@ -103,6 +103,12 @@ EXAMPLES = (
     Example(
         check=a_portal_link_holds_full_records_of_its_endpoints,
         requirement="2.6-10",
+        kept=in_portal_link(),
+        broken=in_portal_link(uid=None),
+    ),
+    Example(
+        check=a_portal_link_holds_full_records_of_its_endpoints,
+        requirement="2.6-10",
         kept=in_portal_link(
             secrets_before=(SHOWN_SECRET, OTHER_SECRET), secrets=[OTHER_SECRET, SHOWN_SECRET]
         ),
