@@ -40,6 +40,7 @@ from hookproof.mockserver.faults.support.altered_responses import (
     GET_ENDPOINT,
     ON_PORTAL_LINKS,
     ROLL,
+    UPDATE_PORTAL_LINK,
     Object,
 )
 from hookproof.spec.dialect.model import Dialect
@@ -164,6 +165,8 @@ def _swapped(place: Place, _parameters: Parameters, dialect: Dialect) -> Alterat
     violates = {
         name for at in (place, other) for name in violated_by_field(at, _of_same_type, dialect)
     }
+    if place.kind is PlaceKind.TAKEN and place.operation == UPDATE_PORTAL_LINK:
+        violates.add("4.6-15")  # what is sent for one of them leaves the other one out
     masked = {".".join(at.path) for at in (place, other)} & {*dialect.representation.masked}
     if len(masked) == 1:  # a masked value stands where values are shown
         violates.add("2.5-13")
