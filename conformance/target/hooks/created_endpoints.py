@@ -44,6 +44,12 @@ class RemovableEndpoint:
         uid = self.shown.get("uid")
         return uid[:LONGEST_UID] if isinstance(uid, str) else ""
 
+    @property
+    def owner(self) -> str:
+        """As the answer to the creation shows it; empty if it does not, or shows no text."""
+        owner = self.shown.get("owner_id")
+        return owner if isinstance(owner, str) else ""
+
 
 @dataclass(slots=True)
 class CreatedEndpoints:
@@ -83,7 +89,7 @@ class CreatedEndpoints:
         """What is left at the target."""
         own = [*self.created, *self.removed]
         uids = {endpoint.uid for endpoint in own}
-        owners = {endpoint.shown.get("owner_id") for endpoint in own}
+        owners = {endpoint.owner for endpoint in own if endpoint.owner}
         earlier = [
             uid for uid, owner in self._reached.items() if uid not in uids and owner not in owners
         ]

@@ -126,17 +126,17 @@ def test_a_target_with_wrong_answers_does_not_conform(tmp_path: Path, behave: Be
 
 CUT_SHORT: dict[str, tuple[Behaviour, str]] = {
     "closes every connection from some time on": (
-        good_until(12, says_and_closes(b"")),
+        good_until(20, says_and_closes(b"")),
         "the target stopped answering",
     ),
     "answers garbage from some time on": (
-        good_until(12, says_and_closes(b"\x00\r\n\r\n")),
+        good_until(20, says_and_closes(b"\x00\r\n\r\n")),
         "stopped answering",
     ),
-    "falls silent": (good_until(12, says_nothing), OUT_OF_TIME),
+    "falls silent": (good_until(20, says_nothing), OUT_OF_TIME),
     "changes its mind": (
         good_until(
-            12,
+            20,
             in_turn(empty_pages, says_nothing, says(response(500)), says_and_closes(HALF)),
         ),
         OUT_OF_TIME,

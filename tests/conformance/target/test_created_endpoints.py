@@ -55,6 +55,13 @@ def test_answers_without_end_are_not_kept() -> None:
     assert [each.uid for each in endpoints.left_behind().endpoints] == ["u" * 200, ""]
 
 
+def test_an_owner_that_is_no_text_is_none() -> None:
+    endpoints = CreatedEndpoints()
+    for owner in ({"id": 1}, [1], 7, None):
+        endpoints.note(PROJECT, exchange(data={"uid": f"{owner}", "owner_id": owner}))
+    assert len(endpoints.left_behind().endpoints) == 4
+
+
 def test_owners_and_names_of_runs_tell_the_endpoints_that_they_left() -> None:
     records = [
         {"uid": "a", "owner_id": "owner-0123456789abcdef"},

@@ -23,6 +23,7 @@ class ScriptedTarget:
 
     async def answer(self) -> Exchange:
         self.asked_at.append(time.monotonic())
+        await asyncio.sleep(0)  # so that calls at once are under way together
         status, wait = self._answers.pop(0) if self._answers else (200, "")
         headers = (("retry-after", wait),) if wait else ()
         return replace(exchange(), status=status, response_headers=headers)
