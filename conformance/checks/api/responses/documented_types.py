@@ -166,7 +166,7 @@ def a_field_without_value_is_shown_as_the_dialect_says(
         (resource.kind, name, form)
         for resource in resources(exchange)
         for name in schema_named(document, resource.kind)["properties"]
-        if (form := _form_of_no_value(resource, name, exchange)) is not None
+        if (form := _form_of_no_value(resource, name, exchange, context)) is not None
     )
     for kind, name, form in forms:
         schema = schema_named(document, kind)["properties"][name]
@@ -182,13 +182,25 @@ def a_field_without_value_is_shown_as_the_dialect_says(
             )
 
 
-def _form_of_no_value(resource: Resource, name: str, exchange: Exchange) -> NoValue | None:
+def _form_of_no_value(
+    resource: Resource, name: str, exchange: Exchange, context: CheckContext
+) -> NoValue | None:
     if name not in resource.fields:
         return NoValue.ABSENT
     value = resource.fields[name]
-    if value == "" and exchange.operation_id in CREATIONS and not resource.nested:
+    if value == "" and not resource.nested and _could_be_set(name, exchange, context):
         return None if name in sent(exchange) else NoValue.EMPTY
     return NoValue.NULL if value is None else None
+
+
+def _could_be_set(name: str, exchange: Exchange, context: CheckContext) -> bool:
+    """Whether a creation takes the field; what the service itself sets may well be empty, such as
+    the query parameters of a request without any.
+    """
+    if exchange.operation_id not in CREATIONS:
+        return False
+    schema = context.contract.operations[exchange.operation_id].body_schema or {}
+    return name in schema.get("properties", {})
 
 
 @check("2.9-12")

@@ -15,6 +15,7 @@ from hookproof.mockserver.faults.operators.field_operators import (
 from hookproof.mockserver.faults.operators.laws import in_order
 from hookproof.mockserver.faults.operators.operator import Alteration, Operator, Parameters
 from hookproof.mockserver.faults.operators.place import Content, Place, PlaceKind, ValueKind
+from hookproof.mockserver.faults.operators.places import STORED_FIELDS
 from hookproof.spec.dialect.groups.requests import REQUIRES
 from hookproof.spec.dialect.model import Dialect
 
@@ -98,7 +99,8 @@ def _absent_as_empty(place: Place, _parameters: Parameters, dialect: Dialect) ->
     # Of a record in another resource, what has no value is not compared (2.6-10 and 2.8-10).
     in_record = any(step.endswith("_metadata") for step in place.path[:-1])
     violates = set() if in_record else {*defect.violates}
-    if len(place.path) == 1 and place.operation in _CREATIONS:
+    is_set = place.path[0] in STORED_FIELDS.get(place.operation, ())
+    if len(place.path) == 1 and place.operation in _CREATIONS and is_set:
         violates.add("2.9-3")
     if place.kind is not PlaceKind.SHOWN and place.operation == "updatePortalLink":
         violates.add("4.6-15")

@@ -169,7 +169,7 @@ FORMS = (
     Example(
         check=a_field_without_value_is_shown_as_the_dialect_says,
         requirement="2.9-3",
-        kept=event(**dict.fromkeys(EVENT_FIELDS_WITHOUT_VALUE)),
+        kept=event(**dict.fromkeys(EVENT_FIELDS_WITHOUT_VALUE) | {"url_query_params": ""}),
         broken=event(deleted_at=None),
     ),
     Example(
