@@ -15,7 +15,7 @@ from hookproof.conformance.model.judgement import (
     judged,
     not_applicable,
 )
-from hookproof.conformance.observations.answer import has_value, sent, shown
+from hookproof.conformance.observations.answer import has_value, sent, shown, was_accepted
 from hookproof.conformance.observations.resources.secret_roll import ExpiredSecret, RollAnswer
 from hookproof.conformance.observations.resources.shown_secret import secret_uids, secret_values
 from hookproof.conformance.observations.timestamp import unix_seconds
@@ -36,9 +36,12 @@ COMPARED: Final = tuple(name for name in CONFIGURATION if name != "uid")
 def a_roll_leaves_the_configuration_as_it_was(
     rolled: RollAnswer, context: CheckContext
 ) -> Iterator[Judgement]:
-    """Fetched before and after, and in the answers to the rolls; what is masked is not compared."""
+    """Fetched before and after, and in the answers to the rolls; what is masked is not compared.
+
+    Rolls that all fail show nothing of what a roll leaves alone.
+    """
     before, forms = rolled.before, context.dialect.representation
-    if before is None or not shown(before):
+    if before is None or not shown(before) or not any(map(was_accepted, rolled.rolls)):
         return
     for message, answer in (
         ("A roll changes the configuration of an endpoint", rolled.after),
@@ -121,10 +124,12 @@ def a_roll_leaves_the_secrets_of_others_alone(
     rolled: RollAnswer, _context: CheckContext
 ) -> Iterator[Judgement]:
     """Another endpoint of the project, created before: none of its secrets is another one, or
-    expires since.
+    expires since. Rolls that all fail show nothing of that.
     """
     before, fetched = rolled.other_before, rolled.other_after
     if before is None or fetched is None or not secret_uids(before) or not shown(fetched):
+        return
+    if not any(map(was_accepted, rolled.rolls)):
         return
     expiring = _current_uids(before) - _current_uids(fetched)
     yield judged(
