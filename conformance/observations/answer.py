@@ -90,9 +90,9 @@ def was_answered(exchange: Exchange) -> bool:
 
 def was_successful(exchange: Exchange) -> bool:
     """Whether the answer is a success as the document has it: a 2xx, and an object as data in a
-    JSON object (section 2.1).
+    JSON object that is not flagged as a failure (section 2.1).
     """
-    return isinstance(exchange.data, dict)
+    return was_accepted(exchange) and isinstance(exchange.data, dict)
 
 
 def was_accepted(exchange: Exchange) -> bool:
@@ -152,6 +152,11 @@ def items(exchange: Exchange) -> tuple[Mapping[str, Any], ...]:
     if not isinstance(content, list):
         return ()
     return tuple(item for item in content if isinstance(item, dict))
+
+
+def shows_a_list(page: Exchange) -> bool:
+    """Whether a page of a list has an array as content (section 2.2)."""
+    return isinstance(shown(page).get("content"), list)
 
 
 def shows_every_uid(page: Exchange) -> bool:

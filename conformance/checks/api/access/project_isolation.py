@@ -16,7 +16,9 @@ from hookproof.conformance.observations.answer import (
     refused,
     resources,
     shown,
+    shows_a_list,
     was_accepted,
+    was_successful,
 )
 from hookproof.conformance.observations.requests.isolation import (
     CallAcrossProjects,
@@ -87,10 +89,12 @@ def nothing_is_reached_through_another_project(
 def a_list_holds_nothing_of_another_project(
     lists: ListsOfTwoProjects, _context: CheckContext
 ) -> Iterator[Judgement]:
-    """The lists of two projects have no resource in common."""
+    """The lists of two projects have no resource in common.
+
+    Where a page shows no list, nobody knows what is not on it.
+    """
     pages, operation_id = lists.pages, lists.operation_id
-    if not all(page.succeeded for page in pages):
-        return
+    all_read = all(was_successful(page) and shows_a_list(page) for page in pages)
     listed = {
         project: {
             str(item["uid"])
@@ -102,8 +106,8 @@ def a_list_holds_nothing_of_another_project(
         for project in lists.projects
     }
     here, elsewhere = listed.values()
-    if here or elsewhere:
-        common = sorted(here & elsewhere)
+    common = sorted(here & elsewhere)
+    if common or (all_read and (here or elsewhere)):
         yield judged(
             not common,
             LISTS[operation_id],
