@@ -122,12 +122,16 @@ def a_list_holds_nothing_of_another_project(
 def a_portal_link_takes_up_no_endpoint_of_another_project(
     owned: OneOwnerInTwoProjects, _context: CheckContext
 ) -> Iterator[Judgement]:
-    """One endpoint here and one elsewhere have the portal link's owner_id."""
+    """One endpoint here and one elsewhere have the portal link's owner_id.
+
+    A portal link that does not show the one here would not show the one elsewhere.
+    """
     link, elsewhere = owned.portal_link, owned.elsewhere
     if link is None or elsewhere is None or not shown(link):
         return
-    is_taken_up = is_member(link, elsewhere, owned.all_exchanges("here"))
-    if is_taken_up is not None:
+    is_taken_up = is_member(link, elsewhere, owned.here)
+    shows_its_own = any(is_member(link, endpoint, ()) for endpoint in owned.here)
+    if is_taken_up or (is_taken_up is False and shows_its_own):
         yield judged(
             not is_taken_up,
             "1-10",

@@ -1,10 +1,16 @@
-"""Rolls and updates that never succeed show nothing of what they leave alone."""
+"""Operations that never succeed show nothing of what they leave alone, nor of what is not there."""
 
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from hookproof.conformance.checks.api.access.api_keys import (
+    what_is_refused_for_its_key_changes_nothing,
+)
+from hookproof.conformance.checks.api.access.project_isolation import (
+    a_portal_link_takes_up_no_endpoint_of_another_project,
+)
 from hookproof.conformance.checks.api.resources.portal_link import (
     a_portal_link_has_the_endpoints_of_its_owner,
     an_update_leaves_other_portal_links_alone,
@@ -17,7 +23,21 @@ from hookproof.conformance.checks.api.resources.secret_roll import (
 from hookproof.conformance.model.evidence import Exchange, Observation
 from hookproof.conformance.model.verdict import Verdict
 from tests.conformance.canned_evidence import exchange, observation, verdicts
-from tests.conformance.checks.api.example import AT, LATER, Judge, link, retrieved
+from tests.conformance.checks.api.example import (
+    AT,
+    LATER,
+    OTHER_UID,
+    UID,
+    Judge,
+    link,
+    retrieved,
+)
+from tests.conformance.checks.api.examples_access import (
+    BOTH,
+    ONE,
+    creations_refused,
+    same_owner,
+)
 from tests.conformance.checks.api.examples_portal_links import (
     GOOD,
     among_others,
@@ -87,3 +107,23 @@ def test_a_portal_link_that_shows_its_new_owner_was_given_it() -> None:
     changed = replace(GOOD["changed"], response_body=retrieved(owner_id="owner-2").response_body)
     moved = observation(type(evidence), *others, changed)
     assert verdicts(check, moved)["4.6-11"] == Verdict.PASS
+
+
+@pytest.mark.parametrize("members", [(), ("of another owner",)], ids=["empty", "of another owner"])
+def test_a_portal_link_without_its_own_endpoint_keeps_no_other_out(members: tuple[str]) -> None:
+    check = a_portal_link_takes_up_no_endpoint_of_another_project
+    assert verdicts(check, same_owner(*members)) == {}
+    assert verdicts(check, same_owner(*members, UID)) == {"1-10": Verdict.PASS}
+    assert verdicts(check, same_owner(*members, OTHER_UID)) == {"1-10": Verdict.FAIL}
+
+
+def test_an_endpoint_that_was_refused_is_missed_beside_one_that_is_shown() -> None:
+    check = what_is_refused_for_its_key_changes_nothing
+    assert verdicts(check, creations_refused(ONE, ONE)) == {"5-15": Verdict.PASS}
+    assert verdicts(check, creations_refused(ONE, BOTH)) == {"5-15": Verdict.FAIL}
+    for before in (retrieved(), retrieved(owner_id="another"), ONE):
+        evidence = creations_refused(before, before)
+        without = replace(evidence, exchanges=evidence.exchanges[1:])
+        assert verdicts(check, without) == {}
+        if before is not ONE:
+            assert verdicts(check, evidence) == {}
