@@ -21,9 +21,8 @@ SERVER_ERRORS: Final = range(500, 600)
 # request is not said (RFC 6585, section 4; RFC 9110, sections 15.6.3 to 15.6.5).
 NOT_NOW: Final = frozenset({429, 502, 503, 504})
 
-API_PREFIX: Final = "/api/"  # what lies outside may be another service's (the document's preface)
-
-# Roles of requests that no client sends.
+# Roles of requests that no client sends, or outside the prefix of the API: what lies there may be
+# another service's (the document's preface).
 REFUSED_BY_PROXIES: Final = frozenset({"odd", "unfinished"})
 
 
@@ -75,12 +74,7 @@ def reaches_the_service(exchange: Exchange) -> bool:
     """Whether the service itself answers; a proxy in front of it may refuse other requests in its
     own words.
     """
-    return exchange.role not in REFUSED_BY_PROXIES and is_within_the_api(exchange)
-
-
-def is_within_the_api(exchange: Exchange) -> bool:
-    """Whether the path of a request begins as those of the eight operations do."""
-    return API_PREFIX in urlsplit(exchange.url).path
+    return exchange.role not in REFUSED_BY_PROXIES
 
 
 def was_answered(exchange: Exchange) -> bool:
