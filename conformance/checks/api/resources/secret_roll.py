@@ -18,6 +18,7 @@ from hookproof.conformance.model.judgement import (
 from hookproof.conformance.observations.answer import has_value, sent, shown, was_accepted
 from hookproof.conformance.observations.resources.secret_roll import ExpiredSecret, RollAnswer
 from hookproof.conformance.observations.resources.shown_secret import secret_uids, secret_values
+from hookproof.conformance.observations.secret_windows import skew_s
 from hookproof.conformance.observations.timestamp import unix_seconds
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import ExpiredSecrets, SecretDisplay
@@ -146,7 +147,8 @@ def a_roll_leaves_the_secrets_of_others_alone(
 def the_old_secret_expires_when_the_roll_says(
     rolled: RollAnswer, context: CheckContext
 ) -> Iterator[Judgement]:
-    """expires_at lies as far after the roll as expiration says, or the dialect's default.
+    """expires_at lies as far after the roll as expiration says, or the dialect's default, by the
+    clock of the target.
 
     An old secret that is to expire at once may be gone, if the secrets are shown at all.
     """
@@ -162,7 +164,7 @@ def the_old_secret_expires_when_the_roll_says(
             yield holds(requirement, exchanges=dict.fromkeys([roll, answer]))
         elif wanted is not None and replaced and form.decided:
             expires_at = unix_seconds(replaced[0].get("expires_at"), form.value)
-            length = None if expires_at is None else expires_at - roll.sent_at
+            length = None if expires_at is None else expires_at - skew_s(roll) - roll.sent_at
             tolerance = ROUNDING_S + roll.duration_s + SHARE * wanted
             yield judged(
                 length is not None and abs(length - wanted) <= tolerance,

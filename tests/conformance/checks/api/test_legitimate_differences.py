@@ -44,6 +44,7 @@ from hookproof.conformance.checks.api.resources.secret_roll import (
     a_roll_leaves_the_configuration_as_it_was,
     a_roll_leaves_the_secrets_of_others_alone,
     the_new_secret_does_not_expire,
+    the_old_secret_expires_when_the_roll_says,
 )
 from hookproof.conformance.checks.api.resources.sequences import a_sequence_agrees_with_its_model
 from hookproof.conformance.checks.api.responses.success import a_valid_request_succeeds
@@ -365,3 +366,24 @@ def test_pages_that_lose_resources_are_no_filter_that_fails() -> None:
     lossy = walk("c", "", filtered={"ownerId": "o1"})
     actual = verdicts(a_filter_leaves_exactly_what_matches_on_every_page, lossy)
     assert "4.4-10" not in actual
+
+
+@pytest.mark.parametrize(
+    ("by_date", "verdict"),
+    [
+        ("Fri, 15 Jan 2027 08:01:00 GMT", Verdict.PASS),
+        ("Fri, 15 Jan 2027 08:00:00 GMT", Verdict.FAIL),
+    ],
+)
+def test_a_secret_expires_by_the_clock_of_the_target(by_date: str, verdict: Verdict) -> None:
+    ahead = secret(OLD, GIVEN, expires_at="2027-01-15T09:01:00.000000Z")
+    rolled = roll(ahead, secret(NEW, "new-secret"), body=BODY)
+    exchanges = (
+        replace(each, response_headers=(*each.response_headers, ("Date", by_date)))
+        if each.role == "roll"
+        else each
+        for each in rolled.exchanges
+    )
+    evidence = replace(rolled, exchanges=tuple(exchanges))
+    check = the_old_secret_expires_when_the_roll_says
+    assert verdicts(check, evidence) == {"4.3-15": verdict}
