@@ -154,7 +154,8 @@ def a_portal_link_has_the_endpoints_of_its_owner(
     """At once, those created later, and those of a new owner after an update.
 
     An owner that is not stored is judged by 4.1-7 and 4.6-6. A portal link whose owner no update
-    changed shows nothing of what is left of the old one.
+    changed shows nothing of what is left of the old one, nor one without endpoints of what it
+    leaves out.
     """
     of_owner, of_other_owner, later = links.of_owner, links.of_other_owner, links.of_owner_later
     for requirement, link, holds_them, created, message in (
@@ -179,6 +180,8 @@ def a_portal_link_has_the_endpoints_of_its_owner(
         if link is None or not shown(link) or not created:
             continue
         if requirement == "4.6-11" and not links.has_changed_owner:
+            continue
+        if requirement == "2.6-3" and not has_value(shown(link).get("endpoints_metadata")):
             continue
         has_right_ones = _all_are_members(links, link, created, wanted=holds_them)
         if has_right_ones is None:

@@ -127,3 +127,10 @@ def test_an_endpoint_that_was_refused_is_missed_beside_one_that_is_shown() -> No
         assert verdicts(check, without) == {}
         if before is not ONE:
             assert verdicts(check, evidence) == {}
+
+
+def test_a_portal_link_without_any_endpoint_does_not_leave_out_those_of_another_owner() -> None:
+    check = a_portal_link_has_the_endpoints_of_its_owner
+    assert verdicts(check, of_owner(**GOOD))["2.6-3"] == Verdict.PASS
+    empty = of_owner(**{**GOOD, "retrieve": retrieved("retrieve")})
+    assert "2.6-3" not in verdicts(check, empty)
