@@ -75,5 +75,5 @@ def _unsigned(
         if reading.verified:
             return ""
         steps = " and ".join(reading.wrong_steps)
-        reasons.append(f"{reading.reason}; wrong in signing: {steps}" if steps else reading.reason)
+        reasons.append(f"{reading.reason}{f'; wrong in signing: {steps}' if steps else ''}")
     return f"deliveries are not validly signed: {reasons[0]}" if reasons else ""

@@ -116,11 +116,11 @@ def read_signatures(
         names = names_of[delivery.token]
         own = _verified(delivery, destination, dialect, tuple(names))
         known = _verified(delivery, destination, dialect, tuple(every_name))
-        cause, wrong_steps = "", ()
+        reading = _reading(delivery, own, known, tuple(names.values()), tuple(every_name.values()))
         if isinstance(own, Unverified):
             cause, wrong_steps = diagnoses.of(delivery, destination, own.reason)
-        reading = _reading(delivery, own, known, tuple(names.values()), tuple(every_name.values()))
-        readings.append(replace(reading, cause=cause, wrong_steps=wrong_steps))
+            reading = replace(reading, cause=cause, wrong_steps=wrong_steps)
+        readings.append(reading)
     return tuple(readings)
 
 
