@@ -61,7 +61,11 @@ def _key_statuses(dialect: Dialect) -> set[int]:
 def _unsigned(
     deliveries: Sequence[ReceivedDelivery], observation: DeliveryObservation, context: CheckContext
 ) -> str:
-    """Why no secret of their endpoints signed these deliveries; empty if one did."""
+    """Why no secret of their endpoints signed these deliveries; empty if one did.
+
+    A body that was signed in another form and a secret that is another one are two causes, although
+    no signature matches in either case.
+    """
     reasons: list[str] = []
     for delivery in deliveries:
         try:
@@ -70,5 +74,6 @@ def _unsigned(
             return ""
         if reading.verified:
             return ""
-        reasons.append(str(reading.reason))
+        steps = " and ".join(reading.wrong_steps)
+        reasons.append(f"{reading.reason}{f'; wrong in signing: {steps}' if steps else ''}")
     return f"deliveries are not validly signed: {reasons[0]}" if reasons else ""

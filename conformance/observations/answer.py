@@ -21,9 +21,8 @@ SERVER_ERRORS: Final = range(500, 600)
 # request is not said (RFC 6585, section 4; RFC 9110, sections 15.6.3 to 15.6.5).
 NOT_NOW: Final = frozenset({429, 502, 503, 504})
 
-API_PREFIX: Final = "/api/"  # what lies outside may be another service's (the document's preface)
-
-# Roles of requests that no client sends.
+# Roles of requests that no client sends, or outside the prefix of the API: what lies there may be
+# another service's (the document's preface).
 REFUSED_BY_PROXIES: Final = frozenset({"odd", "unfinished"})
 
 
@@ -75,12 +74,7 @@ def reaches_the_service(exchange: Exchange) -> bool:
     """Whether the service itself answers; a proxy in front of it may refuse other requests in its
     own words.
     """
-    return exchange.role not in REFUSED_BY_PROXIES and is_within_the_api(exchange)
-
-
-def is_within_the_api(exchange: Exchange) -> bool:
-    """Whether the path of a request begins as those of the eight operations do."""
-    return API_PREFIX in urlsplit(exchange.url).path
+    return exchange.role not in REFUSED_BY_PROXIES
 
 
 def was_answered(exchange: Exchange) -> bool:
@@ -90,9 +84,9 @@ def was_answered(exchange: Exchange) -> bool:
 
 def was_successful(exchange: Exchange) -> bool:
     """Whether the answer is a success as the document has it: a 2xx, and an object as data in a
-    JSON object (section 2.1).
+    JSON object that is not flagged as a failure (section 2.1).
     """
-    return isinstance(exchange.data, dict)
+    return was_accepted(exchange) and isinstance(exchange.data, dict)
 
 
 def was_accepted(exchange: Exchange) -> bool:
@@ -152,6 +146,11 @@ def items(exchange: Exchange) -> tuple[Mapping[str, Any], ...]:
     if not isinstance(content, list):
         return ()
     return tuple(item for item in content if isinstance(item, dict))
+
+
+def shows_a_list(page: Exchange) -> bool:
+    """Whether a page of a list has an array as content (section 2.2)."""
+    return isinstance(shown(page).get("content"), list)
 
 
 def shows_every_uid(page: Exchange) -> bool:

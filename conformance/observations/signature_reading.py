@@ -1,14 +1,14 @@
 """Which secrets signed a delivery, read once, before the secrets are masked (section 6)."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.destinations import Destination
 from hookproof.conformance.observations.resources.shown_secret import secret_values
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
-from hookproof.receiver.signatures.diagnosis import KnownValues, diagnose
+from hookproof.receiver.signatures.diagnosis import Diagnosis, KnownValues, diagnose
 from hookproof.receiver.signatures.signed_message import Reason
 from hookproof.receiver.signatures.verification import Unverified, Verified, verify
 from hookproof.spec.dialect.model import Dialect
@@ -17,7 +17,8 @@ from hookproof.spec.dialect.model import Dialect
 MOST_TIMES: Final = 8
 
 # Deliveries of one observation whose bad signature is searched for its cause: each search may
-# take some 40 ms, and where one is bad mostly all are, for the same cause.
+# take some 40 ms, and where one is bad mostly all are, for the same cause. As many again are
+# searched where they are the first of their endpoint that are refused for their reason.
 MOST_DIAGNOSED: Final = 4
 
 
@@ -30,6 +31,8 @@ class SignatureReading:
     header's signatures the secret that made it, or None. `signed_at` is the signed time in Unix
     seconds, if there is one. Where no secret of the endpoint signed, `reason` and `detail` are the
     verifier's report, and `cause` is what the sender did instead, as far as it was searched for.
+    `wrong_steps` are the steps of signing that are wrong, of this delivery or, where it was not
+    searched, of another one with the same reason.
     """
 
     token: str
@@ -41,6 +44,7 @@ class SignatureReading:
     reason: Reason | None = None
     detail: str = ""
     cause: str = ""
+    wrong_steps: tuple[str, ...] = ()
 
     @property
     def verified(self) -> bool:
@@ -103,7 +107,7 @@ def read_signatures(
         for token, destination in by_token.items()
     }
     every_name = {secret: name for names in names_of.values() for secret, name in names.items()}
-    diagnosed = 0
+    diagnoses = Diagnoses(destinations=destinations, deliveries=deliveries, dialect=dialect)
     readings: list[SignatureReading] = []
     for delivery in deliveries:
         destination = by_token.get(delivery.token)
@@ -112,13 +116,11 @@ def read_signatures(
         names = names_of[delivery.token]
         own = _verified(delivery, destination, dialect, tuple(names))
         known = _verified(delivery, destination, dialect, tuple(every_name))
-        cause = ""
-        if isinstance(own, Unverified) and diagnosed < MOST_DIAGNOSED:
-            diagnosed += 1
-            cause = _cause(delivery, destination, destinations, deliveries, dialect)
-        readings.append(
-            _reading(delivery, own, known, tuple(names.values()), tuple(every_name.values()), cause)
-        )
+        reading = _reading(delivery, own, known, tuple(names.values()), tuple(every_name.values()))
+        if isinstance(own, Unverified):
+            cause, wrong_steps = diagnoses.of(delivery, destination, own.reason)
+            reading = replace(reading, cause=cause, wrong_steps=wrong_steps)
+        readings.append(reading)
     return tuple(readings)
 
 
@@ -128,7 +130,6 @@ def _reading(
     known: Verified | Unverified,
     names: Sequence[str],
     every_name: Sequence[str],
-    cause: str,
 ) -> SignatureReading:
     signers = _distinct(every_name, known.secrets) if isinstance(known, Verified) else ()
     if isinstance(own, Unverified):
@@ -138,7 +139,6 @@ def _reading(
             known_secrets=signers,
             reason=own.reason,
             detail=own.detail,
-            cause=cause,
         )
     return SignatureReading(
         token=delivery.token,
@@ -168,26 +168,50 @@ def _verified(
     )
 
 
-def _cause(
-    delivery: ReceivedDelivery,
-    destination: Destination,
-    destinations: Sequence[Destination],
-    deliveries: Sequence[ReceivedDelivery],
-    dialect: Dialect,
-) -> str:
-    diagnosis = diagnose(
-        dialect.signatures.scheme(advanced=destination.advanced),
-        dialect.signatures.secret,
-        destination.secrets,
-        delivery.headers,
-        dialect.delivery.event_id_header,
-        delivery.body,
-        delivery.arrived_at,
-        known=_known_values(delivery, destination, destinations, deliveries),
-    )
-    if diagnosis is None:  # verified after all
-        return ""
-    return f"the sender {diagnosis.cause}" if diagnosis.explained else str(diagnosis.cause)
+@dataclass(slots=True, kw_only=True)
+class Diagnoses:
+    """The searches for what is wrong with the signatures of one observation.
+
+    Bodies differ in how much they tell: where all keys are in order, none shows that they were
+    sorted. So findings are told apart by the wrong steps, and only people read the words.
+    """
+
+    destinations: Sequence[Destination]
+    deliveries: Sequence[ReceivedDelivery]
+    dialect: Dialect
+    _searched: int = 0
+    _steps: dict[tuple[str | bool, Reason], tuple[str, ...]] = field(default_factory=dict)
+
+    def of(
+        self, delivery: ReceivedDelivery, destination: Destination, reason: Reason
+    ) -> tuple[str, tuple[str, ...]]:
+        """What the sender did instead, in words if it was searched for, and the wrong steps."""
+        at_endpoint, of_format = (destination.token, reason), (destination.advanced, reason)
+        most = MOST_DIAGNOSED if at_endpoint in self._steps else 2 * MOST_DIAGNOSED
+        if self._searched >= most:
+            return "", self._steps.get(at_endpoint, self._steps.get(of_format, ()))
+        self._searched += 1
+        diagnosis = self._search(delivery, destination)
+        if diagnosis is None:  # verified after all
+            return "", ()
+        steps = tuple(sorted({deviation.aspect.value for deviation in diagnosis.deviations}))
+        steps = steps if diagnosis.explained else ()
+        self._steps.setdefault(at_endpoint, steps)
+        self._steps.setdefault(of_format, steps)
+        words = f"the sender {diagnosis.cause}" if diagnosis.explained else str(diagnosis.cause)
+        return words, steps
+
+    def _search(self, delivery: ReceivedDelivery, destination: Destination) -> Diagnosis | None:
+        return diagnose(
+            self.dialect.signatures.scheme(advanced=destination.advanced),
+            self.dialect.signatures.secret,
+            destination.secrets,
+            delivery.headers,
+            self.dialect.delivery.event_id_header,
+            delivery.body,
+            delivery.arrived_at,
+            known=_known_values(delivery, destination, self.destinations, self.deliveries),
+        )
 
 
 def _known_values(

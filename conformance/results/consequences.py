@@ -55,7 +55,7 @@ class Proof:
         """
         if other.stored and other.stored == self.stored:
             return True
-        if other.cause and other.cause != self.cause:
+        if other.cause and not _is_one(self.cause, other.cause):
             return False
         if self.exchanges <= other.exchanges and self.deliveries <= other.deliveries:
             return True
@@ -65,6 +65,13 @@ class Proof:
         """Whether the exchanges of one of the proofs are among those of the other."""
         fewer, more = sorted((self.exchanges, other.exchanges), key=len)
         return bool(fewer) and fewer <= more
+
+
+def _is_one(cause: str, other: str) -> bool:
+    """Whether two causes are the same, or one of them is the other with more of it known."""
+    return cause == other or (
+        bool(cause) and (cause.startswith(f"{other}; ") or other.startswith(f"{cause}; "))
+    )
 
 
 def explained_by(

@@ -1,8 +1,9 @@
 """Groups the findings of a run by defect, each with all requirements that it breaks.
 
 Findings belong to one defect if they have the same cause, or the same check, message and
-operation. The leading finding is one that the baseline does not accept, if there is any, then of
-the first level, then with the smallest proof. What only follows from a defect is listed with it.
+operation; a cause that says less belongs to the only one that says more. The leading finding is one
+that the baseline does not accept, if there is any, then of the first level, then with the smallest
+proof. What only follows from a defect is listed with it.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -80,11 +81,12 @@ def defects(entries: Iterable[Entry]) -> tuple[Defect, ...]:
     follows: list[BrokenRequirement] = []
     listed = tuple(entries)
     detected = {entry.requirement.id for entry in listed if entry.own_findings}
+    causes = {finding.cause for entry in listed for finding in entry.findings}
     for entry in listed:
         for finding in entry.findings:
             broken = BrokenRequirement(entry=entry, finding=finding)
             if detected.isdisjoint(finding.follows_from):
-                groups.setdefault(_key(finding), []).append(broken)
+                groups.setdefault(_key(finding, causes), []).append(broken)
             else:
                 follows.append(broken)
     return _with_consequences([_defect(group) for group in groups.values()], follows)
@@ -115,9 +117,11 @@ def proof_size(finding: Finding) -> tuple[int, int]:
     return len(finding.exchanges) + len(finding.deliveries), sent + answered + delivered
 
 
-def _key(finding: Finding) -> tuple[str, ...]:
+def _key(finding: Finding, causes: Collection[str]) -> tuple[str, ...]:
     if finding.cause:
-        return "cause", finding.cause
+        # Not every proof shows all that is wrong.
+        fuller = [cause for cause in causes if cause.startswith(f"{finding.cause}; ")]
+        return "cause", fuller[0] if len(fuller) == 1 else finding.cause
     return "check", finding.check, finding.message, finding.operation
 
 

@@ -224,7 +224,7 @@ async def _fetch_subject(
 
 async def _try_to_create_endpoints(context: ExperimentContext, requests: ValidRequests) -> Evidence:
     """A portal link shows the endpoints of its owner: those of refused requests must not be among
-    them (section 2.6).
+    them, beside one that is allowed (section 2.6).
     """
     trial = context.trial("createEndpoint leaves nothing")
     link = requests.portal_link
@@ -233,9 +233,10 @@ async def _try_to_create_endpoints(context: ExperimentContext, requests: ValidRe
     owner, place = context.word("owner"), requests.path("getPortalLink")
     async with context.portal_links, put_back_afterwards(context, trial, link):
         await give_owner(trial, requests.bodies, link, owner)
+        bodies = [requests.bodies.quiet_endpoint(owner_id=owner) for _ in range(3)]
+        await trial.call("createEndpoint", role="allowed", body=bodies.pop())
         await trial.call("getPortalLink", role="before", path=place)
-        for key in (Key.NONE, Key.WRONG):
-            body = requests.bodies.quiet_endpoint(owner_id=owner)
+        for body, key in zip(bodies, (Key.NONE, Key.WRONG), strict=True):
             await trial.call("createEndpoint", role="refused", body=body, key=key)
         await trial.call("getPortalLink", role="after", path=place)
     return trial.observe(CreationsWithoutRight, operation_id="createEndpoint")

@@ -236,12 +236,12 @@ def _methods(requests: ValidRequests) -> Iterator[HostileRequest]:
 def _paths(context: ExperimentContext) -> Iterator[HostileRequest]:
     """Section 7: paths outside the eight operations, and identifiers that no service assigns."""
     project = f"/api/v1/projects/{quote(context.projects[0].id, safe='')}"
-    for target in (
-        f"/{context.word('nowhere')}",
-        f"/api/v1/{context.word('nowhere')}",
-        f"{project}/{context.word('other')}",
+    for target, shows in (
+        (f"/{context.word('nowhere')}", None),  # whoever answers there, the dialect is not about it
+        (f"/api/v1/{context.word('nowhere')}", Mistake.PATH),
+        (f"{project}/{context.word('other')}", Mistake.PATH),
     ):
-        yield HostileRequest(shows=Mistake.PATH, name="path outside", method="GET", target=target)
+        yield HostileRequest(shows=shows, name="path outside", method="GET", target=target)
     odd_identifiers = (
         "%2F",
         "..%2F..%2Fetc%2Fpasswd",

@@ -44,6 +44,11 @@ class OneOwnerInTwoProjects(Observation):
         return self.exchange("after")
 
     @property
+    def here(self) -> tuple[Exchange, ...]:
+        """The creation of the endpoint in the project of the portal link."""
+        return self.all_exchanges("here")
+
+    @property
     def elsewhere(self) -> Exchange | None:
         """The creation of the endpoint in the other project."""
         return self.exchange("elsewhere")

@@ -60,7 +60,16 @@ class CallWithKey(RequestsWithoutRight):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreationsWithoutRight(RequestsWithoutRight):
-    """Creations of endpoints without a valid key, and a portal link of their owner."""
+    """Creations of endpoints without a valid key, and a portal link of their owner, which had an
+    endpoint before that may be created.
+    """
+
+    @property
+    def allowed(self) -> Exchange | None:
+        """The creation that is allowed: a portal link that does not show it would not show what the
+        others have created.
+        """
+        return self.exchange("allowed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.observations.answer import items
+from hookproof.conformance.observations.answer import items, sent, shown, was_accepted
 from hookproof.conformance.observations.before_and_after import BeforeAndAfter
 from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
 
@@ -135,3 +135,11 @@ class PortalLinkOfOwner(PortalLinkObservation):
     def with_other_owner(self) -> Exchange | None:
         """The portal link when it belongs to the other owner."""
         return self.exchange("retrieve changed")
+
+    @property
+    def has_changed_owner(self) -> bool:
+        """Whether the portal link passed to the other owner, for all that the answers say."""
+        change, link = self.exchange("change owner"), self.with_other_owner
+        if change is None or link is None:
+            return False
+        return was_accepted(change) or shown(link).get("owner_id") == sent(change).get("owner_id")

@@ -1,6 +1,7 @@
 """What spoiled servers hide: measured, named with a reason, recorded, and within bounds."""
 
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
@@ -18,9 +19,22 @@ from hookproof.conformance.mutants.hiding.spoilers import (
     read_spoilers,
 )
 from hookproof.conformance.mutants.reports.hiding_text import render_hiding, render_loss
-from hookproof.spec.catalogue import load_catalogue
+from hookproof.spec.catalogue import Level, load_catalogue
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 from tests.conformance.command import run_command
+
+OPERATION = re.compile(r"operation=(\w+)")
+# That valid requests succeed, by operation: the one of its section, and others.
+SUCCESSES = {
+    "createEndpoint": {"4.1-1", "3-4", "9-1"},
+    "getEndpoint": {"4.2-1"},
+    "expireEndpointSecret": {"4.3-1"},
+    "listPortalLinks": {"4.4-1"},
+    "getPortalLink": {"4.5-1"},
+    "updatePortalLink": {"4.6-1", "9-2"},
+    "listSources": {"4.7-1"},
+    "createBroadcastEvent": {"4.8-1", "4.8-6", "4.8-7"},
+}
 
 
 def spoiler(name: str = "null_data", *, hides: str = "2.8-*", whole: bool = False) -> Spoiler:
@@ -138,6 +152,16 @@ def test_every_spoiler_is_recorded_and_every_recorded_loss_is_named() -> None:
     assert lost.keys() - servers.keys() <= _fault_names()
 
 
+def test_where_an_operation_always_fails_nothing_passes_that_is_about_its_effect() -> None:
+    lost = read_losses().lost
+    for spoiler in read_spoilers().spoilers:
+        if spoiler.whole_operation:
+            operation = OPERATION.search(" ".join(spoiler.deviations))
+            assert operation is not None
+            judged = _stated_requirements_of(operation[1]) - set(lost[spoiler.name])
+            assert judged <= SUCCESSES[operation[1]], spoiler.name
+
+
 def test_every_reason_is_about_requirements_and_faults_that_exist() -> None:
     catalogue, known = load_catalogue(), read_spoilers()
     assert known.faults.keys() <= _fault_names()
@@ -174,6 +198,17 @@ def test_no_spoiler_that_leaves_every_operation_alone_is_recorded_to_hide_a_thir
         if not whole.intersection(name.split("+"))
     }
     assert max(shares.values()) < 1 / 3, max(shares, key=lambda name: shares[name])
+
+
+def _stated_requirements_of(operation: str) -> set[str]:
+    """The stated requirements in the section of an operation, and others about it alone."""
+    (section,) = {name.partition("-")[0] for name in SUCCESSES[operation] if "." in name}
+    return {
+        requirement.id
+        for requirement in load_catalogue().requirements.values()
+        if requirement.level is Level.STATED
+        and (requirement.section == section or requirement.operations == (operation,))
+    }
 
 
 def _fault_names() -> set[str]:

@@ -73,6 +73,8 @@ def test_a_second_attempt_follows_from_the_first_with_the_same_cause_at_the_same
     first = {"6-6": {proof(CREATED, FIRST, cause=UNSIGNED)}}
     assert explained_by({proof(CREATED, SECOND, cause=UNSIGNED)}, first) == ("6-6",)
     assert explained_by({proof(CREATED, SECOND, cause="it is missing")}, first) == ()
+    known = f"{UNSIGNED}; wrong in signing: body"
+    assert explained_by({proof(CREATED, SECOND, cause=known)}, first) == ("6-6",)
     assert explained_by({proof(OTHER, SECOND, cause=UNSIGNED)}, first) == ()
     assert explained_by({proof(CREATED, SECOND)}, {"6-6": {proof(CREATED, FIRST)}}) == ()
 

@@ -78,8 +78,10 @@ def without_uid(*operations: str) -> tuple[str, ...]:
 SERVERS: dict[str, DegenerateServer] = {
     "answers in UTF-16": DegenerateServer(spoil=in_utf_16),
     # A whole run sends some 2400 requests.
+    "dies after 60 requests": DegenerateServer(spoil=partial(dead_after, 60)),
     "dies after 300 requests": DegenerateServer(spoil=partial(dead_after, 300)),
     "dies after 1200 requests": DegenerateServer(spoil=partial(dead_after, 1200)),
+    "dies after 2000 requests": DegenerateServer(spoil=partial(dead_after, 2000)),
     "answers 502 in bursts": DegenerateServer(spoil=bad_gateway),
     "trusts another CA": DegenerateServer(trusts_ca=False, delivery_s=2),
     # It does at once what is asked and says so late, so that deliveries come before the answers.
@@ -98,6 +100,12 @@ SERVERS: dict[str, DegenerateServer] = {
             f"server_error:operation={name},status=401"
             for name in ("listPortalLinks", "getPortalLink", "updatePortalLink")
         )
+    ),
+    "answers 500 on rolls": DegenerateServer(
+        faults=("server_error:operation=expireEndpointSecret,status=500",)
+    ),
+    "answers 500 on updates": DegenerateServer(
+        faults=("server_error:operation=updatePortalLink,status=500",)
     ),
 }
 CONSTANT: dict[str, bytes] = {

@@ -33,7 +33,7 @@ def test_a_degenerate_target_is_judged_as_recorded(tmp_path: Path, name: str) ->
 
 def test_no_target_is_accused_for_dying() -> None:
     dying = [name for name in SERVERS if name.startswith("dies")]
-    assert len(dying) == 2
+    assert len(dying) == 4
     for name in dying:
         assert RECORDED[name]["exit_code"] == 3
         assert not RECORDED[name]["fail"]

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from hookproof.conformance.checks.api.access.resource_change import has_changed
+from hookproof.conformance.checks.api.resources.portal_link import is_member
 from hookproof.conformance.checks.support.refusal import refusal_beside
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged, violated
@@ -166,10 +167,12 @@ def what_is_refused_for_its_key_changes_nothing(
     requests: CreationsWithoutRight | BroadcastsWithoutRight | CallWithKey, context: CheckContext
 ) -> Iterator[Judgement]:
     """No roll, no update, no endpoint, no used-up idempotency_key: one that is flagged although a
-    fresh one is not.
+    fresh one is not. Endpoints are missed where the portal link shows the one that is allowed.
     """
     before, after = requests.before, requests.after
     if not requests.tried or not all(map(refused, requests.tried)):
+        return
+    if isinstance(requests, CreationsWithoutRight) and not _shows_allowed_one(requests):
         return
     accepted = requests.accepted if isinstance(requests, BroadcastsWithoutRight) else None
     if accepted is not None and shown(accepted):
@@ -188,3 +191,11 @@ def what_is_refused_for_its_key_changes_nothing(
         actual="a change",
         exchanges=[before, *requests.tried, after, accepted],
     )
+
+
+def _shows_allowed_one(creations: CreationsWithoutRight) -> bool:
+    """Whether the portal link shows the endpoints of its owner, as far as is known."""
+    allowed, before = creations.allowed, creations.before
+    if allowed is None or before is None:
+        return False
+    return is_member(before, allowed, ()) is True

@@ -16,7 +16,9 @@ from hookproof.conformance.observations.answer import (
     refused,
     resources,
     shown,
+    shows_a_list,
     was_accepted,
+    was_successful,
 )
 from hookproof.conformance.observations.requests.isolation import (
     CallAcrossProjects,
@@ -87,10 +89,12 @@ def nothing_is_reached_through_another_project(
 def a_list_holds_nothing_of_another_project(
     lists: ListsOfTwoProjects, _context: CheckContext
 ) -> Iterator[Judgement]:
-    """The lists of two projects have no resource in common."""
+    """The lists of two projects have no resource in common.
+
+    Where a page shows no list, nobody knows what is not on it.
+    """
     pages, operation_id = lists.pages, lists.operation_id
-    if not all(page.succeeded for page in pages):
-        return
+    all_read = all(was_successful(page) and shows_a_list(page) for page in pages)
     listed = {
         project: {
             str(item["uid"])
@@ -102,8 +106,8 @@ def a_list_holds_nothing_of_another_project(
         for project in lists.projects
     }
     here, elsewhere = listed.values()
-    if here or elsewhere:
-        common = sorted(here & elsewhere)
+    common = sorted(here & elsewhere)
+    if common or (all_read and (here or elsewhere)):
         yield judged(
             not common,
             LISTS[operation_id],
@@ -118,12 +122,16 @@ def a_list_holds_nothing_of_another_project(
 def a_portal_link_takes_up_no_endpoint_of_another_project(
     owned: OneOwnerInTwoProjects, _context: CheckContext
 ) -> Iterator[Judgement]:
-    """One endpoint here and one elsewhere have the portal link's owner_id."""
+    """One endpoint here and one elsewhere have the portal link's owner_id.
+
+    A portal link that does not show the one here would not show the one elsewhere.
+    """
     link, elsewhere = owned.portal_link, owned.elsewhere
     if link is None or elsewhere is None or not shown(link):
         return
-    is_taken_up = is_member(link, elsewhere, owned.all_exchanges("here"))
-    if is_taken_up is not None:
+    is_taken_up = is_member(link, elsewhere, owned.here)
+    shows_its_own = any(is_member(link, endpoint, ()) for endpoint in owned.here)
+    if is_taken_up or (is_taken_up is False and shows_its_own):
         yield judged(
             not is_taken_up,
             "1-10",

@@ -2,13 +2,24 @@
 
 from collections.abc import Iterator
 from typing import Any, Final
+from urllib.parse import parse_qs, urlsplit
 
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged
-from hookproof.conformance.observations.answer import LISTS, items, pagination, shown
+from hookproof.conformance.observations.answer import (
+    LISTS,
+    cursor,
+    has_value,
+    items,
+    pagination,
+    shown,
+)
 from hookproof.conformance.observations.lists.filters import NearFilter
 from hookproof.spec.dialect.model import Dialect
+
+NEXT: Final = "next_page_cursor"
+PREV: Final = "prev_page_cursor"
 
 ONLY_MATCHES: Final = {
     "owner_id": "4.4-9",
@@ -45,18 +56,27 @@ def a_filter_does_not_find_what_is_only_near(
 def a_page_without_resources_reports_no_next_one(
     exchange: Exchange, _context: CheckContext
 ) -> Iterator[Judgement]:
-    """Clients that end at an empty page would miss what follows, and others may never end."""
+    """Clients that end at an empty page would miss what follows, and others may never end: those
+    that go on as long as there is a cursor. From before the first page one may lead forward.
+    """
     if exchange.operation_id in LISTS and _is_list(exchange):
         claimed = pagination(exchange).get("has_next_page")
+        leads_on = has_value(cursor(exchange, NEXT)) and not _goes_back(exchange)
         if not shown(exchange)["content"] and isinstance(claimed, bool):
             yield judged(
-                not claimed,
+                not claimed and not leads_on,
                 "2.2-18",
                 "A page shows no resource and reports a next one",
-                expected="no next page, or resources on this one",
+                expected="no next page and no cursor of one, or resources on this one",
                 actual=dict(pagination(exchange)),
                 exchanges=[exchange],
             )
+
+
+def _goes_back(page: Exchange) -> bool:
+    """Whether a page was asked for as one before another."""
+    query = parse_qs(urlsplit(page.url).query)
+    return "prev" in query.get("direction", ()) or PREV in query
 
 
 def _filters(dialect: Dialect) -> tuple[object, ...]:

@@ -19,6 +19,7 @@ from hookproof.conformance.observations.answer import (
     shown,
     shown_uid,
     shows_every_uid,
+    was_accepted,
 )
 from hookproof.conformance.observations.resources.portal_link import (
     ListedPortalLinks,
@@ -152,7 +153,9 @@ def a_portal_link_has_the_endpoints_of_its_owner(
 ) -> Iterator[Judgement]:
     """At once, those created later, and those of a new owner after an update.
 
-    An owner that is not stored is judged by 4.1-7 and 4.6-6.
+    An owner that is not stored is judged by 4.1-7 and 4.6-6. A portal link whose owner no update
+    changed shows nothing of what is left of the old one, nor one without endpoints of what it
+    leaves out.
     """
     of_owner, of_other_owner, later = links.of_owner, links.of_other_owner, links.of_owner_later
     for requirement, link, holds_them, created, message in (
@@ -175,6 +178,10 @@ def a_portal_link_has_the_endpoints_of_its_owner(
         ),
     ):
         if link is None or not shown(link) or not created:
+            continue
+        if requirement == "4.6-11" and not links.has_changed_owner:
+            continue
+        if requirement == "2.6-3" and not has_value(shown(link).get("endpoints_metadata")):
             continue
         has_right_ones = _all_are_members(links, link, created, wanted=holds_them)
         if has_right_ones is None:
@@ -319,7 +326,13 @@ def an_update_changes_what_it_was_sent(
 def an_update_leaves_other_portal_links_alone(
     updated: UpdateAmongPortalLinks, _context: CheckContext
 ) -> Iterator[Judgement]:
-    """Compared in two walks through the list, before and after, as far as both show them."""
+    """Compared in two walks through the list, before and after, as far as both show them.
+
+    An update that fails shows nothing of what an update leaves alone.
+    """
+    update = updated.update
+    if update is None or not was_accepted(update):
+        return
     if not updated.pages or not all(page.succeeded for page in updated.pages):
         return
     before, after = updated.others_before, updated.others_after
@@ -345,10 +358,10 @@ def an_update_never_moves_updated_at_back(
     updated: PortalLinkUpdate, context: CheckContext
 ) -> Iterator[Judgement]:
     """From the retrieval before the update to its answer and to the retrieval afterwards, which may
-    show a time with fewer digits.
+    show a time with fewer digits. An update that fails moves nothing.
     """
     form = context.dialect.representation.timestamp
-    if not form.decided:
+    if not form.decided or updated.update is None or not was_accepted(updated.update):
         return
     times: list[str] = []
     answers: list[Exchange] = []

@@ -15,9 +15,10 @@ from hookproof.conformance.model.judgement import (
     judged,
     not_applicable,
 )
-from hookproof.conformance.observations.answer import has_value, sent, shown
+from hookproof.conformance.observations.answer import has_value, sent, shown, was_accepted
 from hookproof.conformance.observations.resources.secret_roll import ExpiredSecret, RollAnswer
 from hookproof.conformance.observations.resources.shown_secret import secret_uids, secret_values
+from hookproof.conformance.observations.secret_windows import skew_s
 from hookproof.conformance.observations.timestamp import unix_seconds
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import ExpiredSecrets, SecretDisplay
@@ -36,9 +37,12 @@ COMPARED: Final = tuple(name for name in CONFIGURATION if name != "uid")
 def a_roll_leaves_the_configuration_as_it_was(
     rolled: RollAnswer, context: CheckContext
 ) -> Iterator[Judgement]:
-    """Fetched before and after, and in the answers to the rolls; what is masked is not compared."""
+    """Fetched before and after, and in the answers to the rolls; what is masked is not compared.
+
+    Rolls that all fail show nothing of what a roll leaves alone.
+    """
     before, forms = rolled.before, context.dialect.representation
-    if before is None or not shown(before):
+    if before is None or not shown(before) or not any(map(was_accepted, rolled.rolls)):
         return
     for message, answer in (
         ("A roll changes the configuration of an endpoint", rolled.after),
@@ -121,10 +125,12 @@ def a_roll_leaves_the_secrets_of_others_alone(
     rolled: RollAnswer, _context: CheckContext
 ) -> Iterator[Judgement]:
     """Another endpoint of the project, created before: none of its secrets is another one, or
-    expires since.
+    expires since. Rolls that all fail show nothing of that.
     """
     before, fetched = rolled.other_before, rolled.other_after
     if before is None or fetched is None or not secret_uids(before) or not shown(fetched):
+        return
+    if not any(map(was_accepted, rolled.rolls)):
         return
     expiring = _current_uids(before) - _current_uids(fetched)
     yield judged(
@@ -141,7 +147,8 @@ def a_roll_leaves_the_secrets_of_others_alone(
 def the_old_secret_expires_when_the_roll_says(
     rolled: RollAnswer, context: CheckContext
 ) -> Iterator[Judgement]:
-    """expires_at lies as far after the roll as expiration says, or the dialect's default.
+    """expires_at lies as far after the roll as expiration says, or the dialect's default, by the
+    clock of the target.
 
     An old secret that is to expire at once may be gone, if the secrets are shown at all.
     """
@@ -157,7 +164,7 @@ def the_old_secret_expires_when_the_roll_says(
             yield holds(requirement, exchanges=dict.fromkeys([roll, answer]))
         elif wanted is not None and replaced and form.decided:
             expires_at = unix_seconds(replaced[0].get("expires_at"), form.value)
-            length = None if expires_at is None else expires_at - roll.sent_at
+            length = None if expires_at is None else expires_at - skew_s(roll) - roll.sent_at
             tolerance = ROUNDING_S + roll.duration_s + SHARE * wanted
             yield judged(
                 length is not None and abs(length - wanted) <= tolerance,

@@ -12,7 +12,6 @@ from hookproof.conformance.model.judgement import Judgement, Subject, judged, no
 from hookproof.conformance.observations.answer import (
     NOT_NOW,
     SERVER_ERRORS,
-    is_within_the_api,
     reaches_the_service,
     refused,
     refused_as_duplicate,
@@ -141,7 +140,7 @@ def a_mistake_is_refused_with_the_dialects_status(
     tried = request.tried
     if context.dialect.requests.size_limit is None:
         yield not_applicable("8-14", NO_SIZE_LIMIT)
-    if tried is not None and is_within_the_api(tried):
+    if tried is not None:
         if request.mistake in BEYOND_BOUNDS:
             context.require_same_rules("requests beyond what is allowed", bounds)
         requirement, name = STATUS_OF[request.mistake]

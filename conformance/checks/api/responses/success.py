@@ -15,6 +15,7 @@ from hookproof.conformance.observations.answer import (
     resources,
     sent,
     shown,
+    was_accepted,
     was_successful,
 )
 from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
@@ -87,8 +88,11 @@ def _is_surely_valid(exchange: Exchange, known: set[str | None], context: CheckC
 def a_success_has_the_dialects_status(
     exchange: Exchange, context: CheckContext
 ) -> Iterator[Judgement]:
-    """Section 7: the numbers behind the labels. A duplicate may have a number of its own."""
-    if exchange.operation_id is None or not exchange.succeeded:
+    """Section 7: the numbers behind the labels. A duplicate may have a number of its own.
+
+    A page for people, or a failure by its flag, is no success whatever its number.
+    """
+    if exchange.operation_id is None or not was_accepted(exchange):
         return
     success = context.contract.operations[exchange.operation_id].success
     if success.decided:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.observations.answer import refused
 from hookproof.conformance.observations.delivery.arrival.refused_broadcasts import (
     RefusedBroadcasts,
 )
@@ -13,10 +14,14 @@ from hookproof.conformance.observations.delivery.arrival.refused_broadcasts impo
 def a_refused_broadcast_is_not_delivered(
     broadcasts: RefusedBroadcasts, context: CheckContext
 ) -> Iterator[Judgement]:
-    """Judged where the sentinel arrived after it."""
+    """Judged where the sentinel arrived after it.
+
+    A key that is accepted after all is judged by what it gives access to, and what is neither a
+    success nor a refusal (a server error, a redirect, no answer) may have been done.
+    """
     for tried, arrived, sentinels in broadcasts.deliveries_of_refused(context.dialect):
-        if not sentinels or tried.succeeded:
-            continue  # a key that is accepted after all is judged by what it gives access to
+        if not sentinels or not refused(tried):
+            continue
         yield judged(
             not arrived,
             "5-15",

@@ -20,6 +20,7 @@ from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.observations.delivery.security.credentials import (
     AUTHORIZED,
     EVENT,
+    FURTHER,
     PLAIN,
 )
 from hookproof.conformance.observations.delivery.security.oauth2 import (
@@ -87,7 +88,7 @@ async def partly_mapped(scenario: Scenario) -> PartlyMappedToken:
     mapped = await scenario.destination(
         FULLY_MAPPED, authentication=oauth2_towards(scenario, server.url, **members)
     )
-    await scenario.await_everywhere([authorized, mapped], await scenario.broadcast(EVENT))
+    await deliver_beside(scenario, authorized, mapped)
     return await observe_tokens(scenario, PartlyMappedToken, server)
 
 
@@ -200,8 +201,19 @@ async def deliver_one(scenario: Scenario, destination: Destination) -> None:
     if destination.uid is not None:
         path = {"endpointID": destination.uid}
         await scenario.trial.call("getEndpoint", role=FETCHED, path=path)
+    await deliver_beside(scenario, destination, plain)
+
+
+async def deliver_beside(scenario: Scenario, authorized: Destination, other: Destination) -> None:
+    """Broadcast an event and wait for it at both endpoints; if it arrives at the other one alone,
+    broadcast a further one.
+    """
     event = await scenario.broadcast(EVENT)
-    await scenario.await_everywhere([destination, plain], event)
+    arrived, beside = await asyncio.gather(
+        *(scenario.await_arrival(destination, event) for destination in (authorized, other))
+    )
+    if beside and not arrived:
+        await scenario.await_arrival(authorized, await scenario.broadcast(FURTHER))
 
 
 async def deliver_after_end(

@@ -20,13 +20,23 @@ PLAIN: Final = "plain"
 
 EVENT: Final = "event"
 
+# The event that is sent where the first one did not arrive at the endpoint with credentials.
+FURTHER: Final = "further event"
+
+ONE_MISSING: Final = (
+    "one delivery did not arrive at the endpoint with credentials, which any service may lose, and"
+    " there was no further one; a further event would help"
+)
+
 # The request to create an endpoint with a kind of authentication that may not be accepted.
 ASKED: Final = "asked"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuthorizedDeliveries(DeliveryObservation):
-    """An event to an endpoint with credentials and to one without."""
+    """An event to an endpoint with credentials and to one without, and a further one where the
+    first did not arrive: any service may lose one, and that is no matter of credentials.
+    """
 
     @property
     def authorized(self) -> Destination:
@@ -34,9 +44,9 @@ class AuthorizedDeliveries(DeliveryObservation):
         return self.destinations_named(AUTHORIZED)[0]
 
     @property
-    def exchanges_of_event(self) -> tuple[Exchange | None, Exchange | None]:
-        """The creation of the endpoint and the broadcast."""
-        return self.exchange(AUTHORIZED), self.exchange(EVENT)
+    def exchanges_of_event(self) -> tuple[Exchange | None, ...]:
+        """The creation of the endpoint and the broadcasts."""
+        return self.exchange(AUTHORIZED), self.exchange(EVENT), self.exchange(FURTHER)
 
     @property
     def anything_arrived(self) -> bool:
@@ -44,15 +54,18 @@ class AuthorizedDeliveries(DeliveryObservation):
         return any(self.arrived_at(destination.token) for destination in self.destinations)
 
     def delivered(self, dialect: Dialect) -> Attempts:
-        """What arrived of the event at the endpoint with credentials.
+        """What arrived at the endpoint with credentials: of the event, or else of the further one.
 
-        Raises NotExaminedError if nothing did, and it may still have been on its way.
+        Raises NotExaminedError if nothing did and it may still have been on its way, or there was
+        no further event.
         """
-        arrived = self.delivered_of(EVENT, dialect)
+        arrived = self.delivered_of(EVENT, dialect) or self.delivered_of(FURTHER, dialect)
         if not arrived:
             require_punctual(self.late_s)
-            if not self.pending_events(dialect).isdisjoint(self.events_named(EVENT)):
+            if not self.pending_events(dialect).isdisjoint(self.events_named(EVENT, FURTHER)):
                 raise NotExaminedError(STILL_ARRIVING)
+            if not self.events_named(FURTHER):
+                raise NotExaminedError(ONE_MISSING)
         return arrived
 
     def delivered_of(self, event_name: str, dialect: Dialect) -> Attempts:

@@ -98,10 +98,19 @@ def listing(operation_id: str, here: str, elsewhere: str) -> ListsOfTwoProjects:
 
 
 def same_owner(*members: str) -> OneOwnerInTwoProjects:
-    """A portal link with these endpoints, beside the endpoint of another project."""
+    """A portal link with these endpoints, beside UID here and OTHER_UID in another project."""
     shown = retrieved("after", endpoints_metadata=[endpoint(uid=uid) for uid in members])
+    here = exchange("here", "createEndpoint", data=endpoint(uid=UID))
     elsewhere = exchange("elsewhere", "createEndpoint", project="p2", data=endpoint(uid=OTHER_UID))
-    return observation(OneOwnerInTwoProjects, elsewhere, shown)
+    return observation(OneOwnerInTwoProjects, here, elsewhere, shown)
+
+
+def creations_refused(before: Exchange, after: Exchange) -> CreationsWithoutRight:
+    """A creation without a key, between two looks at a portal link, after one that is allowed."""
+    around_them = around(
+        CreationsWithoutRight, before, denied(401), after, operation_id="createEndpoint"
+    )
+    return replace(around_them, exchanges=(created(role="allowed"), *around_them.exchanges))
 
 
 PROJECTS = (
@@ -148,6 +157,10 @@ PROJECTS = (
     ),
 )
 
+ONE, BOTH = (
+    retrieved(endpoints_metadata=[endpoint(uid=uid) for uid in uids])
+    for uids in ((UID,), (UID, OTHER_UID))
+)
 KEYS = (
     *(
         Example(
@@ -229,20 +242,8 @@ KEYS = (
     Example(
         check=what_is_refused_for_its_key_changes_nothing,
         requirement="5-15",
-        kept=around(
-            CreationsWithoutRight,
-            retrieved(),
-            denied(401),
-            retrieved(),
-            operation_id="createEndpoint",
-        ),
-        broken=around(
-            CreationsWithoutRight,
-            retrieved(),
-            denied(401),
-            retrieved(endpoints_metadata=[endpoint()]),
-            operation_id="createEndpoint",
-        ),
+        kept=creations_refused(ONE, ONE),
+        broken=creations_refused(ONE, BOTH),
     ),
     Example(
         check=what_is_refused_for_its_key_changes_nothing,

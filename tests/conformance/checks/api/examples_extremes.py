@@ -300,11 +300,14 @@ EXAMPLES = (
         kept=near_source("type"),
         broken=near_source("type", {}),
     ),
-    Example(
-        check=a_page_without_resources_reports_no_next_one,
-        requirement="2.2-18",
-        kept=tried_page([]),
-        broken=tried_page([], has_next_page=True, next_page_cursor="more"),
+    *(
+        Example(
+            check=a_page_without_resources_reports_no_next_one,
+            requirement="2.2-18",
+            kept=tried_page([]),
+            broken=tried_page([], has_next_page=claimed, next_page_cursor=more),
+        )
+        for claimed, more in ((True, "more"), (True, ""), (False, "more"), (False, 17))
     ),
     *(
         Example(

@@ -106,7 +106,8 @@ def of_owner(retrieve: Exchange, later: Exchange, changed: Exchange) -> PortalLi
 
     first = (creation("same owner", "s1"), creation("other owner", "o1"), retrieve)
     added = (creation("same owner later", "s2"), later)
-    return observation(PortalLinkOfOwner, *first, *added, changed)
+    change = retrieved("change owner", "updatePortalLink", {"owner_id": "owner-2"})
+    return observation(PortalLinkOfOwner, *first, *added, change, changed)
 
 
 def looks(*retrievals: Exchange) -> PortalLinkUpdate:

@@ -44,18 +44,14 @@ from hookproof.conformance.checks.api.resources.secret_roll import (
     a_roll_leaves_the_configuration_as_it_was,
     a_roll_leaves_the_secrets_of_others_alone,
     the_new_secret_does_not_expire,
+    the_old_secret_expires_when_the_roll_says,
 )
 from hookproof.conformance.checks.api.resources.sequences import a_sequence_agrees_with_its_model
-from hookproof.conformance.checks.api.responses.errors import (
-    a_mistake_is_refused_with_the_dialects_status,
-    a_refusal_has_the_dialects_error_body,
-)
 from hookproof.conformance.checks.api.responses.success import a_valid_request_succeeds
 from hookproof.conformance.checks.support.agreement import differences
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.requests.keys import BroadcastsWithoutRight
-from hookproof.conformance.observations.requests.mistakes import Mistake
 from hookproof.conformance.observations.resources.broadcast_answer import (
     BroadcastWithPayload,
     DifferentEvents,
@@ -70,7 +66,7 @@ from hookproof.conformance.observations.resources.portal_link import (
 from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.vocabulary import NoValue
-from tests.conformance.canned_evidence import BASE_URL, context, exchange, observation, verdicts
+from tests.conformance.canned_evidence import context, exchange, observation, verdicts
 from tests.conformance.checks.api import examples_sequences as steps
 from tests.conformance.checks.api.example import (
     AT,
@@ -83,7 +79,6 @@ from tests.conformance.checks.api.example import (
     link,
     page,
     refusal,
-    request_tried,
     retrieved,
     secret,
 )
@@ -223,19 +218,6 @@ def test_a_deprecated_list_may_be_shown_as_it_was_written() -> None:
     for before in ([], [retrieved(endpoints=[])]):
         evidence = observation(PortalLinkUpdate, *before, written, *looks, field="endpoints")
         assert Verdict.FAIL not in verdicts(check, evidence).values()
-
-
-@pytest.mark.parametrize(
-    ("url", "wanted"),
-    [("/nowhere", {}), ("/api/v1/nowhere", {"7-6": Verdict.FAIL})],
-)
-def test_a_path_outside_the_prefix_of_the_api_is_anybodys(
-    url: str, wanted: dict[str, Verdict]
-) -> None:
-    answer = exchange("tried", None, status=403, body=b"<html>", url=f"{BASE_URL}{url}")
-    evidence = request_tried(Mistake.PATH, answer)
-    assert verdicts(a_mistake_is_refused_with_the_dialects_status, evidence) == wanted
-    assert bool(verdicts(a_refusal_has_the_dialects_error_body, answer)) is bool(wanted)
 
 
 def refused_update(*named: str) -> Exchange:
@@ -384,3 +366,24 @@ def test_pages_that_lose_resources_are_no_filter_that_fails() -> None:
     lossy = walk("c", "", filtered={"ownerId": "o1"})
     actual = verdicts(a_filter_leaves_exactly_what_matches_on_every_page, lossy)
     assert "4.4-10" not in actual
+
+
+@pytest.mark.parametrize(
+    ("by_date", "verdict"),
+    [
+        ("Fri, 15 Jan 2027 08:01:00 GMT", Verdict.PASS),
+        ("Fri, 15 Jan 2027 08:00:00 GMT", Verdict.FAIL),
+    ],
+)
+def test_a_secret_expires_by_the_clock_of_the_target(by_date: str, verdict: Verdict) -> None:
+    ahead = secret(OLD, GIVEN, expires_at="2027-01-15T09:01:00.000000Z")
+    rolled = roll(ahead, secret(NEW, "new-secret"), body=BODY)
+    exchanges = (
+        replace(each, response_headers=(*each.response_headers, ("Date", by_date)))
+        if each.role == "roll"
+        else each
+        for each in rolled.exchanges
+    )
+    evidence = replace(rolled, exchanges=tuple(exchanges))
+    check = the_old_secret_expires_when_the_roll_says
+    assert verdicts(check, evidence) == {"4.3-15": verdict}

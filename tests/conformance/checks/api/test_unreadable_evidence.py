@@ -44,6 +44,7 @@ def another_endpoint() -> RollAnswer:
     return observation(
         RollAnswer,
         with_secrets("create other", "createEndpoint"),
+        with_secrets("roll", "expireEndpointSecret", secret(NEW)),
         with_secrets("fetch other", "getEndpoint", secret(NEW)),
         given=(),
     )

@@ -2,7 +2,9 @@
 
 from typing import Final
 
-from hookproof.mockserver.api.paging import ListPage, Query
+import msgspec
+
+from hookproof.mockserver.api.paging import ListPage, Pager, Query
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.altered_pages import AlteredPages, with_pagination
 from hookproof.mockserver.store.keyset_paging import Listing
@@ -61,3 +63,16 @@ class EmptyListHasMore(AlteredPages):
         if page.rows or not query.filters or query.start is not None:
             return page
         return with_pagination(page, has_next_page=True)
+
+
+@fault("2.2-18", seen="a cursor that is made before the filter is applied", shows_in=["paging"])
+class EmptyListHasACursor(Pager):
+    """A list by a filter that matches nothing has a cursor of a next page, and denies that page."""
+
+    def page(self, project: str, query: Query) -> ListPage:
+        page = super().page(project, query)
+        if page.rows or not query.filters or query.start is not None:
+            return page
+        whole = super().page(project, msgspec.structs.replace(query, filters={}))
+        cursors = [self._encode_cursor(row, query) for row in whole.rows[-1:]]
+        return with_pagination(page, next_page_cursor=next(iter(cursors), None))

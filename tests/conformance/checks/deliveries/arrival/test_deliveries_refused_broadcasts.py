@@ -1,5 +1,7 @@
 from dataclasses import replace
 
+import pytest
+
 from hookproof.conformance.checks.deliveries.arrival.refused_broadcasts import (
     a_refused_broadcast_is_not_delivered,
 )
@@ -17,7 +19,7 @@ DELIVERED = sent(SENTINEL, PLAIN)
 LEAKED = sent(event("leaked"), PLAIN, body=b'{"marker":"refused-1"}')
 
 
-def refused(*arrived: ReceivedDelivery, status: int = 401) -> RefusedBroadcasts:
+def refused(*arrived: ReceivedDelivery, status: int | None = 401) -> RefusedBroadcasts:
     accepted = observed(
         RefusedBroadcasts, PLAIN, *arrived, events=[SENTINEL], markers=("refused-1",)
     )
@@ -41,3 +43,9 @@ def test_a_refused_broadcast_is_not_judged_without_a_sentinel() -> None:
 
 def test_a_broadcast_that_was_accepted_is_not_judged_here() -> None:
     assert verdicts(CHECK, refused(DELIVERED, LEAKED, status=201)) == {}
+
+
+@pytest.mark.parametrize("status", [302, 429, 500, 502, 503, None])
+def test_a_broadcast_that_was_not_refused_is_not_judged(status: int | None) -> None:
+    for arrived in ((DELIVERED,), (DELIVERED, LEAKED)):
+        assert verdicts(CHECK, refused(*arrived, status=status)) == {}

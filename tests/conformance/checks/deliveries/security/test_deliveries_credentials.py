@@ -1,5 +1,8 @@
 import base64
+from collections.abc import Iterable
 from dataclasses import replace
+
+import pytest
 
 from hookproof.conformance.checks.deliveries.security.credentials import (
     a_delivery_carries_its_basic_credentials,
@@ -7,14 +10,16 @@ from hookproof.conformance.checks.deliveries.security.credentials import (
     a_delivery_presents_no_certificate_that_it_was_not_given,
     a_delivery_presents_the_certificate_of_its_endpoint,
 )
-from hookproof.conformance.model.evidence import Observation
+from hookproof.conformance.model.evidence import NotExaminedError, Observation
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.delivery.security.credentials import (
+    FURTHER,
     ApiKeyDeliveries,
     BasicAuthDeliveries,
     ClientCertificateDeliveries,
     FixedCredentials,
 )
+from hookproof.conformance.observations.destinations import Event
 from hookproof.receiver.inbox.delivery import ReceivedDelivery, TlsFacts
 from tests.conformance.canned_deliveries import destination, event, observed, sent
 from tests.conformance.canned_evidence import verdicts
@@ -80,8 +85,15 @@ def test_basic_credentials_that_are_not_accepted_fail_where_they_were_promised()
 CERTIFIED, PLAIN = destination("authorized"), destination("plain")
 
 
-def with_certificate(*arrived: ReceivedDelivery) -> ClientCertificateDeliveries:
-    return observed(ClientCertificateDeliveries, [CERTIFIED, PLAIN], *arrived, fingerprint="ab")
+AGAIN = event(FURTHER)
+
+
+def with_certificate(
+    *arrived: ReceivedDelivery, events: Iterable[Event] = (event(),)
+) -> ClientCertificateDeliveries:
+    places = [CERTIFIED, PLAIN]
+    kind = ClientCertificateDeliveries
+    return observed(kind, places, *arrived, events=events, fingerprint="ab")
 
 
 def presented(fingerprint: str | None) -> ReceivedDelivery:
@@ -89,10 +101,21 @@ def presented(fingerprint: str | None) -> ReceivedDelivery:
     return replace(delivery, tls=TlsFacts(version="TLSv1.3", cipher="any", server_name=None))
 
 
-def test_a_missing_delivery_fails_where_the_plain_endpoint_got_its_own() -> None:
-    check = a_delivery_presents_the_certificate_of_its_endpoint
-    assert verdicts(check, with_certificate(sent(event(), PLAIN))) == {"2.3-17": FAIL}
-    assert verdicts(check, with_certificate()) == {}
+def test_two_missing_deliveries_fail_where_the_plain_endpoint_got_its_own() -> None:
+    check, both = a_delivery_presents_the_certificate_of_its_endpoint, (event(), AGAIN)
+    missing = with_certificate(sent(event(), PLAIN), events=both)
+    assert verdicts(check, missing) == {"2.3-17": FAIL}
+    assert verdicts(check, with_certificate(events=both)) == {}
+
+
+def test_one_delivery_that_is_lost_is_no_matter_of_certificates() -> None:
+    check, at_the_other = a_delivery_presents_the_certificate_of_its_endpoint, sent(event(), PLAIN)
+    with pytest.raises(NotExaminedError, match="a further event would help"):
+        verdicts(check, with_certificate(at_the_other))
+    for fingerprint, expected in (("ab", PASS), ("cd", FAIL)):
+        further = replace(presented(fingerprint), body=sent(AGAIN, CERTIFIED).body)
+        second = with_certificate(at_the_other, further, events=(event(), AGAIN))
+        assert verdicts(check, second) == {"2.3-17": expected}
 
 
 def test_another_certificate_than_that_of_the_endpoint_fails() -> None:

@@ -18,6 +18,7 @@ from hookproof.conformance.checks.deliveries.security.oauth2 import (
 )
 from hookproof.conformance.model.evidence import NotExaminedError, Observation
 from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.delivery.security.credentials import FURTHER
 from hookproof.conformance.observations.delivery.security.oauth2 import (
     PartlyMappedToken,
     RedirectedTokenUrl,
@@ -336,6 +337,7 @@ def test_a_token_that_is_not_mapped_is_read_under_its_standard_name(
             ),
             issued=("issued-1", "issued-2"),
             token_server="token server",
+            events=(event(), event(FURTHER)),
         )
     )
     assert verdicts(check, observation) == expected

@@ -10,6 +10,7 @@ from hookproof.conformance.checks.deliveries.security.credentials import (
 from hookproof.conformance.model.evidence import NotExaminedError
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.delivery.security.credentials import (
+    FURTHER,
     ClientCertificateDeliveries,
 )
 from tests.conformance.canned_deliveries import destination, event, observed, sent
@@ -19,11 +20,14 @@ CERTIFIED, PLAIN = destination("authorized"), destination("plain")
 
 
 def missing(waited_s: float, **fields: Any) -> ClientCertificateDeliveries:
-    """Only the plain endpoint got the event, after so long; six seconds were waited."""
+    """Only the plain endpoint got the first of two events, after so long; six seconds were
+    waited.
+    """
     return observed(
         ClientCertificateDeliveries,
         [CERTIFIED, PLAIN],
         sent(event(), PLAIN, at=NOW + waited_s),
+        events=[event(), event(FURTHER)],
         fingerprint="ab",
         ended_at=NOW + 6,
         **fields,

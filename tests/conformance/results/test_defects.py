@@ -1,0 +1,83 @@
+"""Findings about signatures: two reasons are two defects, and one defect is one."""
+
+from dataclasses import replace
+
+from hookproof.conformance.grading.root_cause import root_cause
+from hookproof.conformance.model.judgement import Subject, violated
+from hookproof.conformance.model.ledger import Entry
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.delivery.arrival.broadcasts import SigningFormats
+from hookproof.conformance.results.defects import defects
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from tests.conformance.canned_deliveries import destination, event, observed, sent
+from tests.conformance.canned_evidence import context
+from tests.conformance.canned_run import finding, requirement
+
+COARSE = "deliveries are not validly signed: no signature matches"
+BODY, SECRET = (f"{COARSE}; wrong in signing: {step}" for step in ("body", "secret"))
+ONE, OTHER = (destination(name, advanced_signatures=False) for name in ("one", "other"))
+EVENTS = tuple(event(f"event {number}") for number in range(12))
+
+
+def rewritten(number: int) -> ReceivedDelivery:
+    """A delivery whose body was written anew after it was signed."""
+    delivery = sent(EVENTS[number], ONE)
+    return replace(delivery, body=delivery.body.replace(b": ", b" :  "))
+
+
+def by_another(number: int) -> ReceivedDelivery:
+    """A delivery that is signed with the secret of the other endpoint."""
+    return sent(EVENTS[number], OTHER, signers=[ONE.secret or ""])
+
+
+def causes(*deliveries: ReceivedDelivery) -> list[str]:
+    """The cause of a failure that each of these deliveries shows."""
+    observation = observed(SigningFormats, [ONE, OTHER], *deliveries, events=EVENTS)
+    return [
+        root_cause(
+            violated(
+                "6-6",
+                "it is not signed",
+                expected=1,
+                actual=2,
+                deliveries=[delivery],
+                subject=Subject.SIGNATURE,
+            ),
+            observation,
+            context(),
+        )
+        for delivery in observation.deliveries
+    ]
+
+
+def test_two_reasons_for_a_bad_signature_are_two_causes() -> None:
+    assert causes(rewritten(0), by_another(1)) == [BODY, SECRET]
+
+
+def test_a_delivery_that_was_not_searched_has_the_cause_of_another_one() -> None:
+    first = [replace(rewritten(number), sequence=number + 1) for number in range(9)]
+    then = [replace(by_another(number), sequence=number + 1) for number in range(9, 12)]
+    assert causes(*first, *then) == [BODY] * 9 + [SECRET] * 3
+
+
+def test_a_signature_that_nothing_explains_has_the_reason_alone() -> None:
+    assert causes(sent(EVENTS[0], ONE, signers=["of nobody"])) == [COARSE]
+
+
+def defects_of(*found: str) -> list[set[str]]:
+    """The causes in each defect of findings with these causes."""
+    entries = [
+        Entry(
+            requirement=requirement(f"6-{number}"),
+            verdict=Verdict.FAIL,
+            findings=(replace(finding(f"6-{number}"), cause=cause),),
+        )
+        for number, cause in enumerate(found, start=6)
+    ]
+    return [{broken.finding.cause for broken in defect.all} for defect in defects(entries)]
+
+
+def test_two_causes_are_two_defects_and_one_of_which_less_is_known_is_none_of_its_own() -> None:
+    assert defects_of(BODY, SECRET, BODY) == [{BODY}, {SECRET}]
+    assert defects_of(COARSE, BODY) == defects_of(BODY, COARSE) == [{COARSE, BODY}]
+    assert defects_of(COARSE, BODY, SECRET) == [{COARSE}, {BODY}, {SECRET}]
