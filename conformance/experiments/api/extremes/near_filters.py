@@ -4,10 +4,11 @@ that match it; those of sources too (sections 4.4 and 4.7).
 Only what the dialect's way of comparing does not match is asked for.
 """
 
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from contextlib import aclosing
 from typing import Any, Final
 
-from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.existing_resources import (
     find_changeable_links,
     kept_fields,
@@ -35,22 +36,29 @@ async def near_filters(context: ExperimentContext) -> AsyncIterator[Evidence]:
     async with context.portal_links:
         preparation = context.trial("portal link to be filtered")
         existing = await find_changeable_links(context, preparation, pages=1)
-        if not existing.links:
-            yield preparation.not_observed(NearFilter, existing.reason)
-            return
-        link = existing.links[0]
-        bodies = RequestBodies.of(context)
-        new_values = {field: context.word(field.title()) for field in FIELDS}
-        body = bodies.portal_link(**{**kept_fields(bodies, link), **new_values})
-        async with put_back_afterwards(context, preparation, link):
-            place = {"portalLinkID": link["uid"]}
-            await preparation.call("updatePortalLink", role="prepare", path=place, body=body)
-            for field in FIELDS:
-                async for observation in _ask_for_near_values(context, link["uid"], field):
+        if existing.links:
+            async with aclosing(_filter(context, preparation, existing.links[0])) as observed:
+                async for observation in observed:
                     yield observation
-        yield preparation.observe(Preparation)
+        else:
+            yield preparation.not_observed(NearFilter, existing.reason)
     async for observation in _ask_for_patterns_of_sources(context):
         yield observation
+
+
+async def _filter(
+    context: ExperimentContext, preparation: Trial, link: Mapping[str, Any]
+) -> AsyncGenerator[Evidence, None]:
+    bodies = RequestBodies.of(context)
+    new_values = {field: context.word(field.title()) for field in FIELDS}
+    body = bodies.portal_link(**{**kept_fields(bodies, link), **new_values})
+    async with put_back_afterwards(context, preparation, link):
+        place = {"portalLinkID": link["uid"]}
+        await preparation.call("updatePortalLink", role="prepare", path=place, body=body)
+        for field in FIELDS:
+            async for observation in _ask_for_near_values(context, link["uid"], field):
+                yield observation
+    yield preparation.observe(Preparation)
 
 
 async def _ask_for_near_values(
@@ -81,6 +89,9 @@ async def _ask_for_near_values(
 async def _ask_for_patterns_of_sources(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Ask for patterns that match the provider and the type of the first source that has them."""
     sources = context.trial("sources to be filtered")
+    if lacking := context.why_unasked("listSources"):
+        yield sources.not_observed(NearFilter, lacking)
+        return
     listed = await sources.call("listSources", role="retrieve")
     for field in ("provider", "type"):
         source = next((item for item in items(listed) if item.get(field)), None)
