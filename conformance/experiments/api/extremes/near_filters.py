@@ -1,5 +1,5 @@
-"""Filters of portal links, asked for a part, a prefix and another case of a value, and for patterns
-that match it; those of sources too (sections 4.4 and 4.7).
+"""Filters of portal links and sources, asked for a part, a prefix and another case of a value, and
+for patterns that match it (sections 4.4 and 4.7).
 
 Only what the dialect's way of comparing does not match is asked for.
 """
@@ -25,6 +25,8 @@ FIELDS: Final = ("owner_id", "name")
 
 # How many characters are left out at an end, or stay before a wildcard.
 CUT: Final = 3
+# The same for the words of sources, which are short.
+CUT_OF_WORD: Final = 1
 
 # What stands for any text, or for any character, in some languages of queries.
 WILDCARDS: Final = ("%", "_", "*", "?", ".")
@@ -42,7 +44,7 @@ async def near_filters(context: ExperimentContext) -> AsyncIterator[Evidence]:
                     yield observation
         else:
             yield preparation.not_observed(NearFilter, existing.reason)
-    async for observation in _ask_for_patterns_of_sources(context):
+    async for observation in _ask_for_sources(context):
         yield observation
 
 
@@ -86,8 +88,12 @@ async def _ask_for_near_values(
         )
 
 
-async def _ask_for_patterns_of_sources(context: ExperimentContext) -> AsyncIterator[Evidence]:
-    """Ask for patterns that match the provider and the type of the first source that has them."""
+async def _ask_for_sources(context: ExperimentContext) -> AsyncIterator[Evidence]:
+    """Ask for what is near to the provider and the type of the first source that has them.
+
+    The document knows no other way of comparing them than whole. A service may refuse what is no
+    word of its own.
+    """
     sources = context.trial("sources to be filtered")
     if lacking := context.why_unasked("listSources"):
         yield sources.not_observed(NearFilter, lacking)
@@ -99,7 +105,7 @@ async def _ask_for_patterns_of_sources(context: ExperimentContext) -> AsyncItera
         if not isinstance(value, str) or len(value) <= CUT:
             continue
         control = await sources.call("listSources", role="control", query={field: value})
-        for near, wanted in _patterns(value).items():
+        for near, wanted in _candidates(value, CUT_OF_WORD).items():
             asked = context.trial(f"{near} for the {field} of sources")
             asked.exchanges.extend((listed, control))
             query = {field: wanted}
@@ -117,20 +123,21 @@ def _patterns(value: str) -> Mapping[str, str]:
     }
 
 
+def _candidates(value: str, cut: int) -> Mapping[str, str]:
+    """The values near to this one, by what they are; none is empty or the value itself."""
+    near = {
+        "a part": value[cut:-cut],
+        "a prefix": value[:-cut],
+        "another case": value.swapcase(),
+        **_patterns(value),
+    }
+    return {name: wanted for name, wanted in near.items() if wanted not in ("", value)}
+
+
 def _near_values(context: ExperimentContext, field: str, value: str) -> Iterator[tuple[str, str]]:
     """The values near to this one that it does not match, whatever the dialect allows."""
     paging = context.dialect.paging
     match = paging.owner_match if field == "owner_id" else paging.name_match
-    candidates: Mapping[str, Any] = {
-        "a part": value[CUT:-CUT],
-        "a prefix": value[:-CUT],
-        "another case": value.swapcase(),
-        **_patterns(value),
-    }
-    for near, wanted in candidates.items():
-        if (
-            wanted
-            and match.decided
-            and not any(how.matches(wanted, value) for how in match.allowed)
-        ):
+    for near, wanted in _candidates(value, CUT).items():
+        if match.decided and not any(how.matches(wanted, value) for how in match.allowed):
             yield near, wanted
