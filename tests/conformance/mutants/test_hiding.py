@@ -138,6 +138,13 @@ def test_every_spoiler_is_recorded_and_every_recorded_loss_is_named() -> None:
     assert lost.keys() - servers.keys() <= _fault_names()
 
 
+def test_what_every_fault_hides_is_recorded() -> None:
+    faults = asyncio.run(list_faults(find_dialect("reference")))
+    measured = {fault.name for fault in faults if fault.applies and not fault.is_variant}
+    missing = sorted(measured - read_losses().lost.keys())
+    assert missing == [], "hookproof mutants --hiding --record --fault " + " --fault ".join(missing)
+
+
 def test_every_reason_is_about_requirements_and_faults_that_exist() -> None:
     catalogue, known = load_catalogue(), read_spoilers()
     assert known.faults.keys() <= _fault_names()
