@@ -1,7 +1,6 @@
 """Long texts in the fields that take texts: shown whole, or refused (2.5, 4.1, 4.3, 4.6 and 4.8).
 
-No filter of a list is asked for one: servers of HTTP refuse a path of more than some 8 KiB before a
-service sees it, each in its own way.
+Filters of lists are asked for texts as long as a query can hold by `near_filters`.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence

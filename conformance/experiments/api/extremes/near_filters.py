@@ -28,6 +28,9 @@ CUT: Final = 3
 # The same for the words of sources, which are short.
 CUT_OF_WORD: Final = 1
 
+# As long as a text in a query can be: servers of HTTP refuse a path of more than some 8 KiB.
+LONG: Final = 4_000
+
 # What stands for any text, or for any character, in some languages of queries.
 WILDCARDS: Final = ("%", "_", "*", "?", ".")
 
@@ -51,24 +54,28 @@ async def near_filters(context: ExperimentContext) -> AsyncIterator[Evidence]:
 async def _filter(
     context: ExperimentContext, preparation: Trial, link: Mapping[str, Any]
 ) -> AsyncGenerator[Evidence, None]:
+    """First with ordinary values, then with long ones, which may be refused."""
     bodies = RequestBodies.of(context)
-    new_values = {field: context.word(field.title()) for field in FIELDS}
-    body = bodies.portal_link(**{**kept_fields(bodies, link), **new_values})
+    kept, place = kept_fields(bodies, link), {"portalLinkID": link["uid"]}
     async with put_back_afterwards(context, preparation, link):
-        place = {"portalLinkID": link["uid"]}
-        await preparation.call("updatePortalLink", role="prepare", path=place, body=body)
-        for field in FIELDS:
-            async for observation in _ask_for_near_values(context, link["uid"], field):
-                yield observation
+        for role, length in (("prepare", 0), ("tried", LONG)):
+            new = {field: context.word(field.title()).ljust(length, "x") for field in FIELDS}
+            body = bodies.portal_link(**{**kept, **new})
+            updated = await preparation.call("updatePortalLink", role=role, path=place, body=body)
+            for field in FIELDS if updated.succeeded or not length else ():
+                async for observation in _ask_for_near_values(context, link["uid"], field, length):
+                    yield observation
     yield preparation.observe(Preparation)
 
 
 async def _ask_for_near_values(
-    context: ExperimentContext, uid: str, field: str
+    context: ExperimentContext, uid: str, field: str, length: int
 ) -> AsyncIterator[Evidence]:
+    """What is near to a long value differs from it in its last character alone."""
     paging = context.dialect.paging
     parameter = paging.owner_filter if field == "owner_id" else paging.name_filter
-    trial = context.trial(f"portal link to be filtered by {field}")
+    long = "long " if length else ""
+    trial = context.trial(f"portal link to be filtered by {long}{field}")
     link = shown(await trial.call("getPortalLink", role="retrieve", path={"portalLinkID": uid}))
     value = link.get(field)
     if not isinstance(value, str) or not value:
@@ -78,8 +85,9 @@ async def _ask_for_near_values(
         yield trial.not_observed(NearFilter, reason)
         return
     await trial.call("listPortalLinks", role="control", query={parameter: value})
-    for near, wanted in _near_values(context, field, value):
-        asked = context.trial(f"{near} of {field}")
+    candidates = {"another end": f"{value[:-1]}y"} if length else _candidates(value, CUT)
+    for near, wanted in _near_values(context, field, value, candidates):
+        asked = context.trial(f"{near} of {long}{field}")
         asked.exchanges.extend(trial.exchanges)
         query = {parameter: wanted}
         await asked.call("listPortalLinks", role="tried", query=query)
@@ -134,10 +142,12 @@ def _candidates(value: str, cut: int) -> Mapping[str, str]:
     return {name: wanted for name, wanted in near.items() if wanted not in ("", value)}
 
 
-def _near_values(context: ExperimentContext, field: str, value: str) -> Iterator[tuple[str, str]]:
-    """The values near to this one that it does not match, whatever the dialect allows."""
+def _near_values(
+    context: ExperimentContext, field: str, value: str, candidates: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """Those of the candidates that this value does not match, whatever the dialect allows."""
     paging = context.dialect.paging
     match = paging.owner_match if field == "owner_id" else paging.name_match
-    for near, wanted in _candidates(value, CUT).items():
+    for near, wanted in candidates.items():
         if match.decided and not any(how.matches(wanted, value) for how in match.allowed):
             yield near, wanted

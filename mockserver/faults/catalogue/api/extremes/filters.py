@@ -54,6 +54,18 @@ class NamesMatchedByPrefix(LooserListing):
 
 
 @fault(
+    "4.4-9",
+    seen="an index over the beginning of a long column",
+    shows_in=SHOWN,
+    where=owners_are_compared_whole,
+)
+class LongOwnersComparedInPart(LooserListing):
+    """The filter by owner ID compares the first 2,048 characters alone."""
+
+    term = "substr({column}, 1, 2048) = substr(:{column}, 1, 2048)"
+
+
+@fault(
     "4.7-9",
     seen="a database that compares texts without case",
     shows_in=SHOWN,
