@@ -7,6 +7,12 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, Final
 
+from hookproof.conformance.experiments.api.extremes.long_settings import (
+    LongSetting,
+    Path,
+    long_secret,
+    long_settings,
+)
 from hookproof.conformance.experiments.api.round_trip import with_assertion
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.support.created_endpoints import create_endpoint
@@ -14,12 +20,6 @@ from hookproof.conformance.experiments.support.existing_resources import (
     find_changeable_links,
     kept_fields,
     put_back_afterwards,
-)
-from hookproof.conformance.experiments.support.long_texts import (
-    LongSetting,
-    Path,
-    long_secret,
-    long_settings,
 )
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence
