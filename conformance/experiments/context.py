@@ -22,6 +22,7 @@ from hookproof.conformance.model.evidence import (
     PreconditionFailed,
 )
 from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.target.capabilities import CAPABILITIES, MECHANISMS
 from hookproof.conformance.target.client import ApiClient, Key
 from hookproof.conformance.target.definition import Budgets, Fixtures, Project
 from hookproof.receiver.client.control_api import ReceiverClient
@@ -175,6 +176,28 @@ class ExperimentContext:
         if self.presence(capability) is not Presence.NO:
             return ""
         return f"the target says that it lacks {capability} (capabilities in target.yaml)"
+
+    def why_unasked(self, operation_id: str) -> str:
+        """Why an operation is not requested; empty unless the target lacks what it is for."""
+        lacking = (
+            self.why_lacking(name)
+            for name, capability in CAPABILITIES.items()
+            if operation_id in capability.operations
+        )
+        return next(filter(None, lacking), "")
+
+    def lacking_fields(self) -> frozenset[str]:
+        """The fields of createEndpoint that the target lacks, as its target file says."""
+        return frozenset(
+            field
+            for name, capability in CAPABILITIES.items()
+            if self.why_lacking(name)
+            for field in capability.fields
+        )
+
+    def lacking_mechanisms(self) -> frozenset[str]:
+        """The members of an endpoint's authentication that the target lacks (section 2.5)."""
+        return frozenset(filter(self.why_lacking, MECHANISMS))
 
     def require_capability(self, capability: str) -> None:
         """Raise PreconditionFailed for a capability that the target file says the target lacks."""

@@ -6,7 +6,7 @@ exercised, and the run stays incomplete. `yes` turns an absence that would be al
 failure; `auto` detects it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,11 +17,16 @@ from hookproof.target.settings import ReceiverSettings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capability:
-    """`requirements` are ids and patterns; `place` is the section that describes the capability."""
+    """`requirements` are ids and patterns; `place` is the section that describes the capability.
+
+    `fields` of createEndpoint and `operations` are for this capability alone.
+    """
 
     requirements: tuple[str, ...]
     place: str
     may_lack: bool = False
+    fields: tuple[str, ...] = ()
+    operations: tuple[str, ...] = ()
 
 
 # The document shows api_key and basic_auth in responses alone, so that a target need not accept
@@ -30,11 +35,22 @@ CAPABILITIES: Final[Mapping[str, Capability]] = {
     "api_key": Capability(requirements=("2.5-9", "2.5-11"), place="section 2.5", may_lack=True),
     "basic_auth": Capability(requirements=("2.5-10", "2.5-12"), place="section 2.5", may_lack=True),
     "oauth2": Capability(
-        requirements=("2.5-[2-8]", "2.5-1[4-9]", "2.5-2[0-35-7]"), place="section 2.5"
+        requirements=("2.5-[2-8]", "2.5-1[4-9]", "2.5-2[0-35-7]"),
+        place="section 2.5",
+        # Of it the body of createEndpoint shows oauth2 alone.
+        fields=("authentication",),
     ),
-    "mtls": Capability(requirements=("2.3-17", "2.5-24", "4.1-15"), place="section 2.3"),
+    "mtls": Capability(
+        requirements=("2.3-17", "2.5-24", "4.1-15"),
+        place="section 2.3",
+        fields=("mtls_client_cert",),
+    ),
     "tls_verification": Capability(requirements=("6-21", "6-27"), place="section 2.3"),
-    "rate_limit": Capability(requirements=("8-[1-6]",), place="section 8"),
+    "rate_limit": Capability(
+        requirements=("4.1-11", "4.1-12", "8-[1-6]"),
+        place="section 8",
+        fields=("rate_limit", "rate_limit_duration"),
+    ),
     "portal_links": Capability(
         requirements=(
             "1-6",
@@ -49,9 +65,15 @@ CAPABILITIES: Final[Mapping[str, Capability]] = {
             "9-4",
         ),
         place="section 1",
+        operations=("listPortalLinks", "getPortalLink", "updatePortalLink"),
     ),
-    "sources": Capability(requirements=("1-9", "2.7-*", "4.7-*"), place="section 1"),
+    "sources": Capability(
+        requirements=("1-9", "2.7-*", "4.7-*"), place="section 1", operations=("listSources",)
+    ),
 }
+
+# The members of an endpoint's authentication that stand for a mechanism (section 2.5).
+MECHANISMS: Final = frozenset({"api_key", "basic_auth", "oauth2"})
 
 
 # What only a receiver at which TLS ends can see.
@@ -86,15 +108,33 @@ def unseen(receiver: ReceiverSettings) -> Mapping[str, Lack]:
 def _lacking(
     capabilities: Mapping[str, Presence], catalogue: Catalogue
 ) -> Iterator[tuple[str, Lack]]:
-    for name in (name for name, presence in capabilities.items() if presence is Presence.NO):
+    lacked = [name for name, presence in capabilities.items() if presence is Presence.NO]
+    yield from _about_operations(lacked, catalogue)
+    for name in lacked:
         capability = CAPABILITIES[name]
-        declared = f"The target says that it lacks {name} (capabilities in target.yaml)"
-        reason = (
-            f"{declared}, and {capability.place} of the document allows that."
-            if capability.may_lack
-            else f"{declared}, but {capability.place} of the document lists it;"
-            " say `auto` or `yes` to have it tried."
-        )
+        lack = Lack(reason=_declared(name), allowed=capability.may_lack)
         for selector in capability.requirements:
             for requirement in catalogue.select(selector):
-                yield requirement.id, Lack(reason=reason, allowed=capability.may_lack)
+                yield requirement.id, lack
+
+
+def _about_operations(lacked: Sequence[str], catalogue: Catalogue) -> Iterator[tuple[str, Lack]]:
+    """What is only about operations that are not requested, of one capability or of several."""
+    unasked = {operation: name for name in lacked for operation in CAPABILITIES[name].operations}
+    for requirement in catalogue.requirements.values():
+        if requirement.operations and unasked.keys() >= set(requirement.operations):
+            names = dict.fromkeys(unasked[operation] for operation in requirement.operations)
+            reason = " ".join(map(_declared, names))
+            yield requirement.id, Lack(reason=reason, allowed=False)
+
+
+def _declared(name: str) -> str:
+    """The reason why nothing that a target says it lacks is judged."""
+    capability = CAPABILITIES[name]
+    declared = f"The target says that it lacks {name} (capabilities in target.yaml)"
+    if capability.may_lack:
+        return f"{declared}, and {capability.place} of the document allows that."
+    return (
+        f"{declared}, but {capability.place} of the document lists it;"
+        " say `auto` or `yes` to have it tried."
+    )

@@ -26,8 +26,21 @@ class ProxyAnswer:
 Spoil = Callable[[int, Callable[[], ProxyAnswer]], ProxyAnswer | None]
 
 
+# What answers a request with this path and body in the place of the server, if anything does.
+Refuse = Callable[[str, bytes], ProxyAnswer | None]
+
+
 @contextmanager
-def spoiling_proxy(upstream: str, spoil: Spoil) -> Iterator[str]:
+def refusing_proxy(upstream: str, refuse: Refuse) -> Iterator[str]:
+    """The base URL of a proxy that answers some requests itself and spoils nothing else."""
+    with spoiling_proxy(upstream, lambda _, fetch: fetch(), refuse=refuse) as url:
+        yield url
+
+
+@contextmanager
+def spoiling_proxy(
+    upstream: str, spoil: Spoil, *, refuse: Refuse = lambda _path, _body: None
+) -> Iterator[str]:
     """The proxy's base URL, in front of the server at the base URL `upstream`."""
     numbers = count()
 
@@ -40,7 +53,9 @@ def spoiling_proxy(upstream: str, spoil: Spoil) -> Iterator[str]:
 
         def do_GET(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            answer = spoil(next(numbers), lambda: fetch(upstream, self, body))
+            answer = refuse(self.path, body) or spoil(
+                next(numbers), lambda: fetch(upstream, self, body)
+            )
             if answer is None:
                 self.close_connection = True
                 return

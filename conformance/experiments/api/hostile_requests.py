@@ -54,9 +54,9 @@ ODD_JSON: Final = {
     "duplicate fields": b'{"name":"one","name":"two","url":"https://one.invalid/","url":7}',
     "lone surrogate": b'{"name":"\\ud800","url":"https://one.invalid/","event_type":"\\udfff"}',
     "NUL in a text": b'{"name":"a\\u0000b","url":"https://one.invalid/\\u0000","event_type":"a\\u0000b"}',
-    "huge integer": b'{"rate_limit":' + b"9" * 400 + b',"expiration":' + b"9" * 400 + b"}",
-    "huge exponent": b'{"rate_limit":1e400,"http_timeout":-1e400,"expiration":1e999}',
-    "not a number": b'{"rate_limit":NaN,"expiration":Infinity}',
+    "huge integer": b'{"http_timeout":' + b"9" * 400 + b',"expiration":' + b"9" * 400 + b"}",
+    "huge exponent": b'{"http_timeout":1e400,"expiration":-1e999}',
+    "not a number": b'{"http_timeout":NaN,"expiration":Infinity}',
 }
 
 MEDIA_TYPES: Final = ("text/plain", "application/x-www-form-urlencoded", "application/xml")
@@ -72,6 +72,10 @@ OTHER_METHODS: Final = {
     "listSources": "PUT",
     "createBroadcastEvent": "PUT",
 }
+
+# The last part of the path of operations that retrieve one resource, and of those that list them.
+RETRIEVED_AT: Final = {"endpoints": "getEndpoint", "portal-links": "getPortalLink"}
+LISTED_AT: Final = {"sources": "listSources", "portal-links": "listPortalLinks"}
 
 # Bodies are not made larger than this, in bytes.
 LARGEST_SIZE: Final = 32 * 1024 * 1024
@@ -253,14 +257,16 @@ def _paths(context: ExperimentContext) -> Iterator[HostileRequest]:
         "'--",
     )
     for identifier in odd_identifiers:
-        for kind in ("endpoints", "portal-links"):
+        for kind, operation_id in RETRIEVED_AT.items():
             target = f"{project}/{kind}/{identifier}"
-            yield HostileRequest(shows=None, name="odd identifier", method="GET", target=target)
+            if not context.why_unasked(operation_id):
+                yield HostileRequest(shows=None, name="odd identifier", method="GET", target=target)
     for query in (
         "?perPage=9999999999999999999999",
         "?sort=%00&direction=%ff",
         "?next_page_cursor=" + "A" * 4000,
     ):
-        for kind in ("sources", "portal-links"):
+        for kind, operation_id in LISTED_AT.items():
             target = f"{project}/{kind}{query}"
-            yield HostileRequest(shows=None, name="odd query", method="GET", target=target)
+            if not context.why_unasked(operation_id):
+                yield HostileRequest(shows=None, name="odd query", method="GET", target=target)

@@ -5,7 +5,7 @@ from contextlib import nullcontext
 
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.support.existing_resources import (
-    LISTED_CAPABILITY,
+    LISTS,
     NO_SECOND_PROJECT,
     fetch_seeded_list,
     give_owner,
@@ -47,7 +47,7 @@ async def isolation(context: ExperimentContext) -> AsyncIterator[Evidence]:
         "updatePortalLink",
     ):
         yield await _call_across(context, requests, operation_id, elsewhere)
-    for operation_id in LISTED_CAPABILITY:
+    for operation_id in LISTS:
         yield await _fetch_lists(context, operation_id, elsewhere)
     yield await _create_for_same_owner(context, requests, elsewhere)
 
@@ -71,7 +71,7 @@ async def _fetch_lists(
     context: ExperimentContext, operation_id: str, elsewhere: Project
 ) -> Evidence:
     trial = context.trial(f"{operation_id} in two projects")
-    if lacking := context.why_lacking(LISTED_CAPABILITY[operation_id]):
+    if lacking := context.why_unasked(operation_id):
         return trial.not_observed(ListsOfTwoProjects, lacking)
     async with context.portal_links if operation_id == "listPortalLinks" else nullcontext():
         await fetch_seeded_list(context, trial, operation_id)

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.existing_resources import (
-    LISTED_CAPABILITY,
+    LISTS,
     content,
     find_changeable_links,
     give_owner,
@@ -91,8 +91,8 @@ NO_HOOK: Final = (
 )
 async def paging(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Try every single parameter and every walk, for portal links and for sources."""
-    for operation_id, capability in LISTED_CAPABILITY.items():
-        if lacking := context.why_lacking(capability):
+    for operation_id in LISTS:
+        if lacking := context.why_unasked(operation_id):
             yield context.trial(f"{operation_id}: walks").not_observed(PageWalk, lacking)
             continue
         async for observation in _try_parameters(context, operation_id):

@@ -7,10 +7,7 @@ from typing import Any, Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.support.existing_resources import put_back
-from hookproof.conformance.experiments.support.optional_settings import (
-    find_accepted_settings,
-    lacking_fields,
-)
+from hookproof.conformance.experiments.support.optional_settings import find_accepted_settings
 from hookproof.conformance.experiments.support.valid_requests import (
     OPERATIONS_WITH_BODY,
     ValidRequests,
@@ -114,7 +111,7 @@ async def refusals(context: ExperimentContext) -> AsyncIterator[Evidence]:
         *_words(requests, accepts_oauth2=bool(accepted)),
         *(_partial_mapping(requests) if accepted else ()),
         *_set_by_the_service(requests),
-        *_numbers(requests, lacking_fields(context)),
+        *_numbers(requests, context.lacking_fields()),
         *_urls(requests),
         *_unknown_identifiers(requests),
         *_unknown_endpoint(requests),
@@ -143,7 +140,7 @@ async def _send(
         f"{request.operation_id}, {request.about}: {request.field}".removesuffix(": ")
     )
     path = {**requests.path(request.operation_id), **(request.path or {})}
-    if None in path.values():
+    if None in path.values() or context.why_unasked(request.operation_id):
         return trial.not_observed(request.observes, requests.why_not(request.operation_id))
     async with hold_portal_links_for(context, request.operation_id):
         await trial.call(request.operation_id, role="tried", path=path, body=request.body)
@@ -201,7 +198,7 @@ def _with_another(
 
 def _wrong_types(context: ExperimentContext, requests: ValidRequests) -> Iterator[PlannedRequest]:
     """Sections 4.1, 4.3, 4.6, 4.8 and 7: every documented field with a value of another type."""
-    lacking = lacking_fields(context)
+    lacking = context.lacking_fields()
     for operation_id in OPERATIONS_WITH_BODY:
         schema = context.contract.operations[operation_id].body_schema or {}
         for name, described in schema.get("properties", {}).items():

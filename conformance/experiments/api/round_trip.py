@@ -11,10 +11,7 @@ from hookproof.conformance.experiments.support.created_endpoints import (
     create_endpoint,
 )
 from hookproof.conformance.experiments.support.json_web_key import elliptic_key, rsa_key
-from hookproof.conformance.experiments.support.optional_settings import (
-    find_accepted_settings,
-    lacking_fields,
-)
+from hookproof.conformance.experiments.support.optional_settings import find_accepted_settings
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
@@ -102,7 +99,7 @@ async def _fields_by_name(
     context: ExperimentContext, bodies: RequestBodies, probe: Trial
 ) -> dict[str, dict[str, Any]]:
     mtls = (await issue_client_pair(context, context.word("client"))).mtls_client_cert
-    lacking = lacking_fields(context)
+    lacking = context.lacking_fields()
     plain = {field: bodies.endpoint_value(field) for field in PLAIN_FIELDS if field not in lacking}
     together = {field: value for field, value in plain.items() if field != "appID"}
     optional = {"mtls_client_cert": mtls, "authentication": bodies.oauth2()}

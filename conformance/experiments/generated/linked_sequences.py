@@ -18,7 +18,6 @@ from hookproof.conformance.experiments.support.existing_resources import (
     find_changeable_links,
     put_back_afterwards,
 )
-from hookproof.conformance.experiments.support.optional_settings import lacking_fields
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.generation.generated_requests import GeneratedRequest, linked_requests
 from hookproof.conformance.generation.uid_placeholder import place_of
@@ -42,7 +41,7 @@ async def linked(context: ExperimentContext) -> AsyncIterator[Evidence]:
         bodies=RequestBodies.of(context),
         known={},
         random=context.random,
-        lacking=lacking_fields(context),
+        lacking=context.lacking_fields(),
     )
     generated = linked_requests(
         context.contract.document,
@@ -71,28 +70,35 @@ async def _send_in_turn(
     number: int,
 ) -> Evidence:
     trial = context.trial(f"sequence {number}")
+    answers: list[Exchange | None] = []
     for request in requests:
-        filled = _filled(request, trial.exchanges)
+        if context.why_unasked(request.operation_id):
+            answers.append(None)
+            continue
+        filled = _filled(request, answers)
         if (
             filled.operation_id == CHANGED_BY
             and unquote(filled.path_parameters["portalLinkID"]) not in links
         ):
             # A retrieval is sent instead: it changes nothing, and keeps the places of the others.
             filled = replace(filled, operation_id="getPortalLink", content=None)
-        trial.exchanges.append(await send(context, trial.project, filled, role="linked"))
-    return trial.observe(LinkedRequests, valid=tuple(request.valid for request in requests))
+        answers.append(await send(context, trial.project, filled, role="linked"))
+    trial.exchanges.extend(filter(None, answers))
+    sent = (request.valid for request, answer in zip(requests, answers, strict=True) if answer)
+    return trial.observe(LinkedRequests, valid=tuple(sent))
 
 
-def _filled(request: GeneratedRequest, answers: Sequence[Exchange]) -> GeneratedRequest:
+def _filled(request: GeneratedRequest, answers: Sequence[Exchange | None]) -> GeneratedRequest:
     """The request with the uids that these answers show."""
     filled = {name: uid_in(value, answers) for name, value in request.path_parameters.items()}
     return replace(request, path_parameters=filled)
 
 
-def uid_in(value: str, answers: Sequence[Exchange]) -> str:
+def uid_in(value: str, answers: Sequence[Exchange | None]) -> str:
     """The uid that a path parameter stands for, or the parameter itself if no answer showed one."""
     place = place_of(value)
-    if place is None or place >= len(answers):
+    answer = answers[place] if place is not None and place < len(answers) else None
+    if answer is None:
         return value
-    uids = [shown_uid(answers[place]), *(item["uid"] for item in content(answers[place]))]
+    uids = [shown_uid(answer), *(item["uid"] for item in content(answer))]
     return next((quote(uid, safe="") for uid in uids if uid is not None), value)

@@ -15,10 +15,7 @@ from hookproof.conformance.experiments.support.existing_resources import (
     find_changeable_links,
     put_back_afterwards,
 )
-from hookproof.conformance.experiments.support.optional_settings import (
-    find_accepted_settings,
-    lacking_fields,
-)
+from hookproof.conformance.experiments.support.optional_settings import find_accepted_settings
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.generation.pairwise import ABSENT, all_pairs
 from hookproof.conformance.model.evidence import Evidence
@@ -91,7 +88,7 @@ def _with_new_key(bodies: RequestBodies, row: Row) -> Row:
 async def _endpoint_values(
     context: ExperimentContext, bodies: RequestBodies, probe: Trial
 ) -> dict[str, list[Any]]:
-    left_out = {*LEFT_OUT, *lacking_fields(context)}
+    left_out = {*LEFT_OUT, *context.lacking_fields()}
     plain = {
         name: [bodies.endpoint_value(name), ABSENT] for name in PLAIN_FIELDS if name not in left_out
     }

@@ -107,6 +107,8 @@ class _RunningSequence:
         self._keys: set[Any] = set()
 
     async def run_step(self, step: SequenceStep) -> None:
+        if self._context.why_unasked(step.operation_id):
+            return
         match step.operation_id:
             case "listPortalLinks" | "listSources":
                 await fetch_list(self._trial, step.operation_id)

@@ -19,7 +19,6 @@ from hookproof.conformance.experiments.support.existing_resources import (
     find_changeable_links,
     put_back,
 )
-from hookproof.conformance.experiments.support.optional_settings import lacking_fields
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.experiments.support.valid_requests import hold_portal_links_for
 from hookproof.conformance.generation.generated_requests import GeneratedRequest, generated_requests
@@ -60,7 +59,7 @@ async def sweep(context: ExperimentContext) -> AsyncIterator[Evidence]:
         "portalLinkID": [link["uid"] for link in links],
     }
     harmless = HarmlessRequests(
-        bodies=bodies, known=known, random=context.random, lacking=lacking_fields(context)
+        bodies=bodies, known=known, random=context.random, lacking=context.lacking_fields()
     )
     restored = context.trial("portal links as they were")
     try:
@@ -85,6 +84,8 @@ async def _send_generated(
     )
     try:
         async for request in requests:
+            if context.why_unasked(request.operation_id):
+                continue
             trial = context.trial(_name(request))
             pending.append(
                 asyncio.create_task(_send_and_observe(context, trial, harmless.prepared(request)))

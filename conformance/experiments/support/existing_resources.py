@@ -27,8 +27,7 @@ from hookproof.conformance.target.definition import Fixtures, Project
 
 PAGES = 40
 
-# The capability without which a list is not asked for.
-LISTED_CAPABILITY: Final = {"listPortalLinks": "portal_links", "listSources": "sources"}
+LISTS: Final = ("listPortalLinks", "listSources")
 
 NEXT, PREVIOUS = "next_page_cursor", "prev_page_cursor"
 

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.conformance.target.capabilities import MECHANISMS
 from hookproof.receiver.signatures.base64_text import encode_base64
 from hookproof.spec.dialect.groups.requests import accepted_timeout, least_expiration, most
 from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm
@@ -40,23 +41,44 @@ FieldValues = Mapping[str, Callable[[], Any]]
 class RequestBodies:
     """Makes bodies for the four operations that have one (sections 4.1, 4.3, 4.6 and 4.8).
 
-    `word` makes a word that begins with a stem and that no other call returns.
+    `word` makes a word that begins with a stem and that no other call returns. What the target
+    lacks, fields of createEndpoint and members of its authentication, is left out of every body
+    unless the dialect requires it, so that no experiment can send it among other settings.
     """
 
     dialect: Dialect
     random: random.Random
     word: Callable[[str], str]
+    lacking_fields: frozenset[str] = frozenset()
+    lacking_mechanisms: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, context: ExperimentContext) -> "RequestBodies":
         """The bodies for the dialect of an experiment, with values from its random numbers."""
-        return cls(dialect=context.dialect, random=context.random, word=context.word)
+        return cls(
+            dialect=context.dialect,
+            random=context.random,
+            word=context.word,
+            lacking_fields=context.lacking_fields(),
+            lacking_mechanisms=context.lacking_mechanisms(),
+        )
 
     def new_endpoint(self, **fields: Any) -> dict[str, Any]:
         """A body for createEndpoint: the fields given, a url, and what the dialect requires
         (section 4.1).
         """
-        return {**self.required("createEndpoint"), "url": self.url(), **fields}
+        had = {name: value for name, value in fields.items() if not self._lacks(name, value)}
+        return {**self.required("createEndpoint"), "url": self.url(), **had}
+
+    def _lacks(self, name: str, value: Any) -> bool:
+        """Whether the target lacks a field with this value.
+
+        An authentication counts by its mechanism, if it has one.
+        """
+        mechanisms = MECHANISMS & value.keys() if isinstance(value, Mapping) else frozenset()
+        if name == "authentication" and mechanisms:
+            return not mechanisms.isdisjoint(self.lacking_mechanisms)
+        return name in self.lacking_fields
 
     def quiet_endpoint(self, **fields: Any) -> dict[str, Any]:
         """A body for an endpoint that broadcasts do not reach, as far as the dialect has such

@@ -1,6 +1,6 @@
 """A request for each operation that the target accepts, to be sent with one thing wrong."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Final
@@ -28,6 +28,7 @@ class ValidRequests:
     """Requests about an endpoint and a portal link of one project.
 
     Each of the two is None if it is missing; `missing` then says why, by path parameter.
+    `why_unasked` says why an operation is not requested of this target at all.
     """
 
     bodies: RequestBodies
@@ -36,14 +37,17 @@ class ValidRequests:
     endpoint_id: str | None
     portal_link: Mapping[str, Any] | None
     missing: Mapping[str, str]
+    why_unasked: Callable[[str], str]
 
     def why_not(self, operation_id: str) -> str:
-        """Why the resource of an operation is missing; empty if it is there."""
+        """Why an operation is not requested, or its resource missing; empty if it can be called."""
+        if unasked := self.why_unasked(operation_id):
+            return unasked
         missing = [name for name, value in self.path(operation_id).items() if value is None]
         return self.missing[missing[0]] if missing else ""
 
     def can_call(self, operation_id: str) -> bool:
-        """Whether the resource that the operation is about exists."""
+        """Whether the operation is requested, and the resource that it is about exists."""
         return not self.why_not(operation_id)
 
     def path(self, operation_id: str) -> dict[str, Any]:
@@ -108,4 +112,5 @@ async def prepare_valid_requests(context: ExperimentContext, trial: Trial) -> Va
         endpoint_id=created.uid,
         portal_link=existing.links[0] if existing.links else None,
         missing={"endpointID": created.reason, "portalLinkID": existing.reason},
+        why_unasked=context.why_unasked,
     )

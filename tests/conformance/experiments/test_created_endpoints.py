@@ -68,6 +68,8 @@ def _create(
             random=random.Random(0),
             word=lambda _stem: next(words),
             why_lacking=lambda _capability: "",
+            lacking_fields=frozenset,
+            lacking_mechanisms=frozenset,
             fixtures={},
             portal_links=asyncio.Lock(),
             api=service,

@@ -1,5 +1,6 @@
 """The bodies that experiments send are ones that every dialect accepts."""
 
+import dataclasses
 import itertools
 import random
 import re
@@ -107,3 +108,17 @@ def test_no_two_secrets_are_equal() -> None:
 def test_keys_have_the_members_of_a_signing_key() -> None:
     assert set(elliptic_key("k")) == {"kty", "kid", "crv", "x", "y", "d"}
     assert set(rsa_key("k")) == {"kty", "kid", "n", "e", "d", "p", "q", "dp", "dq", "qi"}
+
+
+def test_what_a_target_lacks_is_in_no_body() -> None:
+    bodies = dataclasses.replace(
+        bodies_for("reference"),
+        lacking_fields=frozenset({"rate_limit", "authentication"}),
+        lacking_mechanisms=frozenset({"oauth2"}),
+    )
+    body = bodies.quiet_endpoint(rate_limit=7, name="n", authentication=bodies.oauth2())
+    assert "rate_limit" not in body
+    assert "authentication" not in body
+    assert body["name"] == "n"
+    by_key = _authentications(bodies)["by api_key"]
+    assert bodies.quiet_endpoint(authentication=by_key)["authentication"] == by_key

@@ -162,6 +162,13 @@ def test_where_an_operation_always_fails_nothing_passes_that_is_about_its_effect
             assert judged <= SUCCESSES[operation[1]], spoiler.name
 
 
+def test_what_every_fault_hides_is_recorded() -> None:
+    faults = asyncio.run(list_faults(find_dialect("reference")))
+    measured = {fault.name for fault in faults if fault.applies and not fault.is_variant}
+    missing = sorted(measured - read_losses().lost.keys())
+    assert missing == [], "hookproof mutants --hiding --record --fault " + " --fault ".join(missing)
+
+
 def test_every_reason_is_about_requirements_and_faults_that_exist() -> None:
     catalogue, known = load_catalogue(), read_spoilers()
     assert known.faults.keys() <= _fault_names()

@@ -1,5 +1,6 @@
 """Whole runs over real sockets: the reference server conforms, faulty servers do not."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from hookproof.conformance.model.experiment_registry import Sharing, all_experim
 from hookproof.conformance.observations.succeeding_requests import is_to_succeed
 from hookproof.conformance.results.run_file import NAME
 from hookproof.conformance.results.stored_evidence import read_evidence
+from hookproof.spec.dialect.reader import load_dialect
 from tests.conformance.command import CommandResult, check, is_for_lateness, reported_requirements
 from tests.conformance.reference_server import reference_server, write_target_file
 from tests.source_tree import ROOT, copied_sources
@@ -18,6 +20,31 @@ from tests.spec.dialect_variants import ANSWERED
 
 # A long time budget, since a run that a busy machine cuts short proves nothing.
 LONG_BUDGET = ("--budget", "600")
+
+# The fields that no answer of the reference server has a value for, each with the reason.
+NEVER_SHOWN = {
+    **dict.fromkeys(
+        (
+            "Endpoint.deleted_at",
+            "Endpoint.secrets.deleted_at",
+            "Event.deleted_at",
+            "PortalLink.deleted_at",
+            "Source.deleted_at",
+        ),
+        "none of the eight operations deletes anything",
+    ),
+    "Event.metadata": "no request sets it, and what it holds is open",
+}
+# Which answer of a dialect says where each of these fields of an event comes from.
+ORIGINS = {
+    "acknowledged_at": "event_acknowledged_at",
+    "app_id": "event_application",
+    "headers": "event_headers",
+    "raw": "event_raw",
+    "source_id": "event_source",
+    "source_metadata": "event_source",
+    "url_query_params": "event_query",
+}
 
 # How often a run is repeated on a machine that is too busy for it.
 TRIES = 3
@@ -71,6 +98,18 @@ def assert_what_is_to_succeed_succeeds(folder: Path) -> None:
     assert refused == set()
 
 
+def assert_every_documented_field_is_shown(folder: Path, dialect: str) -> None:
+    """With a value, at least once: what no answer shows, no check can judge."""
+    report = json.loads((folder / "hookproof-report" / "report.json").read_text())
+    never = {field["name"] for field in report["fields"] if not field["shown"]}
+    answers = load_dialect(dialect).representation
+    origins = {f"Event.{name}": getattr(answers, answer) for name, answer in ORIGINS.items()}
+    withheld = {name for name, origin in origins.items() if origin.allowed == ("none",)}
+    open_ones = {name for name, origin in origins.items() if not origin.decided}
+    assert report["fields"]
+    assert never - open_ones == NEVER_SHOWN.keys() | withheld
+
+
 @pytest.mark.parametrize("dialect", ANSWERED)
 def test_the_embedded_server_conforms_and_every_stated_requirement_was_exercised(
     tmp_path: Path, dialect: str
@@ -88,6 +127,7 @@ def test_the_embedded_server_conforms_and_every_stated_requirement_was_exercised
     assert {requirement["verdict"] for requirement in stated} == {"pass", "not_applicable"}
     assert_quiet_experiments_are_quiet(tmp_path)
     assert_what_is_to_succeed_succeeds(tmp_path)
+    assert_every_documented_field_is_shown(tmp_path, dialect)
     assert_regrading_agrees(tmp_path)
 
 

@@ -1,10 +1,21 @@
-"""Long texts in the fields that take any text: shown whole, or refused (4.1, 4.6 and 4.8)."""
+"""Long texts in the fields that take texts: shown whole, or refused (2.5, 4.1, 4.3, 4.6 and 4.8).
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+Filters of lists are asked for texts as long as a query can hold by `near_filters`.
+"""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, Final
 
+from hookproof.conformance.experiments.api.extremes.long_settings import (
+    LongSetting,
+    Path,
+    long_secret,
+    long_settings,
+)
+from hookproof.conformance.experiments.api.round_trip import with_assertion
 from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.conformance.experiments.support.created_endpoints import create_endpoint
 from hookproof.conformance.experiments.support.existing_resources import (
     find_changeable_links,
     kept_fields,
@@ -17,8 +28,15 @@ from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.observations.answer import shown_uid
 from hookproof.conformance.observations.preparation import Preparation
 from hookproof.conformance.observations.requests.extremes import LongTextTried
+from hookproof.conformance.observations.resources.broadcast_answer import BroadcastWithTellingTexts
+from hookproof.conformance.observations.resources.round_trip import (
+    AuthenticationRoundTrip,
+    TellingRoundTrip,
+)
+from hookproof.conformance.observations.resources.secret_roll import RollAnswer
 from hookproof.conformance.target.client import encoded
 from hookproof.spec.dialect.groups.requests import most
+from hookproof.target.file_schema import Presence
 
 ENDPOINT_FIELDS: Final = ("name", "description", "owner_id")
 PORTAL_LINK_FIELDS: Final = ("name", "owner_id")
@@ -26,6 +44,11 @@ PORTAL_LINK_FIELDS: Final = ("name", "owner_id")
 # In characters, each of one byte: one more than the columns of some databases hold, and a megabyte.
 LONG: Final = 64 * 1024
 LONGEST: Final = 1024 * 1024
+# The same for a custom header, which is sent on: receivers refuse headers of more than some 8 KiB.
+LONG_HEADER: Final = 4 * 1024 + 1
+
+# The body of createEndpoint does not name these (section 2.5).
+SHOWN_IN_RESPONSES: Final = ("api_key", "basic_auth")
 
 NOT_QUIET: Final = (
     "under this dialect disabled endpoints receive broadcasts, so that every answer to a broadcast"
@@ -33,7 +56,18 @@ NOT_QUIET: Final = (
 )
 
 
-@experiment("long_texts", observes=(LongTextTried, Preparation), busy=True)
+@experiment(
+    "long_texts",
+    observes=(
+        LongTextTried,
+        TellingRoundTrip,
+        AuthenticationRoundTrip,
+        RollAnswer,
+        BroadcastWithTellingTexts,
+        Preparation,
+    ),
+    busy=True,
+)
 async def long_texts(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Send each field with each length, one request at a time."""
     bodies = RequestBodies.of(context)
@@ -42,11 +76,16 @@ async def long_texts(context: ExperimentContext) -> AsyncIterator[Evidence]:
         for field in ENDPOINT_FIELDS:
             for length in _lengths(context, bodies.quiet_endpoint(**{field: ""})):
                 yield await _create_endpoint(context, bodies, field, length)
+        async with aclosing(_try_settings(context, bodies)) as settings:
+            async for observation in settings:
+                yield observation
     else:
         yield context.trial("endpoints with long texts").not_observed(LongTextTried, NOT_QUIET)
     for field in _event_fields(context):
         for length in _lengths(context, bodies.broadcast(**{field: ""})):
             yield await _broadcast(context, bodies, field, length)
+    async for observation in _broadcast_further(context, bodies):
+        yield observation
     async with context.portal_links, aclosing(_update_portal_link(context, bodies)) as updates:
         async for observation in updates:
             yield observation
@@ -63,11 +102,15 @@ def _lengths(context: ExperimentContext, rest: Mapping[str, Any]) -> tuple[int, 
 
     The longest one fills the limit, where that is below a megabyte.
     """
-    room = most(context.dialect.requests.size_limit) - len(encoded(rest))
-    longest = min(LONGEST, room)
+    longest = min(LONGEST, _room(context, rest))
     if longest < LONG:
         return ()
     return (LONG,) if context.profile is Profile.QUICK else (LONG, longest)
+
+
+def _room(context: ExperimentContext, rest: Mapping[str, Any]) -> int:
+    """How many bytes the size limit leaves beside a body like this (section 8)."""
+    return most(context.dialect.requests.size_limit) - len(encoded(rest))
 
 
 def _text(context: ExperimentContext, length: int) -> str:
@@ -85,6 +128,96 @@ async def _create_endpoint(
     if uid is not None:
         await trial.call("getEndpoint", role="fetch", path={"endpointID": uid})
     return trial.observe(LongTextTried, operation_id="createEndpoint", field=field, length=length)
+
+
+async def _try_settings(
+    context: ExperimentContext, bodies: RequestBodies
+) -> AsyncGenerator[Evidence, None]:
+    """The other texts of createEndpoint: those that belong together in one request, and each alone
+    where that is refused or the size limit has no room for them all.
+    """
+    for about, setting in long_settings(bodies, bodies.oauth2(), with_assertion(bodies)).items():
+        if context.lacking_mechanisms() & {setting.mechanism}:
+            continue
+        room = _room(context, bodies.quiet_endpoint(**setting.fields))
+        together = len(setting.paths) * LONG <= room
+        accepted = False
+        if together:
+            observation = await _create_long(context, bodies, about, setting, setting.paths, LONG)
+            accepted = not isinstance(observation, Preparation)
+            yield observation
+        lengths = _lengths(context, bodies.quiet_endpoint(**setting.fields))
+        for path in () if accepted else setting.paths:
+            for length in lengths[:1]:
+                yield await _create_long(context, bodies, about, setting, [path], length)
+        # An authentication is stored as one object, so that one of its texts stands for them all.
+        for path in setting.paths[:1] if setting.mechanism else setting.paths:
+            for length in lengths[1:]:
+                yield await _create_long(context, bodies, about, setting, [path], length)
+    for length in _lengths(context, bodies.roll(secret="")):
+        yield await _roll(context, bodies, length)
+
+
+async def _create_long(
+    context: ExperimentContext,
+    bodies: RequestBodies,
+    about: str,
+    setting: LongSetting,
+    paths: Sequence[Path],
+    length: int,
+) -> Evidence:
+    """A refusal is no more than preparation: the document names no longest text."""
+    names = ", ".join(path[-1] for path in paths)
+    trial = context.trial(f"endpoint, {about}: {names} of {length} characters")
+    body = bodies.quiet_endpoint(**setting.lengthened(bodies, paths, length))
+    tried = await trial.call("createEndpoint", role="tried", body=body)
+    if not tried.succeeded:
+        return trial.observe(Preparation)
+    uid = shown_uid(trial.rename(tried, "create"))
+    if uid is not None:
+        await trial.call("getEndpoint", role="fetch", path={"endpointID": uid})
+    fields = tuple(setting.fields)
+    if setting.mechanism in SHOWN_IN_RESPONSES:
+        promised = context.presence(setting.mechanism) is Presence.YES
+        return trial.observe(AuthenticationRoundTrip, fields=fields, promised=promised)
+    return trial.observe(TellingRoundTrip, fields=fields)
+
+
+async def _roll(context: ExperimentContext, bodies: RequestBodies, length: int) -> Evidence:
+    trial = context.trial(f"roll, secret of {length} characters")
+    first, second = bodies.secret(), long_secret(bodies, length)
+    body = bodies.quiet_endpoint(secret=first)
+    created = await create_endpoint(context, trial, role="create", body=body)
+    if created.uid is None:
+        return trial.not_observed(RollAnswer, created.reason)
+    place = {"endpointID": created.uid}
+    await trial.call("getEndpoint", role="fetch before", path=place)
+    roll = bodies.roll(secret=second)
+    rolled = await trial.call("expireEndpointSecret", role="tried", path=place, body=roll)
+    if not rolled.succeeded:
+        return trial.observe(Preparation)
+    trial.rename(rolled, "roll")
+    await trial.call("getEndpoint", role="fetch", path=place)
+    return trial.observe(RollAnswer, given=(first, second))
+
+
+async def _broadcast_further(
+    context: ExperimentContext, bodies: RequestBodies
+) -> AsyncIterator[Evidence]:
+    """A long text in the data of a broadcast, and a long custom header."""
+    fields: dict[str, Mapping[str, Any]] = {
+        f"data with a text of {length} characters": {"data": {"text": _text(context, length)}}
+        for length in _lengths(context, bodies.broadcast(data={"text": ""}))
+    }
+    header = {f"X-{bodies.word('Long')}": _text(context, LONG_HEADER)}
+    fields[f"custom header of {LONG_HEADER} characters"] = {"custom_headers": header}
+    for about, given in fields.items():
+        trial = context.trial(f"broadcast, {about}")
+        body = bodies.broadcast(**given)
+        tried = await trial.call("createBroadcastEvent", role="tried", body=body)
+        if tried.succeeded:
+            trial.rename(tried, "create")
+        yield trial.observe(BroadcastWithTellingTexts if tried.succeeded else Preparation)
 
 
 async def _broadcast(

@@ -1,13 +1,14 @@
-"""Filters of portal links, asked for a part, a prefix and another case of a value, and for patterns
-that match it; those of sources too (sections 4.4 and 4.7).
+"""Filters of portal links and sources, asked for a part, a prefix and another case of a value, and
+for patterns that match it (sections 4.4 and 4.7).
 
 Only what the dialect's way of comparing does not match is asked for.
 """
 
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from contextlib import aclosing
 from typing import Any, Final
 
-from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.existing_resources import (
     find_changeable_links,
     kept_fields,
@@ -24,6 +25,11 @@ FIELDS: Final = ("owner_id", "name")
 
 # How many characters are left out at an end, or stay before a wildcard.
 CUT: Final = 3
+# The same for the words of sources, which are short.
+CUT_OF_WORD: Final = 1
+
+# As long as a text in a query can be: servers of HTTP refuse a path of more than some 8 KiB.
+LONG: Final = 4_000
 
 # What stands for any text, or for any character, in some languages of queries.
 WILDCARDS: Final = ("%", "_", "*", "?", ".")
@@ -35,30 +41,41 @@ async def near_filters(context: ExperimentContext) -> AsyncIterator[Evidence]:
     async with context.portal_links:
         preparation = context.trial("portal link to be filtered")
         existing = await find_changeable_links(context, preparation, pages=1)
-        if not existing.links:
-            yield preparation.not_observed(NearFilter, existing.reason)
-            return
-        link = existing.links[0]
-        bodies = RequestBodies.of(context)
-        new_values = {field: context.word(field.title()) for field in FIELDS}
-        body = bodies.portal_link(**{**kept_fields(bodies, link), **new_values})
-        async with put_back_afterwards(context, preparation, link):
-            place = {"portalLinkID": link["uid"]}
-            await preparation.call("updatePortalLink", role="prepare", path=place, body=body)
-            for field in FIELDS:
-                async for observation in _ask_for_near_values(context, link["uid"], field):
+        if existing.links:
+            async with aclosing(_filter(context, preparation, existing.links[0])) as observed:
+                async for observation in observed:
                     yield observation
-        yield preparation.observe(Preparation)
-    async for observation in _ask_for_patterns_of_sources(context):
+        else:
+            yield preparation.not_observed(NearFilter, existing.reason)
+    async for observation in _ask_for_sources(context):
         yield observation
 
 
+async def _filter(
+    context: ExperimentContext, preparation: Trial, link: Mapping[str, Any]
+) -> AsyncGenerator[Evidence, None]:
+    """First with ordinary values, then with long ones, which may be refused."""
+    bodies = RequestBodies.of(context)
+    kept, place = kept_fields(bodies, link), {"portalLinkID": link["uid"]}
+    async with put_back_afterwards(context, preparation, link):
+        for role, length in (("prepare", 0), ("tried", LONG)):
+            new = {field: context.word(field.title()).ljust(length, "x") for field in FIELDS}
+            body = bodies.portal_link(**{**kept, **new})
+            updated = await preparation.call("updatePortalLink", role=role, path=place, body=body)
+            for field in FIELDS if updated.succeeded or not length else ():
+                async for observation in _ask_for_near_values(context, link["uid"], field, length):
+                    yield observation
+    yield preparation.observe(Preparation)
+
+
 async def _ask_for_near_values(
-    context: ExperimentContext, uid: str, field: str
+    context: ExperimentContext, uid: str, field: str, length: int
 ) -> AsyncIterator[Evidence]:
+    """What is near to a long value differs from it in its last character alone."""
     paging = context.dialect.paging
     parameter = paging.owner_filter if field == "owner_id" else paging.name_filter
-    trial = context.trial(f"portal link to be filtered by {field}")
+    long = "long " if length else ""
+    trial = context.trial(f"portal link to be filtered by {long}{field}")
     link = shown(await trial.call("getPortalLink", role="retrieve", path={"portalLinkID": uid}))
     value = link.get(field)
     if not isinstance(value, str) or not value:
@@ -68,8 +85,9 @@ async def _ask_for_near_values(
         yield trial.not_observed(NearFilter, reason)
         return
     await trial.call("listPortalLinks", role="control", query={parameter: value})
-    for near, wanted in _near_values(context, field, value):
-        asked = context.trial(f"{near} of {field}")
+    candidates = {"another end": f"{value[:-1]}y"} if length else _candidates(value, CUT)
+    for near, wanted in _near_values(context, field, value, candidates):
+        asked = context.trial(f"{near} of {long}{field}")
         asked.exchanges.extend(trial.exchanges)
         query = {parameter: wanted}
         await asked.call("listPortalLinks", role="tried", query=query)
@@ -78,9 +96,16 @@ async def _ask_for_near_values(
         )
 
 
-async def _ask_for_patterns_of_sources(context: ExperimentContext) -> AsyncIterator[Evidence]:
-    """Ask for patterns that match the provider and the type of the first source that has them."""
+async def _ask_for_sources(context: ExperimentContext) -> AsyncIterator[Evidence]:
+    """Ask for what is near to the provider and the type of the first source that has them.
+
+    The document knows no other way of comparing them than whole. A service may refuse what is no
+    word of its own.
+    """
     sources = context.trial("sources to be filtered")
+    if lacking := context.why_unasked("listSources"):
+        yield sources.not_observed(NearFilter, lacking)
+        return
     listed = await sources.call("listSources", role="retrieve")
     for field in ("provider", "type"):
         source = next((item for item in items(listed) if item.get(field)), None)
@@ -88,7 +113,7 @@ async def _ask_for_patterns_of_sources(context: ExperimentContext) -> AsyncItera
         if not isinstance(value, str) or len(value) <= CUT:
             continue
         control = await sources.call("listSources", role="control", query={field: value})
-        for near, wanted in _patterns(value).items():
+        for near, wanted in _candidates(value, CUT_OF_WORD).items():
             asked = context.trial(f"{near} for the {field} of sources")
             asked.exchanges.extend((listed, control))
             query = {field: wanted}
@@ -106,20 +131,23 @@ def _patterns(value: str) -> Mapping[str, str]:
     }
 
 
-def _near_values(context: ExperimentContext, field: str, value: str) -> Iterator[tuple[str, str]]:
-    """The values near to this one that it does not match, whatever the dialect allows."""
-    paging = context.dialect.paging
-    match = paging.owner_match if field == "owner_id" else paging.name_match
-    candidates: Mapping[str, Any] = {
-        "a part": value[CUT:-CUT],
-        "a prefix": value[:-CUT],
+def _candidates(value: str, cut: int) -> Mapping[str, str]:
+    """The values near to this one, by what they are; none is empty or the value itself."""
+    near = {
+        "a part": value[cut:-cut],
+        "a prefix": value[:-cut],
         "another case": value.swapcase(),
         **_patterns(value),
     }
+    return {name: wanted for name, wanted in near.items() if wanted not in ("", value)}
+
+
+def _near_values(
+    context: ExperimentContext, field: str, value: str, candidates: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """Those of the candidates that this value does not match, whatever the dialect allows."""
+    paging = context.dialect.paging
+    match = paging.owner_match if field == "owner_id" else paging.name_match
     for near, wanted in candidates.items():
-        if (
-            wanted
-            and match.decided
-            and not any(how.matches(wanted, value) for how in match.allowed)
-        ):
+        if match.decided and not any(how.matches(wanted, value) for how in match.allowed):
             yield near, wanted

@@ -12,6 +12,7 @@ from hookproof.conformance.experiments.support.created_endpoints import (
     CreatedEndpoint,
     create_endpoint,
 )
+from hookproof.conformance.experiments.support.existing_resources import LISTS
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
@@ -27,7 +28,6 @@ from hookproof.conformance.target.client import encoded_with
 NUMBERS: Final = ("-1", "0", "2147483648", "9007199254740992", "9223372036854775808", "1e400", "-0")
 
 ENDPOINT_FIELDS: Final = ("http_timeout", "rate_limit", "rate_limit_duration")
-LISTS: Final = ("listPortalLinks", "listSources")
 
 
 @experiment(
@@ -41,11 +41,16 @@ async def numbers(context: ExperimentContext) -> AsyncIterator[Evidence]:
     bodies = RequestBodies.of(context)
     ordinary = context.trial("ordinary requests")
     created = await create_endpoint(context, ordinary, role="control", body=bodies.quiet_endpoint())
-    listed = {name: await ordinary.call(name, role="control") for name in LISTS}
+    listed = {
+        name: await ordinary.call(name, role="control")
+        for name in LISTS
+        if not context.why_unasked(name)
+    }
     yield ordinary.observe(Preparation)
     creations = [
         _create_endpoint(context, bodies, created.answer, field, number)
         for field in ENDPOINT_FIELDS
+        if field not in context.lacking_fields()
         for number in NUMBERS
     ]
     pages = [

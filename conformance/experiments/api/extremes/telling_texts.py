@@ -15,7 +15,6 @@ from hookproof.conformance.experiments.support.existing_resources import (
     find_changeable_links,
     put_back_afterwards,
 )
-from hookproof.conformance.experiments.support.optional_settings import lacking_fields
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.experiments.support.telling_texts import (
     capability_of,
@@ -70,7 +69,7 @@ async def telling_texts(context: ExperimentContext) -> AsyncIterator[Evidence]:
         *(_roll(context, bodies, *item) for item in accepted.items()),
     ):
         yield observation
-    if "appID" not in lacking_fields(context):
+    if "appID" not in context.lacking_fields():
         candidates = {"appID": texts(bodies.word("app"))}
         fields = await find_accepted_endpoint(context, probe, candidates)
         yield await _create_and_fetch(context, bodies, "appID", fields)
@@ -100,7 +99,7 @@ async def _find_accepted(
     """The fields of endpoints that the target accepts: one with all the texts, and one with each
     mechanism that it accepts.
     """
-    lacking = lacking_fields(context)
+    lacking = context.lacking_fields()
     candidates = {
         field: values for field, values in endpoint_texts(bodies).items() if field not in lacking
     }

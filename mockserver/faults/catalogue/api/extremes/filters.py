@@ -1,4 +1,4 @@
-"""Filters that find more than what is equal, and pages that are empty too early (2.2, 4.4)."""
+"""Filters that find more than what is equal, and pages that are empty too early (2.2, 4.4, 4.7)."""
 
 from typing import Final
 
@@ -52,6 +52,37 @@ class NamesMatchedByPrefix(LooserListing):
     """The filter by name also finds names that begin with what was asked for."""
 
     column = "name"
+    term = "substr({column}, 1, length(:{column})) = :{column}"
+
+
+@fault(
+    "4.4-9",
+    seen="an index over the beginning of a long column",
+    shows_in=SHOWN,
+    where=owners_are_compared_whole,
+)
+class LongOwnersComparedInPart(LooserListing):
+    """The filter by owner ID compares the first 2,048 characters alone."""
+
+    term = "substr({column}, 1, 2048) = substr(:{column}, 1, 2048)"
+
+
+@fault(
+    "4.7-9",
+    seen="a database that compares texts without case",
+    shows_in=SHOWN,
+)
+class ProvidersMatchedInAnyCase(LooserListing):
+    """The filter by provider also finds providers that differ in case."""
+
+    column = "provider"
+
+
+@fault("4.7-11", shows_in=SHOWN)
+class TypesMatchedByPrefix(LooserListing):
+    """The filter by type also finds types that begin with what was asked for."""
+
+    column = "type"
     term = "substr({column}, 1, length(:{column})) = :{column}"
 
 

@@ -1,4 +1,4 @@
-"""Texts that are longer than a column or a buffer (sections 4.1, 4.2, 4.6 and 4.8)."""
+"""Texts that are longer than a column or a buffer (sections 2.5, 2.8 and 4.1 to 4.8)."""
 
 from typing import Any, Final
 
@@ -15,10 +15,14 @@ from hookproof.mockserver.faults.support.altered_responses import (
     Object,
 )
 from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.vocabulary import EventEcho
 
 SHOWN: Final = ("long_texts",)
 # The most bytes of a text column in several databases.
 MOST: Final = (1 << 16) - 1
+# The most characters of a header in several gateways.
+MOST_OF_HEADER: Final = 1 << 12
+SETTINGS: Final = ("url", "secret", "content_type", "slack_webhook_url", "support_email")
 FREE_TEXTS: Final = ("name", "description", "owner_id", "event_type", "idempotency_key")
 
 
@@ -28,8 +32,37 @@ def every_field_can_be_long(dialect: Dialect) -> bool:
     return not delivery.disabled_receives.value and delivery.event_type_header is None
 
 
-def _cut(value: Any) -> Any:
-    return value[:MOST] if isinstance(value, str) else value
+def endpoints_can_be_long(dialect: Dialect) -> bool:
+    """Whether long endpoints disturb nobody."""
+    return not dialect.delivery.disabled_receives.value
+
+
+def events_show_headers(dialect: Dialect) -> bool:
+    return dialect.representation.event_headers.prefers(EventEcho.SENT)
+
+
+def _cut(value: Any, most: int = MOST) -> Any:
+    """The value with every text in it cut."""
+    if isinstance(value, dict):
+        return {name: _cut(member, most) for name, member in value.items()}
+    return value[:most] if isinstance(value, str) else value
+
+
+class CutBodies(RequestPipeline):
+    """Cuts the texts in some fields of the bodies of one operation before they are stored."""
+
+    operation_id: str
+    fields: tuple[str, ...]
+    most = MOST
+
+    def _perform(self, call: OperationCall) -> OperationResult:
+        if call.operation.operation_id == self.operation_id:
+            body = {
+                name: _cut(value, self.most) if name in self.fields else value
+                for name, value in call.body.items()
+            }
+            call = msgspec.structs.replace(call, body=body)
+        return super()._perform(call)
 
 
 @fault(
@@ -77,4 +110,76 @@ class LongTextBreaks(RequestPipeline):
     def _perform(self, call: OperationCall) -> OperationResult:
         if any(isinstance(text, str) and len(text) > MOST for text in call.body.values()):
             raise internal_error()
+        return super()._perform(call)
+
+
+@fault(
+    "2.3-11",
+    "4.1-6",
+    "4.1-8",
+    "4.1-13",
+    "4.1-14",
+    seen="a database that cuts what does not fit its column",
+    shows_in=SHOWN,
+    where=endpoints_can_be_long,
+)
+class LongSettingsCut(CutBodies):
+    """The URL, secret, content type and contacts of an endpoint are cut to 65,535 characters."""
+
+    operation_id = "createEndpoint"
+    fields = SETTINGS
+
+
+@fault(
+    "2.5-2",
+    "2.5-11",
+    "2.5-12",
+    seen="a database that cuts what does not fit its column",
+    shows_in=SHOWN,
+    where=endpoints_can_be_long,
+)
+class LongCredentialsCut(CutBodies):
+    """The texts in an endpoint's authentication are cut to 65,535 characters."""
+
+    operation_id = "createEndpoint"
+    fields = ("authentication",)
+
+
+@fault(
+    "4.3-12",
+    seen="a database that cuts what does not fit its column",
+    shows_in=SHOWN,
+    where=endpoints_can_be_long,
+)
+class LongRolledSecretsCut(CutBodies):
+    """The secret that a roll is given is cut to 65,535 characters."""
+
+    operation_id = "expireEndpointSecret"
+    fields = ("secret",)
+
+
+@fault(
+    "2.8-5",
+    seen="a gateway that cuts long headers",
+    shows_in=SHOWN,
+    where=events_show_headers,
+)
+class LongCustomHeadersCut(CutBodies):
+    """The values of custom headers are cut to 4,096 characters."""
+
+    operation_id = "createBroadcastEvent"
+    fields = ("custom_headers",)
+    most = MOST_OF_HEADER
+
+
+@fault("2.8-4", "2.8-11", seen="a store that cuts what does not fit its column", shows_in=SHOWN)
+class LongDataCut(RequestPipeline):
+    """The texts in the data of an event are cut to 65,535 characters."""
+
+    def _perform(self, call: OperationCall) -> OperationResult:
+        if call.payload is not None:
+            cut = msgspec.json.encode(_cut(msgspec.json.decode(call.payload)))
+            # Spelled otherwise only where something is cut.
+            if len(cut) < len(call.payload) and len(call.payload) > MOST:
+                call = msgspec.structs.replace(call, payload=cut)
         return super()._perform(call)

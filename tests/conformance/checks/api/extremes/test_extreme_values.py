@@ -39,6 +39,7 @@ from tests.conformance.checks.api.examples_extremes import (
     endpoints_refused,
     long_text,
     near,
+    near_source,
     number_tried,
     page_sized,
     updated,
@@ -168,3 +169,11 @@ def test_a_dialect_that_does_not_say_what_is_left_out_allows_both() -> None:
     rules_of_check = replace(context(), dialect=silent)
     evidence = updated({"endpoints": []}, name="another")
     assert list(a_field_that_is_left_out_is_kept_or_cleared(evidence, rules_of_check)) == []
+
+
+@pytest.mark.parametrize("field", ["type", "provider"])
+def test_a_source_filter_that_refuses_an_unlisted_word_is_not_judged(field: str) -> None:
+    observed = near_source(field, {})
+    refused = refusal(400, "listSources", role="tried")
+    evidence = replace(observed, exchanges=(*observed.exchanges[:-1], refused))
+    assert verdicts(a_filter_does_not_find_what_is_only_near, evidence) == {}
