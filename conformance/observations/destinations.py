@@ -15,6 +15,9 @@ from hookproof.spec.dialect.model import Dialect
 # The content type of deliveries unless an endpoint says otherwise (section 2.3).
 CONTENT_TYPE: Final = "application/json"
 
+# What the marker of an event begins with.
+MARKED: Final = "event"
+
 # How many characters at the end of a marker tell the events of one run apart.
 OWN: Final = 10
 
