@@ -3,18 +3,24 @@
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Final
 
 from hookproof.spec.dialect.vocabulary import TimestampForm
 
 MILLISECONDS: Final = 1000
+# How many timestamps that were read are remembered.
+KEPT: Final = 4096
 _SECONDS: Final = re.compile(r"\d\d:\d\d:\d\d(?:\.(\d+))?")
 
 
 def unix_seconds(text: object, form: TimestampForm) -> float | None:
     """The time that a timestamp of this form names, in Unix seconds; None for anything else."""
-    if not isinstance(text, str):
-        return None
+    return _unix_seconds(text, form) if isinstance(text, str) else None
+
+
+@lru_cache(maxsize=KEPT)  # each is judged many times
+def _unix_seconds(text: str, form: TimestampForm) -> float | None:
     try:
         if form is TimestampForm.UNIX_MILLISECONDS:
             return int(text) / MILLISECONDS

@@ -131,16 +131,12 @@ class EncodedCredentials:
 
     def _replaced(self, content: bytes) -> bytes:
         # Hardly any text has one of them: that is told without a loop in Python.
-        halves = [(start, _windows(content[start:])) for start in range(0, WINDOW, STEP)]
-        if all(self._windows.keys().isdisjoint(windows) for _, windows in halves):
+        halves = (_windows(content[start:]) for start in range(0, WINDOW, STEP))
+        shown = {window for windows in halves for window in self._windows.keys() & windows}
+        if not shown:
             return content
-        hits = [
-            (start + WINDOW * place, window)
-            for start, windows in halves
-            for place, window in enumerate(windows)
-            if window in self._windows
-        ]
         pieces, end = [], 0
+        hits = ((at, window) for window in shown for at in _places_of(window, content))
         for start, pattern in self._found(content, hits):
             if start >= end:
                 pieces += [content[end:start], self._names[pattern]]
@@ -175,7 +171,9 @@ def rarest_place(pattern: bytes, known: Mapping[int, Sequence[Any]]) -> int:
     def commonness(place: int) -> tuple[bool, int, int]:
         part = pattern[place : place + SHORTEST]
         shared = sum(len(known.get(window, ())) for _, window in windows_at(pattern, place))
-        return pattern.count(part) > 1, shared, -len(set(part))
+        windows = (part[offset : offset + WINDOW] for offset in range(STEP))
+        is_repeated = any(pattern.count(window) > 1 for window in windows)
+        return is_repeated, shared, -len(set(part))
 
     last = len(pattern) - SHORTEST
     begin, end = range(0, min(last, MARGIN), STEP), range(last, max(last - MARGIN, -1), -STEP)
@@ -198,6 +196,16 @@ def windows_at(pattern: bytes, place: int) -> Iterator[tuple[int, int]]:
 def _windows(content: bytes) -> Sequence[int]:
     """The windows of a text side by side, as numbers of 64 bits, without what is left over."""
     return array("Q", content[: len(content) // WINDOW * WINDOW])
+
+
+def _places_of(window: int, content: bytes) -> Iterator[int]:
+    """Where a window is in a text, at every STEPth place."""
+    text = array("Q", [window]).tobytes()
+    at = content.find(text)
+    while at >= 0:
+        if at % STEP == 0:
+            yield at
+        at = content.find(text, at - at % STEP + STEP)
 
 
 def byte_array(value: Iterable[Any]) -> bytes | None:

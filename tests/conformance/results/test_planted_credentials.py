@@ -18,6 +18,8 @@ import pytest
 from hookproof.conformance.model.evidence import NotObserved
 from hookproof.conformance.observations.masking.encoded_credentials import (
     SHORTEST,
+    STEP,
+    WINDOW,
     byte_array,
     rarest_place,
     windows_at,
@@ -283,12 +285,20 @@ def test_what_anything_may_be_equal_to_is_masked_in_its_own_place_alone(text: st
         (b"01M84VJ9FPQX4T7ZRWNC", b"9FPQX4T7ZRWNC"),
         (b"whsec_5f1c9e0b" + b"x" * 100, b"whsec_5f1c9e0bxxxxx"),
         (b"secret-5f1c9e0b2a " + b"a longer text " * 9, b"secret-5f1c9e0b2a a longer text"),
-        (b"-----BEGIN-" + b"MIIEvQIBADAN" * 2 + b"-----------", b"MIIEvQIBADAN---"),
+        (b"-----BEGIN-" + b"MIIEvQIBADAN" * 2 + b"-----------", b"ADANMIIEvQIBADAN---"),
     ],
 )
 def test_what_a_credential_repeats_is_not_looked_for(credential: bytes, looked_for: bytes) -> None:
     place = rarest_place(credential, {})
     assert credential[place : place + SHORTEST] in looked_for
+
+
+def test_no_window_of_a_credential_that_was_filled_up_is_repeated() -> None:
+    credential = b"value-5f1c9e0b2a " + b"x" * 1200 + b" caf\xc3\xa9"
+    ends_alike = {window: [b""] for _, window in windows_at(credential, len(credential) - SHORTEST)}
+    place = rarest_place(credential, ends_alike)
+    windows = [credential[at : at + WINDOW] for at in range(place, place + STEP)]
+    assert [credential.count(window) for window in windows] == [1] * STEP
 
 
 def test_what_credentials_have_in_common_is_not_looked_for() -> None:
