@@ -12,6 +12,7 @@ from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.tolerances import SENT_WITHIN_S
 from hookproof.spec.dialect.model import Dialect
 
 CLIENT_ERRORS: Final = range(400, 500)
@@ -20,6 +21,8 @@ SERVER_ERRORS: Final = range(500, 600)
 # Too many requests, or a gateway or the service itself that is away for now: what becomes of the
 # request is not said (RFC 6585, section 4; RFC 9110, sections 15.6.3 to 15.6.5).
 NOT_NOW: Final = frozenset({429, 502, 503, 504})
+# The request did not arrive in time (RFC 9110, section 15.5.9): from a busy machine, if ever.
+TOO_SLOW: Final = 408
 
 # Roles of requests that no client sends, or outside the prefix of the API: what lies there may be
 # another service's (the document's preface).
@@ -79,6 +82,8 @@ def reaches_the_service(exchange: Exchange) -> bool:
 
 def was_answered(exchange: Exchange) -> bool:
     """Whether there was an answer that says what became of the request."""
+    if exchange.status == TOO_SLOW:
+        return exchange.duration_s <= SENT_WITHIN_S
     return exchange.status is not None and exchange.status not in NOT_NOW
 
 

@@ -372,6 +372,13 @@ def test_a_valid_request_that_is_refused_or_broken_fails(status: int) -> None:
     assert verdicts(a_valid_request_succeeds, evidence) == {"4.1-1": Verdict.FAIL}
 
 
+def test_a_request_that_may_have_been_sent_too_slowly_is_no_refusal() -> None:
+    at_once = observation(SucceedingRequests, exchange(status=408, body=b""))
+    slowly = tuple(replace(sent, duration_s=5.0) for sent in at_once.exchanges)
+    assert verdicts(a_valid_request_succeeds, replace(at_once, exchanges=slowly)) == {}
+    assert verdicts(a_valid_request_succeeds, at_once) == {"4.1-1": Verdict.FAIL}
+
+
 def test_a_large_body_that_took_long_to_arrive_proves_nothing() -> None:
     timed_out = replace(exchange("tried", status=408), duration_s=8.9)
     with pytest.raises(NotExaminedError, match=r"was answered 408 after 8\.9 s"):
