@@ -1,5 +1,5 @@
-"""Filters of portal links and sources, asked for a part, a prefix and another case of a value, and
-for patterns that match it (sections 4.4 and 4.7).
+"""Filters of portal links and sources, asked for a part and a prefix of a value, and for patterns
+that match it; those of portal links for another case, too (sections 4.4 and 4.7).
 
 Only what the dialect's way of comparing does not match is asked for.
 """
@@ -22,6 +22,8 @@ from hookproof.conformance.observations.lists.filters import NearFilter
 from hookproof.conformance.observations.preparation import Preparation
 
 FIELDS: Final = ("owner_id", "name")
+
+ANOTHER_CASE: Final = "another case"
 
 # How many characters are left out at an end, or stay before a wildcard.
 CUT: Final = 3
@@ -99,8 +101,7 @@ async def _ask_for_near_values(
 async def _ask_for_sources(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Ask for what is near to the provider and the type of the first source that has them.
 
-    The document knows no other way of comparing them than whole. A service may refuse what is no
-    word of its own.
+    Whether case counts is open. A service may refuse what is no word of its own.
     """
     sources = context.trial("sources to be filtered")
     if lacking := context.why_unasked("listSources"):
@@ -113,7 +114,9 @@ async def _ask_for_sources(context: ExperimentContext) -> AsyncIterator[Evidence
         if not isinstance(value, str) or len(value) <= CUT:
             continue
         control = await sources.call("listSources", role="control", query={field: value})
-        for near, wanted in _candidates(value, CUT_OF_WORD).items():
+        candidates = _candidates(value, CUT_OF_WORD)
+        candidates.pop(ANOTHER_CASE, None)
+        for near, wanted in candidates.items():
             asked = context.trial(f"{near} for the {field} of sources")
             asked.exchanges.extend((listed, control))
             query = {field: wanted}
@@ -131,12 +134,12 @@ def _patterns(value: str) -> Mapping[str, str]:
     }
 
 
-def _candidates(value: str, cut: int) -> Mapping[str, str]:
+def _candidates(value: str, cut: int) -> dict[str, str]:
     """The values near to this one, by what they are; none is empty or the value itself."""
     near = {
         "a part": value[cut:-cut],
         "a prefix": value[:-cut],
-        "another case": value.swapcase(),
+        ANOTHER_CASE: value.swapcase(),
         **_patterns(value),
     }
     return {name: wanted for name, wanted in near.items() if wanted not in ("", value)}

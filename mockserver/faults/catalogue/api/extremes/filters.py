@@ -5,7 +5,7 @@ from typing import Final
 import msgspec
 
 from hookproof.mockserver.api.paging import ListPage, Pager, Query
-from hookproof.mockserver.faults.registry import fault
+from hookproof.mockserver.faults.registry import fault, variant
 from hookproof.mockserver.faults.support.altered_pages import AlteredPages, with_pagination
 from hookproof.mockserver.store.keyset_paging import Listing
 from hookproof.spec.dialect.model import Dialect
@@ -67,11 +67,7 @@ class LongOwnersComparedInPart(LooserListing):
     term = "substr({column}, 1, 2048) = substr(:{column}, 1, 2048)"
 
 
-@fault(
-    "4.7-9",
-    seen="a database that compares texts without case",
-    shows_in=SHOWN,
-)
+@variant()
 class ProvidersMatchedInAnyCase(LooserListing):
     """The filter by provider also finds providers that differ in case."""
 
