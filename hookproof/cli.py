@@ -182,6 +182,7 @@ def main() -> None:
     if code is None:  # a command whose output is its whole result
         code = ExitCode.OK if problem is None else ExitCode.USAGE
     end_at_once_with(code)
+    gc.freeze()  # the interpreter looks for garbage before it ends, among all that was gathered
     sys.exit(code)
 
 

@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Iterator
+from itertools import chain
 from typing import Final
 
 from hookproof.conformance.run.gathering.schedule import ExperimentSchedule
@@ -20,9 +21,10 @@ def plan_lines(schedule: ExperimentSchedule, budget_s: float, expected_s: float)
     yield f"{experiments} in {projects}, about {expected_s:.0f} s on an otherwise idle machine:"
     for when, planned in (
         ("first", schedule.first),
+        ("quietly", schedule.quiet),
         ("side by side", schedule.beside),
+        *(("later", alike) for alike in schedule.late),
         ("then alone", schedule.last),
-        ("beside these", schedule.beside_last),
     ):
         names = ", ".join(experiment.name for experiment in planned)
         yield from textwrap.wrap(
@@ -43,7 +45,7 @@ def budget_warning(schedule: ExperimentSchedule, budget_s: float, expected_s: fl
     """That the run is near its time budget or beyond it, if it is, and what is left out first."""
     if expected_s < budget_s * NEAR:
         return None
-    late = ", ".join(experiment.name for experiment in schedule.last)
+    late = ", ".join(experiment.name for experiment in (*chain(*schedule.late), *schedule.last))
     first_of_all = f" (first of all {late})" if late else ""
     return (
         f"the run takes about {expected_s:.0f} s, and its time budget is {budget_s:g} s: what is"

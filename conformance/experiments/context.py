@@ -22,6 +22,7 @@ from hookproof.conformance.model.evidence import (
     PreconditionFailed,
 )
 from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.observations.destinations import MARKED
 from hookproof.conformance.target.capabilities import CAPABILITIES, MECHANISMS
 from hookproof.conformance.target.client import ApiClient, Key
 from hookproof.conformance.target.definition import Budgets, Fixtures, Project
@@ -138,8 +139,8 @@ class ExperimentContext:
     project's lists through the provision hooks, once for all experiments. `backlog` is that of the
     whole run. `shares_project` is whether other experiments work in the first project, so that each
     broadcast reaches their endpoints too. An experiment that goes first there calls
-    `let_others_broadcast` once that no longer disturbs it. `round_trip_s` is the way to the target
-    and back.
+    `let_others_broadcast` once that no longer disturbs it, be it only events with markers.
+    `round_trip_s` is the way to the target and back.
     """
 
     experiment: str
@@ -165,7 +166,7 @@ class ExperimentContext:
     backlog: Backlog
     shares_project: bool = False
     round_trip_s: float = 0.0
-    let_others_broadcast: Callable[[], None] = field(default=lambda: None)
+    let_others_broadcast: "LetBroadcast" = field(default=lambda **_: None)
 
     def presence(self, capability: str) -> Presence:
         """What the target file says about a capability of the target."""
@@ -217,6 +218,17 @@ class ExperimentContext:
     def word(self, stem: str) -> str:
         """A word that begins with the stem and that no other call of this run returns."""
         return f"{stem}-{self.nonce}{self.random.getrandbits(40):010x}"
+
+
+def marker_of_run(nonce: str) -> str:
+    """What the markers of all events of a run begin with."""
+    return f"{MARKED}-{nonce}"
+
+
+class LetBroadcast(Protocol):
+    """What lets others broadcast where an experiment goes first."""
+
+    def __call__(self, *, only_marked: bool = False) -> None: ...
 
 
 class ListSeeding(Protocol):

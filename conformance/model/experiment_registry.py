@@ -30,14 +30,17 @@ class Sharing(StrEnum):
     the target, or could not be seen, is gathered again when all others have ended.
     FIRST: like CONFIRMED, and broadcasts of others would be in its way. They wait until it has
     ended, or has said that they no longer matter.
-    ALONE: it runs when all others have ended, but for quiet ones: it would delay them, or they
-    would hide what is wrong.
-    QUIET: it never broadcasts, so that it may as well run beside those that are alone.
+    LATE: like CONFIRMED, and it begins when those beside others have ended, since all broadcasts
+    reach its endpoints, and are costly there.
+    ALONE: it runs when all others have ended: it would delay them, or they would hide what is
+    wrong.
+    QUIET: it never broadcasts, so that it runs while broadcasts of others wait.
     """
 
     BESIDE = "beside"
     CONFIRMED = "confirmed"
     FIRST = "first"
+    LATE = "late"
     ALONE = "alone"
     QUIET = "quiet"
 

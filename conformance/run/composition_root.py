@@ -33,6 +33,7 @@ from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.results.run_file import NAME, Header, Run, RunWriter, read_run
 from hookproof.conformance.run.gathering.interruption import INTERRUPTED, Interruption
 from hookproof.conformance.run.gathering.schedule import ExperimentSchedule, schedule_of
+from hookproof.conformance.run.gathering.shared_interpreter import shared_interpreter
 from hookproof.conformance.run.intake import Intake
 from hookproof.conformance.run.plan import RunPlan
 from hookproof.conformance.run.repetitions import merge_repetitions
@@ -192,7 +193,7 @@ class RepeatedRun:
 
     def _run_once(self, writer: RunWriter | None, repetition: int) -> tuple[RunWriter, Ledger]:
         plan = _run_plan(self.settings, self.requirements)
-        with Runner(plan) as runner, self._progress(runner) as note:
+        with shared_interpreter(), Runner(plan) as runner, self._progress(runner) as note:
             self.interruption.calls(runner.stop)
             environment = runner.open()
             mask = Mask.of(environment.target, plan.dialect)  # keys differ by repetition
@@ -210,6 +211,7 @@ class RepeatedRun:
                 return entry
 
             runner.begin(intake, keep_open=True)
+            runner.wait_for_crowd()
             ledger = judge_all(self.requirements, judge, runner, max_fail=self.settings.max_fail)
             shrinking = Shrinking(
                 checks=all_checks(),

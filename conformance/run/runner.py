@@ -8,16 +8,16 @@ when `stop` is called. Evidence gathered before that is kept.
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, InvalidStateError, wait
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from types import TracebackType
 from typing import Final, Self
 
 from hookproof.conformance.experiments.backlog import Backlog
-from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.conformance.experiments.context import ExperimentContext, marker_of_run
 from hookproof.conformance.experiments.support.seeding import Seeding
 from hookproof.conformance.grading.doubt import is_doubtful
 from hookproof.conformance.grading.grader import error_line
@@ -26,8 +26,9 @@ from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import Experiment, Sharing
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.run.gathering.experiment_run import ExperimentRun
+from hookproof.conformance.run.gathering.order import gather_in_order
 from hookproof.conformance.run.gathering.run_contexts import RunContexts
-from hookproof.conformance.run.gathering.schedule import HELD_BACK_S, Passages, schedule_of
+from hookproof.conformance.run.gathering.schedule import Passages, schedule_of
 from hookproof.conformance.run.intake import Intake
 from hookproof.conformance.run.plan import ContextFactory, FollowUp, RunPlan
 from hookproof.conformance.run.target_watch import TargetWatch
@@ -44,9 +45,6 @@ CANCELLED_WITHIN_S: Final = 5.0
 CLOSED_WITHIN_S: Final = 15.0
 # The name under which follow-up work gets its context.
 FOLLOW_UP: Final = "afterwards"
-# This many busy experiments load a target fully. More would only delay the start of the others,
-# which mostly wait.
-BUSY_AT_ONCE: Final = 4
 UNCONFIRMED: Final = (
     "what it saw beside other experiments spoke against the target, and there was no time left to"
     " see it again by itself"
@@ -66,6 +64,7 @@ class Runner:
         self._environment: Future[Environment] = Future()
         self._intake: Future[Intake] = Future()
         self._keeps_open = False
+        self._crowd_over = threading.Event()
         self._follow_up: Future[FollowUp] = Future()
         self._follow_up_error: Future[str | None] = Future()
         names = [experiment.name for experiment in plan.experiments]
@@ -110,6 +109,13 @@ class Runner:
         """
         self._keeps_open = keep_open
         self._intake.set_result(intake)
+
+    def wait_for_crowd(self) -> None:
+        """Wait until the experiments that never wait have ended, or the run has.
+
+        What is judged before that delays them: both threads share one interpreter.
+        """
+        self._crowd_over.wait()
 
     def run_follow_up(self, follow_up: FollowUp) -> str | None:
         """Run more work in the thread once the experiments have ended, and wait for it.
@@ -190,6 +196,7 @@ class Runner:
             self._settle(name, ending, self._ended_by or error_line(failure), 0.0)
         if not self._follow_up_error.done():
             self._follow_up_error.set_result(None)
+        self._crowd_over.set()
 
     async def _run_on_loop(self) -> None:
         self._main = asyncio.current_task()
@@ -261,7 +268,8 @@ class Runner:
         target, provision = environment.target, environment.target.provision
         fresh = provision.has("fresh_project")
         schedule = schedule_of(self._plan, target.projects, fresh=fresh)
-        passages = Passages(schedule, target.projects)
+        marker = marker_of_run(self._plan.nonce).encode()
+        passages = Passages(schedule, target.projects, marker)
         if not environment.embedded:  # that a hook of the embedded server fails is our error
             provision = noted_provision(provision, self.hook_failures)
         contexts = RunContexts(
@@ -273,10 +281,9 @@ class Runner:
             locks={project.id: asyncio.Lock() for project in target.projects},
             loop=self._loop,
         )
-        busy_slots = asyncio.Semaphore(BUSY_AT_ONCE)
         judged_by = CheckContext(dialect=self._plan.dialect, contract=self._plan.contract)
 
-        def context(experiment: Experiment, attempt: str = "") -> ExperimentContext:
+        def context(experiment: Experiment, attempt: str) -> ExperimentContext:
             name = experiment.name
             goes_first = schedule.sharing[name] is Sharing.FIRST
             client = api if goes_first else api.held_back(passages.passed)
@@ -289,24 +296,16 @@ class Runner:
                 self._observations[name], all_checks(), judged_by
             )
 
-        async def run(experiment: Experiment) -> None:
-            test = doubtful if schedule.is_confirmed(experiment) else None
-            async with busy_slots if experiment.busy else nullcontext():
-                try:
-                    await self._gather(experiment, context(experiment), intake, watch, test)
-                finally:
-                    passages.release(experiment.name)
+        async def gather(
+            experiment: Experiment, /, *, beside: bool = False, attempt: str = ""
+        ) -> None:
+            test = doubtful if beside and schedule.is_confirmed(experiment) else None
+            await self._gather(experiment, context(experiment, attempt), intake, watch, test)
 
-        async def run_in_turn(experiments: Sequence[Experiment], attempt: str = "") -> None:
-            for experiment in experiments:
-                await self._gather(experiment, context(experiment, attempt), intake, watch)
-
-        at_most = self._loop.call_later(HELD_BACK_S, passages.release_all)
-        await asyncio.gather(*map(run, schedule.at_once))
-        at_most.cancel()
-        await asyncio.gather(*map(run, schedule.beside_last), run_in_turn(schedule.last))
-        again = [each for each in self._plan.experiments if each.name in self._unconfirmed]
-        await run_in_turn(again, "again")
+        await gather_in_order(schedule, passages, gather, self._crowd_over.set)
+        for experiment in self._plan.experiments:
+            if experiment.name in self._unconfirmed:
+                await gather(experiment, attempt="again")
         if self._keeps_open:
             follow_up = await asyncio.wrap_future(self._follow_up)
             if not self._stop.is_set():

@@ -86,10 +86,12 @@ class ApiClient:
         self.pacing = pacing or Pacing()
         self.endpoints = endpoints or CreatedEndpoints()
         self._session: aiohttp.ClientSession | None = None
-        self._hold_back: Callable[[Project], Awaitable[None]] | None = None
+        self._hold_back: Callable[[Project, bytes], Awaitable[None]] | None = None
 
-    def held_back(self, hold_back: Callable[[Project], Awaitable[None]]) -> Self:
-        """The same client, which is open already, with broadcasts that wait for `hold_back`."""
+    def held_back(self, hold_back: Callable[[Project, bytes], Awaitable[None]]) -> Self:
+        """The same client, which is open already, with broadcasts that wait for `hold_back`, which
+        is called with their bodies.
+        """
         client = copy(self)
         client._hold_back = hold_back  # noqa: SLF001 its own class
         return client
@@ -197,7 +199,7 @@ class ApiClient:
         The headers of the connection are added, and take the place of others of the same name.
         """
         if operation_id == "createBroadcastEvent" and self._hold_back is not None:
-            await self._hold_back(project)
+            await self._hold_back(project, content or b"")
 
         async def send() -> Exchange:
             return await self._send(

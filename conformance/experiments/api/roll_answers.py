@@ -17,7 +17,7 @@ EXPIRY_S = 2.0
 LONGEST_WAIT_S = 5.0
 
 
-@experiment("roll_answers", observes=(RollAnswer, ExpiredSecret), busy=True, sharing=Sharing.QUIET)
+@experiment("roll_answers", observes=(RollAnswer, ExpiredSecret), sharing=Sharing.QUIET)
 async def roll_answers(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Roll with both fields given, a second time, without expiration, without a secret, and until
     the old one has expired.

@@ -44,7 +44,9 @@ RESERVED = ".invalid"
 
 @experiment("sweep", observes=(GeneratedExchange, Preparation))
 async def sweep(context: ExperimentContext) -> AsyncIterator[Evidence]:
-    """Send every generated request, in the order in which they were generated."""
+    """Send every generated request, in the order in which they were generated; broadcasts last,
+    since they may have to wait for other experiments.
+    """
     trial = context.trial("resources to ask for")
     bodies = RequestBodies.of(context)
     async with context.portal_links:
@@ -83,13 +85,11 @@ async def _send_generated(
         examples=EXAMPLES[context.profile],
     )
     try:
-        async for request in requests:
+        async for request in _with_broadcasts_last(requests, harmless):
             if context.why_unasked(request.operation_id):
                 continue
             trial = context.trial(_name(request))
-            pending.append(
-                asyncio.create_task(_send_and_observe(context, trial, harmless.prepared(request)))
-            )
+            pending.append(asyncio.create_task(_send_and_observe(context, trial, request)))
             if len(pending) >= IN_FLIGHT:
                 yield await pending.pop(0)
         while pending:
@@ -99,6 +99,20 @@ async def _send_generated(
         for task in pending:
             task.cancel()
         await asyncio.gather(*pending, return_exceptions=True)
+
+
+async def _with_broadcasts_last(
+    requests: AsyncIterator[GeneratedRequest], harmless: "HarmlessRequests"
+) -> AsyncIterator[GeneratedRequest]:
+    broadcasts = []
+    async for request in requests:
+        prepared = harmless.prepared(request)
+        if request.operation_id == "createBroadcastEvent":
+            broadcasts.append(prepared)
+        else:
+            yield prepared
+    for broadcast in broadcasts:
+        yield broadcast
 
 
 def _name(request: GeneratedRequest) -> str:

@@ -2,8 +2,9 @@
 
 Where each has a project of its own, all begin at once. Where projects are shared, broadcasts reach
 the endpoints of others: `Sharing` says what that means for an experiment. Broadcasts of the others
-wait for those that go first. Those that must be alone go last, one by one, beside those that
-broadcast nothing. What has to be confirmed is gathered again when all have ended.
+wait for those that go first. Meanwhile those run that broadcast nothing. Some begin when the crowd
+is over, one by one, and those that must be alone go last. What has to be confirmed is gathered
+again when all have ended.
 """
 
 import asyncio
@@ -17,13 +18,16 @@ from hookproof.conformance.run.plan import RunPlan
 from hookproof.conformance.target.definition import Project
 from hookproof.conformance.target.project_assignment import assign_projects
 
+# What speaks against the target in one of these is gathered again.
+CONFIRMED_ALONE: Final = (Sharing.CONFIRMED, Sharing.FIRST, Sharing.LATE)
+
 # How long broadcasts are held back at most; what was to be first is gathered again then.
 HELD_BACK_S: Final = 6.0
 
 # About how long what runs side by side takes on an otherwise idle machine, with the start and the
 # reports, and each that goes last.
-BESIDE_S: Final = {Profile.QUICK: 8.0, Profile.STANDARD: 24.0, Profile.DEEP: 75.0}
-ALONE_S: Final = {Profile.QUICK: 3.0, Profile.STANDARD: 3.5, Profile.DEEP: 20.0}
+BESIDE_S: Final = {Profile.QUICK: 7.0, Profile.STANDARD: 23.0, Profile.DEEP: 75.0}
+ALONE_S: Final = {Profile.QUICK: 0.5, Profile.STANDARD: 0.5, Profile.DEEP: 20.0}
 # How long the start and the reports take.
 AROUND_S: Final = 2.0
 
@@ -45,8 +49,8 @@ class ExperimentSchedule:
 
     @property
     def at_once(self) -> tuple[Experiment, ...]:
-        """What begins at once; those that go first wait for nothing."""
-        return (*self.first, *self.beside)
+        """What begins at once, in this order: those that wait long before those that are busy."""
+        return (*self.first, *sorted((*self.quiet, *self.beside), key=lambda each: each.busy))
 
     @property
     def first(self) -> tuple[Experiment, ...]:
@@ -54,20 +58,35 @@ class ExperimentSchedule:
         return self._of(Sharing.FIRST)
 
     @property
+    def quiet(self) -> tuple[Experiment, ...]:
+        """Those that broadcast nothing, and so need not wait for those that go first."""
+        return self._of(Sharing.QUIET)
+
+    @property
     def beside(self) -> tuple[Experiment, ...]:
         """Those that run side by side."""
-        quiet = () if self.last else (Sharing.QUIET,)
-        return self._of(Sharing.CONFIRMED, Sharing.BESIDE, *quiet)
+        return self._of(Sharing.CONFIRMED, Sharing.BESIDE)
+
+    @property
+    def crowd(self) -> tuple[Experiment, ...]:
+        """Those that never wait: until they have ended, everything is busy."""
+        return tuple(each for each in self.experiments if each.busy)
+
+    @property
+    def late(self) -> tuple[tuple[Experiment, ...], ...]:
+        """What begins when the crowd is over: those of each profile side by side, the lightest
+        profile first.
+        """
+        by_profile = (
+            [each for each in self._of(Sharing.LATE) if each.profile is profile]
+            for profile in Profile
+        )
+        return tuple(tuple(alike) for alike in by_profile if alike)
 
     @property
     def last(self) -> tuple[Experiment, ...]:
-        """What begins when those at once have ended, one after the other."""
+        """What begins when all others have ended, one after the other."""
         return self._of(Sharing.ALONE)
-
-    @property
-    def beside_last(self) -> tuple[Experiment, ...]:
-        """Those that run side by side meanwhile."""
-        return self._of(Sharing.QUIET) if self.last else ()
 
     @property
     def is_shared(self) -> bool:
@@ -80,7 +99,7 @@ class ExperimentSchedule:
 
     def is_confirmed(self, experiment: Experiment) -> bool:
         """Whether what speaks against the target has to be gathered again, alone."""
-        return self.sharing[experiment.name] in (Sharing.CONFIRMED, Sharing.FIRST)
+        return self.sharing[experiment.name] in CONFIRMED_ALONE
 
     def going_first(self, project: Project) -> frozenset[str]:
         """The experiments for which broadcasts of others in this project wait."""
@@ -102,8 +121,13 @@ class ExperimentSchedule:
         if not all(experiment.name in usual_s for experiment in self.experiments):
             beside_s = AROUND_S + self.part * (BESIDE_S[self.profile] - AROUND_S)
             return beside_s + len(self.last) * ALONE_S[self.profile]
-        longest_s = max((usual_s[experiment.name] for experiment in self.at_once), default=0.0)
-        return AROUND_S + longest_s + sum(usual_s[experiment.name] for experiment in self.last)
+
+        def longest_s(experiments: Iterable[Experiment]) -> float:
+            return max((usual_s[experiment.name] for experiment in experiments), default=0.0)
+
+        late_s = longest_s(self.crowd) + sum(map(longest_s, self.late))
+        alone_s = sum(usual_s[experiment.name] for experiment in self.last)
+        return AROUND_S + max(longest_s(self.at_once), late_s) + alone_s
 
     def _of(self, *kinds: Sharing) -> tuple[Experiment, ...]:
         return tuple(each for each in self.experiments if self.sharing[each.name] in kinds)
@@ -142,24 +166,32 @@ def _is_shared(name: str, projects: Mapping[str, Sequence[Project]]) -> bool:
 class Passages:
     """Holds back broadcasts until the experiments that go first in their project let them pass.
 
-    `interrupted` are the experiments that took too long for that. Belongs to one event loop.
+    Those that have the `marker` of the run, so that their deliveries can be told from anything
+    else, may pass before the others. `interrupted` are the experiments that took too long. Belongs
+    to one event loop.
     """
 
-    def __init__(self, schedule: ExperimentSchedule, projects: Iterable[Project]) -> None:
+    def __init__(
+        self, schedule: ExperimentSchedule, projects: Iterable[Project], marker: bytes
+    ) -> None:
         self.interrupted: set[str] = set()
+        self._marker = marker
         self._first = {project.id: set(schedule.going_first(project)) for project in projects}
+        self._let_marked_pass: set[str] = set()
         self._open = {project: asyncio.Event() for project in self._first}
+        self._open_to_marked = {project: asyncio.Event() for project in self._first}
         self._note_open()
 
-    async def passed(self, project: Project) -> None:
-        """Wait until broadcasts in this project disturb nothing any more."""
-        is_open = self._open.get(project.id)
+    async def passed(self, project: Project, body: bytes) -> None:
+        """Wait until a broadcast with this body in this project disturbs nothing any more."""
+        is_open = (self._open_to_marked if self._marker in body else self._open).get(project.id)
         if is_open is not None:
             await is_open.wait()
 
-    def release(self, name: str) -> None:
+    def release(self, name: str, *, only_marked: bool = False) -> None:
         """Let others broadcast, as far as this experiment is concerned."""
-        for names in self._first.values():
+        self._let_marked_pass.add(name)
+        for names in () if only_marked else self._first.values():
             names.discard(name)
         self._note_open()
 
@@ -174,3 +206,5 @@ class Passages:
         for project, names in self._first.items():
             if not names:
                 self._open[project].set()
+            if names <= self._let_marked_pass:
+                self._open_to_marked[project].set()

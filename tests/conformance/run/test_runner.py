@@ -12,7 +12,8 @@ from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.model.evidence import Evidence, NotObserved, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import Gather, Sharing
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
-from hookproof.conformance.run.runner import BUSY_AT_ONCE, UNCONFIRMED
+from hookproof.conformance.run.gathering.order import BUSY_AT_ONCE
+from hookproof.conformance.run.runner import UNCONFIRMED
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.receiver.http.authority import Authority
 from tests.conformance.canned_evidence import CannedObservation, intake
@@ -197,6 +198,62 @@ def test_experiments_that_must_be_alone_come_after_all_others_and_one_by_one() -
     )
     assert {each.ending for each in gathered.values()} == {Ending.COMPLETE}
     assert (beside["a"], beside["b"]) == (["a"], ["b"])
+
+
+def test_late_ones_begin_when_no_other_is_busy() -> None:
+    order: list[str] = []
+    late_has_ended = asyncio.Event()
+
+    async def busy(context: ExperimentContext) -> None:
+        await context.trial("call").call("listSources", role="list")
+        order.append("busy")
+
+    async def waiting(_context: ExperimentContext) -> None:
+        await asyncio.wait_for(late_has_ended.wait(), 60)
+        order.append("waiting")
+
+    async def late(_context: ExperimentContext) -> None:
+        order.append("late")
+        late_has_ended.set()
+
+    experiments = [named(each.__name__, each) for each in (busy, waiting, late)]
+    results(*experiments, sharing={"late": Sharing.LATE}, busy=["busy"])
+    assert order == ["busy", "late", "waiting"]
+
+
+def test_the_crowd_is_over_before_those_that_wait_have_ended() -> None:
+    crowd_is_over = threading.Event()
+
+    async def busy(context: ExperimentContext) -> None:
+        await context.trial("call").call("listSources", role="list")
+
+    async def waiting(_context: ExperimentContext) -> None:
+        assert await asyncio.to_thread(crowd_is_over.wait, 60)
+
+    gathers = [named(each.__name__, each) for each in (busy, waiting)]
+    with stand_in(empty_page) as url, runner(url, *gathers, busy=["busy"]) as run:
+        run.open()
+        run.begin(intake(lambda _: None))
+        run.wait_for_crowd()
+        assert run.gathered("busy").ending is Ending.COMPLETE
+        assert run.under_way() == ("waiting",)
+        crowd_is_over.set()
+        assert run.gathered("waiting").ending is Ending.COMPLETE
+
+
+def test_a_run_that_is_stopped_has_no_crowd() -> None:
+    async def endless(_context: ExperimentContext) -> None:
+        await asyncio.Event().wait()
+
+    with (
+        stand_in(empty_page) as url,
+        runner(url, named("endless", endless), busy=["endless"]) as run,
+    ):
+        run.open()
+        run.begin(intake(lambda _: None))
+        run.stop("it was enough")
+        run.wait_for_crowd()
+        assert run.gathered("endless").ending is Ending.CUT
 
 
 def test_what_accuses_beside_others_is_gathered_again_without_them() -> None:

@@ -23,6 +23,8 @@ async def own_events(context: ExperimentContext) -> AsyncIterator[Evidence]:
 
 async def changes(scenario: Scenario) -> ResourceChanges:
     """A listening endpoint, a second one that is created and rolled, and a sentinel to both."""
+    # The others' deliveries are told apart by the markers of this run.
+    scenario.context.let_others_broadcast(only_marked=True)
     listening = await scenario.destination("listening")
     changing = await scenario.destination("changing")
     await scenario.roll("roll", changing, expiration_lasting(scenario, 0))

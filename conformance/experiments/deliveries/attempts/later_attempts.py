@@ -45,7 +45,7 @@ from hookproof.spec.dialect.groups.requests import accepted_timeout
 PATIENCE_S: Final = 20.0
 # How long the first two attempts wait for their answers, so that a time or a token of them is
 # outdated in the next one, however short the dialect's waits are.
-SLOW_S: Final = 2.0
+SLOW_S: Final = 1.75
 SLOW_ATTEMPTS: Final = 2
 TOKEN_LIFE_S: Final = 0.5
 TOKENS: Final = 40

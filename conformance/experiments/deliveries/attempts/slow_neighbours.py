@@ -35,7 +35,7 @@ STEP_S: Final = 0.3
 DRIP_S: Final = 0.2
 
 
-@experiment("slow_neighbours", observes=(SlowNeighbours,), sharing=Sharing.FIRST)
+@experiment("slow_neighbours", observes=(SlowNeighbours,), sharing=Sharing.LATE)
 async def slow_neighbours(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast to an endpoint that answers at once, alone and beside slow ones."""
     async for observation in run_scenarios(context, {"slow neighbours": beside_slow_ones}):

@@ -46,7 +46,7 @@ STEP_S: Final = 0.1
     observes=(FaultyCertificates, WithoutTls),
     profile=Profile.STANDARD,
     # Each later event in the project is tried at all its endpoints in vain, again and again.
-    sharing=Sharing.ALONE,
+    sharing=Sharing.LATE,
 )
 async def certificates(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast to endpoints with a trusted certificate and with faulty ones."""

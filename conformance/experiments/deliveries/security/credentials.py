@@ -1,7 +1,5 @@
 """Endpoints with outgoing credentials: do deliveries carry them (sections 2.3, 2.5 and 5)?"""
 
-import hashlib
-import ssl
 from collections.abc import AsyncIterator, Mapping
 from functools import partial
 from typing import Any, TypeVar
@@ -22,7 +20,6 @@ from hookproof.conformance.experiments.deliveries.security.oauth2 import (
 from hookproof.conformance.experiments.deliveries.security.token_server import MAPPED_FIELDS
 from hookproof.conformance.experiments.scenario import Scenario
 from hookproof.conformance.experiments.scenario_run import ScenarioFunction, run_scenarios
-from hookproof.conformance.experiments.support.client_certificate import issue_client_pair
 from hookproof.conformance.experiments.support.created_endpoints import (
     CreatedEndpoint,
     create_endpoint,
@@ -45,7 +42,6 @@ from hookproof.conformance.observations.delivery.security.credentials import (
     AUTHORIZED,
     ApiKeyDeliveries,
     BasicAuthDeliveries,
-    ClientCertificateDeliveries,
     FixedCredentials,
 )
 from hookproof.conformance.observations.delivery.security.oauth2 import (
@@ -63,7 +59,6 @@ from hookproof.conformance.observations.lists.endpoint_records import (
     SHOWN,
     RecordsInEvent,
 )
-from hookproof.conformance.target.capabilities import ENDED_BEFORE
 from hookproof.target.file_schema import Presence
 
 Fixed = TypeVar("Fixed", bound=FixedCredentials)
@@ -82,10 +77,9 @@ Fixed = TypeVar("Fixed", bound=FixedCredentials)
         RedirectedTokenUrl,
         ApiKeyDeliveries,
         BasicAuthDeliveries,
-        ClientCertificateDeliveries,
         RecordsInEvent,
     ),
-    sharing=Sharing.ALONE,
+    sharing=Sharing.LATE,
 )
 async def credentials(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast to an endpoint of each kind of authentication."""
@@ -107,7 +101,6 @@ async def credentials(context: ExperimentContext) -> AsyncIterator[Evidence]:
         "oauth2 redirected": redirected,
         "api_key": api_key,
         "basic_auth": basic_auth,
-        "client certificate": client_certificate,
         "records of credentials with texts that tell": telling_records,
     }
     async for observation in run_scenarios(context, scenarios):
@@ -151,19 +144,6 @@ async def basic_auth(scenario: Scenario) -> BasicAuthDeliveries:
             }
             for user, password in pairs
         ],
-    )
-
-
-async def client_certificate(scenario: Scenario) -> ClientCertificateDeliveries:
-    """A client certificate of the receiver's own authority."""
-    scenario.context.require_capability("mtls")
-    if not scenario.context.ends_tls:
-        raise PreconditionFailed(ENDED_BEFORE)
-    pair = await issue_client_pair(scenario.context, scenario.bodies.word("client"))
-    presenting = await scenario.destination(AUTHORIZED, mtls_client_cert=pair.mtls_client_cert)
-    await deliver_one(scenario, presenting)
-    return await scenario.observe(
-        ClientCertificateDeliveries, fingerprint=fingerprint(pair.certificate)
     )
 
 
@@ -232,10 +212,3 @@ async def shown_endpoint(scenario: Scenario, created: CreatedEndpoint) -> Mappin
             f" getEndpoint was answered {outcome(fetched)}"
         )
     return shown(fetched)
-
-
-def fingerprint(pem: str) -> str:
-    """The SHA-256 of the first certificate's DER form, in hex, as the receiver reports it."""
-    end = "-----END CERTIFICATE-----"
-    first = pem[: pem.index(end) + len(end)]
-    return hashlib.sha256(ssl.PEM_cert_to_DER_cert(first)).hexdigest()

@@ -35,6 +35,8 @@ WINDOWS_S: Final = (3.0, 9.0, 18.0)
 
 # How long to wait between two broadcasts of a window that is watched.
 STEP_S: Final = 0.4
+# How far behind the time in which nothing is judged the last one is: its arrival takes a moment.
+BEYOND_S: Final = 0.15
 
 
 @experiment("roll", observes=(RollsUnderTraffic,), sharing=Sharing.CONFIRMED)
@@ -127,12 +129,12 @@ async def broadcast_until_over(
 
     Raises PreconditionFailed if nothing did.
     """
-    end = scenario.context.loop.time() + length_s(scenario, expiration) + EXPIRY_S + STEP_S
-    number = 0
-    while scenario.context.loop.time() < end:
+    loop, number = scenario.context.loop, 0
+    end = loop.time() + length_s(scenario, expiration) + EXPIRY_S + BEYOND_S
+    while loop.time() < end:
         number += 1
         await scenario.broadcast(f"{stem} {number}")
-        await asyncio.sleep(STEP_S)  # paces the load
+        await asyncio.sleep(min(STEP_S, max(0.0, end - loop.time())))  # paces the load
     await scenario.broadcast(f"{stem} {number + 1}")
     arrived = await scenario.await_arrival(
         rolling, *(event for event in scenario.events if event.name.startswith(f"{stem} "))

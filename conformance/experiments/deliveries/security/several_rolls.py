@@ -20,7 +20,7 @@ from hookproof.conformance.observations.delivery.security.secret_roll import Rol
 from hookproof.conformance.observations.destinations import Destination
 
 # The windows in the order of the rolls, in seconds.
-WINDOWS_S: Final = (15.0, 18.0, 16.0, 17.0)
+WINDOWS_S: Final = (14.0, 17.0, 15.0, 16.0)
 # The longest window that is waited out. Where the dialect's unit is longer, only what follows each
 # roll at once is seen.
 LONGEST_S: Final = 20.0

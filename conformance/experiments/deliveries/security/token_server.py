@@ -25,7 +25,7 @@ MAPPED_FIELDS: Final = {"access_token": "issued", "expires_in": "lifetime", "tok
 GRANT: Final = "client_credentials"
 BEARER: Final = "Bearer"
 LONG_LIFE_S: Final = 3600
-SHORT_LIFE_S: Final = 1.5
+SHORT_LIFE_S: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,7 @@ from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.altered_endpoints import AlteredSettings
 
 SHOWN: Final = ("credentials",)
+CERTIFIED: Final = ("client_certificates",)
 
 
 @fault("2.5-3", "2.5-6", shows_in=SHOWN)
@@ -51,7 +52,7 @@ class BasicCredentialsCut(Authenticator):
         )
 
 
-@fault("2.3-17", shows_in=SHOWN)
+@fault("2.3-17", shows_in=CERTIFIED)
 class NoClientCertificate(AlteredSettings):
     """Deliveries present no client certificate."""
 
@@ -59,7 +60,7 @@ class NoClientCertificate(AlteredSettings):
         return msgspec.structs.replace(endpoint, client_certificate=None)
 
 
-@fault("2.3-18", seen="a connection pool that is shared", shows_in=SHOWN)
+@fault("2.3-18", seen="a connection pool that is shared", shows_in=CERTIFIED)
 class CertificateOfAnother(TlsContexts):
     """An endpoint without a client certificate is presented the one of another endpoint."""
 

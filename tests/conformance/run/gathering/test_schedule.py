@@ -6,7 +6,12 @@ from types import MappingProxyType
 
 from hookproof.conformance.model.experiment_registry import Experiment, Sharing, all_experiments
 from hookproof.conformance.model.profile import Profile
-from hookproof.conformance.run.gathering.schedule import ExperimentSchedule, Passages, schedule_of
+from hookproof.conformance.run.gathering.schedule import (
+    AROUND_S,
+    ExperimentSchedule,
+    Passages,
+    schedule_of,
+)
 from hookproof.conformance.run.plan import RunPlan
 from hookproof.conformance.target.definition import Project, Target
 from hookproof.conformance.target.project_assignment import projects_needed
@@ -19,8 +24,11 @@ KINDS = MappingProxyType(
         "c": Sharing.CONFIRMED,
         "d": Sharing.ALONE,
         "e": Sharing.QUIET,
+        "f": Sharing.LATE,
+        "g": Sharing.LATE,
     }
 )
+MARKER = b"event-of-this-run"
 
 
 def experiment(name: str, sharing: Mapping[Profile, Sharing]) -> Experiment:
@@ -30,8 +38,8 @@ def experiment(name: str, sharing: Mapping[Profile, Sharing]) -> Experiment:
         name=name,
         gather=gather,  # type: ignore[arg-type]
         observes=(),
-        profile=Profile.QUICK,
-        busy=False,
+        profile=Profile.STANDARD if name == "f" else Profile.QUICK,
+        busy=name in "be",
         sharing=sharing,
     )
 
@@ -78,11 +86,19 @@ def test_in_one_project_some_go_first_and_some_wait_for_all_others() -> None:
     assert plan.is_shared
 
 
-def test_what_broadcasts_nothing_runs_beside_those_that_are_alone_if_there_are_any() -> None:
-    plan = schedule(1, names="bde")
-    assert (names(plan.at_once), names(plan.last), names(plan.beside_last)) == (["b"], ["d"], ["e"])
-    without = schedule(1, names="be")
-    assert (names(without.at_once), names(without.beside_last)) == (["b", "e"], [])
+def test_what_broadcasts_nothing_begins_before_the_other_busy_ones() -> None:
+    plan = schedule(1, names="abce")
+    assert names(plan.at_once) == ["a", "c", "e", "b"]
+    assert names(plan.crowd) == ["b", "e"]
+
+
+def test_late_ones_begin_by_profile_and_are_confirmed() -> None:
+    plan = schedule(1, names="abfg")
+    assert [names(alike) for alike in plan.late] == [["g"], ["f"]]
+    assert names(plan.at_once) == ["a", "b"]
+    assert plan.last == ()
+    assert names(tuple(filter(plan.is_confirmed, plan.experiments))) == ["a", "f", "g"]
+    assert names(schedule(9, names="abfg").at_once) == ["a", "f", "g", "b"]
 
 
 def test_an_experiment_that_has_its_project_for_itself_needs_no_confirmation() -> None:
@@ -98,14 +114,16 @@ def test_the_expected_time_grows_with_what_is_alone_and_follows_an_earlier_run()
     slow = dict.fromkeys("abcd", 30.0)
     assert alone.expected_s(slow) == together.expected_s(slow) + 30.0
     assert alone.expected_s(slow, sending_s=500.0) > 500.0
+    late = schedule(1, names="abfg")
+    assert late.expected_s({"a": 1.0, "b": 2.0, "f": 3.0, "g": 4.0}) == AROUND_S + 2.0 + 3.0 + 4.0
 
 
 def test_broadcasts_wait_in_the_projects_of_those_that_go_first() -> None:
     async def run() -> list[str]:
-        passages, passed = Passages(schedule(2), projects(2)), list[str]()
+        passages, passed = Passages(schedule(2), projects(2), MARKER), list[str]()
 
         async def broadcast(project: Project) -> None:
-            await passages.passed(project)
+            await passages.passed(project, MARKER)
             passed.append(project.id)
 
         waiting = [asyncio.create_task(broadcast(project)) for project in projects(3)]
@@ -122,11 +140,34 @@ def test_broadcasts_wait_in_the_projects_of_those_that_go_first() -> None:
     assert asyncio.run(run()) == ["p2", "p3", "p1"]
 
 
+def test_marked_broadcasts_may_pass_before_the_others() -> None:
+    async def run() -> list[bytes]:
+        (project,) = projects(1)
+        passages, passed = Passages(schedule(1), [project], MARKER), list[bytes]()
+
+        async def broadcast(body: bytes) -> None:
+            await passages.passed(project, body)
+            passed.append(body)
+
+        unmarked, marked = b'{"data": {}}', b'{"data": "%s-1"}' % MARKER
+        waiting = [asyncio.create_task(broadcast(body)) for body in (unmarked, marked)]
+        await asyncio.sleep(0)
+        assert passed == []
+        passages.release("a", only_marked=True)
+        await waiting[1]
+        assert passed == [marked]
+        passages.release("a")
+        await waiting[0]
+        return passed
+
+    assert len(asyncio.run(run())) == 2
+
+
 def test_broadcasts_that_waited_too_long_pass_and_interrupt_those_that_went_first() -> None:
     async def run() -> set[str]:
-        passages = Passages(schedule(1), projects(1))
+        passages = Passages(schedule(1), projects(1), MARKER)
         passages.release_all()
-        await passages.passed(projects(1)[0])
+        await passages.passed(projects(1)[0], b"")
         return passages.interrupted
 
     assert asyncio.run(run()) == {"a"}
