@@ -219,6 +219,10 @@ class ExperimentContext:
         """A word that begins with the stem and that no other call of this run returns."""
         return f"{stem}-{self.nonce}{self.random.getrandbits(40):010x}"
 
+    def new_marker(self) -> str:
+        """A word that distinguishes an event from all others."""
+        return self.word(MARKED)
+
 
 def marker_of_run(nonce: str) -> str:
     """What the markers of all events of a run begin with."""

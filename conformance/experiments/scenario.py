@@ -40,13 +40,7 @@ from hookproof.conformance.model.evidence import Exchange, PreconditionFailed
 from hookproof.conformance.model.tolerances import BACKLOG_FACTOR
 from hookproof.conformance.observations.answer import refused, sent, shown_uid
 from hookproof.conformance.observations.deliveries import DeliveryObservation
-from hookproof.conformance.observations.destinations import (
-    MARKED,
-    Destination,
-    Event,
-    Roll,
-    shown_events,
-)
+from hookproof.conformance.observations.destinations import Destination, Event, Roll, shown_events
 from hookproof.conformance.target.client import encoded, encoded_with
 from hookproof.conformance.target.definition import Project
 from hookproof.process.lateness import LatenessMeter
@@ -78,7 +72,7 @@ class Scenario:
         self.events: list[Event] = []
         # The markers of the scenario begin alike, so that the receiver can tell its events from
         # those of other experiments in the same project.
-        self.marker_stem = self.bodies.word(MARKED)[:-OWN_TO_EVENT]
+        self.marker_stem = context.new_marker()[:-OWN_TO_EVENT]
         self._event_numbers = itertools.count(1)
         self._lateness = LatenessMeter(context.loop)
         self._receiving_from = 0.0

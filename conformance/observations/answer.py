@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
@@ -22,7 +23,7 @@ SERVER_ERRORS: Final = range(500, 600)
 # request is not said (RFC 6585, section 4; RFC 9110, sections 15.6.3 to 15.6.5).
 NOT_NOW: Final = frozenset({429, 502, 503, 504})
 # The request did not arrive in time (RFC 9110, section 15.5.9): from a busy machine, if ever.
-TOO_SLOW: Final = 408
+TOO_SLOW: Final = HTTPStatus.REQUEST_TIMEOUT
 
 # Roles of requests that no client sends, or outside the prefix of the API: what lies there may be
 # another service's (the document's preface).

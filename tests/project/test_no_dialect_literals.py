@@ -102,8 +102,8 @@ OWN: Final[Mapping[str, tuple[frozenset[object], str]]] = {
     "conformance/experiments/support/planned_walks.py": (frozenset({400}), "a count of pages"),
     "conformance/experiments/generated/sweep.py": (frozenset({400}), "a count of examples"),
     "conformance/observations/answer.py": (
-        frozenset({400}),
-        "where the client errors of HTTP begin",
+        frozenset({400, 408}),
+        "where the client errors of HTTP begin, and what RFC 9110 says of slow requests",
     ),
     "conformance/target/preflight.py": (
         frozenset({400, 401, 403}),
