@@ -30,8 +30,8 @@ class Sharing(StrEnum):
     the target, or could not be seen, is gathered again when all others have ended.
     FIRST: like CONFIRMED, and broadcasts of others would be in its way. They wait until it has
     ended, or has said that they no longer matter.
-    LATE: like CONFIRMED, and it begins when those beside others have ended, since all broadcasts
-    reach its endpoints, and are costly there.
+    LATE: like CONFIRMED, and it begins when the busy ones have ended, since all broadcasts reach
+    its endpoints, and are costly there.
     ALONE: it runs when all others have ended: it would delay them, or they would hide what is
     wrong.
     QUIET: it never broadcasts, so that it runs while broadcasts of others wait.

@@ -2,9 +2,9 @@
 
 Where each has a project of its own, all begin at once. Where projects are shared, broadcasts reach
 the endpoints of others: `Sharing` says what that means for an experiment. Broadcasts of the others
-wait for those that go first. Meanwhile those run that broadcast nothing. Some begin when the crowd
-is over, one by one, and those that must be alone go last. What has to be confirmed is gathered
-again when all have ended.
+wait for those that go first. Meanwhile those run that broadcast nothing. Some begin when no other
+is busy any more, and those that must be alone go last, one by one. What has to be confirmed is
+gathered again when all have ended.
 """
 
 import asyncio
