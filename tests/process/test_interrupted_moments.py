@@ -9,6 +9,8 @@ import pytest
 
 from hookproof.process.exit_codes import ExitCode
 from tests.conformance.command import environment, with_signals
+from tests.conformance.reference_server import reference_server, write_target_file
+from tests.source_tree import ROOT
 
 # A command that sends itself a signal just before it calls a function or a method.
 COMMAND = """
@@ -118,3 +120,18 @@ def test_what_was_measured_is_reported_whatever_comes_then(tmp_path: Path, momen
     stopped = stopped_before(f"hookproof.load.cli.load:{moment}", tmp_path, *LOAD)
     assert stopped.returncode == ExitCode.OK, stopped.stdout + stopped.stderr
     assert (tmp_path / "out" / "report.json").exists()
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_learning_that_is_stopped_writes_what_it_has_learned(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    place = "hookproof.conformance.learning.learner:learn_from_deliveries"
+    with reference_server(tmp_path, ROOT, "p1") as ready:
+        target = str(write_target_file(tmp_path, ready["api"], "p1"))
+        words = ("learn", "--target", target, "--profile", "quick")
+        stopped = stopped_before(place, tmp_path, *words, number=number)
+    assert stopped.returncode == ExitCode.INCOMPLETE, stopped.stdout + stopped.stderr
+    assert stopped.stdout.splitlines()[-1].startswith("INCOMPLETE  learning was interrupted")
+    for name in ("dialect.yaml", "learned.html"):
+        assert (tmp_path / "out" / name).stat().st_size > 0
