@@ -285,11 +285,15 @@ async def _carry_out(
         ) as ready:
             profile = ready.preparation.fitted(profile)
             if profile.search is not None:
-                return await _search(ready, profile, interrupts)
-            outcome = await ready.run(profile)
-            wrong = complaints(outcome, profile)
-            report = _summary(ready, profile, outcome, wrong, interrupted=outcome.interrupted)
-            return report, outcome.table
+                report, table = await _search(ready, profile, interrupts)
+            else:
+                outcome = await ready.run(profile)
+                wrong = complaints(outcome, profile)
+                report = _summary(ready, profile, outcome, wrong, interrupted=outcome.interrupted)
+                table = outcome.table
+    hooks = ready.preparation.hooks
+    left = {} if settings.base_url is None else hooks.left_at_target()
+    return {**report, "left_at_target": left, "failed_hooks": list(hooks.failures.words)}, table
 
 
 async def _search(

@@ -1,57 +1,18 @@
 """Signals at exact moments of a command: none is lost, from its start to its exit code."""
 
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from hookproof.process.exit_codes import ExitCode
-from tests.conformance.command import environment, with_signals
 from tests.conformance.reference_server import reference_server, write_target_file
+from tests.process.interrupted_command import stopped_before
 from tests.source_tree import ROOT
 
-# A command that sends itself a signal just before it calls a function or a method.
-COMMAND = """
-import importlib, os, sys
-
-module, _, name = {place!r}.partition(":")
-*holders, name = name.split(".")
-holder = importlib.import_module(module)
-for each in holders:
-    holder = getattr(holder, each)
-original = getattr(holder, name)
-
-def interrupted(*arguments, **named):
-    setattr(holder, name, original)
-    os.kill(os.getpid(), {number})
-    return original(*arguments, **named)
-
-setattr(holder, name, interrupted)
-sys.argv[0] = "hookproof"
-import hookproof.cli
-hookproof.cli.main()
-"""
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 CHECK = ("check", "--profile", "quick", "--only", "4.2-1")
 LOAD = ("load", "--rate", "20", "--duration", "1", "--drain", "60", "--keep-up", "600")
-
-
-def stopped_before(
-    place: str, folder: Path, *words: str, number: signal.Signals = signal.SIGTERM
-) -> subprocess.CompletedProcess[str]:
-    source = COMMAND.format(place=place, number=int(number))
-    return subprocess.run(
-        with_signals([sys.executable, "-P", "-c", source, *words, "--out", str(folder / "out")]),
-        cwd=folder,
-        env=environment(),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
 
 
 @pytest.mark.parametrize("number", SIGNALS)
