@@ -24,7 +24,6 @@ from hookproof.conformance.target.client import ApiClient
 from hookproof.conformance.target.definition import Project, Target
 from hookproof.conformance.target.environment import READY_WITHIN_S, copy_ca, tls_options
 from hookproof.conformance.target.hooks.created_endpoints import CreatedEndpoints
-from hookproof.conformance.target.hooks.hook_failures import HookFailures
 from hookproof.conformance.target.pacing import SLOWER, Pacing
 from hookproof.conformance.target.preflight import (
     LISTS,
@@ -39,6 +38,7 @@ from hookproof.receiver.client.child_process import child
 from hookproof.receiver.client.control_api import ReceiverClient
 from hookproof.receiver.http.address import Address
 from hookproof.spec.contract.service_contract import contract_for
+from hookproof.target.hooks.hook_failures import HookFailures
 from hookproof.target.hooks.provision import HookFailed
 
 DELIVERS: Final = "a delivery arrives"

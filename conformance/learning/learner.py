@@ -28,11 +28,11 @@ from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.run.plan import REQUESTS
 from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.environment import open_environment
-from hookproof.conformance.target.hooks.created_endpoints import AFTER_RUN, REMOVE
 from hookproof.conformance.target.pacing import LimitedForGood
 from hookproof.conformance.target.preflight import with_fresh_projects
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.spec.dialect.model import Dialect
+from hookproof.target.hooks.removable_endpoints import AFTER_RUN, REMOVE
 
 # How long the API, deliveries and experiments are asked at most, in seconds each, so that a target
 # that answers slowly ends a run with less that is learned.

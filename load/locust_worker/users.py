@@ -21,7 +21,7 @@ from hookproof.load.plan import (
     failure_reason,
     is_success,
 )
-from hookproof.load.profile.load_profile import BROADCAST
+from hookproof.load.profile.load_profile import BROADCAST, CREATION
 from hookproof.load.profile.schedule import Schedule
 from hookproof.target.connection import ApiConnection
 from hookproof.target.rate_answer import ApiPause, is_refusal, requested_pause_s
@@ -196,6 +196,8 @@ class LoadUser(FastHttpUser):
             status = response.status_code
             succeeded = status in call.statuses if call.statuses else is_success(status)
             if succeeded:
+                if operation_id == CREATION:
+                    self.work.sending.created(getattr(response, "beginning", b""))
                 response.success()
                 return None
             pause_s = requested_pause_s(status, response.headers)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from hookproof.load.figures import FIGURES, Unit, label
 from hookproof.load.reports.line_plot import Plot, PlotLine, svg
-from hookproof.load.reports.summary import GROUPS, what_was_run
+from hookproof.load.reports.summary import GROUPS, left_lines, what_was_run
 from hookproof.load.reports.time_series import rows
 from hookproof.pages.content_policy import policy_element
 
@@ -196,6 +196,18 @@ def _tables(report: Mapping[str, Any]) -> Iterator[str]:
     samples = [(kind, text) for kind, texts in report["samples"].items() for text in texts]
     yield _table("Samples of what went wrong", ("figure", "sample"), samples)
     yield _table("Left out", ("what", "why"), list(report["left_out"].items()))
+    yield from _after_the_run(report)
+
+
+def _after_the_run(report: Mapping[str, Any]) -> Iterator[str]:
+    if lines := left_lines(report):
+        yield f"<h2>After the run</h2>{''.join(f'<p>{escape(line)}.</p>' for line in lines)}"
+    left = report.get("left_at_target", {}).get("endpoints", ())
+    rows_left = [
+        (each["project"], each["uid"], "disabled" if each["is_disabled"] else "active")
+        for each in left[:MOST_ENDPOINT_ROWS]
+    ]
+    yield _table("Left at the target", ("project", "endpoint", ""), rows_left)
 
 
 def _table(title: str, columns: Sequence[str], cells: Sequence[Sequence[str]]) -> str:

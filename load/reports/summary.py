@@ -66,7 +66,8 @@ def summary(
     trials: Sequence[Mapping[str, Any]] = (),
     knee_limited_by: str | None = None,
 ) -> dict[str, Any]:
-    """The content of `report.json`; `wrong` is why the run fails.
+    """The content of `report.json`, but for what is left after the clean-up; `wrong` is why the run
+    fails.
 
     One that was interrupted is only incomplete, unless it has crossed a threshold by then.
     """
@@ -124,10 +125,25 @@ def console_report(report: Mapping[str, Any]) -> str:
     if report["figures"].get("limited"):
         lines.append(f"  {put_off(report['figures'])}")
     lines += [f"  {kind}, for example {samples[0]}" for kind, samples in report["samples"].items()]
+    lines += [f"  {line}" for line in left_lines(report)]
     wrong = report["complaints"]
     verdict = "; ".join(wrong) or "no threshold was crossed"
     lines.append(f"{report['verdict'].upper()}  {verdict}")
     return "\n".join(lines)
+
+
+def left_lines(report: Mapping[str, Any]) -> list[str]:
+    """What the run left at the target, and the hooks that failed then."""
+    left, lines = report.get("left_at_target") or {}, list[str]()
+    if endpoints := left.get("endpoints"):
+        active = sum(not endpoint["is_disabled"] for endpoint in endpoints)
+        lines.append(
+            f"{len(endpoints):,} endpoints are left at the target, {active:,} of them active, with"
+            " URLs that lead nowhere: report.json names them"
+        )
+    if removed := left.get("removed"):
+        lines.append(f"the hook remove_endpoint removed {removed:,} endpoints")
+    return lines + [f"your provision hook {words}" for words in report.get("failed_hooks", ())]
 
 
 def put_off(figures: Mapping[str, float | None]) -> str:

@@ -101,7 +101,7 @@ class TargetClient:
             answer = await self._answer(method, url, body)
         if not is_success(answer.status):
             raise _refusal(method, url, answer)
-        data = _data(answer.text)
+        data = data_of(answer.text)
         if data is None and needs_data:
             raise _refusal(method, url, answer, ", but the body has no object in data")
         return data or {}
@@ -137,7 +137,8 @@ def _reason(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
-def _data(text: str) -> Mapping[str, Any] | None:
+def data_of(text: str | bytes) -> Mapping[str, Any] | None:
+    """The `data` of an answer (section 2.1), None if there is no object there."""
     try:
         envelope = json.loads(text)
     except (ValueError, RecursionError):  # the latter for what is nested too deeply
