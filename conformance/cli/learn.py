@@ -16,6 +16,7 @@ from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.file import target_from
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.stop_signals import held_back
+from hookproof.process.terminal_text import message_text
 from hookproof.target.settings import UNDECIDED_DIALECT, Flags
 
 
@@ -69,7 +70,7 @@ def learn(context: click.Context, /, **options: Any) -> None:
 def _reported(learned: Learned, target: Target, out: Path, target_file: Path | None) -> int:
     """Show what was learned and write the files; the exit code. Raises CommandError."""
     for line in lines(learned):
-        click.echo(line)
+        click.echo(message_text(line))
     paths = write_files(learned, target, out, target_file=target_file)
     click.echo(f"Written: {', '.join(map(str, paths))}")
     if learned.interrupted:

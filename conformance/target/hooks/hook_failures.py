@@ -1,7 +1,7 @@
 """The user's provision hooks in a run: failures are noted, and what needs them is not observed."""
 
 from collections import Counter
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -21,6 +21,10 @@ class HookFailures:
     def note(self, failure: HookFailed) -> None:
         self._first.setdefault(failure.hook, failure.what)
         self._counts[failure.hook] += 1
+
+    def mask(self, mask: Callable[[str], str]) -> None:
+        """Mask what the hooks gave so far."""
+        self._first = {hook: mask(what) for hook, what in self._first.items()}
 
     def add(self, others: "HookFailures") -> None:
         """Count the failures that were noted elsewhere, too."""
