@@ -210,7 +210,8 @@ async def _check_delivery(
     try:
         await target.provision.after_endpoint_created(project, shown)
     except HookFailed as failure:
-        yield DoctorResult(what="the hook after_endpoint_created works", advice=str(failure))
+        advice = mask.quotation(str(failure))
+        yield DoctorResult(what="the hook after_endpoint_created works", advice=advice)
         yield DoctorResult(what=DELIVERS, untried="the endpoint may not be ready")
         return
     await asyncio.sleep(target.dialect.delivery.visible_within_s)

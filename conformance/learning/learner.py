@@ -25,6 +25,7 @@ from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.gathered_evidence import Gathered
 from hookproof.conformance.model.ledger import LeftBehind
 from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.run.plan import REQUESTS
 from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.environment import open_environment
@@ -85,6 +86,7 @@ def learn_target(
         if not answers.is_seen(KEY_FORMAT):
             raise
         _miss_the_rest(answers, INTERRUPTED)
+    session.hook_failures.mask(_mask_of(session).quotation)
     return Learned(
         answers=answers,
         exchanges=len(session.exchanges),
@@ -93,6 +95,14 @@ def learn_target(
         limit=session.pacing.words,
         hooks=session.hook_failures.words,
     )
+
+
+def _mask_of(session: ProbeSession) -> Mask:
+    """What masks the keys of a session and each credential that its exchanges show."""
+    mask = Mask.of(session.target, session.answers.dialect)
+    for exchange in session.exchanges:
+        mask.exchange(exchange)
+    return mask
 
 
 def _miss_the_rest(answers: LearnedAnswers, reason: str) -> None:

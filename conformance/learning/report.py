@@ -16,7 +16,7 @@ from hookproof.conformance.learning.learned_answers import (
 from hookproof.conformance.learning.learner import Learned
 from hookproof.conformance.target.definition import Target
 from hookproof.pages.content_policy import policy_element
-from hookproof.process.terminal_text import printable
+from hookproof.process.terminal_text import printable, without_passwords
 from hookproof.spec.catalogue import Gap, load_catalogue
 
 # A sign for each degree of certainty, so that readers need not distinguish colours (WCAG 1.4.1).
@@ -57,7 +57,7 @@ def rows(answers: LearnedAnswers) -> Iterator[Row]:
             tone=answer.certainty.name.lower(),
             value=_shown(answer),
             certainty=_how_sure(answer),
-            proof=printable(answer.shown_by or answer.reason),
+            proof=printable(without_passwords(answer.shown_by or answer.reason)),
         )
 
 
@@ -117,7 +117,7 @@ def page(learned: Learned, target: Target) -> str:
     return environment.get_template("learned.html").render(
         policy=policy_element(styles=[style]),
         style=style,
-        target=printable(target.base_url),
+        target=printable(without_passwords(target.base_url)),
         rows=list(rows(learned.answers)),
         summary=summary(learned),
     )

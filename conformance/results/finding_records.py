@@ -5,6 +5,7 @@ from typing import Any
 
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.ledger import Entry, Finding
+from hookproof.conformance.model.marks import NO_MARKS, Marks
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.catalogue import Level, Requirement
@@ -23,14 +24,18 @@ def finding_json(finding: Finding) -> dict[str, Any]:
         "cause": finding.cause,
         "shrunk": finding.shrunk,
         "follows_from": list(finding.follows_from),
+        "marks": finding.marks.to_json(),
         **_proof_json(finding),
     }
 
 
 def finding_of(event: Mapping[str, Any]) -> Finding:
     """Reverse `finding_json`; raises KeyError, TypeError or ValueError."""
-    follows_from = tuple(event.get("follows_from", ()))
-    return Finding(**{**event, "follows_from": follows_from, **_proof_of(event)})
+    further = {
+        "follows_from": tuple(event.get("follows_from", ())),
+        "marks": Marks.from_json(event["marks"]) if "marks" in event else NO_MARKS,
+    }
+    return Finding(**{**event, **further, **_proof_of(event)})
 
 
 def entry_json(entry: Entry) -> dict[str, Any]:

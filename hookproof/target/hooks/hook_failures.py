@@ -1,6 +1,7 @@
 """The failures of the user's provision hooks in a run, in words."""
 
 from collections import Counter
+from collections.abc import Callable
 
 from hookproof.target.hooks.provision import HookFailed
 
@@ -15,6 +16,10 @@ class HookFailures:
     def note(self, failure: HookFailed) -> None:
         self._first.setdefault(failure.hook, failure.what)
         self._counts[failure.hook] += 1
+
+    def mask(self, mask: Callable[[str], str]) -> None:
+        """Mask what the hooks gave so far."""
+        self._first = {hook: mask(what) for hook, what in self._first.items()}
 
     def add(self, others: "HookFailures") -> None:
         """Count the failures that were noted elsewhere, too."""
