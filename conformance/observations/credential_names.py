@@ -10,43 +10,48 @@ import base64
 import json
 import re
 import threading
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
+from hookproof.conformance.observations.masking.credential_places import (
+    MEMBERS,
+    NAMES,
+    NUMBER,
+    PUBLIC,
+    SECRETS,
+    SIGNING_KEY,
+    VALUE,
+    credential_places,
+    may_have_credentials,
+    with_plain_names,
+)
 from hookproof.conformance.observations.masking.encoded_credentials import (
+    DEPTH,
     array_like,
     byte_array,
+    is_unmistakable,
     may_be_word,
 )
-
-# Members whose texts are always credentials; the last two are fields of our own observations.
-MEMBERS: Final = (
-    "secret",
-    "client_secret",
-    "password",
-    "header_value",
-    "client_key",
-    "secret_key",
-    "access_key_id",
-    "service_account",
-    "auth_key",
-    "token",
-    "old_secret",
-    "new_secret",
+from hookproof.conformance.observations.masking.nested_texts import (
+    Nested,
+    decoded,
+    has_nested_texts,
+    may_be_nested,
+    nested_base64,
+    nested_bytes,
+    nested_texts,
 )
 
 # Members beside which `token` is that of a portal link, not of the receiver.
 PORTAL_LINK: Final = frozenset({"auth_key", "auth_type"})
-
-# Members that are credentials within these (sections 2.4 and 2.5).
-INNER: Final = {"secrets": ("value",), "signing_key": ("d", "p", "q", "dp", "dq", "qi")}
 
 FORM_MEMBERS: Final = (b"client_secret", b"client_assertion", b"password")
 FORM: Final = re.compile(rb"(?:^|(?<=&))(%s)=([^&\s]+)" % b"|".join(FORM_MEMBERS))
 
 # Fields of observations that hold credentials in a list: access tokens that the receiver's token
 # server issued, secrets that signed.
-LISTED: Final = frozenset({"issued", "secrets", "known_secrets", "in_order", "given"})
+LISTED: Final = frozenset({"issued", SECRETS, "known_secrets", "in_order", "given"})
 
 NAME: Final = re.compile(r"secret#[0-9]+")
 _NAME_IN_BODY: Final = re.compile(NAME.pattern.encode())
@@ -55,26 +60,13 @@ _NAME_IN_BODY: Final = re.compile(NAME.pattern.encode())
 LONG: Final = 8
 DISTINCTIVE: Final = 20
 
-_TEXT: Final = rb'"(?:[^"\\]|\\.)*"'
-_MEMBER: Final = re.compile(rb'("(?:%s)"\s*:\s*)(%s)' % ("|".join(MEMBERS).encode(), _TEXT))
-# The same in JSON within JSON: each quote has a backslash before it, each backslash too.
-_MEMBER_WITHIN: Final = re.compile(
-    rb'(\\"(?:%s)\\"\s*:\s*)\\"((?:[^"\\]|\\\\(?:\\["\\]|[^"\\]))*)\\"' % "|".join(MEMBERS).encode()
-)
-# A credential as an array of bytes (section 2.7).
-_BYTES_MEMBER: Final = re.compile(rb'("service_account"\s*:\s*)(\[[\d,\s]*\])')
-_BLOCK: Final = re.compile(
-    rb'"(?:secrets"\s*:\s*\[(?:[^\]"]|%s)*\]|signing_key"\s*:\s*\{(?:[^}"]|%s)*\})' % (_TEXT, _TEXT)
-)
-_INNER: Final = re.compile(
-    rb'("(?:%s)"\s*:\s*)(%s)'
-    % ("|".join(name for names in INNER.values() for name in names).encode(), _TEXT)
-)
+# A number with fewer digits is no credential.
+LONG_NUMBER: Final = 6
 
-# A body with none of these has no credentials, so that it need not be searched.
-_SIGNS: Final = tuple(
-    name.encode()
-    for name in ("secret", "password", "_key", "token", "header_value", "service_account")
+# A member of JSON within JSON that cannot be read: each quote has a backslash before it, each
+# backslash too.
+_MEMBER_WITHIN: Final = re.compile(
+    rb'(\\"(?:%s)\\"\s*:\s*)\\"((?:[^"\\]|\\\\(?:\\["\\]|[^"\\]))*)\\"' % NAMES
 )
 _RUN: Final = re.compile(rb"[A-Za-z0-9_\-+/=]{8,}")
 _DIVIDER: Final = re.compile(rb"([/=])")
@@ -106,15 +98,7 @@ class Credentials:
 
     def content(self, content: bytes, found_names: dict[str, str]) -> bytes:
         """A body with names in place of the credentials in its JSON or form members."""
-        if not any(sign in content for sign in _SIGNS):
-            return content
-        content = _BLOCK.sub(
-            lambda block: _INNER.sub(lambda match: self._named(match, found_names), block[0]),
-            content,
-        )
-        content = _MEMBER.sub(lambda match: self._named(match, found_names), content)
-        content = _MEMBER_WITHIN.sub(lambda match: self._named_within(match, found_names), content)
-        content = _BYTES_MEMBER.sub(lambda match: self._named_bytes(match, found_names), content)
+        content = self._json(content, found_names, DEPTH)
         if not any(name + b"=" in content for name in FORM_MEMBERS):
             return content
         return FORM.sub(
@@ -123,6 +107,40 @@ class Credentials:
             ),
             content,
         )
+
+    def _json(self, content: bytes, found_names: dict[str, str], depth: int) -> bytes:
+        """A JSON text with names, and so the texts within it down to this depth."""
+        content = with_plain_names(content)
+        if may_have_credentials(content):
+            content = _spliced(
+                content,
+                (
+                    (start, end, self._token(content[start:end], found_names))
+                    for start, end in credential_places(content)
+                ),
+            )
+            if has_nested_texts(content):
+                content = self._nested(content, nested_texts(content), found_names, depth)
+                content = _MEMBER_WITHIN.sub(
+                    lambda match: self._named_within(match, found_names), content
+                )
+        content = self._nested(content, nested_bytes(content), found_names, depth)
+        return self._nested(content, nested_base64(content), found_names, depth)
+
+    def _nested(
+        self, content: bytes, nested: Iterable[Nested], found_names: dict[str, str], depth: int
+    ) -> bytes:
+        if not depth:
+            return content
+        return _spliced(content, self._nested_parts(nested, found_names, depth - 1))
+
+    def _nested_parts(
+        self, nested: Iterable[Nested], found_names: dict[str, str], depth: int
+    ) -> "Iterator[_Part]":
+        for each in nested:
+            masked = self._json(each.content, found_names, depth)
+            if masked != each.content:
+                yield each.start, each.end, each.written(masked)
 
     def unmask(self, content: bytes) -> bytes:
         """A JSON body with the credentials in place of their names, to be sent again."""
@@ -136,14 +154,18 @@ class Credentials:
 
         `members` are further members that hold credentials.
         """
+        if isinstance(value, str):
+            return self._text(value, found_names)
         if isinstance(value, list | tuple):
             return [self.value(item, found_names, members) for item in value]
         if not isinstance(value, dict):
             return value
-        tokens_of_receiver = {"token"} if PORTAL_LINK.isdisjoint(value) else set()
-        credential_members = {*MEMBERS, *members} - tokens_of_receiver
+        of_receiver = {"token"} if PORTAL_LINK.isdisjoint(value) else set()
+        credential_members = {*MEMBERS, *members} - of_receiver
         return {
-            name: self._member(name, item, found_names, name in credential_members)
+            name: self._below(item, found_names)
+            if name in credential_members
+            else self._member(name, item, found_names)
             for name, item in value.items()
         }
 
@@ -162,6 +184,13 @@ class Credentials:
             lambda match: (match[1] or "") + self.name(match[2], found_names), value, count=1
         )
 
+    def _text(self, text: str, found_names: dict[str, str]) -> str:
+        if not may_be_nested(text):
+            return text
+        written = json.dumps(text, ensure_ascii=False).encode("utf-8", "surrogatepass")
+        masked = self._json(written, found_names, DEPTH)
+        return text if masked == written else str(json.loads(masked))
+
     def name(self, text: str, found_names: dict[str, str]) -> str:
         """The name of a credential; a text that is not one is returned as it is."""
         if (
@@ -175,30 +204,82 @@ class Credentials:
             found_names[text] = self._names.setdefault(text, f"secret#{len(self._names) + 1}")
         return found_names[text]
 
-    def _member(
-        self, name: str, value: Any, found_names: dict[str, str], is_credential: bool
-    ) -> Any:
-        if is_credential and isinstance(value, str):
-            return self.name(value, found_names)
-        if is_credential and isinstance(value, list | tuple) and (known := byte_array(value)):
-            return list(self.name(_text_of(known), found_names).encode())
-        if name in LISTED and isinstance(value, list | tuple):
-            inner = INNER.get(name, ())
-            return [
-                self.name(item, found_names)
-                if isinstance(item, str)
-                else self.value(item, found_names, inner)
-                for item in value
-            ]
-        return self.value(value, found_names, INNER.get(name, ()))
+    def _member(self, name: str, value: Any, found_names: dict[str, str]) -> Any:
+        """The value of a member that does not hold credentials alone."""
+        if name == SIGNING_KEY:
+            if not isinstance(value, dict):
+                return self._below(value, found_names)
+            return {
+                inner: item if inner in PUBLIC else self._below(item, found_names)
+                for inner, item in value.items()
+            }
+        if name not in LISTED:
+            return self.value(value, found_names)
+        items = value if isinstance(value, list | tuple) else [value]
+        if byte_array(items) is not None:
+            return self._below(value, found_names)
+        masked = [
+            self.value(item, found_names, (VALUE,) if name == SECRETS else ())
+            if isinstance(item, dict)
+            else self._below(item, found_names)
+            for item in items
+        ]
+        return masked if items is value else masked[0]
 
-    def _named(self, match: re.Match[bytes], found_names: dict[str, str]) -> bytes:
-        try:
-            text = json.loads(match[2])
-        except ValueError:
-            text = match[2][1:-1].decode("utf-8", "replace")
-        name = self.name(text, found_names)
-        return match[0] if name == text else match[1] + b'"' + name.encode() + b'"'
+    def _below(self, value: Any, found_names: dict[str, str]) -> Any:
+        """A value of which every part is a credential."""
+        if isinstance(value, dict):
+            return {name: self._below(item, found_names) for name, item in value.items()}
+        if isinstance(value, list | tuple) and byte_array(value) is None:
+            return [self._below(item, found_names) for item in value]
+        return self._single(value, found_names)
+
+    def _single(self, value: Any, found_names: dict[str, str]) -> Any:
+        """A text, a number or an array of bytes that is a credential."""
+        if isinstance(value, str):
+            return self._credential(value, found_names)
+        if isinstance(value, list | tuple):
+            known = byte_array(value) or b""
+            return list(self._credential(_text_of(known), found_names).encode())
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return value
+        number = self._number(repr(value), found_names)
+        return value if number == repr(value) else int(number)
+
+    def _token(self, token: bytes, found_names: dict[str, str]) -> bytes:
+        """A credential as it is written in JSON, with its name in its place."""
+        if token.startswith(b"["):
+            try:
+                known = byte_array(json.loads(token))
+            except ValueError:
+                known = None
+            if known is None:
+                return NUMBER.sub(lambda number: self._token(number[0], found_names), token)
+            return array_like(token, self._credential(_text_of(known), found_names).encode())
+        if not token.startswith(b'"'):
+            return self._number(token.decode("latin-1"), found_names).encode()
+        end = b'"' if len(token) > 1 and token.endswith(b'"') else b""
+        text = token[1 : len(token) - len(end)].decode("utf-8", "replace")
+        if "\\" in text:
+            with suppress(ValueError):
+                text = json.loads(token)
+        name = self._credential(text, found_names)
+        return token if name == text else b'"' + name.encode() + end
+
+    def _credential(self, text: str, found_names: dict[str, str]) -> str:
+        """The name of a credential; what it holds, if it is JSON, gets names too."""
+        if text not in self._names:
+            for held in _held_in(text):
+                self.name(held, found_names)
+        return self.name(text, found_names)
+
+    def _number(self, number: str, found_names: dict[str, str]) -> str:
+        """The number of a credential's name in place of a number, which remains one."""
+        if sum(map(str.isdigit, number)) < LONG_NUMBER:
+            return number
+        # What is not unmistakable is looked for as a text; a name would be no number.
+        found = found_names if is_unmistakable(number) else {}
+        return self.name(number, found).partition("#")[2] or number
 
     def _named_within(self, match: re.Match[bytes], found_names: dict[str, str]) -> bytes:
         try:
@@ -207,16 +288,6 @@ class Credentials:
             text = match[2].decode("utf-8", "replace")
         name = self.name(text, found_names)
         return match[0] if name == text else match[1] + b'\\"' + name.encode() + b'\\"'
-
-    def _named_bytes(self, match: re.Match[bytes], found_names: dict[str, str]) -> bytes:
-        try:
-            known = byte_array(json.loads(match[2]))
-        except ValueError:
-            known = None
-        if known is None:
-            return match[0]
-        name = self.name(_text_of(known), found_names)
-        return match[1] + array_like(match[2], name.encode())
 
 
 def is_distinctive(text: str) -> bool:
@@ -259,3 +330,34 @@ def _decoded(text: str) -> str:
         return base64.b64decode(text, validate=True).decode()
     except ValueError:
         return ""
+
+
+_Part = tuple[int, int, bytes]
+
+
+def _spliced(content: bytes, parts: Iterable[_Part]) -> bytes:
+    """A content with other bytes at some places, which are given from left to right."""
+    pieces, end = [], 0
+    for start, stop, new in parts:
+        pieces += [content[end:start], new]
+        end = stop
+    return b"".join([*pieces, content[end:]]) if pieces else content
+
+
+def _held_in(text: str) -> list[str]:
+    """The unmistakable texts in a credential that is JSON, or JSON in base64."""
+    content = text.encode("utf-8", "replace")
+    if not content.lstrip().startswith((b"{", b"[")):
+        content = decoded(content) or b""
+    try:
+        return list(filter(is_unmistakable, _texts(json.loads(content))))
+    except (ValueError, RecursionError):
+        return []
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts(item)

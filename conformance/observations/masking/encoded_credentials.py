@@ -11,6 +11,7 @@ import json
 import re
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from struct import Struct
 from typing import Any, Final
 from urllib.parse import quote, quote_plus
 
@@ -39,11 +40,13 @@ DEPTH: Final = 4
 
 # What is spelled alike in JSON and in a URL (RFC 8259, section 7; RFC 3986, section 2.3).
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_.~-]*")
+_SIGNS_OF_HTML: Final = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}
 _ESCAPE: Final = re.compile(r"%[0-9A-F]{2}")
 # An array of numbers below a thousand, at least a few of them.
 _NUMBERS: Final = re.compile(rb"\[\s*\d{1,3}(?:\s*,\s*\d{1,3}){7,}\s*\]")
 _SEPARATOR: Final = re.compile(rb"\d(\s*,\s*)\d")
 # Bits: of a byte, of a character of base64 (RFC 4648, section 4).
+_number_at: Final = Struct("=Q").unpack_from
 _BYTE: Final = 8
 _SEXTET: Final = 6
 
@@ -143,8 +146,10 @@ class EncodedCredentials:
         hits = ((at, window) for window in shown for at in _places_of(window, content))
         for start, pattern in self._found(content, hits):
             if start >= end:
-                pieces += [content[end:start], self._names[pattern]]
-                end = start + len(pattern)
+                before, end = content[end:start], start + len(pattern)
+                name = self._names[pattern]
+                is_number = pattern.isdigit() and _is_number(content, start, end)
+                pieces += [before, name.partition(b"#")[2] or b"0" if is_number else name]
         return b"".join([*pieces, content[end:]])
 
     def _found(self, content: bytes, hits: Iterable[tuple[int, int]]) -> list[tuple[int, bytes]]:
@@ -173,11 +178,15 @@ def rarest_place(pattern: bytes, known: Mapping[int, Sequence[Any]]) -> int:
     """
 
     def commonness(place: int) -> tuple[bool, int, int]:
-        part = pattern[place : place + SHORTEST]
-        shared = sum(len(known.get(window, ())) for _, window in windows_at(pattern, place))
-        windows = (part[offset : offset + WINDOW] for offset in range(STEP))
-        is_repeated = any(pattern.count(window) > 1 for window in windows)
-        return is_repeated, shared, -len(set(part))
+        shared, is_repeated = 0, False
+        for at in range(place, place + STEP):
+            window = pattern[at : at + WINDOW]
+            shared += len(known.get(_number_at(pattern, at)[0], ()))
+            # The ends of a filled text are repeated nearby, so that this is told soon.
+            is_repeated = is_repeated or (
+                pattern.find(window) < at or pattern.find(window, at + 1) >= 0
+            )
+        return is_repeated, shared, -len(set(pattern[place : place + SHORTEST]))
 
     last = len(pattern) - SHORTEST
     begin, end = range(0, min(last, MARGIN), STEP), range(last, max(last - MARGIN, -1), -STEP)
@@ -193,8 +202,7 @@ def rarest_place(pattern: bytes, known: Mapping[int, Sequence[Any]]) -> int:
 def windows_at(pattern: bytes, place: int) -> Iterator[tuple[int, int]]:
     """The STEP windows of a pattern from this place on, each with its offset."""
     for offset in range(place, place + STEP):
-        (window,) = _windows(pattern[offset : offset + WINDOW])
-        yield offset, window
+        yield offset, _number_at(pattern, offset)[0]
 
 
 def _windows(content: bytes) -> Sequence[int]:
@@ -235,6 +243,12 @@ def _is_json(numbers: bytes) -> bool:
     return re.search(rb"(?<!\d)0\d", numbers) is None
 
 
+def _is_number(content: bytes, start: int, end: int) -> bool:
+    """Whether digits are a number of a JSON text, and no part of a text."""
+    before, after = content[max(0, start - 8) : start].rstrip(), content[end : end + 8].lstrip()
+    return before[-1:] in {b":", b"[", b","} and after[:1] in {b",", b"]", b"}", b""}
+
+
 def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
@@ -251,7 +265,7 @@ def _in_json(text: str, depth: int = DEPTH) -> Iterator[str]:
 
 
 def _without_signs_of_html(text: str) -> str:
-    return "".join(f"\\u{ord(sign):04x}" if sign in "<>&" else sign for sign in text)
+    return text.translate(_SIGNS_OF_HTML)
 
 
 def _in_urls(text: str) -> Iterator[str]:

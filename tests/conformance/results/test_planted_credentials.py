@@ -5,12 +5,10 @@ in any file that a run writes.
 import base64
 import io
 import json
-import random
-import string
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 from urllib.parse import quote, quote_plus
 
 import pytest
@@ -32,99 +30,15 @@ from hookproof.conformance.results.run_file import NAME, RunWriter
 from hookproof.conformance.run.intake import Intake
 from tests.conformance.canned_evidence import context, delivery, exchange, seen
 from tests.conformance.canned_run import PROJECTS, failed, finding, finished_run, header
-
-COUNT: Final = 500
-SEED: Final = 20
-
-# Every field of the document that holds a credential (sections 2.3 to 2.7), as the member of an
-# answer that shows it.
-FIELDS: Final[Mapping[str, Callable[[str], Any]]] = {
-    "endpoint secret": lambda text: {"secret": text},
-    "secrets of an endpoint": lambda text: {"secrets": [{"uid": "s", "value": text}]},
-    "client key": lambda text: {"mtls_client_cert": {"client_cert": "c", "client_key": text}},
-    "api key of an endpoint": lambda text: {
-        "authentication": {"type": "api_key", "api_key": {"header_name": "X", "header_value": text}}
-    },
-    "password of an endpoint": lambda text: {
-        "authentication": {"basic_auth": {"username": "u", "password": text}}
-    },
-    "client secret": lambda text: {
-        "authentication": {"oauth2": {"client_id": "c", "client_secret": text}}
-    },
-    **{
-        f"signing key {name}": lambda text, name=name: {
-            "authentication": {"oauth2": {"signing_key": {"kty": "RSA", name: text}}}
-        }
-        for name in ("d", "p", "q", "dp", "dq", "qi")
-    },
-    "auth key of a portal link": lambda text: {"auth_type": "t", "auth_key": text},
-    "token of a portal link": lambda text: {"auth_type": "t", "token": text},
-    "api key of a source": lambda text: {"verifier": {"api_key": {"header_value": text}}},
-    "password of a source": lambda text: {"verifier": {"basic_auth": {"password": text}}},
-    "hmac secret of a source": lambda text: {"verifier": {"hmac": {"secret": text}}},
-    "amqp password": lambda text: {"pub_sub": {"amqp": {"auth": {"password": text}}}},
-    "kafka password": lambda text: {"pub_sub": {"kafka": {"auth": {"password": text}}}},
-    "google service account": lambda text: {
-        "pub_sub": {"google": {"service_account": list(text.encode())}}
-    },
-    "google service account as text": lambda text: {
-        "pub_sub": {"google": {"service_account": text}}
-    },
-    "sqs access key": lambda text: {"pub_sub": {"sqs": {"access_key_id": text}}},
-    "sqs secret key": lambda text: {"pub_sub": {"sqs": {"secret_key": text}}},
-}
-
-# What a server may make of a credential where the document has no field for it.
-ENCODINGS: Final[Mapping[str, Callable[[str], Any]]] = {
-    "as it is": lambda text: text,
-    "within a text": lambda text: f"before{text}after",
-    "bytes": lambda text: list(f"<{text}>".encode()),
-    "hexadecimal": lambda text: text.encode().hex(),
-    "upper case": lambda text: text.encode().hex().upper(),
-    **{
-        f"base64 after {offset} bytes": lambda text, offset=offset: base64.b64encode(
-            b"x" * offset + text.encode() + b"yz"
-        ).decode()
-        for offset in range(5)
-    },
-    "base64 for URLs": lambda text: base64.urlsafe_b64encode(text.encode()).decode(),
-    "base64 of JSON": lambda text: base64.b64encode(json.dumps({"a": text}).encode()).decode(),
-    "quoted": lambda text: quote(text, safe=""),
-    "in a path": lambda text: f"https://a.invalid/{quote(text)}",
-    "in a form": lambda text: f"a={quote_plus(text)}&b=c",
-    "JSON in JSON": lambda text: json.dumps({"any": {"member": text}}),
-    "JSON in JSON in JSON": lambda text: json.dumps({"a": json.dumps([text])}),
-}
-
-ALPHABETS: Final = (
-    string.ascii_letters + string.digits,
-    string.hexdigits.lower()[:16],
-    string.ascii_letters + string.digits + "+/",
-    string.ascii_letters + string.digits + "!\"#$%&'()*+,-./:;<=>?@[]\\^_`{|}~ ",
-    string.ascii_letters + "äöüß€\n",
+from tests.conformance.planted_credentials import (
+    ENCODINGS,
+    FIELDS,
+    SHAPES,
+    WRAPPINGS,
+    credentials,
+    readings,
+    traces,
 )
-
-
-def credentials() -> list[str]:
-    """Texts that nothing else is equal to, of all lengths and alphabets."""
-    draw = random.Random(SEED)
-    return [
-        "".join(draw.choice(ALPHABETS[number % len(ALPHABETS)]) for _ in range(16 + number % 49))
-        for number in range(COUNT)
-    ]
-
-
-def traces(credential: str) -> Iterator[bytes]:
-    """What would tell a reader the credential, in any of the encodings."""
-    for text in {credential, json.dumps(credential)[1:-1]}:
-        content = text.encode()
-        yield from (content, content.hex().encode(), content.hex().upper().encode())
-        yield from (quote(text, safe="").encode(), quote_plus(text).encode())
-        yield from (", ".join(map(str, content)).encode(), ",".join(map(str, content)).encode())
-        for offset in range(3):
-            encoded = base64.b64encode(bytes(offset) + content)
-            inner = encoded[4 if offset else 0 : (offset + len(content)) // 3 * 4]
-            yield from (inner, inner.replace(b"+", b"-").replace(b"/", b"_"))
 
 
 def unpacked(line: str) -> bytes:
@@ -158,9 +72,12 @@ def everything_in(folder: Path, *, console: str) -> bytes:
 
 def shown(number: int, credential: str) -> dict[str, Any]:
     """A resource with the credential in a field of the document, and in all encodings besides."""
-    fields = list(FIELDS.values())
+    fields, shapes, wrappings = (list(each.values()) for each in (FIELDS, SHAPES, WRAPPINGS))
+    field = fields[number % len(fields)]
+    shape = shapes[number // len(fields) % len(shapes)]
+    wrapping = wrappings[number // 7 % len(wrappings)]
     return {
-        **fields[number % len(fields)](credential),
+        "shown": wrapping(field(shape(credential))),
         "name": "a resource",
         "metadata": {name: encode(credential) for name, encode in ENCODINGS.items()},
     }
@@ -226,16 +143,32 @@ def unrelated(credential: str) -> Any:
     return exchange("later", "getEndpoint", data={"events": encoded}, path={"endpointID": "e"})
 
 
+@pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("field", FIELDS)
-def test_a_credential_is_masked_and_its_field_keeps_its_type(field: str) -> None:
+def test_a_credential_is_masked_and_its_field_keeps_its_type(field: str, shape: str) -> None:
     secret = "hq-" + credentials()[0]
-    resource = FIELDS[field](secret)
+    resource = FIELDS[field](SHAPES[shape](secret))
     masked = Mask(PROJECTS, context().dialect).exchange(exchange(data=resource)).data
-    kept = json.loads(json.dumps(resource).replace(json.dumps(secret), '"secret#1"'))
-    account = resource.get("pub_sub", {}).get("google", {}).get("service_account")
-    if isinstance(account, list):
-        kept = {"pub_sub": {"google": {"service_account": list(b"secret#1")}}}
-    assert masked == kept
+    assert masked == FIELDS[field](1 if shape == "number" else SHAPES[shape]("secret#1"))
+
+
+@pytest.mark.parametrize("wrapping", WRAPPINGS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_credential_in_any_shape_is_found_where_nothing_else_shows_it(
+    shape: str, wrapping: str
+) -> None:
+    found = []
+    for number, field in enumerate(FIELDS):
+        secret = credentials()[number]
+        shown = SHAPES[shape](secret)
+        resource = {"name": "a", **FIELDS[field](shown), "public": "a text that remains"}
+        body = json.dumps({"data": WRAPPINGS[wrapping](resource)}, indent=number % 3 or None)
+        masked = Mask(PROJECTS, context().dialect).exchange(exchange(body=body.encode()))
+        readable = masked.response_body + b"\n".join(readings(masked.json))
+        assert b"a text that remains" in readable
+        spelled = str(shown) if shape == "number" else secret
+        found += [(field, trace) for trace in traces(spelled) if trace in readable]
+    assert found == []
 
 
 def test_the_same_credential_has_the_same_name_in_every_encoding() -> None:
