@@ -104,17 +104,10 @@ async def start_single_process(
     settings: TargetSettings, *, ca_dir: Path, web: str | None, interrupts: InterruptForwarder
 ) -> AsyncIterator[SingleProcess]:
     """A sidecar of the command's own; raises ChildFailed."""
-    options = [
-        "--bind",
-        settings.bind,
-        "--ca-dir",
-        str(ca_dir),
-        "--dialect",
-        settings.dialect_argument,
-    ]
-    options += ["--public-url", settings.public_url] if settings.public_url else []
     async with child(
-        ["hookproof.load.sidecar.process", *options], deadline_s=START_WITHIN_S, program=MODULE
+        ["hookproof.load.sidecar.process", *settings.receiver_options(ca_dir)],
+        deadline_s=START_WITHIN_S,
+        program=MODULE,
     ) as sidecar:
         yield SingleProcess(
             receivers=(sidecar["url"],),

@@ -38,6 +38,7 @@ from hookproof.receiver.client.child_process import child
 from hookproof.receiver.client.control_api import ReceiverClient
 from hookproof.receiver.http.address import Address
 from hookproof.spec.contract.service_contract import contract_for
+from hookproof.target.connection import UNVERIFIED
 from hookproof.target.hooks.hook_failures import HookFailures
 from hookproof.target.hooks.provision import HookFailed
 
@@ -97,6 +98,12 @@ async def examine(target: Target) -> AsyncIterator[DoctorResult]:
         yield DoctorResult(
             what=f"the target answers at {target.base_url}, in {first.duration_s * 1000:.0f} ms"
         )
+        if not target.is_verified:
+            yield DoctorResult(
+                what="the certificate of the API",
+                advice=UNVERIFIED,
+                exit_code=ExitCode.CONFORMS,
+            )
         key_results = [
             _key_result(provisioned, project, exchange)
             for project, exchange in zip(provisioned.projects, exchanges, strict=True)

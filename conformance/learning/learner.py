@@ -59,6 +59,7 @@ class Learned:
 
     One that was `interrupted` has learned only a part of what it can. `limit` is what the target's
     limit of its API did to it, in words, if anything. `hooks` says which hooks of the user failed.
+    Whose answers taught it is certain if the certificate of the API was `verified`.
     """
 
     answers: LearnedAnswers
@@ -67,6 +68,7 @@ class Learned:
     interrupted: bool = False
     limit: str = ""
     hooks: tuple[str, ...] = ()
+    verified: bool = True
 
 
 def learn_target(
@@ -94,6 +96,7 @@ def learn_target(
         interrupted=interrupted,
         limit=session.pacing.words,
         hooks=session.hook_failures.words,
+        verified=target.is_verified,
     )
 
 

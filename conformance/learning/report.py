@@ -18,6 +18,7 @@ from hookproof.conformance.target.definition import Target
 from hookproof.pages.content_policy import policy_element
 from hookproof.process.terminal_text import printable, without_passwords
 from hookproof.spec.catalogue import Gap, load_catalogue
+from hookproof.target.connection import NOT_VERIFIED
 
 # A sign for each degree of certainty, so that readers need not distinguish colours (WCAG 1.4.1).
 SIGNS: Final = {
@@ -97,6 +98,7 @@ def summary(learned: Learned) -> str:
     return (
         f"LEARNED  {summary} · {learned.exchanges} requests · {len(left.endpoints)} endpoints"
         f" are left at the target, {left.active} of them active"
+        f"{'' if learned.verified else f' · {NOT_VERIFIED}'}"
     )
 
 

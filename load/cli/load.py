@@ -85,6 +85,11 @@ def complete_profile(_context: object, _parameter: object, incomplete: str) -> S
 )
 @click.option("--receiver-url", metavar="URL", help="URL by which the target reaches the receiver.")
 @click.option(
+    "--receiver-http",
+    is_flag=True,
+    help="Receive plain HTTP from a proxy or tunnel that ends TLS at --receiver-url.",
+)
+@click.option(
     "--ca-dir", type=click.Path(path_type=Path), help="Folder of the CA that the target trusts."
 )
 @click.option(
@@ -346,6 +351,7 @@ def _summary(
         outcome=outcome,
         wrong=wrong,
         left_out=ready.preparation.left_out,
+        warnings=settings.warnings,
         hooks=ready.preparation.hooks.counts,
         workers=len(ready.preparation.receivers),
         **further,

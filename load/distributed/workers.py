@@ -151,17 +151,7 @@ def worker_options(
     settings: TargetSettings, *, master: str, ca_dir: Path, may_load: str | None
 ) -> list[str]:
     """The options with which a worker process is started."""
-    options = [
-        "--master",
-        master,
-        "--bind",
-        settings.bind,
-        "--ca-dir",
-        str(ca_dir),
-        "--dialect",
-        settings.dialect_argument,
-    ]
-    options += ["--public-url", settings.public_url] if settings.public_url else []
+    options = ["--master", master, *settings.receiver_options(ca_dir)]
     return options + (["--may-load", may_load] if may_load else [])
 
 

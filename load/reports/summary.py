@@ -13,6 +13,7 @@ from hookproof.load.latency import stretch_s
 from hookproof.load.profile.load_profile import LoadProfile
 from hookproof.load.run.outcome import LoadOutcome
 from hookproof.process.exit_codes import ExitCode
+from hookproof.target.connection import NOT_VERIFIED, UNVERIFIED
 
 # The figures as the console shows them, a line each.
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -62,6 +63,7 @@ def summary(
     interrupted: bool,
     left_out: Mapping[str, str],
     hooks: Mapping[str, int],
+    warnings: Sequence[str] = (),
     workers: int = 1,
     trials: Sequence[Mapping[str, Any]] = (),
     knee_limited_by: str | None = None,
@@ -91,6 +93,7 @@ def summary(
         "workers": workers,
         "verdict": verdict,
         "exit_code": int(exit_code),
+        "warnings": list(warnings),
         "complaints": list(wrong),
         "thresholds": [{"text": text, "crossed": why is not None} for text, why in crossed.items()],
         "figures": {name: outcome.figures.get(name) for name in FIGURES},
@@ -126,10 +129,15 @@ def console_report(report: Mapping[str, Any]) -> str:
         lines.append(f"  {put_off(report['figures'])}")
     lines += [f"  {kind}, for example {samples[0]}" for kind, samples in report["samples"].items()]
     lines += [f"  {line}" for line in left_lines(report)]
-    wrong = report["complaints"]
-    verdict = "; ".join(wrong) or "no threshold was crossed"
-    lines.append(f"{report['verdict'].upper()}  {verdict}")
+    lines += [f"  {warning}" for warning in report.get("warnings", ())]
+    verdict = "; ".join(report["complaints"]) or "no threshold was crossed"
+    lines.append(f"{report['verdict'].upper()}  {verdict}{not_verified(report)}")
     return "\n".join(lines)
+
+
+def not_verified(report: Mapping[str, Any]) -> str:
+    """What goes with the verdict if it is not certain whose answers it is about."""
+    return f" · {NOT_VERIFIED}" if UNVERIFIED in report.get("warnings", ()) else ""
 
 
 def left_lines(report: Mapping[str, Any]) -> list[str]:

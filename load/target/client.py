@@ -109,7 +109,12 @@ class TargetClient:
     async def _answer(self, method: str, url: str, body: object) -> TargetAnswer:
         try:
             async with self._session.request(
-                method, url, json=body, headers=self._headers, allow_redirects=False
+                method,
+                url,
+                json=body,
+                headers=self._headers,
+                allow_redirects=False,
+                proxy=self._settings.connection.proxy,
             ) as answer:
                 body = bytearray()
                 async for piece in answer.content.iter_any():
