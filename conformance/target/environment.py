@@ -270,6 +270,7 @@ def _receive_command(settings: ReceiverSettings, ca: Path) -> list[str]:
         str(ca),
         *public_url,
         *tls_options(settings),
+        *(["--forwarded"] if settings.forwarded else []),
         *(["--tls-faults"] if settings.has_faulty_listeners else []),
     ]
 

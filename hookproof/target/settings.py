@@ -66,6 +66,8 @@ class ReceiverSettings:
     tls_cert: Path | None = None
     tls_key: Path | None = None
     http: bool = False
+    # Whether a proxy is known to set X-Forwarded-For, -Proto and -Host.
+    forwarded: bool = False
     mail: str | None = None
 
     @property
@@ -203,6 +205,7 @@ def receiver_of(flags: Flags, file: TargetFile = NO_FILE) -> ReceiverSettings:
         tls_cert=own_certificate,
         tls_key=own_key,
         http=has_no_tls(flags, file, public_url),
+        forwarded=file.receiver.get("forwarded", False),
         mail=mail_of(file),
     )
 
