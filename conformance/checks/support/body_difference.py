@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from itertools import zip_longest
 from typing import Any, Final
@@ -45,17 +46,24 @@ def in_order_of(other: Any, value: Any) -> Any:
 
 
 def shown_alike(body: bytes, data: Any) -> tuple[str, str]:
-    """The data and a body as texts that differ only where the values do."""
+    """The data and a body as texts that differ only where the values do.
+
+    What is no JSON, or is nested too deeply, is shown as it came.
+    """
     value = exact(body)
-    actual = body.decode(errors="backslashreplace") if value is NOT_JSON else json_text(value)
-    return json_text(in_order_of(value, data)), actual
+    with suppress(RecursionError):
+        if value is not NOT_JSON:
+            return json_text(in_order_of(value, data)), json_text(value)
+    return json_text(data), body.decode(errors="backslashreplace")
 
 
 def with_difference(judgement: Judgement, body: bytes, data: Any, equal: Equal) -> Judgement:
     """A failure that says from which byte on the body differs, and marks it."""
     if judgement.verdict is not Verdict.FAIL or data is NOT_JSON:
         return judgement
-    place = first_difference(body, data, equal)
+    place = None
+    with suppress(RecursionError):
+        place = first_difference(body, data, equal)
     if place is None:
         return judgement
     first, end = place

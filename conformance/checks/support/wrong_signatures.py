@@ -26,27 +26,29 @@ OF_NO_SECRET: Final[Mapping[str | None, str]] = {None: "by no secret of the endp
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeaderSignatures:
-    """The signatures in the header of one delivery, as they stand there, and who made each.
+    """The signatures in the header of one delivery, and who made each."""
 
-    A signature whose label does not fit its place is an empty text.
-    """
-
-    texts: tuple[str, ...]
+    delivery: ReceivedDelivery
     reading: SignatureReading
-    scheme: SignatureScheme
+    dialect: Dialect
+    advanced: bool
 
-    @classmethod
-    def of(
-        cls, delivery: ReceivedDelivery, reading: SignatureReading, dialect: Dialect, advanced: bool
-    ) -> "HeaderSignatures":
-        """None of them for a header that cannot be read, which the reading says."""
-        scheme = dialect.signatures.scheme(advanced=advanced)
+    @property
+    def scheme(self) -> SignatureScheme:
+        return self.dialect.signatures.scheme(advanced=self.advanced)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The signatures as they stand there; one whose label does not fit its place is empty.
+
+        None of them for a header that cannot be read, which the reading says.
+        """
+        event_id_header = self.dialect.delivery.event_id_header
         try:
-            message = read_headers(scheme, delivery.headers, dialect.delivery.event_id_header)
+            message = read_headers(self.scheme, self.delivery.headers, event_id_header)
         except VerificationRefused:
-            message = None
-        signatures = () if message is None else message.signatures
-        return cls(texts=tuple(text or "" for text in signatures), reading=reading, scheme=scheme)
+            return ()
+        return tuple(text or "" for text in message.signatures)
 
     @property
     def signers(self) -> tuple[str | None, ...]:
@@ -59,6 +61,8 @@ class HeaderSignatures:
         self, judgement: Judgement, named: Mapping[str | None, str] = OF_NO_SECRET
     ) -> Judgement:
         """A failure that says which signatures are by these secrets, with the words for each."""
+        if judgement.verdict is not Verdict.FAIL:
+            return judgement
         signers = enumerate(self.signers)
         return self.pointed_out_at(
             judgement, {place: named[signer] for place, signer in signers if signer in named}

@@ -6,9 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookproof.conformance.checks.support.body_difference import first_difference, shown_alike
+from hookproof.conformance.checks.support.body_difference import (
+    first_difference,
+    shown_alike,
+    with_difference,
+)
 from hookproof.conformance.checks.support.json_equality import exact, same, same_to_the_digit
-from hookproof.conformance.model.judgement import json_text
+from hookproof.conformance.model.judgement import json_text, violated
+from tests.conformance.canned_evidence import delivery
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -55,3 +60,10 @@ def test_values_are_shown_with_their_members_in_one_order() -> None:
         '{"b": 1, "a": 3}',
         '{"b": 1, "a": 2}',
     )
+
+
+def test_a_body_that_is_nested_too_deeply_is_shown_as_it_came() -> None:
+    body = b'{"a":' * 900 + b"1" + b"}" * 900
+    assert shown_alike(body, {"a": 1}) == ('{"a": 1}', body.decode())
+    failed = violated("6-3", "m", expected="", actual="", deliveries=[delivery(body=body)])
+    assert with_difference(failed, body, exact(body), same) == failed

@@ -120,10 +120,13 @@ def the_body_is_the_data_that_was_sent(
         broadcast = broadcasts.exchange(event.name)
         data = data_sent(broadcast)
         for delivery in arrived:
+            requirement = "6-12" if asks_for_form else "6-3"
+            if is_same_data(delivery, data, context.dialect, asks_for_form=asks_for_form):
+                yield holds(requirement, exchanges=[broadcast], deliveries=[delivery])
+                continue
             expected, actual = shown_alike(delivery.body, data)
-            judgement = judged(
-                is_same_data(delivery, data, context.dialect, asks_for_form=asks_for_form),
-                "6-12" if asks_for_form else "6-3",
+            judgement = violated(
+                requirement,
                 "The body of a delivery is not the data of its event",
                 expected=expected,
                 actual=actual,
@@ -158,9 +161,11 @@ def numbers_keep_their_digits_until_they_arrive(
         for delivery in arrived:
             body = exact(delivery.body)
             if needs_more_than_doubles(data) and same(body, data):
+                if same_to_the_digit(body, data):
+                    yield holds("4.8-19", exchanges=[broadcast], deliveries=[delivery])
+                    continue
                 expected, actual = shown_alike(delivery.body, data)
-                judgement = judged(
-                    same_to_the_digit(body, data),
+                judgement = violated(
                     "4.8-19",
                     "A number loses digits on its way to an endpoint",
                     expected=expected,

@@ -216,8 +216,12 @@ def signs(
 
 
 def header_of(signed: SignedDelivery, context: CheckContext) -> HeaderSignatures:
-    advanced = signed.destination.advanced
-    return HeaderSignatures.of(signed.delivery, signed.signature, context.dialect, advanced)
+    return HeaderSignatures(
+        delivery=signed.delivery,
+        reading=signed.signature,
+        dialect=context.dialect,
+        advanced=signed.destination.advanced,
+    )
 
 
 def proof(rolls: RollsUnderTraffic, signed: SignedDelivery) -> list[Exchange | None]:

@@ -143,7 +143,9 @@ def one_living_secret_makes_one_advanced_signature(
                 deliveries=[attempt],
                 subject=Subject.SIGNATURE,
             )
-            header = HeaderSignatures.of(attempt, reading, context.dialect, advanced=True)
+            header = HeaderSignatures(
+                delivery=attempt, reading=reading, dialect=context.dialect, advanced=True
+            )
             yield header.pointed_out(judgement)
 
 
@@ -234,5 +236,10 @@ def verifies(
         deliveries=[attempt],
         subject=Subject.SIGNATURE,
     )
-    header = HeaderSignatures.of(attempt, reading, context.dialect, advanced=destination.advanced)
+    header = HeaderSignatures(
+        delivery=attempt,
+        reading=reading,
+        dialect=context.dialect,
+        advanced=destination.advanced,
+    )
     return header.pointed_out(judgement)
