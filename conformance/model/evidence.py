@@ -17,6 +17,9 @@ from hookproof.spec.dialect.model import Dialect
 # What `Exchange.json` is for a response without a JSON body.
 NOT_JSON: Final = object()
 
+# In bytes. The parsed values of longer bodies are not kept.
+LONG: Final = 1024 * 1024
+
 
 class PreconditionFailed(Exception):
     """Raised by an experiment that cannot go on; the message states why and what would help."""
@@ -177,10 +180,23 @@ class NotExaminedError(Exception):
     """Raised if a check asks for what is masked and was not examined; the message states why."""
 
 
-@lru_cache(maxsize=256)
 def _parsed(body: bytes) -> Any:
     # All oracles read each exchange, one after the other. They share the parsed value and must not
-    # change it.
+    # change it. That of a long body takes ten times its room.
+    return (_parsed_long if len(body) > LONG else _parsed_short)(body)
+
+
+@lru_cache(maxsize=2)
+def _parsed_long(body: bytes) -> Any:
+    return _parsed_once(body)
+
+
+@lru_cache(maxsize=256)
+def _parsed_short(body: bytes) -> Any:
+    return _parsed_once(body)
+
+
+def _parsed_once(body: bytes) -> Any:
     try:
         # Not json.loads(body), which takes UTF-16 as well: JSON is UTF-8 (RFC 8259, 8.1).
         return json.loads(body.decode("utf-8-sig", "surrogatepass"))
