@@ -20,6 +20,9 @@ from hookproof.spec.dialect.model import Dialect
 # What `Exchange.json` is for a response without a JSON body.
 NOT_JSON: Final = object()
 
+# In bytes. The parsed values of longer bodies are not kept.
+LONG: Final = 1024 * 1024
+
 
 class PreconditionFailed(Exception):
     """Raised by an experiment that cannot go on; the message states why and what would help."""
@@ -180,10 +183,23 @@ class NotExaminedError(Exception):
     """Raised if a check asks for what is masked and was not examined; the message states why."""
 
 
-@lru_cache(maxsize=256)
 def _parsed(body: bytes) -> Any:
     # All oracles read each exchange, one after the other. They share the parsed value and must not
-    # change it.
+    # change it. That of a long body takes ten times its room.
+    return (_parsed_long if len(body) > LONG else _parsed_short)(body)
+
+
+@lru_cache(maxsize=2)
+def _parsed_long(body: bytes) -> Any:
+    return _parsed_once(body)
+
+
+@lru_cache(maxsize=256)
+def _parsed_short(body: bytes) -> Any:
+    return _parsed_once(body)
+
+
+def _parsed_once(body: bytes) -> Any:
     with suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return msgspec.json.decode(body)
     # It takes less than what may be shown here, such as half of a pair of surrogates.

@@ -12,7 +12,7 @@ from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
-from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.evidence import LONG, Exchange
 from hookproof.conformance.model.tolerances import SENT_WITHIN_S
 from hookproof.spec.dialect.model import Dialect
 
@@ -187,9 +187,18 @@ def has_numeric_cursor(page: Exchange, name: str) -> bool:
     return cursor(page, name) is not None and not isinstance(pagination(page)[name], str)
 
 
-@lru_cache(maxsize=256)  # all oracles judge one exchange before the next
 def resources(exchange: Exchange) -> tuple[Resource, ...]:
     """Every resource in a successful answer, the outer ones before their parts."""
+    is_long = len(exchange.response_body) > LONG  # they would be kept for too long
+    return (_resources if is_long else _remembered_resources)(exchange)
+
+
+@lru_cache(maxsize=256)  # all oracles judge one exchange before the next
+def _remembered_resources(exchange: Exchange) -> tuple[Resource, ...]:
+    return _resources(exchange)
+
+
+def _resources(exchange: Exchange) -> tuple[Resource, ...]:
     operation_id = exchange.operation_id or ""
     if operation_id in SHOWS and shown(exchange):
         return tuple(_with_parts(SHOWS[operation_id], shown(exchange), nested=False))

@@ -210,9 +210,16 @@ async def _answer(reader: asyncio.StreamReader) -> bytes:
     body = await (
         reader.readexactly(min(int(length), LARGEST_ANSWER))
         if length.isdigit()
-        else reader.read(-1)
+        else _until_the_end(reader)
     )
     return head + body
+
+
+async def _until_the_end(reader: asyncio.StreamReader) -> bytes:
+    body = bytearray()
+    while len(body) < LARGEST_ANSWER and (piece := await reader.read(LARGEST_ANSWER - len(body))):
+        body += piece
+    return bytes(body)
 
 
 def _parsed(raw: bytes) -> dict[str, Any]:

@@ -76,6 +76,41 @@ def test_any_other_answer_counts_at_once(status: int) -> None:
     assert (pacing.put_off, pacing.words) == (0, "")
 
 
+@pytest.mark.parametrize("give_up", [True, False])
+def test_a_target_whose_answers_would_fill_the_memory_is_given_up(give_up: bool) -> None:
+    pacing, reasons = Pacing(most_long=3 << 20), list[str]()
+    if give_up:
+        pacing.give_up = reasons.append
+    long = exchange(body=b"x" * (1 << 20))
+
+    async def answer() -> Exchange:
+        return long
+
+    async def calls() -> None:
+        for _ in range(3):
+            await pacing.in_turn(answer, lambda answer: answer)
+        with pytest.raises(RunOver if give_up else LimitedForGood) as raised:
+            await pacing.in_turn(answer, lambda answer: answer)
+        reasons.append(str(raised.value))
+
+    asyncio.run(calls())
+    assert "answers are too long: those of more than 64 KiB have more than 3 MiB" in reasons[0]
+
+
+def test_answers_that_are_not_long_may_have_any_number() -> None:
+    pacing = Pacing(most_long=1 << 20)
+    short = exchange(body=b"x" * 65536)
+
+    async def answer() -> Exchange:
+        return short
+
+    async def calls() -> None:
+        for _ in range(40):
+            await pacing.in_turn(answer, lambda answer: answer)
+
+    asyncio.run(calls())
+
+
 def test_a_target_that_puts_off_for_good_is_given_up_with_advice() -> None:
     pacing, reasons = Pacing(longest_pauses_s=5), list[str]()
     with pytest.raises(LimitedForGood, match=r"put one request off for 3600 s; budgets\.requests"):
