@@ -6,6 +6,7 @@ from typing import Any
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.ledger import Entry, Finding
 from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.results.long_bodies import CUT
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.catalogue import Level, Requirement
 
@@ -30,7 +31,8 @@ def finding_json(finding: Finding) -> dict[str, Any]:
 def finding_of(event: Mapping[str, Any]) -> Finding:
     """Reverse `finding_json`; raises KeyError, TypeError or ValueError."""
     follows_from = tuple(event.get("follows_from", ()))
-    return Finding(**{**event, "follows_from": follows_from, **_proof_of(event)})
+    members = {name: value for name, value in event.items() if name != CUT}
+    return Finding(**{**members, "follows_from": follows_from, **_proof_of(event)})
 
 
 def entry_json(entry: Entry) -> dict[str, Any]:
