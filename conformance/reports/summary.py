@@ -147,6 +147,11 @@ def _of_the_target(run: Run) -> Iterator[str]:
     footer, left = run.footer, run.left
     if footer.put_off:
         yield f"The API is limited: {limit_words(footer.put_off, footer.waited_s)}."
+    if footer.cut_bodies:
+        yield (
+            f"{footer.cut_bodies} long bodies were judged and are cut in run.jsonl; `regrade`"
+            " leaves out what rests on them."
+        )
     if run.header.embedded:
         return
     if left.endpoints:

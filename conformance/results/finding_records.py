@@ -7,6 +7,7 @@ from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.ledger import Entry, Finding
 from hookproof.conformance.model.marks import NO_MARKS, Marks
 from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.results.long_bodies import CUT
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.catalogue import Level, Requirement
 
@@ -31,11 +32,12 @@ def finding_json(finding: Finding) -> dict[str, Any]:
 
 def finding_of(event: Mapping[str, Any]) -> Finding:
     """Reverse `finding_json`; raises KeyError, TypeError or ValueError."""
+    members = {name: value for name, value in event.items() if name != CUT}
     further = {
         "follows_from": tuple(event.get("follows_from", ())),
         "marks": Marks.from_json(event["marks"]) if "marks" in event else NO_MARKS,
     }
-    return Finding(**{**event, **further, **_proof_of(event)})
+    return Finding(**{**members, **further, **_proof_of(event)})
 
 
 def entry_json(entry: Entry) -> dict[str, Any]:

@@ -45,6 +45,7 @@ from hookproof.conformance.results.finding_records import (
     finding_json,
     finding_of,
 )
+from hookproof.conformance.results.long_bodies import LongBodies
 from hookproof.process.written_file import FileNotWritten, write_whole
 
 FORMAT: Final = 2
@@ -110,6 +111,7 @@ class Footer:
     """How the run ended. `cut` states why it ended early; `faults` are errors of hookproof.
     `hooks` are the failures of provision hooks, which are the user's. `put_off` is how many
     requests the target answered 429, and `waited_s` how long it was therefore not called.
+    `cut_bodies` is how many long bodies are not whole in the file.
 
     `stale` names the entries of the baseline that are no longer right.
     """
@@ -125,6 +127,7 @@ class Footer:
     hooks: tuple[str, ...] = ()
     put_off: int = 0
     waited_s: float = 0.0
+    cut_bodies: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,6 +169,8 @@ class RunWriter:
         self.put_off = 0
         self.waited_s = 0.0
         self._fields = FieldCounter()
+        self._long_bodies = LongBodies()
+        self.cut_bodies = 0  # by an earlier writer of the same evidence
         self._write("header", {"format": FORMAT, **asdict(header)})
 
     def confirm(self) -> None:
@@ -175,7 +180,8 @@ class RunWriter:
 
     def evidence(self, evidence: Evidence, repetition: int = 1) -> None:
         """Write a masked observation; raises TypeError if it is not JSON."""
-        self._write("case", {**pack_evidence(evidence_json(evidence)), "repetition": repetition})
+        packed = self._long_bodies.within(pack_evidence(evidence_json(evidence)))
+        self._write("case", {**packed, "repetition": repetition})
         self.exchanges += len(evidence.exchanges)
         self.deliveries += len(evidence.deliveries)
         for exchange in evidence.exchanges:
@@ -199,7 +205,7 @@ class RunWriter:
         self._write(
             "shrunk",
             {
-                **finding_json(finding),
+                **self._long_bodies.within(finding_json(finding)),
                 "requests": requests,
                 "repetition": repetition,
             },
@@ -221,7 +227,7 @@ class RunWriter:
         """Write the findings, the requirements, what explains them, and the footer."""
         for entry in ledger.entries:
             for finding in entry.findings:
-                self._write("finding", finding_json(finding))
+                self._write("finding", self._long_bodies.within(finding_json(finding)))
             self._write("requirement", entry_json(entry))
         for disagreement in disagreements:
             self._write("disagreement", asdict(disagreement))
@@ -242,6 +248,7 @@ class RunWriter:
             hooks=ledger.hooks,
             put_off=self.put_off,
             waited_s=round(self.waited_s, 3),
+            cut_bodies=self.cut_bodies + self._long_bodies.cut,
         )
         self._write("footer", asdict(footer))
         return footer

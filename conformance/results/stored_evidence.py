@@ -4,7 +4,7 @@ import zlib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
@@ -12,7 +12,10 @@ from hookproof.conformance.model.ledger import Finding
 from hookproof.conformance.results.compression import unpack_evidence
 from hookproof.conformance.results.evidence_records import evidence_of
 from hookproof.conformance.results.finding_records import finding_of
+from hookproof.conformance.results.long_bodies import cut_words, is_whole
 from hookproof.conformance.results.run_file import NotARun, parsed_lines
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +51,7 @@ class _Reading:
                         " its reports can be rendered, and only a new run can be judged again"
                     )
                 place = (event.pop("repetition"), event["experiment"])
-                self.observations.setdefault(place, []).append(evidence_of(unpack_evidence(event)))
+                self.observations.setdefault(place, []).append(_evidence_of(event))
             case "shrunk":
                 del event["requests"]
                 self.shrunk.setdefault(event.pop("repetition"), []).append(finding_of(event))
@@ -89,6 +92,33 @@ def read_evidence(path: Path, unended: Unended | None = None) -> tuple[Repetitio
     return tuple(
         _with_unended(_repetition(reading, number, path), reading, number, unended)
         for number in sorted(numbers) or [1]
+    )
+
+
+def _evidence_of(event: Mapping[str, Any]) -> Evidence:
+    """The evidence of a case; an observation is none without all that it saw."""
+    words = cut_words(event)
+    if not words:
+        return evidence_of(unpack_evidence(event))
+    reason = (
+        f"run.jsonl has only the beginning of long bodies, so they are not judged again: {words}"
+    )
+    without_facts = {
+        **{name: value for name, value in event.items() if not name.startswith("facts")},
+        "facts": {},
+        "obstacle": event["obstacle"] or reason,
+    }
+    evidence = evidence_of(unpack_evidence(without_facts))
+    return replace(
+        evidence,
+        exchanges=_whole(evidence.exchanges, event, "exchanges"),
+        deliveries=_whole(evidence.deliveries, event, "deliveries"),
+    )
+
+
+def _whole(records: tuple[T, ...], event: Mapping[str, Any], kind: str) -> tuple[T, ...]:
+    return tuple(
+        record for position, record in enumerate(records) if is_whole(event, kind, position)
     )
 
 

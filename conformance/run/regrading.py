@@ -97,6 +97,7 @@ def write_regraded(regraded: Regraded, source: Path, out: Path, tool_version: st
         )
         writer.limited(regraded.run.footer.put_off, regraded.run.footer.waited_s)
         writer.left = regraded.run.left
+        writer.cut_bodies = regraded.run.footer.cut_bodies
         writer.ledger(
             regraded.ledger,
             strict=header.strict,

@@ -1,6 +1,7 @@
 """Runs a control listener that clients cannot hold open with half a request.
 
-A connection without a complete request head is closed after a while, however slowly it sends one.
+A connection without a complete request head is closed after a while, however slowly it sends one;
+a request whose body does not come is refused. Handlers read bodies that have arrived.
 """
 
 import asyncio
@@ -12,15 +13,28 @@ from aiohttp import web
 
 # Longer than the clients of control listeners keep an idle connection.
 IDLE_S: Final = 60.0
+# How long the body of a request may take to arrive.
+BODY_WITHIN_S: Final = 60.0
 # How often connections are looked at, as a part of the time that they have.
 _LOOKS: Final = 10
 
 
 class ControlRunner(web.AppRunner):
-    """As its base class; closes connections that had no request for `idle_s` seconds."""
+    """As its base class; closes connections that had no request for `idle_s` seconds, and answers
+    408 to a body that does not arrive within `body_within_s`.
+    """
 
-    def __init__(self, app: web.Application, *, idle_s: float = IDLE_S, **options: Any) -> None:
+    def __init__(
+        self,
+        app: web.Application,
+        *,
+        idle_s: float = IDLE_S,
+        body_within_s: float = BODY_WITHIN_S,
+        **options: Any,
+    ) -> None:
         app.middlewares.insert(0, self._note_request)
+        app.middlewares.append(self._read_body)  # the innermost, so that others render its refusal
+        self._body_within_s = body_within_s
         super().__init__(app, access_log=None, **options)
         self._idle_s = idle_s
         # Since when there is no request; of open connections, and of some that have just closed.
@@ -50,6 +64,20 @@ class ControlRunner(web.AppRunner):
         finally:
             self._answering[connection] -= 1
             self._idle_since[connection] = asyncio.get_running_loop().time()
+
+    @web.middleware
+    async def _read_body(
+        self,
+        request: web.Request,
+        handler: Callable[[web.Request], Awaitable[web.StreamResponse]],
+    ) -> web.StreamResponse:
+        try:
+            async with asyncio.timeout(self._body_within_s):
+                await request.read()
+        except TimeoutError:
+            words = f"the body did not arrive within {self._body_within_s:g} s"
+            raise web.HTTPRequestTimeout(text=words) from None
+        return await handler(request)
 
     async def _sweep(self) -> None:
         while True:

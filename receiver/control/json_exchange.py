@@ -1,6 +1,5 @@
 """JSON at the control API: requests are parsed into typed values, answers and errors written."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from http import HTTPStatus
 from typing import Final, TypeVar
@@ -14,22 +13,11 @@ T = TypeVar("T")
 JSON: Final = "application/json"
 # In bytes.
 PIECE_BYTES: Final = 2**20
-# How long the body of a request may take to arrive.
-BODY_WITHIN_S: Final = 60.0
 
 
-async def read_body(request: web.Request, shape: type[T], within_s: float = BODY_WITHIN_S) -> T:
-    """Parse a request's body; raises msgspec's errors, which `errors_as_json` answers, and
-    HTTPRequestTimeout for one that does not arrive in time.
-    """
-    try:
-        async with asyncio.timeout(within_s):
-            content = await request.read()
-    except TimeoutError:
-        raise web.HTTPRequestTimeout(
-            text=f"the body did not arrive within {within_s:g} s"
-        ) from None
-    return msgspec.json.decode(content, type=shape)
+async def read_body(request: web.Request, shape: type[T]) -> T:
+    """Parse a request's body; raises msgspec's errors, which `errors_as_json` answers."""
+    return msgspec.json.decode(await request.read(), type=shape)
 
 
 def read_query(request: web.Request, shape: type[T]) -> T:

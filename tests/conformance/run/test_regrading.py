@@ -3,16 +3,20 @@
 import hmac
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from hookproof.conformance.model.check_registry import CheckContext
-from hookproof.conformance.model.evidence import Evidence, NotExaminedError
+from hookproof.conformance.model.evidence import Evidence, NotExaminedError, NotObserved
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.observations.deliveries import DeliveryObservation
 from hookproof.conformance.observations.destinations import Destination
+from hookproof.conformance.reports.summary import notes
 from hookproof.conformance.results.compression import pack_evidence, unpack_evidence
 from hookproof.conformance.results.evidence_records import evidence_json
 from hookproof.conformance.results.run_file import NAME, NotARun, RunWriter
@@ -21,7 +25,7 @@ from hookproof.receiver.signatures.signed_message import Reason
 from hookproof.spec.contract.service_contract import contract_for
 from hookproof.spec.dialect.reader import load_dialect
 from tests.conformance.canned_evidence import context, delivery, exchange, intake, seen
-from tests.conformance.canned_run import header
+from tests.conformance.canned_run import failed, finding, finished_run, header
 
 KEYED = seen(
     exchange(), deliveries=[delivery(body=b'{"leaked": "key-one"}')], experiment="roll", name="leak"
@@ -76,6 +80,64 @@ def test_long_bodies_are_packed_and_short_ones_stay_readable() -> None:
     assert len(json.dumps(packed)) < len(json.dumps(written)) / 2
     assert packed["deliveries"][0]["body_b64"] == written["deliveries"][0]["body_b64"]
     assert unpack_evidence(packed) == written
+
+
+def test_equal_bodies_of_an_observation_and_long_facts_take_room_once() -> None:
+    body = json.dumps(list(range(2000)))
+    written = evidence_json(
+        seen(
+            exchange("a", body=body.encode()),
+            exchange("b", body=b"{}"),
+            exchange("c", body=body.encode()),
+            facts={"items": ["a", 1, None, "é\ud800"] * 500},
+        )
+    )
+    packed = pack_evidence(written)
+    assert len(json.dumps(packed)) < len(json.dumps(pack_evidence({**written, "facts": {}}))) + 300
+    assert packed["exchanges"][2]["response_body_as_in"] == 0
+    assert unpack_evidence(json.loads(json.dumps(packed))) == written
+
+
+def random_body(number: int, length: int = 1 << 20) -> bytes:
+    return Random(number).randbytes(length).hex().encode()
+
+
+def test_long_bodies_are_cut_when_their_room_is_taken_and_are_not_judged_again(
+    tmp_path: Path,
+) -> None:
+    observed = [
+        seen(
+            exchange(body=random_body(number)),
+            exchange("small", body=b"{}"),
+            deliveries=[delivery()],
+            experiment="roll",
+            name=f"number {number}",
+        )
+        for number in range(6)
+    ]
+    record(tmp_path, *observed)
+    assert (tmp_path / NAME).stat().st_size < 5 << 20
+    (repetition,) = read_evidence(tmp_path / NAME)
+    kept = repetition.gathered["roll"].observations
+    assert not isinstance(kept[0], NotObserved)
+    assert kept[0].exchanges[0].response_body == random_body(0)
+    last = kept[-1]
+    assert isinstance(last, NotObserved)
+    digest = sha256(random_body(5)).hexdigest()
+    assert f"response body of {2 << 20} bytes, SHA-256 {digest}" in last.reason
+    assert [each.role for each in last.exchanges] == ["small"]
+    assert last.deliveries == observed[-1].deliveries
+
+
+def test_a_finding_that_rests_on_a_long_body_keeps_its_beginning(tmp_path: Path) -> None:
+    long = replace(finding(), exchanges=tuple(exchange(body=random_body(n)) for n in range(6)))
+    run = finished_run(tmp_path, replace(failed(), findings=(long,)))
+    (kept,) = [each for entry in run.entries for each in entry.findings]
+    lengths = [len(each.response_body) for each in kept.exchanges]
+    assert lengths == [2 << 20, *[4096] * 5]
+    assert kept.exchanges[5].response_body == random_body(5)[:4096]
+    assert run.footer.cut_bodies == 5
+    assert any("long bodies were judged and are cut" in line for line in notes(run))
 
 
 @pytest.mark.parametrize(

@@ -56,14 +56,20 @@ async def _slow(request: web.Request) -> web.Response:
 
 
 async def _upload(request: web.Request) -> web.Response:
-    return json_response(await read_body(request, str, within_s=IDLE_S))
+    return json_response(await read_body(request, str))
+
+
+async def _raw(request: web.Request) -> web.Response:
+    return web.Response(body=await request.read())
 
 
 async def _answer_to(*pieces: bytes) -> bytes:
     """What a listener answers to these pieces, sent one by one, until it closes."""
     application = web.Application(middlewares=[errors_as_json])
-    application.add_routes([web.get("/slow", _slow), web.post("/upload", _upload)])
-    runner = ControlRunner(application, idle_s=IDLE_S)
+    application.add_routes(
+        [web.get("/slow", _slow), web.post("/upload", _upload), web.post("/raw", _raw)]
+    )
+    runner = ControlRunner(application, idle_s=IDLE_S, body_within_s=IDLE_S)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     try:
@@ -97,7 +103,14 @@ def test_a_request_that_takes_its_time_is_answered_and_the_connection_closed_lat
     assert answer.endswith(b'"done"')
 
 
-def test_a_body_that_does_not_come_is_refused() -> None:
-    head = b"POST /upload HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 10\r\n\r\n"
-    answer = asyncio.run(_answer_to(head, b'"ha'))
+@pytest.mark.parametrize("path", [b"upload", b"raw", b"nowhere"])
+def test_a_body_that_does_not_come_is_refused(path: bytes) -> None:
+    head = b"POST /%b HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 10\r\n\r\n"
+    answer = asyncio.run(_answer_to(head % path, b'"ha'))
     assert answer.startswith(b"HTTP/1.1 408 ")
+    assert b"the body did not arrive within" in answer
+
+
+def test_a_body_that_comes_in_pieces_is_read() -> None:
+    head = b"POST /raw HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 4\r\n\r\n"
+    assert asyncio.run(_answer_to(head, b"ha", b"lf")).endswith(b"half")
