@@ -5,12 +5,12 @@ arrive meanwhile.
 """
 
 import asyncio
-import json
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, Protocol, TextIO
+from typing import Final, Protocol
 
+from hookproof.receiver.cli.json_lines import JsonLines
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.receiver.signatures.judgement import SignatureJudge, SignatureJudgement
 
@@ -47,7 +47,7 @@ class WatchOptions:
     """
 
     judge: SignatureJudge | None = None
-    lines: TextIO | None = None
+    lines: JsonLines | None = None
     expect: int | None = None
     timeout_s: float | None = None
 
@@ -126,8 +126,7 @@ class DeliveryWatch:
             self.unverified += 1
         judged_delivery = JudgedDelivery(delivery=delivery, judgement=judgement)
         if self._options.lines is not None:
-            self._options.lines.write(json.dumps(judged_delivery.to_json()) + "\n")
-            self._options.lines.flush()
+            self._options.lines.append(judged_delivery.to_json())
         self._display.show(judged_delivery)
         if self._unreported:
             self._write_line(
