@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.judgement import NO_MARKS, Marks
 from hookproof.conformance.model.ledger import Entry, Finding
-from hookproof.conformance.model.marks import NO_MARKS, Marks
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.results.long_bodies import CUT
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
