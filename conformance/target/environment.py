@@ -16,7 +16,6 @@ from typing import Final
 
 from hookproof.conformance.model.evidence import PreconditionFailed
 from hookproof.conformance.target.definition import Budgets, Project, Target
-from hookproof.conformance.target.receiver_url import reached_by_name, require_taken
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.private_folder import private_folder
 from hookproof.process.variables import PROJECTS_VARIABLE
@@ -36,6 +35,7 @@ from hookproof.spec.dialect.model import Dialect
 from hookproof.target.file_schema import CAPABILITIES, Presence
 from hookproof.target.hooks.http_steps import HttpStep, http_hook
 from hookproof.target.hooks.provision import Provision
+from hookproof.target.receiver_url import reached_by_name, require_taken
 from hookproof.target.settings import ReceiverSettings
 
 # Far more than is needed, for a busy machine: a process that fails reports it at once.
