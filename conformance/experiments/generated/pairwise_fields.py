@@ -102,7 +102,7 @@ async def _endpoint_values(
     )
     return {
         **plain,
-        "url": [bodies.url(), f"{bodies.url()}?a=1&b=%2F%20#c"],
+        "url": [bodies.url(), f"{bodies.url()}?a=1&b=%2F%20"],
         "advanced_signatures": [True, False, ABSENT],
         **{name: values for name, values in optional.items() if name in accepted},
     }

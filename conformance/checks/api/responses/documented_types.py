@@ -195,9 +195,9 @@ def _form_of_no_value(
 
 def _could_be_set(name: str, exchange: Exchange, context: CheckContext) -> bool:
     """Whether a creation takes the field; what the service itself sets may well be empty, such as
-    the query parameters of a request without any.
+    the query parameters of a request without any. A uid always has a value: an empty one is lost.
     """
-    if exchange.operation_id not in CREATIONS:
+    if exchange.operation_id not in CREATIONS or name == "uid":
         return False
     schema = context.contract.operations[exchange.operation_id].body_schema or {}
     return name in schema.get("properties", {})
