@@ -32,6 +32,7 @@ from hookproof.conformance.observations.requests.refused_content import (
 )
 from hookproof.conformance.observations.resources.broadcast_answer import FRESH_KEY
 from hookproof.conformance.observations.sentinel import SENTINEL
+from hookproof.conformance.target.client import Key
 from hookproof.conformance.target.definition import Project
 
 # Fields of createBroadcastEvent with values of other types than the documented ones.
@@ -97,7 +98,9 @@ async def elsewhere(scenario: Scenario) -> RefusedBroadcasts:
     for project in projects:
         markers.append(scenario.bodies.word("refused"))
         body = scenario.bodies.broadcast(data={MARKER: markers[-1]})
-        await scenario.trial.call("createBroadcastEvent", role=REFUSED, body=body, project=project)
+        await scenario.trial.call(
+            "createBroadcastEvent", role=REFUSED, body=body, key=Key.FOREIGN, project=project
+        )
     await scenario.await_arrival(plain, await scenario.broadcast(SENTINEL))
     await scenario.await_silence()
     return await scenario.observe(RefusedBroadcasts, markers=tuple(markers))
