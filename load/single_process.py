@@ -4,8 +4,8 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -29,16 +29,35 @@ class LoadGeneratorFailed(Exception):
 
 @dataclass(slots=True, kw_only=True)
 class InterruptForwarder:
-    """Passes ctrl-C on to the Locust process, which decides what it means."""
+    """Passes ctrl-C on to the process that carries out a run, which decides what it means.
 
+    Before the first run `cancel` is called instead. One that comes between two runs is passed on
+    to the second one, if that begins.
+    """
+
+    cancel: Callable[[], object]
     count: int = 0
-    process: asyncio.subprocess.Process | None = None
+    _process: asyncio.subprocess.Process | None = None
+    _has_begun: bool = False
 
     def interrupt(self) -> None:
         """Count an interrupt and pass it on."""
         self.count += 1
-        if self.process is not None:
-            send_signal(self.process, signal.SIGINT)
+        if self._process is not None:
+            send_signal(self._process, signal.SIGINT)
+        elif not self._has_begun:
+            self.cancel()
+
+    @contextmanager
+    def passed_on_to(self, process: asyncio.subprocess.Process) -> Iterator[None]:
+        """Pass interrupts on to this process, which carries out a run within the block."""
+        self._process, self._has_begun = process, True
+        if self.count:
+            send_signal(process, signal.SIGINT)
+        try:
+            yield
+        finally:
+            self._process = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,9 +84,9 @@ class SingleProcess:
                 ["hookproof.load.locust_worker.runner", str(plan), str(result), *options],
                 variables=self.variables,
             )
-            self.interrupts.process = process
             try:
-                code = await process.wait()
+                with self.interrupts.passed_on_to(process):
+                    code = await process.wait()
             finally:
                 send_signal(process, signal.SIGTERM)
                 await process.wait()
@@ -85,17 +104,10 @@ async def start_single_process(
     settings: TargetSettings, *, ca_dir: Path, web: str | None, interrupts: InterruptForwarder
 ) -> AsyncIterator[SingleProcess]:
     """A sidecar of the command's own; raises ChildFailed."""
-    options = [
-        "--bind",
-        settings.bind,
-        "--ca-dir",
-        str(ca_dir),
-        "--dialect",
-        settings.dialect_argument,
-    ]
-    options += ["--public-url", settings.public_url] if settings.public_url else []
     async with child(
-        ["hookproof.load.sidecar.process", *options], deadline_s=START_WITHIN_S, program=MODULE
+        ["hookproof.load.sidecar.process", *settings.receiver_options(ca_dir)],
+        deadline_s=START_WITHIN_S,
+        program=MODULE,
     ) as sidecar:
         yield SingleProcess(
             receivers=(sidecar["url"],),

@@ -63,7 +63,8 @@ class ReceiverConfiguration:
     only if it has a folder. `tokens` configures tokens from the start. With `tls_faults` there are
     additional listeners whose TLS is wrong. `limits` applies to each session; `on_done` is as in
     `Observers`. `replays` is where the live page may replay to; `control_names` are additional host
-    names by which browsers may reach the control listener. `mail` is where mail is accepted, if
+    names by which browsers may reach the control listener. With `forwarded` a proxy is known to set
+    X-Forwarded-For, -Proto and -Host. `mail` is where mail is accepted, if
     anywhere; with `mail_reserved` another process holds its port until then.
     """
 
@@ -79,6 +80,7 @@ class ReceiverConfiguration:
     on_done: Callable[[ReceivedDelivery], None] | None = None
     replays: ReplayAllowance = THIS_MACHINE
     control_names: tuple[str, ...] = ()
+    forwarded: bool = False
     mail: Address | None = None
     mail_reserved: bool = False
 
@@ -179,6 +181,7 @@ def _control_application(
         clock=Clock(),
         public_url=url,
         ca=ca,
+        forwarded=settings.forwarded,
     ).join(application)
     return application
 

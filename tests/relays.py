@@ -81,15 +81,17 @@ def long_way(upstream: str, *, one_way_s: float) -> Iterator[OpenRelay]:
 
 @contextmanager
 def http_proxy() -> Iterator[OpenRelay]:
-    """A proxy for http URLs, and for tunnels to any port of this machine."""
-    heads: list[str] = []
+    """A proxy for http URLs, and for tunnels to any port of this machine; of `requests` it shows
+    those for tunnels.
+    """
+    heads, requests = list[str](), list[bytes]()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         line = (await reader.readuntil(b"\r\n")).decode().strip()
         heads.append(line)
         method, target, version = line.split()
         if method == "CONNECT":
-            await reader.readuntil(b"\r\n\r\n")
+            requests.append(await reader.readuntil(b"\r\n\r\n"))
             writer.write(OPENED)
             await _pass_on(reader, writer, f"http://{target}", b"")
             return
@@ -100,7 +102,7 @@ def http_proxy() -> Iterator[OpenRelay]:
         await _pass_on(reader, writer, target, first.encode())
 
     with _listening(serve) as port:
-        yield OpenRelay(url=f"http://127.0.0.1:{port}", heads=heads)
+        yield OpenRelay(url=f"http://127.0.0.1:{port}", heads=heads, requests=requests)
 
 
 def _subject(certificate: object) -> tuple[tuple[tuple[str, str]], ...]:

@@ -10,9 +10,6 @@ import click
 from click.core import ParameterSource
 
 from hookproof.conformance.cli.planned_run import budget_warning, plan_lines
-from hookproof.conformance.learning.learner import learn_target
-from hookproof.conformance.learning.report import summary
-from hookproof.conformance.learning.written_files import write_learned_dialect
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.reports.console import Detail, show
 from hookproof.conformance.reports.formats import write_reports
@@ -219,6 +216,10 @@ def _settings(context: click.Context, options: dict[str, Any]) -> Settings:
 
 def _with_learned_dialect(flags: Flags, options: dict[str, Any]) -> Target:
     """The target with the dialect that is found out first, unless only the plan is asked for."""
+    from hookproof.conformance.learning.learner import learn_target
+    from hookproof.conformance.learning.report import summary
+    from hookproof.conformance.learning.written_files import write_learned_dialect
+
     target = target_from(replace(flags, dialect=UNDECIDED_DIALECT), os.environ)
     if options["plan"]:
         return target

@@ -1,6 +1,7 @@
 """The command `hookproof learn`: find out the dialect of a target."""
 
 import os
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,14 @@ from hookproof.conformance.learning.learner import Learned, learn_target
 from hookproof.conformance.learning.report import lines
 from hookproof.conformance.learning.written_files import DIALECT, TARGET, write_files
 from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.reports.progress import step_progress
 from hookproof.conformance.target.command_options import flags_of, target_options
 from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.file import target_from
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.stop_signals import held_back
+from hookproof.process.terminal_text import message_text
+from hookproof.spec.completion import complete_dialect
 from hookproof.target.settings import UNDECIDED_DIALECT, Flags
 
 
@@ -23,6 +27,7 @@ from hookproof.target.settings import UNDECIDED_DIALECT, Flags
 @target_options
 @click.option(
     "--extends",
+    shell_complete=complete_dialect,
     help="Name or file of the dialect whose answers are kept where nothing else is seen."
     "  [default: undecided]",
 )
@@ -58,7 +63,8 @@ def learn(context: click.Context, /, **options: Any) -> None:
     extends = options["extends"] or UNDECIDED_DIALECT
     try:
         target = learnable_target(flags, extends)
-        learned = learn_target(target, extends, Profile[options["profile"].upper()], _note)
+        with step_progress("hookproof learn", sys.stderr) as note:
+            learned = learn_target(target, extends, Profile[options["profile"].upper()], note)
         with held_back():  # what was learned is written, whatever comes
             context.exit(_reported(learned, target, options["out"], flags.file))
     except CommandError as error:
@@ -69,7 +75,7 @@ def learn(context: click.Context, /, **options: Any) -> None:
 def _reported(learned: Learned, target: Target, out: Path, target_file: Path | None) -> int:
     """Show what was learned and write the files; the exit code. Raises CommandError."""
     for line in lines(learned):
-        click.echo(line)
+        click.echo(message_text(line))
     paths = write_files(learned, target, out, target_file=target_file)
     click.echo(f"Written: {', '.join(map(str, paths))}")
     if learned.interrupted:
@@ -77,10 +83,6 @@ def _reported(learned: Learned, target: Target, out: Path, target_file: Path | N
         return ExitCode.INCOMPLETE
     click.echo(_next_step(out, target_file))
     return ExitCode.OK
-
-
-def _note(what: str) -> None:
-    click.echo(f"hookproof learn: {what}", err=True)
 
 
 def learnable_target(flags: Flags, extends: str) -> Target:

@@ -24,7 +24,6 @@ from hookproof.conformance.target.client import ApiClient
 from hookproof.conformance.target.definition import Project, Target
 from hookproof.conformance.target.environment import READY_WITHIN_S, copy_ca, tls_options
 from hookproof.conformance.target.hooks.created_endpoints import CreatedEndpoints
-from hookproof.conformance.target.hooks.hook_failures import HookFailures
 from hookproof.conformance.target.pacing import SLOWER, Pacing
 from hookproof.conformance.target.preflight import (
     LISTS,
@@ -39,6 +38,8 @@ from hookproof.receiver.client.child_process import child
 from hookproof.receiver.client.control_api import ReceiverClient
 from hookproof.receiver.http.address import Address
 from hookproof.spec.contract.service_contract import contract_for
+from hookproof.target.connection import UNVERIFIED
+from hookproof.target.hooks.hook_failures import HookFailures
 from hookproof.target.hooks.provision import HookFailed
 
 DELIVERS: Final = "a delivery arrives"
@@ -97,6 +98,12 @@ async def examine(target: Target) -> AsyncIterator[DoctorResult]:
         yield DoctorResult(
             what=f"the target answers at {target.base_url}, in {first.duration_s * 1000:.0f} ms"
         )
+        if not target.is_verified:
+            yield DoctorResult(
+                what="the certificate of the API",
+                advice=UNVERIFIED,
+                exit_code=ExitCode.CONFORMS,
+            )
         key_results = [
             _key_result(provisioned, project, exchange)
             for project, exchange in zip(provisioned.projects, exchanges, strict=True)
@@ -210,7 +217,8 @@ async def _check_delivery(
     try:
         await target.provision.after_endpoint_created(project, shown)
     except HookFailed as failure:
-        yield DoctorResult(what="the hook after_endpoint_created works", advice=str(failure))
+        advice = mask.quotation(str(failure))
+        yield DoctorResult(what="the hook after_endpoint_created works", advice=advice)
         yield DoctorResult(what=DELIVERS, untried="the endpoint may not be ready")
         return
     await asyncio.sleep(target.dialect.delivery.visible_within_s)

@@ -22,6 +22,7 @@ from hookproof.conformance.model.evidence import (
     PreconditionFailed,
 )
 from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.model.tolerances import distant
 from hookproof.conformance.observations.destinations import MARKED
 from hookproof.conformance.target.capabilities import CAPABILITIES, MECHANISMS
 from hookproof.conformance.target.client import ApiClient, Key
@@ -167,6 +168,10 @@ class ExperimentContext:
     shares_project: bool = False
     round_trip_s: float = 0.0
     let_others_broadcast: "LetBroadcast" = field(default=lambda **_: None)
+
+    def distant(self, tolerance_s: float) -> float:
+        """A tolerance for times that allows for the way to the target."""
+        return distant(tolerance_s, self.round_trip_s)
 
     def presence(self, capability: str) -> Presence:
         """What the target file says about a capability of the target."""

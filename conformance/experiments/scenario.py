@@ -325,7 +325,7 @@ class Scenario:
     def _patience_s(self, arrived: Iterable[ReceivedDelivery]) -> float:
         """How long a delivery is waited for where these have arrived."""
         usual_s = self.context.budgets.delivery_s
-        behind_s = max(self.context.backlog.longest_waits_s(arrived).values(), default=0.0)
+        behind_s = self.context.backlog.behind_s(arrived, self.destinations)
         return max(usual_s, min(BACKLOG_FACTOR * behind_s, LONGEST_PATIENCE * usual_s))
 
     async def await_everywhere(self, destinations: Iterable[Destination], *expected: Event) -> None:
@@ -346,8 +346,8 @@ class Scenario:
         """How long that is: longer where deliveries took long, for what may still come is not
         missing.
         """
-        budgets, waits_s = self.context.budgets, self.context.backlog.longest_waits_s
-        behind_s = max(waits_s(self.trial.received).values(), default=0.0)
+        budgets = self.context.budgets
+        behind_s = self.context.backlog.behind_s(self.trial.received, self.destinations)
         longest_s = BACKLOG_FACTOR * behind_s + self._late_s
         return max(budgets.quiet_s, min(longest_s, budgets.delivery_s))
 
@@ -361,7 +361,7 @@ class Scenario:
         """
         for destination in self.destinations:
             await self.trial.arrivals(destination.token, count=0, timeout_s=0)
-        backlog_s = self.context.backlog.longest_waits_s(self.trial.received)
+        backlog_s = self.context.backlog.longest_waits_s(self.trial.received, self.destinations)
         if not with_foreign:
             uids = {event.uid for event in self.events if event.uid}
             self.trial.received = without_foreign(self.trial.received, self.marker_stem, uids)

@@ -124,4 +124,5 @@ def _finding(
         experiment=observation.experiment,
         case=observation.name,
         cause=root_cause(judgement, observation, context),
+        marks=judgement.marks,
     )

@@ -67,5 +67,8 @@ def gather_evidence(runner: Runner, dialect: Dialect) -> Mapping[str, Gathered]:
             environment = runner.open()
         except KeyboardInterrupt:
             return {}
-        runner.begin(Intake(Mask.of(environment.target, dialect), dialect))
-        return {each.experiment: each for each in runner.all_gathered()}
+        mask = Mask.of(environment.target, dialect)
+        runner.begin(Intake(mask, dialect))
+        gathered = {each.experiment: each for each in runner.all_gathered()}
+    runner.hook_failures.mask(mask.quotation)  # when nothing else uses the mask
+    return gathered

@@ -25,14 +25,15 @@ from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.gathered_evidence import Gathered
 from hookproof.conformance.model.ledger import LeftBehind
 from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.run.plan import REQUESTS
 from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.environment import open_environment
-from hookproof.conformance.target.hooks.created_endpoints import AFTER_RUN, REMOVE
 from hookproof.conformance.target.pacing import LimitedForGood
 from hookproof.conformance.target.preflight import with_fresh_projects
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.spec.dialect.model import Dialect
+from hookproof.target.hooks.removable_endpoints import AFTER_RUN, REMOVE
 
 # How long the API, deliveries and experiments are asked at most, in seconds each, so that a target
 # that answers slowly ends a run with less that is learned.
@@ -58,6 +59,7 @@ class Learned:
 
     One that was `interrupted` has learned only a part of what it can. `limit` is what the target's
     limit of its API did to it, in words, if anything. `hooks` says which hooks of the user failed.
+    Whose answers taught it is certain if the certificate of the API was `verified`.
     """
 
     answers: LearnedAnswers
@@ -66,6 +68,7 @@ class Learned:
     interrupted: bool = False
     limit: str = ""
     hooks: tuple[str, ...] = ()
+    verified: bool = True
 
 
 def learn_target(
@@ -85,6 +88,7 @@ def learn_target(
         if not answers.is_seen(KEY_FORMAT):
             raise
         _miss_the_rest(answers, INTERRUPTED)
+    session.hook_failures.mask(_mask_of(session).quotation)
     return Learned(
         answers=answers,
         exchanges=len(session.exchanges),
@@ -92,7 +96,16 @@ def learn_target(
         interrupted=interrupted,
         limit=session.pacing.words,
         hooks=session.hook_failures.words,
+        verified=target.is_verified,
     )
+
+
+def _mask_of(session: ProbeSession) -> Mask:
+    """What masks the keys of a session and each credential that its exchanges show."""
+    mask = Mask.of(session.target, session.answers.dialect)
+    for exchange in session.exchanges:
+        mask.exchange(exchange)
+    return mask
 
 
 def _miss_the_rest(answers: LearnedAnswers, reason: str) -> None:

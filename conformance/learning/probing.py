@@ -12,6 +12,7 @@ from hookproof.conformance.learning.probes.access import (
 from hookproof.conformance.learning.probes.authentication import probe_authentication
 from hookproof.conformance.learning.probes.bounds import probe_number_bounds, probe_size_limit
 from hookproof.conformance.learning.probes.broadcasts import probe_broadcasts
+from hookproof.conformance.learning.probes.endpoint_urls import probe_endpoint_urls
 from hookproof.conformance.learning.probes.endpoints import (
     probe_active_endpoint,
     probe_creation,
@@ -59,6 +60,7 @@ async def probe_api(session: ProbeSession) -> None:
     await probe_portal_link(session, links, created)
     await probe_broadcasts(session)
     await probe_optional_requests(session, created)
+    await probe_endpoint_urls(session)
     if created is not None:
         await probe_authentication(session)
         await probe_size_limit(session)

@@ -16,8 +16,9 @@ from hookproof.conformance.learning.learned_answers import (
 from hookproof.conformance.learning.learner import Learned
 from hookproof.conformance.target.definition import Target
 from hookproof.pages.content_policy import policy_element
-from hookproof.process.terminal_text import printable
+from hookproof.process.terminal_text import printable, without_passwords
 from hookproof.spec.catalogue import Gap, load_catalogue
+from hookproof.target.connection import NOT_VERIFIED
 
 # A sign for each degree of certainty, so that readers need not distinguish colours (WCAG 1.4.1).
 SIGNS: Final = {
@@ -57,7 +58,7 @@ def rows(answers: LearnedAnswers) -> Iterator[Row]:
             tone=answer.certainty.name.lower(),
             value=_shown(answer),
             certainty=_how_sure(answer),
-            proof=printable(answer.shown_by or answer.reason),
+            proof=printable(without_passwords(answer.shown_by or answer.reason)),
         )
 
 
@@ -97,6 +98,7 @@ def summary(learned: Learned) -> str:
     return (
         f"LEARNED  {summary} · {learned.exchanges} requests · {len(left.endpoints)} endpoints"
         f" are left at the target, {left.active} of them active"
+        f"{'' if learned.verified else f' · {NOT_VERIFIED}'}"
     )
 
 
@@ -117,7 +119,7 @@ def page(learned: Learned, target: Target) -> str:
     return environment.get_template("learned.html").render(
         policy=policy_element(styles=[style]),
         style=style,
-        target=printable(target.base_url),
+        target=printable(without_passwords(target.base_url)),
         rows=list(rows(learned.answers)),
         summary=summary(learned),
     )

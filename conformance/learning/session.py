@@ -14,10 +14,10 @@ from hookproof.conformance.target.circuit_breaker import Breaker
 from hookproof.conformance.target.client import ApiClient, Key, encoded
 from hookproof.conformance.target.definition import Project, Target
 from hookproof.conformance.target.hooks.created_endpoints import CreatedEndpoints
-from hookproof.conformance.target.hooks.hook_failures import HookFailures
 from hookproof.conformance.target.pacing import Pacing
 from hookproof.spec.contract.service_contract import Contract, contract_for
 from hookproof.spec.dialect.model import Dialect
+from hookproof.target.hooks.hook_failures import HookFailures
 
 CREATE: Final = "createEndpoint"
 GET: Final = "getEndpoint"

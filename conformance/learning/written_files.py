@@ -137,6 +137,7 @@ def target_text(
         "ca": None if settings.ca is None else os.path.relpath(settings.ca, out),
         "ca_key": None if settings.ca_key is None else os.path.relpath(settings.ca_key, out),
         "http": settings.http or None,
+        "forwarded": settings.forwarded or None,
     }
     receiver = {name: value for name, value in receiver.items() if value is not None}
     if receiver:

@@ -7,9 +7,12 @@ again from its file. Checks read evidence; they never talk to the target.
 import base64
 import json
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, Self
+
+import msgspec
 
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.dialect.model import Dialect
@@ -197,6 +200,9 @@ def _parsed_short(body: bytes) -> Any:
 
 
 def _parsed_once(body: bytes) -> Any:
+    with suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return msgspec.json.decode(body)
+    # It takes less than what may be shown here, such as half of a pair of surrogates.
     try:
         # Not json.loads(body), which takes UTF-16 as well: JSON is UTF-8 (RFC 8259, 8.1).
         return json.loads(body.decode("utf-8-sig", "surrogatepass"))

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.marks import NO_MARKS, Marks
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 
@@ -37,7 +38,8 @@ class Judgement:
 
     `verdict` is PASS, FAIL or NOT_APPLICABLE; `expected` and `actual` are one line each, for
     people. `stored` names the wrong value that was stored with a resource, where that is all that
-    is wrong: any answer that shows it again shows the same failure. `conclusive` is whether further
+    is wrong: any answer that shows it again shows the same failure. `marks` are for reports that
+    show the deliveries. `conclusive` is whether further
     evidence could not make the requirement applicable. A pass needs a proof as a failure does.
     """
 
@@ -50,6 +52,7 @@ class Judgement:
     deliveries: tuple[ReceivedDelivery, ...] = ()
     subject: Subject = Subject.ANSWER
     stored: str = ""
+    marks: Marks = NO_MARKS
     conclusive: bool = False
 
     def __post_init__(self) -> None:
@@ -155,10 +158,15 @@ def shown_apart(expected: Any, actual: Any) -> tuple[str, str]:
     if texts[0] == texts[1] or not (is_long or place >= ALIKE or _is_alike(*lines)):
         return lines
     start = max(0, place - BEFORE)
+    end = start + WINDOW
+    windows = [
+        _quoted(value, text[start:end])
+        for value, text in zip((expected, actual), texts, strict=True)
+    ]
     wanted, found = (
-        f"{'…' if start else ''}{text[start : start + WINDOW]!a}"
-        f"{'…' if len(text) > start + WINDOW else ''} (different from character {place + 1} on)"
-        for text in texts
+        f"{'…' if start else ''}{window}{'…' if len(text) > end else ''}"
+        f" (different from character {place + 1} on)"
+        for window, text in zip(windows, texts, strict=True)
     )
     return wanted, found
 
@@ -185,6 +193,13 @@ def _text(value: Any) -> str:
         return value if isinstance(value, str) else json_text(value)
     except RecursionError:
         return "a value that is nested too deeply to be shown"
+
+
+def _quoted(value: Any, part: str) -> str:
+    """A part of a shown value in ASCII: as JSON is written, a text that is not JSON in quotes."""
+    if isinstance(value, str) and not value.lstrip().startswith(("{", "[")):
+        return json.dumps(part)
+    return "".join(c if c.isascii() and c.isprintable() else json.dumps(c)[1:-1] for c in part)
 
 
 def _is_alike(one: str, other: str) -> bool:

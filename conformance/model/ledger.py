@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from hookproof.conformance.model.evidence import Exchange, lasted_s
+from hookproof.conformance.model.marks import NO_MARKS, Marks
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.process.exit_codes import ExitCode
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
@@ -49,7 +50,8 @@ class Finding:
     `cause` is what else the proof shows to be wrong, in words; findings with the same cause are one
     defect (`defects.py`). `shrunk` tells that the request of the proof was made smaller afterwards
     (`shrinking.py`). `case` is the name of the observation. `follows_from` names the requirements
-    whose own findings explain all of this one (`consequences.py`).
+    whose own findings explain all of this one (`consequences.py`). `marks` are what is wrong in the
+    deliveries.
     """
 
     requirement: str
@@ -65,6 +67,7 @@ class Finding:
     cause: str = ""
     shrunk: bool = False
     follows_from: tuple[str, ...] = ()
+    marks: Marks = NO_MARKS
 
     @property
     def operation(self) -> str:

@@ -73,9 +73,14 @@ def way_s(round_trip_s: float) -> float:
     return ROUND_TRIPS * min(round_trip_s, LONGEST_ROUND_TRIP_S)
 
 
+def distant(tolerance_s: float, round_trip_s: float) -> float:
+    """A tolerance that allows for a target so far away."""
+    return tolerance_s + way_s(round_trip_s)
+
+
 def widened(tolerance_s: float, observed: Timed) -> float:
     """A tolerance that allows for a machine whose own timers were late, and for the network."""
-    return tolerance_s + min(observed.late_s, MOST_LATE_S) + way_s(observed.round_trip_s)
+    return distant(tolerance_s, observed.round_trip_s) + min(observed.late_s, MOST_LATE_S)
 
 
 def slack_s(observed: Timed) -> float:

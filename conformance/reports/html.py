@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.model.ledger import Entry, RunVerdict
+from hookproof.conformance.model.ledger import Entry, Finding, RunVerdict
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.reports.summary import (
     HEADLINES,
@@ -24,7 +24,7 @@ from hookproof.conformance.reports.summary import (
     hygiene_findings,
     notes,
 )
-from hookproof.conformance.reports.texts.difference import marked
+from hookproof.conformance.reports.texts.difference import Part, marked
 from hookproof.conformance.reports.texts.printable_text import (
     delivery_shown,
     request_shown,
@@ -74,6 +74,11 @@ class Section:
     @property
     def counts(self) -> list[tuple[Verdict, int]]:
         return counted(self.entries)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is something to see in it: findings, or what could not be judged."""
+        return any(entry.findings or entry.verdict is Verdict.ERROR for entry in self.entries)
 
 
 def html_text(run: Run) -> str:
@@ -173,5 +178,8 @@ def _exchanges(exchanges: Sequence[Exchange]) -> list[tuple[Exchange, str, str]]
     ]
 
 
-def _deliveries(deliveries: Sequence[ReceivedDelivery]) -> list[tuple[ReceivedDelivery, str]]:
-    return [(delivery, delivery_shown(delivery)) for delivery in deliveries[:MOST_DELIVERIES]]
+def _deliveries(finding: Finding) -> list[tuple[ReceivedDelivery, list[Part]]]:
+    return [
+        (delivery, delivery_shown(delivery, finding.marks))
+        for delivery in finding.deliveries[:MOST_DELIVERIES]
+    ]

@@ -51,6 +51,7 @@ def report(run: Run) -> dict[str, Any]:
             for level in Level
         },
         "warnings": list(warnings(run)),
+        "hook_failures": list(run.footer.hooks),
         "put_off": {"requests": run.footer.put_off, "waited_s": run.footer.waited_s},
         "left_at_target": {} if run.header.embedded else asdict(run.left),
         "defects": [_defect(number, defect) for number, defect in enumerate(run_defects, 1)],

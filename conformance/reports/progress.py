@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TextIO
 
+import click
 from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
@@ -31,6 +32,8 @@ REFRESHES_PER_SECOND: Final = 4
 # Between two lines where there is no terminal, in seconds.
 LINE_EVERY_S: Final = 10.0
 MOST_EXPERIMENTS: Final = 6
+# How wide the column of titles is; a longer one moves what follows it.
+TITLE: Final = 28
 STYLES: Final = {
     Verdict.PASS: "green",
     Verdict.FAIL: "red",
@@ -90,7 +93,7 @@ class Progress:
         ]
         left = total - sum(counts.values())
         waiting = [(f"  {left} to come", "dim")] if left else []
-        title = f"{indent}{name:<{6 - len(indent)}}{self.plan.sections.get(name, ''):<24.24}"
+        title = f"{indent}{name:<{6 - len(indent)}}{self.plan.sections.get(name, ''):<{TITLE}}"
         return _line(title, *found, *waiting)
 
     def _experiments(self) -> Iterator[Text]:
@@ -131,7 +134,7 @@ def progress(
         plan=plan, under_way=under_way, clock=time.monotonic, started=time.monotonic()
     )
     if not console.is_terminal or console.is_dumb_terminal:
-        with _lines_now_and_then(picture, stream, line_every_s):
+        with _lines_now_and_then(lambda: progress_line(picture), stream, line_every_s):
             yield picture.entries.append
         return
 
@@ -145,13 +148,36 @@ def progress(
 
 
 @contextmanager
-def _lines_now_and_then(picture: Progress, stream: TextIO, every_s: float) -> Iterator[None]:
+def step_progress(
+    command: str, stream: TextIO, *, line_every_s: float = LINE_EVERY_S
+) -> Iterator[Callable[[str], None]]:
+    """What notes each step of a command in a line; where there is no terminal, a line says now and
+    then which step is under way.
+    """
+    started, steps = time.monotonic(), [""]
+
+    def note(step: str) -> None:
+        steps.append(step)
+        click.echo(f"{command}: {step}", file=stream)
+
+    def line() -> str:
+        return f"{command}: {time.monotonic() - started:.0f} s: {steps[-1]}".removesuffix(": ")
+
+    if stream.isatty():
+        yield note
+        return
+    with _lines_now_and_then(line, stream, line_every_s):
+        yield note
+
+
+@contextmanager
+def _lines_now_and_then(line: Callable[[], str], stream: TextIO, every_s: float) -> Iterator[None]:
     ended = threading.Event()
 
     def write_lines() -> None:
         while not ended.wait(every_s):
             try:
-                stream.write(f"{progress_line(picture)}\n")
+                stream.write(f"{line()}\n")
                 stream.flush()
             except (OSError, ValueError):  # nobody reads it any more
                 return

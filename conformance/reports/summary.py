@@ -8,7 +8,7 @@ from hookproof.conformance.model.ledger import Entry, Ledger, RunVerdict, counts
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.results.run_file import Run
 from hookproof.spec.catalogue import Level
-from hookproof.target.connection import UNVERIFIED
+from hookproof.target.connection import NOT_VERIFIED, UNVERIFIED
 from hookproof.target.rate_answer import limit_words
 
 HEADLINES: Final = {
@@ -46,7 +46,7 @@ def verdict_line(run: Run) -> str:
         parts.append("dialect learned from the target")
     count = len(hygiene_findings(run))
     shout = [f"WITH {count} HYGIENE {'FINDING' if count == 1 else 'FINDINGS'}"] if count else []
-    shout += [] if run.header.verified else ["CERTIFICATE NOT VERIFIED"]
+    shout += [] if run.header.verified else [NOT_VERIFIED]
     return f"{HEADLINES[run.footer.verdict]}  {' · '.join([*parts, *shout])}"
 
 

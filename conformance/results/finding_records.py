@@ -5,6 +5,7 @@ from typing import Any
 
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.ledger import Entry, Finding
+from hookproof.conformance.model.marks import NO_MARKS, Marks
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.results.long_bodies import CUT
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
@@ -24,15 +25,19 @@ def finding_json(finding: Finding) -> dict[str, Any]:
         "cause": finding.cause,
         "shrunk": finding.shrunk,
         "follows_from": list(finding.follows_from),
+        "marks": finding.marks.to_json(),
         **_proof_json(finding),
     }
 
 
 def finding_of(event: Mapping[str, Any]) -> Finding:
     """Reverse `finding_json`; raises KeyError, TypeError or ValueError."""
-    follows_from = tuple(event.get("follows_from", ()))
+    further = {
+        "follows_from": tuple(event.get("follows_from", ())),
+        "marks": Marks.from_json(event["marks"]) if "marks" in event else NO_MARKS,
+    }
     members = {name: value for name, value in event.items() if name != CUT}
-    return Finding(**{**members, "follows_from": follows_from, **_proof_of(event)})
+    return Finding(**{**members, **further, **_proof_of(event)})
 
 
 def entry_json(entry: Entry) -> dict[str, Any]:

@@ -173,6 +173,13 @@ class Mask:
         masked = self._known.text(self._known_replacer.text(self._keys.text(text)))
         return without_passwords(masked)
 
+    def quotation(self, text: str) -> str:
+        """The same of a text that quotes an answer, in which credentials are found as in a body."""
+        if not text:
+            return text
+        found = self._credentials.content(text.encode("utf-8", "surrogatepass"), {})
+        return self.text(found.decode("utf-8", "surrogatepass"))
+
     def evidence(self, evidence: Evidence) -> Evidence:
         """An observation without keys and credentials."""
         found_names: dict[str, str] = {}
@@ -191,7 +198,7 @@ class Mask:
                 name=name,
                 exchanges=exchanges,
                 deliveries=deliveries,
-                reason=self.text(evidence.reason),
+                reason=self.quotation(evidence.reason),
             )
         own = own_values(type(evidence), found.value(facts))
         return replace(evidence, name=name, exchanges=exchanges, deliveries=deliveries, **own)

@@ -35,11 +35,13 @@ from hookproof.conformance.run.target_watch import TargetWatch
 from hookproof.conformance.target.circuit_breaker import Breaker, RunOver
 from hookproof.conformance.target.client import ApiClient
 from hookproof.conformance.target.environment import Environment, open_environment
-from hookproof.conformance.target.hooks.created_endpoints import CLEANED_WITHIN_S, CreatedEndpoints
-from hookproof.conformance.target.hooks.hook_failures import HookFailures, noted_provision
+from hookproof.conformance.target.hooks.created_endpoints import CreatedEndpoints
+from hookproof.conformance.target.hooks.noted_provision import noted_provision
 from hookproof.conformance.target.pacing import SLOWER, Pacing
 from hookproof.conformance.target.preflight import reach
+from hookproof.target.hooks.hook_failures import HookFailures
 from hookproof.target.hooks.provision import HookFailed
+from hookproof.target.hooks.removable_endpoints import CLEANED_WITHIN_S
 
 CANCELLED_WITHIN_S: Final = 5.0
 CLOSED_WITHIN_S: Final = 15.0

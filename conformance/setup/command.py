@@ -25,6 +25,7 @@ from hookproof.conformance.learning.written_files import (
     write_learned_dialect,
 )
 from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.reports.progress import step_progress
 from hookproof.conformance.target.command_options import address_options, flags_of
 from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.file import named_dialect, target_from
@@ -192,12 +193,9 @@ class _Setup:
 
     def learn(self, target: Target, profile: Profile) -> Target:
         """Learn the dialect, write it down, and return the target with it."""
-        learned = learn_target(
-            replace(target, dialect=named_dialect(UNDECIDED_DIALECT)),
-            UNDECIDED_DIALECT,
-            profile,
-            lambda what: click.echo(f"hookproof init: {what}", err=True),
-        )
+        undecided = replace(target, dialect=named_dialect(UNDECIDED_DIALECT))
+        with step_progress("hookproof init", sys.stderr) as note:
+            learned = learn_target(undecided, UNDECIDED_DIALECT, profile, note)
         click.echo(
             f"Written: {write_learned_dialect(learned, target, self.out)}, {self.out / PAGE}"
         )

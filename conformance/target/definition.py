@@ -85,4 +85,4 @@ class Target:
     @property
     def is_verified(self) -> bool:
         """Whether the certificate of the API is verified, if it has one."""
-        return self.connection.verify or not self.base_url.startswith("https:")
+        return self.connection.verifies(self.base_url)

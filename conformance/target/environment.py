@@ -16,6 +16,7 @@ from typing import Final
 
 from hookproof.conformance.model.evidence import PreconditionFailed
 from hookproof.conformance.target.definition import Budgets, Project, Target
+from hookproof.conformance.target.receiver_url import reached_by_name, require_taken
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.private_folder import private_folder
 from hookproof.process.variables import PROJECTS_VARIABLE
@@ -173,10 +174,11 @@ async def _embedded(subject: Embedded) -> AsyncIterator[Environment]:
     projects = tuple(
         Project(id=name, api_key=f"embedded-{secrets.token_urlsafe(24)}") for name in names
     )
+    settings = reached_by_name(subject.receiver, subject.dialect)
     with ExitStack() as stack:
         folder = stack.enter_context(private_folder())
-        ca = copy_ca(subject.receiver, folder)
-        hosts = listener_names(Address.parse(subject.receiver.bind), subject.receiver.public_url)
+        ca = copy_ca(settings, folder)
+        hosts = listener_names(Address.parse(settings.bind), settings.public_url)
         # Written before both start, since both read it.
         certificate = Authority(ca, hosts).certificate_path
         serve = [
@@ -194,7 +196,7 @@ async def _embedded(subject: Embedded) -> AsyncIterator[Environment]:
         commands = [
             ChildCommand(
                 arguments=[
-                    *_receive_command(subject.receiver, ca),
+                    *_receive_command(settings, ca),
                     "--mail",
                     mail,
                     "--mail-reserved",
@@ -208,11 +210,12 @@ async def _embedded(subject: Embedded) -> AsyncIterator[Environment]:
             children(commands, deadline_s=READY_WITHIN_S) as (receiving, serving),
             ReceiverClient(receiving["control"]) as receiver,
         ):
+            require_taken(receiving["url"], subject.dialect)
             target = Target(
                 base_url=serving["api"],
                 projects=projects,
                 dialect=subject.dialect,
-                receiver=subject.receiver,
+                receiver=settings,
                 budgets=subject.budgets,
                 provision=_embedded_hooks(serving["control"], subject.budgets.request_s),
                 capabilities=dict.fromkeys(CAPABILITIES, Presence.YES),
@@ -237,15 +240,17 @@ def _embedded_hooks(control: str, timeout_s: float) -> Provision:
 
 @asynccontextmanager
 async def _with_receiver(target: Target) -> AsyncIterator[Environment]:
+    settings = reached_by_name(target.receiver, target.dialect)
     with private_folder() as folder:
-        ca = copy_ca(target.receiver, folder)
+        ca = copy_ca(settings, folder)
         async with (
             child(
-                [*_receive_command(target.receiver, ca), *_mail_options(target.receiver)],
+                [*_receive_command(settings, ca), *_mail_options(settings)],
                 deadline_s=READY_WITHIN_S,
             ) as ready,
-            _receiver_client(ready["control"], target.receiver) as receiver,
+            _receiver_client(ready["control"], settings) as receiver,
         ):
+            require_taken(ready["url"], target.dialect)
             yield Environment(target=target, receiver=receiver, embedded=False)
 
 
@@ -265,6 +270,7 @@ def _receive_command(settings: ReceiverSettings, ca: Path) -> list[str]:
         str(ca),
         *public_url,
         *tls_options(settings),
+        *(["--forwarded"] if settings.forwarded else []),
         *(["--tls-faults"] if settings.has_faulty_listeners else []),
     ]
 

@@ -19,9 +19,10 @@ from hookproof.target.rate_answer import DATE, RETRY_AFTER, ApiPause, limit_word
 # For how long a request is put off at most. A target that still refuses it then does so for good.
 LONGEST_PAUSES_S: Final = 60.0
 SHORTEST_PAUSE_S: Final = 0.1
-# In bytes. Answers that are not long are bounded by the number of requests.
+# In bytes. Answers that are not long are bounded by the number of requests. Those to hundreds of
+# broadcasts may each have a megabyte where a project has a thousand endpoints.
 LONG: Final = 64 * 1024
-MOST_LONG: Final = 256 * 1024 * 1024
+MOST_LONG: Final = 1024 * 1024 * 1024
 SLOWER: Final = "budgets.requests_per_s in target.yaml keeps the run within such a limit"
 
 Answer = TypeVar("Answer")

@@ -1,7 +1,8 @@
 """SIGTERM and SIGHUP end a command as ctrl-C does, with its clean-up and what it has gathered.
 
 An interrupt raises KeyboardInterrupt, except where a command says otherwise: `calling` lets it do
-something else, and `held_back` lets the command finish what takes a moment.
+something else, and `held_back` lets the command finish what takes a moment. No interrupt is lost
+between the two: one that was held back before a `calling` block is called there.
 """
 
 import atexit
@@ -14,6 +15,8 @@ from types import FrameType
 from typing import Final
 
 STOPPING: Final = (signal.SIGTERM, signal.SIGHUP)
+
+Handler = Callable[[int, FrameType | None], object]
 
 
 def end_as_by_interrupt() -> None:
@@ -58,18 +61,40 @@ def calling(act: Callable[[], object]) -> AbstractContextManager[None]:
     return _interrupts_handled_by(handle)
 
 
+def calling_each_time(act: Callable[[], object]) -> AbstractContextManager[None]:
+    """Let every interrupt within the block call `act`, otherwise as `calling`."""
+    return _interrupts_handled_by(lambda _number, _frame: act())
+
+
 def held_back() -> AbstractContextManager[None]:
-    """Let interrupts within the block have no effect; it has to end by itself, and soon."""
-    return _interrupts_handled_by(lambda _number, _frame: None)
+    """Let interrupts within the block have no effect, except on a block of `calling` within it that
+    begins later. What is around such blocks has to end by itself, and soon.
+    """
+    return _interrupts_handled_by(_HeldBack())
+
+
+class _HeldBack:
+    def __init__(self) -> None:
+        self._interrupted = False
+
+    def __call__(self, _number: int, _frame: FrameType | None) -> None:
+        self._interrupted = True
+
+    def take(self) -> bool:
+        """Whether there was an interrupt since this was asked last."""
+        interrupted, self._interrupted = self._interrupted, False
+        return interrupted
 
 
 @contextmanager
-def _interrupts_handled_by(handle: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+def _interrupts_handled_by(handle: Handler) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     before = signal.signal(signal.SIGINT, handle)
     try:
+        if isinstance(before, _HeldBack) and before.take():
+            handle(signal.SIGINT, None)
         yield
     finally:
         signal.signal(signal.SIGINT, before)

@@ -40,6 +40,11 @@ UNVERIFIED: Final = (
     "The certificate of the API was not verified (connection.verify is false in target.yaml), so it"
     " is not certain whose answers these are."
 )
+PROXIED: Final = (
+    "The API was called through an HTTP proxy (connection.proxy in target.yaml), whose time is part"
+    " of what was measured."
+)
+NOT_VERIFIED: Final = "CERTIFICATE NOT VERIFIED"
 PROXY_SCHEME: Final = "http"
 # A name and a value that can stand in a header: RFC 9110, sections 5.1 and 5.5.
 _NAME: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
@@ -61,6 +66,10 @@ class ApiConnection:
         """These headers of a request and the further ones, which take the place of their equals."""
         names = {name.lower() for name, _ in self.headers}
         return (*(pair for pair in headers if pair[0].lower() not in names), *self.headers)
+
+    def verifies(self, base_url: str) -> bool:
+        """Whether it is certain whose answers come from there, as far as certificates show it."""
+        return self.verify or not base_url.startswith("https:")
 
     def tls_context(self) -> ssl.SSLContext:
         """TLS as a client of the API; raises OSError for files that cannot be used."""

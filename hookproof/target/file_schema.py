@@ -112,6 +112,7 @@ SCHEMA: Final = _closed(
                 "tls_cert": _TEXT,
                 "tls_key": _TEXT,
                 "http": {"type": "boolean"},
+                "forwarded": {"type": "boolean"},
                 "mail": _TEXT,
             },
             dependentRequired={

@@ -66,6 +66,8 @@ class ReceiverSettings:
     tls_cert: Path | None = None
     tls_key: Path | None = None
     http: bool = False
+    # Whether a proxy is known to set X-Forwarded-For, -Proto and -Host.
+    forwarded: bool = False
     mail: str | None = None
 
     @property
@@ -195,14 +197,6 @@ def receiver_of(flags: Flags, file: TargetFile = NO_FILE) -> ReceiverSettings:
     bind, public_url = receiver_address_of(flags, file)
     certificate, key = authority_of(flags, file)
     own_certificate, own_key = own_certificate_of(file)
-    http = flags.receiver_http or file.receiver.get("http", False)
-    if http and not (public_url or "").startswith("https:"):
-        raise CommandError(
-            "receiver: without TLS (--receiver-http, receiver.http) it needs the https URL of the"
-            " proxy that ends TLS: give --receiver-url or receiver.public_url"
-        )
-    if http and own_certificate is not None:
-        raise CommandError("receiver: tls_cert is of no use with http; leave one of them out")
     return ReceiverSettings(
         bind=bind,
         public_url=public_url,
@@ -210,9 +204,23 @@ def receiver_of(flags: Flags, file: TargetFile = NO_FILE) -> ReceiverSettings:
         ca_key=key,
         tls_cert=own_certificate,
         tls_key=own_key,
-        http=http,
+        http=has_no_tls(flags, file, public_url),
+        forwarded=file.receiver.get("forwarded", False),
         mail=mail_of(file),
     )
+
+
+def has_no_tls(flags: Flags, file: TargetFile, public_url: str | None) -> bool:
+    """Whether the receiver is behind a proxy that ends TLS."""
+    http: bool = flags.receiver_http or file.receiver.get("http", False)
+    if http and not (public_url or "").startswith("https:"):
+        raise CommandError(
+            "receiver: without TLS (--receiver-http, receiver.http) it needs the https URL of the"
+            " proxy that ends TLS: give --receiver-url or receiver.public_url"
+        )
+    if http and "tls_cert" in file.receiver:
+        raise CommandError("receiver: tls_cert is of no use with http; leave one of them out")
+    return http
 
 
 def own_certificate_of(file: TargetFile) -> tuple[Path | None, Path | None]:

@@ -3,9 +3,9 @@
 import asyncio
 import json
 import os
-import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -35,7 +35,7 @@ from hookproof.load.target.hook_calls import AFTER_ENDPOINT
 from hookproof.load.target.settings import KEY_VARIABLE, TargetSettings, target_settings
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.installed_version import installed_version
-from hookproof.process.stop_signals import held_back
+from hookproof.process.stop_signals import calling_each_time, held_back
 from hookproof.process.terminal_text import message_text
 from hookproof.process.written_file import write_files
 from hookproof.receiver.client.child_process import ChildFailed
@@ -84,6 +84,11 @@ def complete_profile(_context: object, _parameter: object, incomplete: str) -> S
     help="Where deliveries arrive; 127.0.0.1 and any free port by default.",
 )
 @click.option("--receiver-url", metavar="URL", help="URL by which the target reaches the receiver.")
+@click.option(
+    "--receiver-http",
+    is_flag=True,
+    help="Receive plain HTTP from a proxy or tunnel that ends TLS at --receiver-url.",
+)
 @click.option(
     "--ca-dir", type=click.Path(path_type=Path), help="Folder of the CA that the target trusts."
 )
@@ -201,8 +206,8 @@ def load(
     if settings.provision.has(AFTER_ENDPOINT):
         count = profile.endpoints.count
         click.echo(f"the hook {AFTER_ENDPOINT} is called for each endpoint ({count:,})")
-    report, locust_table = asyncio.run(_run(settings, profile, distribution, web))
     with held_back():  # what was measured is reported, whatever comes
+        report, locust_table = _run(settings, profile, distribution, web)
         click.echo(message_text(console_report(report)))
         _write_reports(out, report, locust_table)
         click.echo(f"reports in {out}")
@@ -243,31 +248,20 @@ def _compare(places: tuple[str, ...]) -> str:
         raise CommandError(str(problem)) from None
 
 
-async def _run(
+def _run(
     settings: TargetSettings,
     profile: LoadProfile,
     distribution: Distribution | None,
     web: str | None,
 ) -> tuple[Mapping[str, Any], str]:
-    """Carry out the run and return its report and Locust's own table; raises CommandError."""
-    interrupts = InterruptForwarder()
+    """Carry out the run and return its report and Locust's own table.
+
+    Raises CommandError, and KeyboardInterrupt if it is interrupted before its sending begins.
+    """
     try:
-        async with open_driver(
-            settings, profile, distribution, web=web, interrupts=interrupts
-        ) as ready:
-            asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupts.interrupt)
-            profile = ready.preparation.fitted(profile)
-            if profile.search is None:
-                outcome = await ready.run(profile)
-                report = _summary(
-                    ready,
-                    profile,
-                    outcome,
-                    complaints(outcome, profile),
-                    interrupted=outcome.interrupted,
-                )
-                return report, outcome.table
-            return await _search(ready, profile, interrupts)
+        return asyncio.run(_carry_out(settings, profile, distribution, web))
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
     except Unreachable as unreachable:
         raise CommandError(str(unreachable), ExitCode.UNREACHABLE) from None
     except TargetRefusal as refused:
@@ -277,6 +271,34 @@ async def _run(
         raise CommandError(str(failed)) from None
     except LoadGeneratorFailed as failed:
         raise CommandError(str(failed), ExitCode.INTERNAL_ERROR) from None
+
+
+async def _carry_out(
+    settings: TargetSettings,
+    profile: LoadProfile,
+    distribution: Distribution | None,
+    web: str | None,
+) -> tuple[Mapping[str, Any], str]:
+    task = asyncio.current_task()
+    assert task is not None
+    interrupts = InterruptForwarder(cancel=task.cancel)
+    # From within the loop, which would go on waiting otherwise.
+    interrupt = partial(asyncio.get_running_loop().call_soon_threadsafe, interrupts.interrupt)
+    with calling_each_time(interrupt):
+        async with open_driver(
+            settings, profile, distribution, web=web, interrupts=interrupts
+        ) as ready:
+            profile = ready.preparation.fitted(profile)
+            if profile.search is not None:
+                report, table = await _search(ready, profile, interrupts)
+            else:
+                outcome = await ready.run(profile)
+                wrong = complaints(outcome, profile)
+                report = _summary(ready, profile, outcome, wrong, interrupted=outcome.interrupted)
+                table = outcome.table
+    hooks = ready.preparation.hooks
+    left = {} if settings.base_url is None else hooks.left_at_target()
+    return {**report, "left_at_target": left, "failed_hooks": list(hooks.failures.words)}, table
 
 
 async def _search(
@@ -300,8 +322,7 @@ async def _search(
             shown = (trial, outcome, wrong)
         if outcome.lost_workers:
             break  # with fewer workers the trials are not comparable
-    if shown is None:
-        raise CommandError("interrupted before the first trial")
+    assert shown is not None  # an interrupt before the first trial ends the command
     trial, outcome, wrong = shown
     outcome.figures["knee"] = knee.good
     if interrupts.count and not outcome.interrupted:
@@ -330,6 +351,7 @@ def _summary(
         outcome=outcome,
         wrong=wrong,
         left_out=ready.preparation.left_out,
+        warnings=settings.warnings,
         hooks=ready.preparation.hooks.counts,
         workers=len(ready.preparation.receivers),
         **further,

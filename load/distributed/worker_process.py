@@ -19,7 +19,7 @@ import subprocess
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Final
 
@@ -196,12 +196,8 @@ def _nothing(number: int, why: str | None) -> Share:
 
 
 @contextmanager
-def sidecar(
-    *, bind: str, public_url: str | None, ca_dir: str, dialect: str
-) -> Iterator[dict[str, str]]:
+def sidecar(options: Sequence[str]) -> Iterator[dict[str, str]]:
     """Start this worker's receiver and yield its addresses; it ends with this process."""
-    options = ["--bind", bind, "--ca-dir", ca_dir, "--dialect", dialect]
-    options += ["--public-url", public_url] if public_url else []
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "hookproof.load.sidecar.process", *options],
         stdin=subprocess.PIPE,
@@ -232,28 +228,25 @@ def await_end_of_stdin(worker: Worker) -> None:
     worker.end("", 0)
 
 
-@click.command()
+# Other options are those of the receiver.
+@click.command(context_settings={"ignore_unknown_options": True})
 @click.option("--master", required=True, metavar="H:P")
-@click.option("--bind", default="127.0.0.1:0")
-@click.option("--public-url")
-@click.option("--ca-dir", required=True)
 @click.option("--dialect", required=True)
 @click.option("--may-load")
 @click.option(OPTION, is_flag=True)
+@click.argument("of_receiver", nargs=-1, type=click.UNPROCESSED)
 def main(
     master: str,
-    bind: str,
-    public_url: str | None,
-    ca_dir: str,
     dialect: str,
     may_load: str | None,
     until_stdin_closes: bool,
+    of_receiver: tuple[str, ...],
 ) -> None:
     """Work until the master ends the run of its command."""
     use_lasting_streams()
     show_tables()
     at, key = Address.parse(master), os.environ.get(KEY_VARIABLE, "")
-    with sidecar(bind=bind, public_url=public_url, ca_dir=ca_dir, dialect=dialect) as receiver:
+    with sidecar([*of_receiver, "--dialect", dialect]) as receiver:
         environment = Environment(
             user_classes=[LoadUser], events=locust.events, parsed_options=locust_settings()
         )

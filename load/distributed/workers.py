@@ -83,14 +83,16 @@ class Workers:
 
     receivers: tuple[str, ...]
     master: MasterConnection
+    interrupts: InterruptForwarder
 
     async def run(self, plans: Sequence[LoadPlan]) -> RunResult:
         """Have each worker carry out its plan; progress goes to standard output."""
         with private_folder() as folder:
             written, result = folder / "plans", folder / "result"
             written.write_bytes(msgspec.msgpack.encode(plans))
-            self.master.request_run(RunRequest(plans=str(written), result=str(result)))
-            await self.master.reply(_longest_run_s(plans[0]))
+            with self.interrupts.passed_on_to(self.master.process):
+                self.master.request_run(RunRequest(plans=str(written), result=str(result)))
+                await self.master.reply(_longest_run_s(plans[0]))
             return msgspec.msgpack.decode(result.read_bytes(), type=RunResult)
 
 
@@ -106,7 +108,6 @@ async def start_workers(
     """All workers and their master; raises ChildFailed, LoadGeneratorFailed and UnfitWorker."""
     async with AsyncExitStack() as stack:
         master = await stack.enter_async_context(_master(distribution, web))
-        interrupts.process = master.process
         port = (await master.reply(START_WITHIN_S)).port
         local = [
             await stack.enter_async_context(
@@ -121,7 +122,9 @@ async def start_workers(
         hellos = await _wait_for_workers(master, local, distribution.within_s)
         for hello in hellos:
             _check_worker(hello, settings)
-        yield Workers(receivers=tuple(hello.url for hello in hellos), master=master)
+        yield Workers(
+            receivers=tuple(hello.url for hello in hellos), master=master, interrupts=interrupts
+        )
 
 
 def _longest_run_s(plan: LoadPlan) -> float:
@@ -148,17 +151,7 @@ def worker_options(
     settings: TargetSettings, *, master: str, ca_dir: Path, may_load: str | None
 ) -> list[str]:
     """The options with which a worker process is started."""
-    options = [
-        "--master",
-        master,
-        "--bind",
-        settings.bind,
-        "--ca-dir",
-        str(ca_dir),
-        "--dialect",
-        settings.dialect_argument,
-    ]
-    options += ["--public-url", settings.public_url] if settings.public_url else []
+    options = ["--master", master, *settings.receiver_options(ca_dir)]
     return options + (["--may-load", may_load] if may_load else [])
 
 

@@ -14,11 +14,14 @@ ACCEPTED: Final = 2
 # accepted nevertheless, and its deliveries are neither lost nor unexpected.
 UNANSWERED: Final = 3
 MOST_SAMPLES: Final = 5
+# The answers to creations of endpoints that are kept, in bytes.
+MOST_CREATED_BYTES: Final = 4_000_000
 
 
 class Sent(msgspec.Struct, frozen=True, kw_only=True):
     """What a generator sent; `broadcasts` has one byte for each, histograms are packed.
 
+    `created` are the answers to the first creations of endpoints, of which `counts` has the number;
     `started_at` is in Unix seconds by the generator's own clock, `sending_s` the time until the
     last answer, `cpu_share` is of one core.
     """
@@ -33,6 +36,7 @@ class Sent(msgspec.Struct, frozen=True, kw_only=True):
     sending_s: float
     cpu_share: float
     problem: str | None
+    created: list[bytes] = []
 
 
 class Sending:
@@ -52,6 +56,8 @@ class Sending:
         self.answering: Any = histogram()
         self.lateness: Any = histogram()
         self.over_time = OverTime(length_s=stretch_s)
+        self._created: list[bytes] = []
+        self._created_bytes = 0
         self.started_at = started_at
 
     def left(self, *, due_at: float, sent_at: float, waited: bool) -> None:
@@ -89,6 +95,13 @@ class Sending:
         self.counts["errors"] += 1
         self._sample("errors", f"{operation_id}: {why}")
 
+    def created(self, answer: bytes) -> None:
+        """Count an endpoint that the mix has created, and keep the answer if there is space."""
+        self.counts["created"] += 1
+        self._created_bytes += len(answer)
+        if self._created_bytes <= MOST_CREATED_BYTES:
+            self._created.append(answer)
+
     def result(self, *, begun: int, ended_at: float, cpu_share: float, problem: str | None) -> Sent:
         """The result, for a generator that began so many broadcasts."""
         return Sent(
@@ -102,6 +115,7 @@ class Sending:
             sending_s=ended_at - self.started_at,
             cpu_share=cpu_share,
             problem=problem,
+            created=self._created,
         )
 
     def _sample(self, kind: str, what: str) -> None:

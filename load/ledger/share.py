@@ -77,6 +77,7 @@ def sent_by_all(shares: Sequence[Share], workers: int) -> Sent:
         sending_s=max((sent.sending_s for sent in all_sent), default=0.0),
         cpu_share=max((sent.cpu_share for sent in all_sent), default=0.0),
         problem=next((sent.problem for sent in all_sent if sent.problem is not None), None),
+        created=[answer for sent in all_sent for answer in sent.created],
     )
 
 

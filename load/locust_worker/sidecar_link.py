@@ -52,7 +52,7 @@ class SidecarLink:
         self._stats = stats
         self._pause = pause
         self._session = requests.Session()
-        self._at_target = _tls_options(connection)
+        self._at_target = _options_at_target(connection)
         self.arrived = 0
         self.progressed = 0
         self.settled = 0
@@ -177,14 +177,15 @@ class SidecarLink:
         return content_of_answer
 
 
-def _tls_options(connection: ApiConnection) -> Mapping[str, Any]:
-    """The options of a request to the target that say how certificates are checked."""
+def _options_at_target(connection: ApiConnection) -> Mapping[str, Any]:
+    """The options of a request to the target that say how it is reached."""
     if not connection.verify:
         disable_warnings(InsecureRequestWarning)  # the report says so, once
-    pair = (connection.client_cert, connection.client_key)
+    pair, proxy = (connection.client_cert, connection.client_key), connection.proxy
     return {
         "verify": connection.verify and (connection.ca is None or str(connection.ca)),
         "cert": None if None in pair else tuple(map(str, pair)),
+        "proxies": {} if proxy is None else {"http": proxy, "https": proxy},
     }
 
 

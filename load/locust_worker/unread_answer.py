@@ -1,4 +1,4 @@
-"""An answer of which nothing but the status counts, so that its body is neither decompressed nor
+"""An answer of which little but the status counts, so that its body is neither decompressed nor
 kept: what a target sends cannot exhaust the memory of a generator, nor its time.
 """
 
@@ -9,9 +9,14 @@ from locust.contrib.fasthttp import FastResponse
 # In bytes; whoever sends more of an answer has failed.
 LONGEST_ANSWER: Final = 16 * 1024 * 1024
 READ_AT_ONCE: Final = 65536
+LONGEST_BEGINNING: Final = 8192
 
 
 class UnreadAnswer(FastResponse):
+    """`beginning` is the body up to LONGEST_BEGINNING."""
+
+    beginning: bytes = b""
+
     def _content(self) -> bytes:
         """Read the body and forget it; raises ConnectionError for one without end."""
         if self.headers is None or self._response is None:
@@ -19,6 +24,8 @@ class UnreadAnswer(FastResponse):
         length = 0
         try:
             while piece := self._response.read(READ_AT_ONCE):
+                if length < LONGEST_BEGINNING:
+                    self.beginning += piece[: LONGEST_BEGINNING - length]
                 length += len(piece)
                 if length > LONGEST_ANSWER:
                     reason = f"its answer is longer than {LONGEST_ANSWER} bytes"

@@ -4,6 +4,7 @@ import ssl
 import time
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import unquote, urlsplit
 
 import gevent
 import msgspec
@@ -21,12 +22,13 @@ from hookproof.load.plan import (
     failure_reason,
     is_success,
 )
-from hookproof.load.profile.load_profile import BROADCAST
+from hookproof.load.profile.load_profile import BROADCAST, CREATION
 from hookproof.load.profile.schedule import Schedule
 from hookproof.target.connection import ApiConnection
 from hookproof.target.rate_answer import ApiPause, is_refusal, requested_pause_s
 
 ANSWER_WITHIN_S: Final = 10.0
+PROXY_PORT: Final = 80
 # A user that is free so much later than its slot came counts as having waited.
 WAITING_S: Final = 0.001
 
@@ -53,6 +55,7 @@ class UserWork:
     plan: LoadPlan
     tls: ssl.SSLContext
     insecure: bool
+    proxy: str | None
     headers: dict[str, str]
     schedule: Schedule
     sending: Sending
@@ -76,6 +79,7 @@ class UserWork:
             plan=plan,
             tls=connection.tls_context(),
             insecure=not connection.verify,
+            proxy=connection.proxy,
             headers=plan.headers_with(key, connection),
             schedule=schedule,
             sending=sending,
@@ -112,7 +116,14 @@ class LoadUser(FastHttpUser):
         # That of the plan, which a worker has checked, not the one in Locust's message.
         self.host = self.work.plan.base_url
         self.insecure = self.work.insecure
+        proxy = urlsplit(self.work.proxy or "")
+        if proxy.hostname is not None:
+            self.proxy_host, self.proxy_port = proxy.hostname, proxy.port or PROXY_PORT
         super().__init__(environment)
+        if proxy.username is not None:  # Locust has no attribute for this
+            self.client.client.clientpool.client_args.update(
+                proxy_user=unquote(proxy.username), proxy_password=unquote(proxy.password or "")
+            )
         self.client.client.response_type = UnreadAnswer  # type: ignore[misc]  # of this user
 
     def ssl_context_factory(self, cafile: str | None = None) -> ssl.SSLContext:
@@ -196,6 +207,8 @@ class LoadUser(FastHttpUser):
             status = response.status_code
             succeeded = status in call.statuses if call.statuses else is_success(status)
             if succeeded:
+                if operation_id == CREATION:
+                    self.work.sending.created(getattr(response, "beginning", b""))
                 response.success()
                 return None
             pause_s = requested_pause_s(status, response.headers)

@@ -13,6 +13,7 @@ from hookproof.spec.strict_yaml.reader import FileProblems, Problem, read_yaml
 from hookproof.spec.strict_yaml.schema_wording import did_you_mean
 
 BROADCAST: Final = "createBroadcastEvent"
+CREATION: Final = "createEndpoint"
 # What no service may do to a delivery, whatever a run is about: these figures are limited in each
 # profile that does not limit them itself (sections 1 and 6).
 ALWAYS_JUDGED: Final = ("duplicated", "altered", "unverifiable")

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from hookproof.load.figures import FIGURES, Unit, label
 from hookproof.load.reports.line_plot import Plot, PlotLine, svg
-from hookproof.load.reports.summary import GROUPS, what_was_run
+from hookproof.load.reports.summary import GROUPS, left_lines, not_verified, what_was_run
 from hookproof.load.reports.time_series import rows
 from hookproof.pages.content_policy import policy_element
 
@@ -33,14 +33,15 @@ def page(report: Mapping[str, Any]) -> str:
 
 
 def _parts(report: Mapping[str, Any]) -> Iterator[str]:
-    passed = report["verdict"] == "pass"
+    verdict = report["verdict"]
     yield f"<header><h1>{escape(report['profile'])}</h1>"
-    yield f'<p class="verdict {"pass" if passed else "fail"}">{report["verdict"].upper()}</p>'
+    yield f'<p class="verdict {verdict}">{verdict.upper()}{not_verified(report)}</p>'
     where = f"{what_was_run(report)}, dialect {report['dialect']}"
     yield f"<p>{escape(where)}<br>{_local_time(report['started_at'])}</p></header>"
     if report["complaints"]:
         items = "".join(f"<li>{escape(complaint)}</li>" for complaint in report["complaints"])
         yield f'<ul class="complaints">{items}</ul>'
+    yield from (f"<p>{escape(warning)}</p>" for warning in report.get("warnings", ()))
     yield _figures(report["figures"])
     yield f'<div class="plots">{"".join(_plotted(plot) for plot in plots(report))}</div>'
     yield from _tables(report)
@@ -196,6 +197,18 @@ def _tables(report: Mapping[str, Any]) -> Iterator[str]:
     samples = [(kind, text) for kind, texts in report["samples"].items() for text in texts]
     yield _table("Samples of what went wrong", ("figure", "sample"), samples)
     yield _table("Left out", ("what", "why"), list(report["left_out"].items()))
+    yield from _after_the_run(report)
+
+
+def _after_the_run(report: Mapping[str, Any]) -> Iterator[str]:
+    if lines := left_lines(report):
+        yield f"<h2>After the run</h2>{''.join(f'<p>{escape(line)}.</p>' for line in lines)}"
+    left = report.get("left_at_target", {}).get("endpoints", ())
+    rows_left = [
+        (each["project"], each["uid"], "disabled" if each["is_disabled"] else "gets events")
+        for each in left[:MOST_ENDPOINT_ROWS]
+    ]
+    yield _table("Left at the target", ("project", "endpoint", ""), rows_left)
 
 
 def _table(title: str, columns: Sequence[str], cells: Sequence[Sequence[str]]) -> str:

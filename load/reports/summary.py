@@ -13,6 +13,7 @@ from hookproof.load.latency import stretch_s
 from hookproof.load.profile.load_profile import LoadProfile
 from hookproof.load.run.outcome import LoadOutcome
 from hookproof.process.exit_codes import ExitCode
+from hookproof.target.connection import NOT_VERIFIED, UNVERIFIED
 
 # The figures as the console shows them, a line each.
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -62,11 +63,13 @@ def summary(
     interrupted: bool,
     left_out: Mapping[str, str],
     hooks: Mapping[str, int],
+    warnings: Sequence[str] = (),
     workers: int = 1,
     trials: Sequence[Mapping[str, Any]] = (),
     knee_limited_by: str | None = None,
 ) -> dict[str, Any]:
-    """The content of `report.json`; `wrong` is why the run fails.
+    """The content of `report.json`, but for what is left after the clean-up; `wrong` is why the run
+    fails.
 
     One that was interrupted is only incomplete, unless it has crossed a threshold by then.
     """
@@ -90,6 +93,7 @@ def summary(
         "workers": workers,
         "verdict": verdict,
         "exit_code": int(exit_code),
+        "warnings": list(warnings),
         "complaints": list(wrong),
         "thresholds": [{"text": text, "crossed": why is not None} for text, why in crossed.items()],
         "figures": {name: outcome.figures.get(name) for name in FIGURES},
@@ -124,10 +128,30 @@ def console_report(report: Mapping[str, Any]) -> str:
     if report["figures"].get("limited"):
         lines.append(f"  {put_off(report['figures'])}")
     lines += [f"  {kind}, for example {samples[0]}" for kind, samples in report["samples"].items()]
-    wrong = report["complaints"]
-    verdict = "; ".join(wrong) or "no threshold was crossed"
-    lines.append(f"{report['verdict'].upper()}  {verdict}")
+    lines += [f"  {line}" for line in left_lines(report)]
+    lines += [f"  {warning}" for warning in report.get("warnings", ())]
+    verdict = "; ".join(report["complaints"]) or "no threshold was crossed"
+    lines.append(f"{report['verdict'].upper()}  {verdict}{not_verified(report)}")
     return "\n".join(lines)
+
+
+def not_verified(report: Mapping[str, Any]) -> str:
+    """What goes with the verdict if it is not certain whose answers it is about."""
+    return f" · {NOT_VERIFIED}" if UNVERIFIED in report.get("warnings", ()) else ""
+
+
+def left_lines(report: Mapping[str, Any]) -> list[str]:
+    """What the run left at the target, and the hooks that failed then."""
+    left, lines = report.get("left_at_target") or {}, list[str]()
+    if endpoints := left.get("endpoints"):
+        active = sum(not endpoint["is_disabled"] for endpoint in endpoints)
+        lines.append(
+            f"{len(endpoints):,} endpoints are left at the target, {active:,} of them active, with"
+            " URLs that lead nowhere: report.json names them"
+        )
+    if removed := left.get("removed"):
+        lines.append(f"the hook remove_endpoint removed {removed:,} endpoints")
+    return lines + [f"your provision hook {words}" for words in report.get("failed_hooks", ())]
 
 
 def put_off(figures: Mapping[str, float | None]) -> str:

@@ -14,6 +14,7 @@ from hookproof.load.plan import LoadPlan
 from hookproof.load.profile.load_profile import LoadProfile
 from hookproof.load.run.outcome import LoadOutcome, compute_outcome
 from hookproof.load.single_process import START_WITHIN_S, InterruptForwarder, start_single_process
+from hookproof.load.target.hook_calls import HookCalls
 from hookproof.load.target.preparation import LoadPreparation, prepare
 from hookproof.load.target.settings import TargetSettings
 from hookproof.process.private_folder import private_folder
@@ -47,6 +48,8 @@ class Driver:
     async def run(self, profile: LoadProfile) -> LoadOutcome:
         """Carry out one run and balance its ledger; raises LoadGeneratorFailed."""
         gathered = await self.generators.run(self.preparation.plans(profile, secrets.token_hex(4)))
+        for sent in (share.sent for share in gathered.shares):
+            self.preparation.hooks.note_created_by_mix(sent.counts.get("created", 0), sent.created)
         return compute_outcome(self.preparation, profile, gathered)
 
 
@@ -61,6 +64,8 @@ async def open_driver(
 ) -> AsyncIterator[Driver]:
     """Start receivers and, if needed, a target, and create the endpoints of the runs there.
 
+    At the end, hooks remove what was created, as far as there are any.
+
     Raises ChildFailed, LoadGeneratorFailed, UnfitWorker, Unreachable, TargetRefusal, HookFailed and
     AuthorityProblem.
     """
@@ -72,6 +77,8 @@ async def open_driver(
         reached = await stack.enter_async_context(_target(settings, ca))
         if not reached.project:
             reached = await _with_fresh_project(reached, distribution)
+        hooks = HookCalls.of(reached)
+        await stack.enter_async_context(hooks.cleaned_up())
         generators: Generators
         if distribution is None:
             generators = await stack.enter_async_context(
@@ -81,9 +88,8 @@ async def open_driver(
             generators = await stack.enter_async_context(
                 start_workers(reached, distribution, ca_dir=folder, web=web, interrupts=interrupts)
             )
-        yield Driver(
-            preparation=await prepare(reached, profile, generators.receivers), generators=generators
-        )
+        preparation = await prepare(reached, profile, generators.receivers, hooks)
+        yield Driver(preparation=preparation, generators=generators)
 
 
 @contextmanager

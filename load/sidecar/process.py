@@ -8,7 +8,9 @@ It is composed of parts of the project's receiver but keeps no deliveries: each 
 
 import asyncio
 import json
+import ssl
 import sys
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Final
@@ -80,8 +82,19 @@ class Sidecar:
         return bool(await self._reply_sender.send(reply, request, connection))
 
 
-async def serve(*, bind: Address, public_url: str | None, ca_dir: Path, dialect: Dialect) -> None:
-    """Listen until standard input ends; one line of JSON on standard output has the addresses."""
+async def serve(
+    *,
+    bind: Address,
+    public_url: str | None,
+    ca_dir: Path,
+    certificate: tuple[Path, Path] | None,
+    http: bool,
+    dialect: Dialect,
+) -> None:
+    """Listen until standard input ends; one line of JSON on standard output has the addresses.
+
+    Raises AuthorityProblem and UnusableCertificate.
+    """
     attempts = dialect.retry.attempts.value if dialect.retry.attempts.decided else 0
     arrivals, replies = Arrivals(attempts=attempts), EndpointReplies()
     names = listener_names(bind, public_url)
@@ -90,15 +103,35 @@ async def serve(*, bind: Address, public_url: str | None, ca_dir: Path, dialect:
     async with AsyncExitStack() as stack:
         clock = Clock()
         sidecar = Sidecar(arrivals, replies, clock)
-        context = authority.server_context(*names)
+        context = None if http else _tls(authority, certificate, names)
         bound = await stack.enter_async_context(
             listen(sidecar, bind, context, clock=clock, body_within_s=BODY_WITHIN_S)
         )
         api = SidecarApi(arrivals=arrivals, replies=replies, dialect=dialect)
         control = await serve_control_api(stack, api.application())
-        ready = {"url": public_url or bound.url("https"), "control": control.url("http")}
+        own_url = bound.url("http" if http else "https")
+        ready = {"url": public_url or own_url, "control": control.url("http")}
         click.echo(json.dumps({**ready, "ca": str(authority.certificate_path)}))
         await stop.wait()
+
+
+class UnusableCertificate(Exception):
+    """A certificate and its key cannot be used for TLS; the message says why."""
+
+
+def _tls(
+    authority: Authority, certificate: tuple[Path, Path] | None, names: Sequence[str]
+) -> ssl.SSLContext:
+    if certificate is None:
+        return authority.server_context(*names)
+    try:
+        return authority.context_with(*certificate)
+    except OSError as error:
+        raise UnusableCertificate(
+            f"{' and '.join(map(str, certificate))} cannot be used for TLS:"
+            f" {error.strerror or error}; a certificate and its key are needed, both in PEM,"
+            " without a password"
+        ) from None
 
 
 async def serve_control_api(stack: AsyncExitStack, application: web.Application) -> Address:
@@ -115,21 +148,34 @@ async def serve_control_api(stack: AsyncExitStack, application: web.Application)
 @click.option("--bind", default="127.0.0.1:0")
 @click.option("--public-url")
 @click.option("--ca-dir", required=True, type=click.Path(path_type=Path))
+@click.option("--tls-cert", type=click.Path(path_type=Path))
+@click.option("--tls-key", type=click.Path(path_type=Path))
+@click.option("--http", is_flag=True)
 @click.option("--dialect", required=True)
 @click.option("--json", is_flag=True, expose_value=False)
 @click.option(OPTION, is_flag=True, expose_value=False)
-def main(bind: str, public_url: str | None, ca_dir: Path, dialect: str) -> None:
+def main(
+    bind: str,
+    public_url: str | None,
+    ca_dir: Path,
+    tls_cert: Path | None,
+    tls_key: Path | None,
+    http: bool,
+    dialect: str,
+) -> None:
     """Run the sidecar; if it cannot start, the last line on standard error says why."""
     receiver = serve(
         bind=Address.parse(bind),
         public_url=public_url,
         ca_dir=ca_dir,
+        certificate=None if tls_cert is None or tls_key is None else (tls_cert, tls_key),
+        http=http,
         dialect=load_dialect(dialect),
     )
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         try:
             runner.run(receiver)
-        except AuthorityProblem as problem:
+        except (AuthorityProblem, UnusableCertificate) as problem:
             click.echo(str(problem), err=True)
             sys.exit(ExitCode.USAGE)
         except OSError as error:

@@ -101,7 +101,7 @@ class TargetClient:
             answer = await self._answer(method, url, body)
         if not is_success(answer.status):
             raise _refusal(method, url, answer)
-        data = _data(answer.text)
+        data = data_of(answer.text)
         if data is None and needs_data:
             raise _refusal(method, url, answer, ", but the body has no object in data")
         return data or {}
@@ -109,7 +109,12 @@ class TargetClient:
     async def _answer(self, method: str, url: str, body: object) -> TargetAnswer:
         try:
             async with self._session.request(
-                method, url, json=body, headers=self._headers, allow_redirects=False
+                method,
+                url,
+                json=body,
+                headers=self._headers,
+                allow_redirects=False,
+                proxy=self._settings.connection.proxy,
             ) as answer:
                 body = bytearray()
                 async for piece in answer.content.iter_any():
@@ -137,7 +142,8 @@ def _reason(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
-def _data(text: str) -> Mapping[str, Any] | None:
+def data_of(text: str | bytes) -> Mapping[str, Any] | None:
+    """The `data` of an answer (section 2.1), None if there is no object there."""
     try:
         envelope = json.loads(text)
     except (ValueError, RecursionError):  # the latter for what is nested too deeply

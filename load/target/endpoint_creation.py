@@ -117,6 +117,7 @@ class EndpointCreator:
             **{name: value for fields in features.values() for name, value in fields.items()},
         }
         created = await self.target.call("POST", self.path, body, needs_data=False)
+        self.hooks.note_created(created, is_disabled=False)
         await self.hooks.after_endpoint_created(created)
         return PlacedEndpoint(
             uid=str(created.get("uid") or ""),

@@ -2,13 +2,17 @@
 
 import secrets
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Any, Final, Self
 
+from hookproof.load.target.client import data_of
 from hookproof.load.target.settings import TargetSettings
 from hookproof.spec.dialect.model import Words
+from hookproof.target.hooks.hook_failures import HookFailures
 from hookproof.target.hooks.provision import HookFailed, Provision
+from hookproof.target.hooks.removable_endpoints import RemovableEndpoint, RemovableEndpoints
 from hookproof.target.hooks.wanted_resources import HOOKS, wanted_resources
 
 AFTER_ENDPOINT: Final = "after_endpoint_created"
@@ -26,12 +30,16 @@ class LoadedProject:
 
 @dataclass(slots=True, kw_only=True)
 class HookCalls:
-    """Calls the hooks, and counts the calls by hook for the report."""
+    """Calls the hooks, and counts the calls by hook for the report; notes what they are to remove
+    after the run, and in `failures` those that fail then.
+    """
 
     provision: Provision
     project: LoadedProject
     words: Words
     counts: Counter[str] = field(default_factory=Counter)
+    endpoints: RemovableEndpoints = field(default_factory=RemovableEndpoints)
+    failures: HookFailures = field(default_factory=HookFailures)
     _failures: list[HookFailed] = field(default_factory=list)
 
     @classmethod
@@ -41,6 +49,30 @@ class HookCalls:
             project=LoadedProject(id=settings.project, api_key=settings.api_key),
             words=settings.dialect.words,
         )
+
+    def note_created(self, shown: Mapping[str, Any], *, is_disabled: bool) -> None:
+        """Note an endpoint as the answer to its creation shows it."""
+        self.endpoints.created.append(
+            RemovableEndpoint(project=self.project, shown=shown, is_disabled=is_disabled)
+        )
+
+    def note_created_by_mix(self, count: int, answers: Iterable[bytes]) -> None:
+        """Note so many endpoints that a run has created disabled; `answers` are of some of them."""
+        shown = [data_of(answer) or {} for answer in answers]
+        for each in (*shown, *({},) * (count - len(shown))):
+            self.note_created(each, is_disabled=True)
+
+    def cleaned_up(self) -> AbstractAsyncContextManager[None]:
+        """Have removed what was created at the end of the block, however it ends."""
+        return self.endpoints.cleaned_up(self.provision, self.failures)
+
+    def left_at_target(self) -> dict[str, Any]:
+        """What is left there, as report.json has it."""
+        left = [
+            {"project": each.project.id, "uid": each.uid, "is_disabled": each.is_disabled}
+            for each in self.endpoints.created
+        ]
+        return {"endpoints": left, "removed": len(self.endpoints.removed)}
 
     async def after_endpoint_created(self, endpoint: Mapping[str, Any]) -> None:
         """Call the hook for an endpoint, if there is one.

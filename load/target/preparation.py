@@ -24,6 +24,7 @@ from hookproof.load.plan import (
 )
 from hookproof.load.profile.load_profile import (
     BROADCAST,
+    CREATION,
     LoadProfile,
     Trouble,
 )
@@ -241,7 +242,7 @@ def _declared(settings: TargetSettings) -> dict[str, str]:
 
 
 async def prepare(
-    settings: TargetSettings, profile: LoadProfile, receivers: Sequence[str]
+    settings: TargetSettings, profile: LoadProfile, receivers: Sequence[str], hooks: HookCalls
 ) -> LoadPreparation:
     """Create the endpoints, in turn at each receiver, and find what the mix needs.
 
@@ -251,7 +252,7 @@ async def prepare(
         settings=settings,
         contract=contract_for(settings.dialect),
         receivers=tuple(receivers),
-        hooks=HookCalls.of(settings),
+        hooks=hooks,
     )
     async with TargetClient(settings) as target:
         preparation.left_out |= _declared(settings)
@@ -259,7 +260,7 @@ async def prepare(
             settings=settings,
             target=target,
             hooks=preparation.hooks,
-            path=preparation.path("createEndpoint"),
+            path=preparation.path(CREATION),
             receivers=receivers,
             left_out=preparation.left_out,
         )
@@ -287,7 +288,8 @@ async def _find_calls(
         "url": f"{sidecar_url}/{SPARE}",
         "is_disabled": True,
     }
-    created = await target.call("POST", preparation.path("createEndpoint"), spare, needs_data=False)
+    created = await target.call("POST", preparation.path(CREATION), spare, needs_data=False)
+    preparation.hooks.note_created(created, is_disabled=True)
     rolled_uid = str(created.get("uid") or "")
     endpoint_paths = tuple(
         preparation.path("getEndpoint", endpointID=endpoint.uid)
@@ -304,9 +306,7 @@ async def _find_calls(
         for _ in range(SECRETS_IN_TURN)
     )
     preparation.calls |= {
-        "createEndpoint": preparation.call(
-            "createEndpoint", (preparation.path("createEndpoint"),), (spare,)
-        ),
+        CREATION: preparation.call(CREATION, (preparation.path(CREATION),), (spare,)),
         "getEndpoint": preparation.call("getEndpoint", endpoint_paths),
         "expireEndpointSecret": preparation.call(
             "expireEndpointSecret",

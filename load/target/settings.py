@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from hookproof.process.exit_codes import CommandError
 from hookproof.receiver.http.authority import CERTIFICATE_FILE, KEY_FILE
 from hookproof.spec.dialect.model import Dialect
-from hookproof.target.connection import DIRECT, UNVERIFIED, ApiConnection, connection_of
+from hookproof.target.connection import DIRECT, PROXIED, UNVERIFIED, ApiConnection, connection_of
 from hookproof.target.file_schema import Presence
 from hookproof.target.hooks.declaration import read_provision
 from hookproof.target.hooks.provision import Provision
@@ -24,6 +24,8 @@ from hookproof.target.settings import (
     authority_of,
     base_url_of,
     dialect_of,
+    has_no_tls,
+    own_certificate_of,
     receiver_address_of,
 )
 from hookproof.target.target_file import TargetFile, read_target_file
@@ -46,6 +48,8 @@ class TargetSettings:
     embedded server is started, with a project and a key of the run's own. `capabilities` are those
     that the target file names. `connection` is how each request reaches the API. `project` is empty
     if a hook of `provision` creates it. `unused` says what a run leaves out for the file, and why.
+    The receivers show the certificate of `tls_cert` in place of one of the CA, and have no TLS with
+    `http`, where a proxy ends it.
     """
 
     base_url: str | None
@@ -57,6 +61,9 @@ class TargetSettings:
     bind: str
     public_url: str | None
     ca_dir: Path | None
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+    http: bool = False
     connection: ApiConnection = DIRECT
     capabilities: Mapping[str, Presence] = field(default_factory=dict)
     provision: Provision = field(default_factory=Provision)
@@ -74,6 +81,22 @@ class TargetSettings:
     def variables(self) -> dict[str, str]:
         """The environment variables of a process that sends requests."""
         return {KEY_VARIABLE: self.api_key, CONNECTION_VARIABLE: self.connection.to_json()}
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader of the report has to know of how the API was called."""
+        if self.base_url is None:
+            return ()
+        unverified = () if self.connection.verifies(self.base_url) else (UNVERIFIED,)
+        return unverified if self.connection.proxy is None else (*unverified, PROXIED)
+
+    def receiver_options(self, ca_dir: Path) -> list[str]:
+        """The options of a receiver of the run, without which it has TLS by the CA in `ca_dir`."""
+        options = ["--bind", self.bind, "--ca-dir", str(ca_dir), "--dialect", self.dialect_argument]
+        options += ["--public-url", self.public_url] if self.public_url else []
+        if self.tls_cert is not None:
+            options += ["--tls-cert", str(self.tls_cert), "--tls-key", str(self.tls_key)]
+        return [*options, "--http"] if self.http else options
 
     @property
     def dialect_argument(self) -> str:
@@ -103,7 +126,7 @@ def target_settings(
     """
     file = read_target_file(flags.file, environment)
     base_url = base_url_of(flags, file)
-    connection = _connection(file)
+    connection = connection_of(file)
     provision = (
         Provision() if base_url is None or for_worker else _provision(file, base_url, connection)
     )
@@ -113,13 +136,14 @@ def target_settings(
         needed=base_url is not None and not for_worker,
         can_be_fresh=provision.has(FRESH_PROJECT),
     )
-    if "http" in file.receiver or "tls_cert" in file.receiver:
-        raise CommandError(
-            "receiver: a load run has receivers with certificates of the CA alone; leave out http,"
-            " tls_cert and tls_key"
-        )
     dialect = dialect_of(flags, file)
     bind, public_url = receiver_address_of(flags, file)
+    http, (certificate, key) = has_no_tls(flags, file, public_url), own_certificate_of(file)
+    if (http or certificate is not None) and base_url is None and not for_worker:
+        raise CommandError(
+            "receiver: the embedded server trusts receivers of the CA alone; http, tls_cert and"
+            " tls_key are for a target: give its URL, or leave them out"
+        )
     return TargetSettings(
         base_url=base_url,
         project=project,
@@ -130,12 +154,15 @@ def target_settings(
         bind=bind,
         public_url=public_url,
         ca_dir=flags.ca_dir or _authority_folder(flags, file),
+        tls_cert=certificate,
+        tls_key=key,
+        http=http,
         connection=connection,
         capabilities={
             name: Presence(word) for name, word in file.values.get("capabilities", {}).items()
         },
         provision=provision,
-        unused=_unused(file, base_url, connection),
+        unused=_unused(file, base_url),
     )
 
 
@@ -145,20 +172,9 @@ def connection_from(environment: Mapping[str, str]) -> ApiConnection:
     return DIRECT if text is None else ApiConnection.from_json(text)
 
 
-def _connection(file: TargetFile) -> ApiConnection:
-    connection = connection_of(file)
-    if connection.proxy is not None:
-        raise CommandError(
-            "connection.proxy: a load run would measure the proxy, and sends directly; leave it out"
-        )
-    return connection
-
-
-def _unused(file: TargetFile, base_url: str | None, connection: ApiConnection) -> Mapping[str, str]:
-    if base_url is not None:
-        is_verified = connection.verify or not base_url.startswith("https:")
-        return {} if is_verified else {"verification": UNVERIFIED}
-    return {"provision": NO_HOOKS_NEEDED} if "provision" in file.values else {}
+def _unused(file: TargetFile, base_url: str | None) -> Mapping[str, str]:
+    has_hooks = "provision" in file.values
+    return {"provision": NO_HOOKS_NEEDED} if base_url is None and has_hooks else {}
 
 
 def _provision(file: TargetFile, base_url: str, connection: ApiConnection) -> Provision:

@@ -2,13 +2,25 @@
 
 import ssl
 from collections.abc import Iterator, Mapping
-from typing import Any
+from ipaddress import IPv6Address, ip_address
+from typing import Any, Final
+from urllib.parse import urlsplit
 
 from hookproof.mockserver.delivery.attempt.headers import CONTENT_TYPE, header_problems
 from hookproof.mockserver.delivery.http_client.tls import CertificateError, load_client_certificate
-from hookproof.mockserver.delivery.http_client.transport import UrlError, split_url
+from hookproof.mockserver.delivery.http_client.transport import (
+    ParsedUrl,
+    UrlError,
+    is_odd_address,
+    split_url,
+)
 from hookproof.mockserver.delivery.store_port import ClientCertificate, certificate_encoding
+from hookproof.spec.dialect.answer import Answer
+from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
+from hookproof.spec.dialect.groups.requests import RequestRules
 from hookproof.spec.dialect.model import Dialect
+
+HTTPS_PORT: Final = 443
 
 
 def unusable_settings(body: Mapping[str, Any], dialect: Dialect) -> Iterator[str]:
@@ -25,7 +37,7 @@ def unusable_settings(body: Mapping[str, Any], dialect: Dialect) -> Iterator[str
     if authentication.get("type") == dialect.words.auth_oauth2 and not authentication.get("oauth2"):
         yield "/authentication/oauth2: is needed for this type"
     if "url" in body:
-        yield from _url_problems(body["url"])
+        yield from _url_problems(body["url"], dialect.requests)
     if body.get("mtls_client_cert"):
         yield from _certificate_problems(body["mtls_client_cert"], dialect)
 
@@ -35,15 +47,51 @@ def _header_problems(place: str, headers: Mapping[str, Any]) -> Iterator[str]:
         yield f"{place}: {problem}"
 
 
-def _url_problems(url: str) -> Iterator[str]:
+def _url_problems(url: str, rules: RequestRules) -> Iterator[str]:
     """The contract says which schemes there are (section 8); the rest is looked at here."""
+    https_url = f"https:{url.partition(':')[2]}"
     try:
-        port = split_url(f"https:{url.partition(':')[2]}").key.port
+        parsed = split_url(https_url)
     except UrlError:
         yield "/url: is not a URL with a host that requests can be sent to"
-    else:
-        if port == 0:
-            yield "/url: nothing can be reached at port 0"
+        return
+    if parsed.key.port == 0:
+        yield "/url: nothing can be reached at port 0"
+    for answer, is_so, problem in _looked_at(https_url, parsed, rules):
+        if is_so and answer.prefers(Acceptance.REFUSED):
+            yield f"/url: {problem}"
+
+
+def _looked_at(
+    url: str, parsed: ParsedUrl, rules: RequestRules
+) -> Iterator[tuple[Answer[Acceptance], bool, str]]:
+    """What a dialect may refuse in a URL, whether this one has it, and how that is called."""
+    authority, host = urlsplit(url).netloc, parsed.key.host
+    is_odd = is_odd_address(authority, host) or _is_mapped(host)
+    is_internal = not is_odd and _is_internal(host)
+    has_port = parsed.key.port != HTTPS_PORT
+    yield rules.url_odd_hosts, is_odd, "has an address in an unusual form"
+    yield rules.url_addresses, is_internal, "has an address of a closed network"
+    yield rules.url_other_ports, has_port, f"has another port than {HTTPS_PORT}"
+    yield rules.url_user_information, "@" in authority, "has user information"
+    yield rules.url_fragments, "#" in url, "has a fragment"
+
+
+def _is_mapped(host: str) -> bool:
+    """Whether a host is an IPv6 address that stands for an IPv4 address (RFC 4291, 2.5.5.2)."""
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return False
+    return isinstance(address, IPv6Address) and address.ipv4_mapped is not None
+
+
+def _is_internal(host: str) -> bool:
+    """Whether a host is an address that leads to no place in the Internet."""
+    try:
+        return not ip_address(host).is_global
+    except ValueError:
+        return False
 
 
 def _certificate_problems(pair: Mapping[str, Any], dialect: Dialect) -> Iterator[str]:

@@ -7,7 +7,7 @@ arrive meanwhile.
 import asyncio
 import json
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol, TextIO
 
@@ -43,10 +43,12 @@ class WatchOptions:
     """What to do with each delivery, and when to stop.
 
     `expect` deliveries are waited for, for at most `timeout_s` seconds, None: indefinitely. With
-    `judge` None deliveries are not verified.
+    `judge` None deliveries are not verified. `further_members` are what a line has besides the
+    delivery and its judgement.
     """
 
     judge: SignatureJudge | None = None
+    further_members: Callable[[ReceivedDelivery], Mapping[str, object]] | None = None
     lines: TextIO | None = None
     expect: int | None = None
     timeout_s: float | None = None
@@ -126,7 +128,10 @@ class DeliveryWatch:
             self.unverified += 1
         judged_delivery = JudgedDelivery(delivery=delivery, judgement=judgement)
         if self._options.lines is not None:
-            self._options.lines.write(json.dumps(judged_delivery.to_json()) + "\n")
+            line = judged_delivery.to_json()
+            if self._options.further_members is not None:
+                line |= self._options.further_members(delivery)
+            self._options.lines.write(json.dumps(line) + "\n")
             self._options.lines.flush()
         self._display.show(judged_delivery)
         if self._unreported:

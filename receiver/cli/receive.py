@@ -24,6 +24,7 @@ from hookproof.receiver.cli.verify import DIALECT, FORMAT, SECRET, TOLERANCE, bu
 from hookproof.receiver.dashboard.replay_target import ReplayAllowance
 from hookproof.receiver.http.address import Address, parse_base_url
 from hookproof.receiver.http.authority import AuthorityProblem
+from hookproof.receiver.http.forwarded import forwarded_members
 from hookproof.receiver.replies.script_file import TokenPlan, read_script_file
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 
@@ -81,6 +82,11 @@ ADDRESS: Final[dict[str, Any]] = {
     callback=_option_callback(parse_base_url),
     metavar="URL",
     help="URL by which senders reach --bind.",
+)
+@click.option(
+    "--forwarded",
+    is_flag=True,
+    help="Believe X-Forwarded-For, -Proto and -Host, as behind a proxy that sets them.",
 )
 @click.option(
     "--script",
@@ -150,6 +156,7 @@ def receive(
     tls_key: Path | None,
     http: bool,
     public_url: str | None,
+    forwarded: bool,
     script: Path | None,
     tls_faults: bool,
     mail: Address | None,
@@ -181,6 +188,7 @@ def receive(
         authority_folder=ca_dir,
         certificate=None if tls_cert is None or tls_key is None else (tls_cert, tls_key),
         public_url=public_url,
+        forwarded=forwarded,
         tokens=_read_script(script) if script else {},
         tls_faults=tls_faults,
         mail=mail,
@@ -191,6 +199,9 @@ def receive(
     describe = _as_json if as_json else _as_text
     with contextlib.ExitStack() as stack, asyncio.Runner(loop_factory=_loop_factory()) as runner:
         options = _watch_options(stack, **watch_options)
+        if forwarded:
+            show_sender = functools.partial(forwarded_members, public_url=public_url)
+            options = replace(options, further_members=show_sender)
         serving = _serve(
             settings,
             options,
@@ -257,7 +268,8 @@ async def _serve(
             for number in (signal.SIGINT, *STOPPING):
                 loop.add_signal_handler(number, watch.stop)
             # A parent that uses the control API needs no reports, which take time.
-            on_done = None if silent and options == WatchOptions() else watch.add
+            reports = options != WatchOptions(further_members=options.further_members)
+            on_done = watch.add if reports or not silent else None
             async with run_receiver(replace(settings, on_done=on_done)) as receiver:
                 click.echo(describe(receiver))
                 if until_stdin_closes:

@@ -25,6 +25,7 @@ from hookproof.receiver.dashboard.page_files import (
 from hookproof.receiver.dashboard.replay import Replayer
 from hookproof.receiver.dashboard.replay_target import ReplayRefused
 from hookproof.receiver.dashboard.signature_status import SignatureStatuses, SignatureVerdict
+from hookproof.receiver.http.forwarded import Forwarded, forwarded_members
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 
 # Required for a replay: another page can send it only after a CORS preflight, which fails.
@@ -64,7 +65,10 @@ class SequenceRange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dashboard:
-    """The live page over the deliveries of a `store`."""
+    """The live page over the deliveries of a `store`.
+
+    With `forwarded` they come through a proxy that says who sent them.
+    """
 
     store: DeliveryFinder
     feed: ChangeFeed
@@ -73,6 +77,7 @@ class Dashboard:
     clock: Clock
     public_url: str
     ca: Path | None
+    forwarded: bool
 
     def join(self, application: web.Application) -> None:
         """Add the page to the control listener's application, whose middleware renders errors."""
@@ -119,10 +124,12 @@ class Dashboard:
         status, diagnosis = self.statuses.status(delivery), None
         if status.verdict is SignatureVerdict.UNVERIFIED:
             diagnosis = await asyncio.to_thread(self.statuses.explain, delivery)
-        addresses = ReceiverAddresses(
-            public=self.public_url, control=f"http://{request.host}", ca=self.ca
-        )
-        return _json(delivery_detail(delivery, status, diagnosis, addresses))
+        public, members = self.public_url, {}
+        if self.forwarded:
+            public = Forwarded.of(delivery).origin(public) or public
+            members = forwarded_members(delivery, self.public_url)
+        addresses = ReceiverAddresses(public=public, control=f"http://{request.host}", ca=self.ca)
+        return _json(delivery_detail(delivery, status, diagnosis, addresses) | members)
 
     async def body(self, request: web.Request) -> web.Response:
         """The raw body, as a download."""

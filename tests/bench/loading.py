@@ -101,8 +101,9 @@ async def run_two(
 ) -> list[tuple[float, float]]:
     """Run two bare processes, then two workers; return a pair of rates per round."""
     two, rates = Distribution(workers=2, local=True, bind="127.0.0.1:0", within_s=60.0), []
+    interrupts = InterruptForwarder(cancel=lambda: None)
     async with start_workers(
-        settings, two, ca_dir=folder / "ca", web=None, interrupts=InterruptForwarder()
+        settings, two, ca_dir=folder / "ca", web=None, interrupts=interrupts
     ) as workers:
         for _ in range(rounds):
             bare_rate = await asyncio.to_thread(run_bare_processes)

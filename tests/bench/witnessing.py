@@ -39,6 +39,7 @@ from hookproof.load.plan import LoadPlan, ReceivingEndpoint
 from hookproof.load.profile.load_profile import load_profile
 from hookproof.load.sidecar.api import Arrived
 from hookproof.load.sidecar.arrivals import NewRun
+from hookproof.load.target.hook_calls import HookCalls
 from hookproof.load.target.preparation import prepare
 from hookproof.load.target.settings import KEY_VARIABLE, target_settings
 from hookproof.spec.dialect.reader import load_dialect
@@ -88,7 +89,8 @@ def polling_share(folder: Path, rounds: int, rate: float, duration_s: float) -> 
         profile = replace(
             load_profile("ingest").overridden(rate=rate, duration_s=duration_s), drain_s=0.0
         )
-        preparation = asyncio.run(prepare(settings, profile, [sidecar["url"]]))
+        hooks = HookCalls.of(settings)
+        preparation = asyncio.run(prepare(settings, profile, [sidecar["url"]], hooks))
 
         def measure(every_s: float) -> float:
             [plan] = preparation.plans(profile, f"{random.randrange(16**8):08x}")

@@ -33,6 +33,7 @@ def completions(*arguments: str) -> dict[str, str]:
         (("check", "--only", "4.3-20"), {"4.3-20"}),
         (("check", "--exclude", "4.5"), {"4.5"}),
         (("list", "2.2-1"), {"2.2-1"}),
+        (("learn", "--extends", "cont"), {"contrary"}),
         (("explain", "1-1"), {"1-1"}),
         (("load", "sm"), {"smoke"}),
         (("load", "comp"), {"compare"}),

@@ -6,6 +6,8 @@ expects that
 
 - none of its processes is left (they are recognised by a variable in their environment);
 - no temporary folder is left: after SIGKILL, once the next run has ended;
+- a signal before the end is not lost: the command ends within a grace time, or with 3, 130 or the
+  signal itself;
 - every file can be read: run.jsonl by `hookproof report --partial`;
 - the exit code says what the files hold: that of the verdict where there is one, 130 where nothing
   was gathered, the signal itself before the command could handle it.
@@ -45,16 +47,22 @@ MARK: Final = "HOOKPROOF_KILLS_MARK"
 # Far more than is needed, so that only a hang is caught.
 ENDS_WITHIN_S: Final = 240.0
 CHILDREN_END_WITHIN_S: Final = 60.0
+# What a command may take to end whose work was done when the signal came.
+GRACE_S: Final = 5.0
 PROJECT: Final = "p1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stopped:
-    """How a command ended that was sent a signal; `out` is the folder of its files."""
+    """How a command ended that was sent a signal; `out` is the folder of its files.
+
+    It ended `after_s` seconds after the signal, None if it had ended before.
+    """
 
     number: signal.Signals
     code: int
     out: Path
+    after_s: float | None
 
     @property
     def was_too_early(self) -> bool:
@@ -62,6 +70,12 @@ class Stopped:
         # Python ends itself by SIGINT where an interrupt came amid the making of a data class;
         # for a shell that is 130, too.
         return self.code in (-self.number, -signal.SIGINT, ExitCode.INTERRUPTED)
+
+    @property
+    def has_lost_the_signal(self) -> bool:
+        if self.after_s is None or self.after_s < GRACE_S:
+            return False
+        return not self.was_too_early and self.code != ExitCode.INCOMPLETE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,11 +190,17 @@ class Kills:
         process = self._start(command.writing(command.arguments, out), temporary)
         try:
             process.wait(moment_s)  # the moment is what is random here
+            sent_at = None
         except subprocess.TimeoutExpired:
             process.send_signal(number)
+            sent_at = time.monotonic()
         code = process.wait(ENDS_WITHIN_S)
+        after_s = None if sent_at is None else time.monotonic() - sent_at
         problems = list(self._left_processes(temporary))
-        problems += command.wrong(Stopped(number=number, code=code, out=out))
+        stopped = Stopped(number=number, code=code, out=out, after_s=after_s)
+        problems += command.wrong(stopped)
+        if stopped.has_lost_the_signal and not command.is_server:
+            problems.append(f"the signal was lost: it ended {after_s:.1f} s later with {code}")
         if code >= 0 and "Traceback" in log_of(temporary).read_text():
             problems.append(f"there is a traceback in {log_of(temporary)}")
         if number is signal.SIGKILL:

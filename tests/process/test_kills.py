@@ -3,7 +3,9 @@
 import signal
 from pathlib import Path
 
-from tests.process.kills import run_kills
+import pytest
+
+from tests.process.kills import GRACE_S, Stopped, run_kills
 
 SEED = 3
 
@@ -25,3 +27,22 @@ def test_commands_that_are_stopped_leave_nothing_behind_and_tell_what_they_hold(
     problems, codes = run_kills(tmp_path, len(order), SEED, order)
     assert problems == []
     assert codes.total() == len(order)
+
+
+@pytest.mark.parametrize(
+    ("code", "after_s", "is_lost"),
+    [
+        (0, GRACE_S + 1, True),
+        (1, GRACE_S + 1, True),
+        (0, GRACE_S - 1, False),
+        (0, None, False),
+        (3, GRACE_S + 1, False),
+        (130, GRACE_S + 1, False),
+        (-signal.SIGTERM, GRACE_S + 1, False),
+    ],
+)
+def test_a_command_that_goes_on_after_a_signal_has_lost_it(
+    tmp_path: Path, code: int, after_s: float | None, *, is_lost: bool
+) -> None:
+    stopped = Stopped(number=signal.SIGTERM, code=code, out=tmp_path, after_s=after_s)
+    assert stopped.has_lost_the_signal is is_lost

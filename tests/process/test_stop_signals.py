@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from hookproof.process.stop_signals import calling, held_back
+from hookproof.process.stop_signals import calling, calling_each_time, held_back
 
 INTERRUPTED = 130
 
@@ -78,6 +78,27 @@ def test_an_interrupt_that_is_held_back_has_no_effect() -> None:
     with held_back():
         signal.raise_signal(signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_an_interrupt_that_was_held_back_is_called_in_the_block_that_begins_later() -> None:
+    called: list[str] = []
+    with held_back():
+        signal.raise_signal(signal.SIGINT)
+        with calling(lambda: called.append("first")):
+            assert called == ["first"]
+            with pytest.raises(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGINT)
+        with calling(lambda: called.append("again")):
+            pass
+    assert called == ["first"]
+
+
+def test_every_interrupt_calls_what_is_to_be_called_each_time() -> None:
+    called: list[str] = []
+    with calling_each_time(lambda: called.append("called")):
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+    assert len(called) == 2
 
 
 # A command that is stopped at its very end, when its exit code stands.

@@ -22,6 +22,9 @@ REFUSED = [
     ["check", "ftp://user:{}@127.0.0.1:1", "--project", "p", "--api-key", "k"],
     ["check", "http://user:{}@[x", "--project", "p", "--api-key", "k"],
     ["doctor", "http://user:{}@127.0.0.1:1", "--project", "p", "--api-key", "k"],
+    ["learn", "http://user:{}@127.0.0.1:1", "--project", "p", "--api-key", "k"],
+    ["learn", "http://user:{}@[x", "--project", "p", "--api-key", "k"],
+    ["init", "http://user:{}@127.0.0.1:1", "--project", "p", "--api-key", "k", "--no-ask"],
     ["load", "--url", "http://user:{}@127.0.0.1:1", "--project", "p", "--api-key", "k"],
     ["load", "--url", "http://127.0.0.1:1", "--receiver-url", "x://user:{}@a", "--project", "p"],
     ["receive", "--public-url", "ftp://user:{}@hooks.example.org"],
@@ -88,6 +91,8 @@ def test_no_command_repeats_a_password(
         ["doctor", "{}", "--project", "p", "--api-key", "k", "--ca-dir", "{ca}"],
         ["check", "{}", "--project", "p", "--api-key", "k", "--ca-dir", "{ca}", "--only", "4.1-1"],
         ["load", "--url", "{}", "--project", "p", "--api-key", "k", "--ca-dir", "{ca}"],
+        ["learn", "{}", "--project", "p", "--api-key", "k", "--ca-dir", "{ca}"],
+        ["init", "{}", "--project", "p", "--api-key", "k", "--ca-dir", "{ca}", "--no-ask"],
     ],
     ids=lambda words: words[0],
 )

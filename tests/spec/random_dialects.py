@@ -73,8 +73,13 @@ FURTHER: dict[str, list[Any]] = {
 # Units that a receiver's tolerance of some seconds makes sense with.
 STAMPED_IN = ["milliseconds", "seconds"]
 
-# What the reference server cannot do: the document does not say which events these are.
-NEVER = {"delivery.own_events": True}
+# What the reference server cannot do, since the document does not say which events these are, and
+# what would refuse every endpoint at the receiver.
+NEVER = {
+    "delivery.own_events": True,
+    "requests.url_addresses": "refused",
+    "requests.url_other_ports": "refused",
+}
 
 # Answers that make sense together only, each group as it is in one dialect or here.
 TOGETHER: list[tuple[str, ...]] = [

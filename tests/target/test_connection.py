@@ -14,7 +14,7 @@ from hookproof.conformance.target.file import target_from
 from hookproof.load.target.settings import target_settings
 from hookproof.process.exit_codes import CommandError
 from hookproof.receiver.http.authority import Authority
-from hookproof.target.connection import DIRECT, UNVERIFIED, ApiConnection
+from hookproof.target.connection import DIRECT, PROXIED, UNVERIFIED, ApiConnection
 from hookproof.target.settings import Flags
 
 HEAD = "base_url: https://api.example\nprojects: [{id: p1, api_key: key-one}]\n"
@@ -109,11 +109,10 @@ def test_a_load_run_uses_the_same_connection_and_says_that_nothing_is_verified(
     assert (
         settings.connection == target_from(Flags(file=path), {"GATEWAY": "open sesame"}).connection
     )
-    assert settings.unused == {"verification": UNVERIFIED}
+    assert settings.warnings == (UNVERIFIED,)
 
 
-def test_a_load_run_refuses_a_proxy_in_one_line(tmp_path: Path) -> None:
+def test_a_load_run_through_a_proxy_says_that_it_is_measured_too(tmp_path: Path) -> None:
     path = tmp_path / "target.yaml"
     path.write_text(HEAD + "connection: {proxy: 'http://proxy:3128'}\n")
-    with pytest.raises(CommandError, match="a load run would measure the proxy"):
-        target_settings(Flags(file=path), {})
+    assert target_settings(Flags(file=path), {}).warnings == (PROXIED,)

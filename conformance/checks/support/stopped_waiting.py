@@ -4,7 +4,12 @@ from typing import Final
 
 from hookproof.conformance.model.evidence import NotExaminedError
 from hookproof.conformance.model.judgement import Judgement, judged
-from hookproof.conformance.model.tolerances import LATE_S, require_punctual, widened
+from hookproof.conformance.model.tolerances import (
+    EARLY_S,
+    LATE_S,
+    require_punctual,
+    widened,
+)
 from hookproof.conformance.observations.deliveries import Attempts, DeliveryObservation
 from hookproof.conformance.observations.delivery.attempts.timeouts import waited_s
 
@@ -27,7 +32,7 @@ def stopped_waiting(
 
     Raises NotExaminedError where it may have been after the end of the observation.
     """
-    waited = waited_s(attempts, timeout_s)
+    waited = waited_s(attempts, timeout_s, widened(EARLY_S, observed))
     latest_s = timeout_s + widened(LATE_S, observed)
     in_time = waited is not None and waited <= latest_s
     if not in_time:

@@ -20,6 +20,8 @@ LENGTH: Final = 1200
 
 # Composed and decomposed accents, what HTML and URLs escape, and a text that is escaped twice.
 WEAK: Final = "Caf\u00e9 cafe\u0301 <b>&amp;\"'</b> 100%25 &amp;lt; a_b*c"
+# What makes a text as long as that.
+LONG: Final = "\u4e2d\u6587 caf\u00e9 " * (LENGTH // 8)
 # Also characters beyond the first plane, and controls.
 STRONG: Final = f"{WEAK} \U0001f600 \U0001d518 \u4e2d\u6587 tab\tbell\u0007"
 # A field that becomes a header may hold visible ASCII alone (RFC 9110, section 5.5).
@@ -29,6 +31,8 @@ PATH: Final = "Path/%2541?a=1&b=%26amp%3B"
 # Members of oauth2 that are words of the dialect, or the name of an algorithm.
 KEPT: Final = frozenset({"authentication_type", "expiry_time_unit", "signing_algorithm"})
 STRONGEST, WEAKEST = 0, 2
+# In characters; what a word ends with is random.
+ENDING: Final = 11
 
 # Possible values of a field, the strongest first.
 Candidates = Sequence[Any]
@@ -36,18 +40,24 @@ Candidates = Sequence[Any]
 
 def texts(word: str) -> Candidates:
     """Candidates for a field that takes any text; the word makes them unlike any other."""
-    return (_long(f" {word} {STRONG} "), f" {word} {STRONG} ", f"{word} {WEAK}")
+    end = _end(word)
+    return (
+        f" {word} {STRONG} {LONG}{end} ",
+        f" {word} {STRONG} {end} ",
+        f"{word} {WEAK} {end}",
+    )
 
 
 def texts_for_urls(word: str) -> Candidates:
     """Candidates for a text that is a parameter of a query too, where the longest hardly fit."""
     _, strong, weak = texts(word)
-    return (f"{strong}{'x' * LENGTH} ", strong, weak)
+    return (f" {word} {STRONG} {'x' * LENGTH} {_end(word)} ", strong, weak)
 
 
 def visible_texts(word: str) -> Candidates:
     """Candidates for a field that becomes a part of a header."""
-    return (f"{word} {VISIBLE} {'x' * LENGTH}", f"{word} {VISIBLE}")
+    end = _end(word)
+    return (f"{word} {VISIBLE} {'x' * LENGTH} {end}", f"{word} {VISIBLE} {end}")
 
 
 def header_values(word: str) -> Candidates:
@@ -216,5 +226,8 @@ def _odd_below(bound: int | None) -> int:
     return max(1, most(bound) - 3)
 
 
-def _long(text: str) -> str:
-    return text + "\u4e2d\u6587 caf\u00e9 " * (LENGTH // 8)
+def _end(word: str) -> str:
+    """What makes the end of a text unlike any other: its beginning alone may be kept, and masking
+    finds it sooner.
+    """
+    return word[:-ENDING:-1]

@@ -11,6 +11,7 @@ class NearFilter(ListRequest):
     """A resource, the list filtered by the value of its `field`, and by one that is near to it.
 
     `near` says how the value in `query` differs: a part, a prefix, another case, or a pattern.
+    Sources are filtered by an unrelated word, too: what is no word of a service may be ignored.
     """
 
     field: str
@@ -25,3 +26,8 @@ class NearFilter(ListRequest):
     def control(self) -> Exchange | None:
         """The list filtered by the value itself."""
         return self.exchange("control")
+
+    @property
+    def unrelated(self) -> Exchange | None:
+        """The list filtered by what is near to no value; None where any text is a value."""
+        return self.exchange("unrelated")

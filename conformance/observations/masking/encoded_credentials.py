@@ -94,8 +94,7 @@ class EncodedCredentials:
         for text, name in named:
             if text not in self._known and is_unmistakable(text):
                 self._known.add(text)
-                for pattern in (*spellings(text), *encodings(text)):
-                    self._add(_bytes(pattern), name.encode())
+                self._add(map(_bytes, (*spellings(text), *encodings(text))), name.encode())
 
     def content(self, content: bytes) -> bytes:
         """A body with names in place of all credentials; an array of bytes remains one."""
@@ -125,12 +124,17 @@ class EncodedCredentials:
             )
         return self.text(value) if isinstance(value, str) else value
 
-    def _add(self, pattern: bytes, name: bytes) -> None:
-        if len(pattern) < SHORTEST or pattern in self._names:
-            return
-        self._names[pattern] = name
-        for offset, window in windows_at(pattern, rarest_place(pattern, self._windows)):
-            self._windows.setdefault(window, []).append((pattern, offset))
+    def _add(self, patterns: Iterable[bytes], name: bytes) -> None:
+        """Look for one credential. Its patterns may share windows: only it has them."""
+        windows = {
+            pattern: tuple(windows_at(pattern, rarest_place(pattern, self._windows)))
+            for pattern in patterns
+            if len(pattern) >= SHORTEST and pattern not in self._names
+        }
+        for pattern, places in windows.items():
+            self._names[pattern] = name
+            for offset, window in places:
+                self._windows.setdefault(window, []).append((pattern, offset))
 
     def _replaced(self, content: bytes) -> bytes:
         # Hardly any text has one of them: that is told without a loop in Python.

@@ -1,7 +1,7 @@
 """What differs between two lines that are much alike: the smallest parts that are marked."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final
@@ -36,3 +36,12 @@ def _parts(blocks: Sequence[tuple[bool, list[str]]]) -> Iterator[Part]:
     for differs, tokens in blocks:
         if tokens:
             yield Part(text="".join(tokens), differs=differs)
+
+
+def marked_in(text: str, wrong: Iterable[str]) -> list[Part]:
+    """A text in parts, of which those differ that are among these."""
+    pattern = "|".join(map(re.escape, sorted(filter(None, wrong), key=len, reverse=True)))
+    if not pattern:
+        return [Part(text=text, differs=False)]
+    pieces = re.split(f"({pattern})", text)
+    return [Part(text=piece, differs=place % 2 == 1) for place, piece in enumerate(pieces) if piece]

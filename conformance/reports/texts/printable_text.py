@@ -3,6 +3,8 @@
 from typing import Final
 
 from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.marks import NO_MARKS, Marks
+from hookproof.conformance.reports.texts.difference import Part, marked_in
 from hookproof.conformance.reports.texts.laid_out import laid_out
 from hookproof.process.terminal_text import printable, printable_lines
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
@@ -15,7 +17,7 @@ def body_shown(body: bytes) -> str:
     """A body as text, JSON laid out, its beginning if it is long; bytes that are not UTF-8 become
     escapes.
     """
-    as_sent = body.decode("utf-8", "backslashreplace")
+    as_sent = _as_text(body)
     text = laid_out(as_sent)
     note = "" if text == as_sent else "\n[laid out; run.jsonl has it as it was sent]"
     if len(text) > LONGEST_BODY:
@@ -37,10 +39,48 @@ def response_shown(exchange: Exchange) -> str:
     return _message(str(exchange.status), exchange.response_headers, exchange.response_body)
 
 
-def delivery_shown(delivery: ReceivedDelivery) -> str:
-    return _message(f"{delivery.method} {delivery.path}", delivery.headers, delivery.body)
+def delivery_shown(delivery: ReceivedDelivery, marks: Marks = NO_MARKS) -> list[Part]:
+    """A delivery as it was received, in parts, of which those differ that are marked."""
+    body = delivery.body
+    head = _head(f"{delivery.method} {delivery.path}", delivery.headers)
+    parts = marked_in(head, map(printable, marks.texts))
+    if not body:
+        return parts
+    parts.append(Part(text="\n\n", differs=False))
+    shown = body_shown(body)
+    first, end = (_place_in(shown, body, at) for at in marks.body or (0, 0))
+    wrong = shown[first:end].rstrip()
+    if wrong:
+        return [
+            *parts,
+            Part(text=shown[:first], differs=False),
+            Part(text=wrong, differs=True),
+            Part(text=shown[first + len(wrong) :], differs=False),
+        ]
+    return [*parts, Part(text=shown, differs=False)]
+
+
+def _place_in(shown: str, body: bytes, at: int) -> int:
+    """Where the byte of a body stands in the text that shows it, which has other spaces."""
+    before = sum(not c.isspace() for c in printable_lines(_as_text(body[:at])))
+    for place, c in enumerate(shown):
+        if not c.isspace():
+            if not before:
+                return place
+            before -= 1
+    return len(shown)
 
 
 def _message(first: str, headers: tuple[tuple[str, str], ...], body: bytes) -> str:
-    lines = [printable(first), *(printable(f"{name}: {value}") for name, value in headers)]
-    return "\n".join([*lines, "", body_shown(body)] if body else lines)
+    head = _head(first, headers)
+    return f"{head}\n\n{body_shown(body)}" if body else head
+
+
+def _head(first: str, headers: tuple[tuple[str, str], ...]) -> str:
+    return "\n".join(
+        [printable(first), *(printable(f"{name}: {value}") for name, value in headers)]
+    )
+
+
+def _as_text(body: bytes) -> str:
+    return body.decode("utf-8", "backslashreplace")

@@ -23,12 +23,14 @@ UID: Final = "HOOKPROOF_UID"
 PURPOSES: Final = {-1: "sets up", 0: "acts", 1: "shows"}
 CREATION: Final = "createEndpoint"
 BROADCAST: Final = "createBroadcastEvent"
+# A body that no command line can hold, and what a command says of it.
+_BODY_FILE: Final = re.compile(r" --data-binary @body\.bin  # (\d+ bytes: [\w .]+)$")
 
 
 def repeat_script(broken: BrokenRequirement) -> str:
     """The script; empty for a finding without exchanges."""
     finding = broken.finding
-    listed = finding.exchanges[-MOST_EXCHANGES:]
+    listed = with_creations(finding.exchanges)
     if not listed:
         return ""
     exchanges = _with_receiver(listed, finding.deliveries)
@@ -43,6 +45,16 @@ def repeat_script(broken: BrokenRequirement) -> str:
         *_shown(broken),
     ]
     return "\n".join(lines) + "\n"
+
+
+def with_creations(exchanges: Sequence[Exchange]) -> list[Exchange]:
+    """The last few exchanges, and before them what created the resources that they name."""
+    listed = list(exchanges[-MOST_EXCHANGES:])
+    for earlier in reversed(exchanges[:-MOST_EXCHANGES]):
+        uid = _uid(earlier)
+        if uid and any(_mentions(later, uid) for later in listed):
+            listed.insert(0, earlier)
+    return listed
 
 
 def _needs(steps: str, exchanges: Sequence[Exchange]) -> Iterator[str]:
@@ -91,13 +103,25 @@ def _steps(exchanges: Sequence[Exchange], operation: str) -> Iterator[list[str]]
         purpose = PURPOSES[(place > acting) - (place < acting)]
         name = exchange.operation_id or exchange.method
         answer = printable(str(exchange.status or exchange.problem))
-        command = curl([_with_uids(exchange, made)])
+        command, needed = _with_body_file(curl([_with_uids(exchange, made)]), place)
         uid = _uid(exchange)
         if uid and any(_mentions(later, uid) for later in exchanges[place + 1 :]):
             made[uid] = f"{UID}_{len(made) + 1}"
             silent = command.replace("curl -i", "curl -s", 1)
             command = f"{made[uid]}=$({silent} | jq -r .data.uid)"
-        yield ["", f"# {purpose}: {name}, which was answered {answer}", command]
+        yield ["", f"# {purpose}: {name}, which was answered {answer}", *needed, command]
+
+
+def _with_body_file(command: str, place: int) -> tuple[str, list[str]]:
+    """The command without a comment, which may be followed by another one, and what ends the script
+    if the body that it sends from a file is not there.
+    """
+    found = _BODY_FILE.search(command)
+    if found is None:
+        return command, []
+    file = f"body_{place + 1}.bin"
+    missing = f"test -r {file} || {{ echo '{file} is missing: {found[1]}' >&2; exit 1; }}"
+    return f"{command[: found.start()]} --data-binary @{file}", [missing]
 
 
 def _broadcast(exchanges: Sequence[Exchange], deliveries: Sequence[ReceivedDelivery]) -> list[str]:

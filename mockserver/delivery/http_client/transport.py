@@ -67,9 +67,16 @@ def parse_url(url: str, certificate: ClientCertificate | None = None) -> ParsedU
         raise UrlError("the URL has user information, which is not sent")
     if parsed.key.port == 0:
         raise UrlError("nothing can be reached at port 0")
-    if ODD_ADDRESS.search(parsed.key.host) and not _is_plain_address(authority, parsed.key.host):
+    if is_odd_address(authority, parsed.key.host):
         raise UrlError(f"{parsed.key.host} is an address in an unusual form")
     return parsed
+
+
+def is_odd_address(authority: str, host: str) -> bool:
+    """Whether a host, which the URL has in its authority, is an address, but not in the form of
+    RFC 3986, section 3.2.2.
+    """
+    return bool(ODD_ADDRESS.search(host)) and not _is_plain_address(authority, host)
 
 
 def split_url(url: str, certificate: ClientCertificate | None = None) -> ParsedUrl:

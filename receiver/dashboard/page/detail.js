@@ -111,6 +111,8 @@ function timeline(delivery, before) {
       clockTime(delivery.arrived_at),
       `arrived, ${day(delivery.arrived_at)}, from port ${delivery.peer_port}`,
     ],
+    delivery.client_address ? ["client", plain(delivery.client_address)] : null,
+    delivery.url ? ["URL", plain(delivery.url)] : null,
     ended(delivery),
     delivery.tls ? ["TLS", tlsText(delivery.tls)] : null,
     delivery.client_certificate

@@ -102,6 +102,24 @@ class RequestRules:
     other_data: Annotated[
         Answer[Acceptance], "whether data of a broadcast can be JSON that is no object"
     ] = NOT_ASKED
+    url_addresses: Annotated[
+        Answer[Acceptance],
+        "whether the URL of an endpoint can have a loopback or private address in place of a name",
+    ] = NOT_ASKED
+    url_other_ports: Annotated[
+        Answer[Acceptance], "whether the URL of an endpoint can have another port than 443"
+    ] = NOT_ASKED
+    url_user_information: Annotated[
+        Answer[Acceptance], "whether the URL of an endpoint can have a user name and a password"
+    ] = NOT_ASKED
+    url_odd_hosts: Annotated[
+        Answer[Acceptance],
+        "whether the URL of an endpoint can have an address in a decimal, octal, hexadecimal,"
+        " short or IPv4-mapped form",
+    ] = NOT_ASKED
+    url_fragments: Annotated[
+        Answer[Acceptance], "whether the URL of an endpoint can have a fragment"
+    ] = NOT_ASKED
 
     def required_by(self, operation_id: str) -> tuple[str, ...]:
         """The required fields of an operation's body; raises KeyError if it has none."""

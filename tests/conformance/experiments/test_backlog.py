@@ -22,26 +22,41 @@ def backlog() -> Backlog:
 
 
 def test_nothing_that_arrived_makes_no_wait(backlog: Backlog) -> None:
-    assert backlog.longest_waits_s([]) == {}
+    assert backlog.longest_waits_s([], [HERE]) == {}
 
 
 def test_the_longest_wait_of_any_event_counts(backlog: Backlog) -> None:
     deliveries = [arrived("first", at=102.0), arrived("second", at=108.0)]
-    assert backlog.longest_waits_s(deliveries) == {HERE.token: pytest.approx(7.0)}
+    assert backlog.longest_waits_s(deliveries, [HERE, THERE]) == {HERE.token: pytest.approx(7.0)}
 
 
 def test_an_attempt_after_the_first_is_no_wait(backlog: Backlog) -> None:
     deliveries = [arrived("first", at=102.0), arrived("first", at=130.0)]
-    assert backlog.longest_waits_s(deliveries) == {HERE.token: pytest.approx(2.0)}
+    assert backlog.longest_waits_s(deliveries, [HERE, THERE]) == {HERE.token: pytest.approx(2.0)}
 
 
 def test_each_destination_has_a_wait_of_its_own(backlog: Backlog) -> None:
     deliveries = [arrived("first", at=102.0), arrived("first", at=105.0, where=THERE)]
-    assert backlog.longest_waits_s(deliveries) == {
+    assert backlog.longest_waits_s(deliveries, [HERE, THERE]) == {
         HERE.token: pytest.approx(2.0),
         THERE.token: pytest.approx(5.0),
     }
 
 
 def test_what_this_run_did_not_send_has_no_wait() -> None:
-    assert Backlog().longest_waits_s([arrived("first", at=102.0)]) == {}
+    assert Backlog().longest_waits_s([arrived("first", at=102.0)], [HERE]) == {}
+
+
+def test_a_service_that_is_far_behind_is_so_everywhere_from_then_on(backlog: Backlog) -> None:
+    late = [arrived("first", at=130.0)]
+    behind = {HERE.token: pytest.approx(30.0), THERE.token: pytest.approx(30.0)}
+    assert backlog.longest_waits_s(late, [HERE, THERE]) == behind
+    assert backlog.longest_waits_s([], [THERE]) == {THERE.token: pytest.approx(30.0)}
+
+
+def test_what_a_rate_limit_holds_back_tells_nothing_of_other_endpoints(backlog: Backlog) -> None:
+    limited = destination("limited", rate_limit=1)
+    late = [arrived("first", at=130.0, where=limited), arrived("first", at=102.0)]
+    own = {limited.token: pytest.approx(30.0), HERE.token: pytest.approx(2.0)}
+    assert backlog.longest_waits_s(late, [HERE, limited]) == own
+    assert backlog.longest_waits_s([], [THERE]) == {}

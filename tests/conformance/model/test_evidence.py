@@ -1,6 +1,9 @@
 import json
+import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hookproof.conformance.model.evidence import NOT_JSON, Evidence, Exchange
 from hookproof.conformance.results.evidence_records import evidence_json, evidence_of
@@ -71,3 +74,37 @@ def test_exchanges_are_found_by_their_role_in_order() -> None:
 def test_deliveries_are_found_by_their_token() -> None:
     here, there = delivery("here"), delivery("there")
     assert seen(deliveries=[there, here]).arrived_at("here") == (here,)
+
+
+@pytest.mark.parametrize(
+    ("body", "value"),
+    [
+        (b'"\\ud800"', "\ud800"),
+        (b'{"a": 1e400}', {"a": math.inf}),
+        (b'\xef\xbb\xbf{"a": 1}', {"a": 1}),
+        (b'"\xed\xa0\x80"', "\ud800"),
+    ],
+)
+def test_json_that_strict_parsers_refuse_is_read(body: bytes, value: object) -> None:
+    assert exchange(body=body).json == value
+
+
+@given(
+    st.one_of(
+        st.recursive(
+            st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+            lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+        ).map(lambda value: json.dumps(value).encode()),
+        st.text(alphabet='{}[]",:.-+eE0123456789 \n\t\\untfalsr').map(str.encode),
+        st.binary(),
+    )
+)
+def test_a_body_is_read_as_the_standard_library_reads_it(body: bytes) -> None:
+    try:
+        value = json.loads(body.decode("utf-8-sig", "surrogatepass"))
+    except ValueError:
+        assert exchange(body=body).json is NOT_JSON
+    else:
+        read = exchange(body=body).json
+        # Text tells a float from an integer, and one NaN is like another there.
+        assert repr(read) == repr(value)

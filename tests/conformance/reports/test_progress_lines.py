@@ -3,10 +3,16 @@
 import io
 import re
 import threading
+import time
 
 from rich.console import Console
 
-from hookproof.conformance.reports.progress import Progress, ProgressPlan, progress
+from hookproof.conformance.reports.progress import (
+    Progress,
+    ProgressPlan,
+    progress,
+    step_progress,
+)
 from tests.conformance.canned_run import failed, passed, requirement
 
 SECTIONS = {"1": "What the service does", "4": "Endpoints", "4.1": "Create an endpoint"}
@@ -33,6 +39,15 @@ def test_nothing_of_the_progress_is_cut_off_at_80_columns() -> None:
     assert "50 pass 1 fail 48 to come" in words
     assert "and an_experiment_6, an_experiment_7" in words
     assert "an_experiment_11" in words
+
+
+def test_titles_of_sections_are_whole() -> None:
+    title = "A title of a section that is longer than any other"
+    plan = ProgressPlan(requirements=[requirement("4.1-1")], sections={"4": title})
+    view = Progress(plan=plan, under_way=tuple, clock=lambda: 4.0, started=0.0)
+    stream = io.StringIO()
+    Console(file=stream, width=80).print(view)
+    assert title in stream.getvalue()
 
 
 class LinesOfStream(io.StringIO):
@@ -74,3 +89,24 @@ def test_a_reader_of_the_progress_that_has_left_disturbs_nobody() -> None:
         for thread in threading.enumerate():
             if thread.name == "progress lines":
                 thread.join(30)
+
+
+def test_a_line_says_now_and_then_which_step_is_under_way_where_there_is_no_terminal() -> None:
+    stream = LinesOfStream(4)
+    with step_progress("hookproof learn", stream, line_every_s=0.01) as note:
+        note("asking the API")
+        assert stream.enough.wait(30)
+    first, *others = stream.getvalue().splitlines()
+    assert first == "hookproof learn: asking the API"
+    assert {re.sub(r"\d+", "N", line) for line in others} == {
+        "hookproof learn: N s: asking the API"
+    }
+
+
+def test_a_terminal_shows_each_step_alone() -> None:
+    stream = io.StringIO()
+    stream.isatty = lambda: True  # type: ignore[method-assign]
+    with step_progress("hookproof learn", stream, line_every_s=0.001) as note:
+        note("asking the API")
+        time.sleep(0.05)
+    assert stream.getvalue() == "hookproof learn: asking the API\n"

@@ -9,8 +9,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Dialog, Page, Request, sync_playwright
 
+from hookproof.conformance.model.marks import Marks
+from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.reports.html import html_text
-from tests.conformance.canned_run import failed, finished_run
+from tests.conformance.canned_evidence import delivery
+from tests.conformance.canned_run import failed, finished_run, passed
 from tests.conformance.golden_run import golden_run
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -128,6 +131,37 @@ def test_what_differs_is_marked(browser: Browser, tmp_path: Path) -> None:
     page, _ = open_page(browser, tmp_path / "marked.html")
     assert page.locator(".facing mark").all_inner_texts() == ["2", "3", "<b>"]
     assert page.locator("#contents").count() == 0
+
+
+def test_what_is_wrong_in_a_delivery_is_marked_as_it_is_shown(
+    browser: Browser, tmp_path: Path
+) -> None:
+    entry, body = failed(), '{"a": "x y", "ü":[1, 22]}'.encode()
+    at = body.index(b"22")
+    shown = replace(
+        entry.findings[0],
+        deliveries=(delivery(headers=[("X-Signature", "v1=aa,v1=bb")], body=body),),
+        marks=Marks(texts=("v1=bb",), body=(at, at + 2)),
+    )
+    (tmp_path / "marked.html").write_text(
+        html_text(finished_run(tmp_path, replace(entry, findings=(shown,)))), encoding="utf-8"
+    )
+    page, _ = open_page(browser, tmp_path / "marked.html")
+    page.evaluate("for (const details of document.querySelectorAll('details')) details.open = true")
+    assert page.locator(".wire mark").all_inner_texts() == ["v1=bb", "22"]
+
+
+def test_sections_with_findings_and_errors_are_open_and_passed_ones_closed(
+    browser: Browser, tmp_path: Path
+) -> None:
+    error = replace(passed("4.3-1"), verdict=Verdict.ERROR)
+    (tmp_path / "page.html").write_text(
+        html_text(finished_run(tmp_path, failed("4.1-1"), passed("4.2-1"), error)),
+        encoding="utf-8",
+    )
+    page, _ = open_page(browser, tmp_path / "page.html")
+    assert page.locator("details.section[open] .no").all_inner_texts() == ["4.1", "4.3"]
+    assert page.locator("details.section:not([open]) .no").all_inner_texts() == ["4.2"]
 
 
 def test_the_page_prints(browser: Browser, path: Path) -> None:

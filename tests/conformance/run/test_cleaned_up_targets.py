@@ -8,42 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from tests.conformance.command import check, command_line, environment, run_command, with_signals
+from tests.conformance.noting_hooks import HOOKS, PROVISION, done, of
 from tests.conformance.reference_server import reference_server, write_target_file
 from tests.source_tree import ROOT
 
 ONLY = ("--profile", "quick", "--only", "6-10")
-PROVISION = "./hooks.py:Provisioner"
-HOOKS = """
-import pathlib
-
-DONE = pathlib.Path(__file__).parent / "done.txt"
-
-
-def note(word):
-    with DONE.open("a") as file:
-        print(word, file=file)
-
-
-class Provisioner:
-    def after_endpoint_created(self, project, endpoint):
-        note(f"created {endpoint['uid']}")
-
-    def remove_endpoint(self, project, endpoint):
-        note(f"removed {endpoint['uid']}")
-
-    def after_run(self):
-        note("over")
-"""
-
-
-def done(folder: Path) -> list[str]:
-    """What the hooks have noted, in order."""
-    file = folder / "done.txt"
-    return file.read_text().splitlines() if file.exists() else []
-
-
-def of(kind: str, lines: list[str]) -> set[str]:
-    return {line.removeprefix(f"{kind} ") for line in lines if line.startswith(f"{kind} ")}
 
 
 def left_at_target(folder: Path) -> dict[str, Any]:

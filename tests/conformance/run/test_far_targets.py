@@ -4,8 +4,10 @@ import json
 import re
 import shutil
 import socket
+import ssl
 import subprocess
 import time
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -23,6 +25,7 @@ from tests.conformance.reference_server import (
     reference_server,
     write_target_file,
 )
+from tests.receiver.receiver_process import receiver
 from tests.relays import long_way, tls_front
 from tests.source_tree import ROOT
 
@@ -183,12 +186,39 @@ def test_a_receiver_behind_nginx_as_documented_judges_deliveries(tmp_path: Path)
             *("--receiver-bind", f"127.0.0.1:{behind}"),
             *("--receiver-url", f"https://127.0.0.1:{public}", "--receiver-http"),
         )
-        write_target_file(tmp_path, server["api"], "p1", receiver={})
+        write_target_file(tmp_path, server["api"], "p1", receiver={"forwarded": True})
         with nginx(tmp_path, public, own):
             done = check(tmp_path, "--target", "target.yaml", *options, *BEHIND_NGINX)
     assert done.code == 0, done.out
     verdicts = {name: each["verdict"] for name, each in reported_requirements(tmp_path).items()}
     assert verdicts == dict.fromkeys(("6-10", "8-7", "8-8"), "pass")
+
+
+@pytest.mark.skipif(shutil.which("nginx") is None, reason="nginx is not installed")
+def test_behind_nginx_as_documented_the_client_and_its_url_are_shown(tmp_path: Path) -> None:
+    Authority(tmp_path / "ca", ("127.0.0.1",))
+    with unused_port() as behind, unused_port() as public:
+        issue_certificate(tmp_path, "nginx.pem", "nginx.key")
+        own = {
+            "listen 443 ssl": f"listen 127.0.0.1:{public} ssl",
+            "/etc/ssl/hooks.example.org.pem": str(tmp_path / "nginx.pem"),
+            "/etc/ssl/hooks.example.org.key": str(tmp_path / "nginx.key"),
+            "http://127.0.0.1:8080": f"http://127.0.0.1:{behind}",
+        }
+        options = ("--http", "--bind", f"127.0.0.1:{behind}", "--forwarded")
+        with receiver(*options) as receiving, nginx(tmp_path, public, own):
+            request = urllib.request.Request(
+                f"https://127.0.0.1:{public}/orders?n=1",
+                data=b"{}",
+                headers={"X-Forwarded-For": "192.0.2.1", "X-Forwarded-Host": "other.invalid"},
+            )
+            trusting = ssl.create_default_context(cafile=tmp_path / "ca" / "ca.pem")
+            with urllib.request.urlopen(request, context=trusting) as answer:
+                assert answer.status == 200
+            _, body = receiving.call_over_http("GET", "/live/delivery?token=orders&sequence=1")
+    shown = json.loads(body)
+    assert shown["client_address"] == "127.0.0.1"
+    assert shown["url"] == f"https://127.0.0.1:{public}/orders?n=1"
 
 
 def issue_certificate(folder: Path, *names: str) -> None:
@@ -204,8 +234,8 @@ def test_a_receiver_shows_a_certificate_of_ones_own(tmp_path: Path) -> None:
     files = ("own.pem", "own.key")
     with reference_server(tmp_path, ROOT, "p1") as server:
         issue_certificate(tmp_path, *files)
-        receiver = dict(zip(("tls_cert", "tls_key"), files, strict=True))
-        write_target_file(tmp_path, server["api"], "p1", receiver=receiver)
+        certificate = dict(zip(("tls_cert", "tls_key"), files, strict=True))
+        write_target_file(tmp_path, server["api"], "p1", receiver=certificate)
         done = check(tmp_path, "--target", "target.yaml", *DELIVERIES)
     verdicts = {name: each["verdict"] for name, each in reported_requirements(tmp_path).items()}
     assert (verdicts["6-5"], verdicts["2.3-18"]) == ("pass", "pass"), done.out

@@ -2,6 +2,7 @@
 endpoints with a subscription.
 """
 
+import json
 from pathlib import Path
 
 from tests.conformance.bare_server import HOOKS, bare_server
@@ -56,6 +57,10 @@ def test_a_hook_that_fails_is_the_users_and_keeps_what_needs_it_from_being_judge
     assert (judged["4.7-9"], judged["1-1"], judged["2.6-2"]) == ("not_exercised", "pass", "pass")
     what = "create_source failed: ZeroDivisionError: division by zero (hooks.py, line "
     assert done.out.count(f"Your provision hook {what}") == 1
+    (failure,) = json.loads((tmp_path / "hookproof-report" / "report.json").read_text())[
+        "hook_failures"
+    ]
+    assert failure.startswith(what)
     assert "hookproof itself" not in done.out
 
 

@@ -5,13 +5,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from hookproof.conformance.target.definition import Project
-from hookproof.conformance.target.hooks.created_endpoints import (
-    MOST_FAILURES,
-    REMOVED_AT_ONCE,
-    CreatedEndpoints,
-)
-from hookproof.conformance.target.hooks.hook_failures import HookFailures
+from hookproof.conformance.target.hooks.created_endpoints import CreatedEndpoints
+from hookproof.target.hooks.hook_failures import HookFailures
 from hookproof.target.hooks.provision import HookFailed, Provision
+from hookproof.target.hooks.removable_endpoints import MOST_FAILURES, REMOVED_AT_ONCE
 from tests.conformance.canned_evidence import exchange
 
 PROJECT = Project(id="p1", api_key="k")

@@ -70,6 +70,13 @@ def test_the_page_shows_verdict_figures_and_crossed_thresholds() -> None:
         assert expected in shown
 
 
+@pytest.mark.parametrize("verdict", ["pass", "fail", "incomplete"])
+def test_each_verdict_has_a_colour_of_its_own(verdict: str) -> None:
+    shown = page({**REPORT, "verdict": verdict})
+    assert f'<p class="verdict {verdict}">{verdict.upper()}</p>' in shown
+    assert shown.count(f".verdict.{verdict} {{ background: var(--") == 1
+
+
 def test_a_stretch_in_which_nothing_happened_is_a_row_of_zeros() -> None:
     assert [(row["accepted"], row["delivered"], row["backlog"]) for row in rows(REPORT)] == [
         (2, 0, 2),

@@ -61,12 +61,18 @@ def test_an_authority_in_other_files_is_refused_in_one_line(tmp_path: Path) -> N
     )
 
 
-@pytest.mark.parametrize("setting", ["http: true", "tls_cert: a.pem, tls_key: a.key"])
-def test_a_receiver_without_certificates_of_the_ca_is_refused_in_one_line(
-    tmp_path: Path, setting: str
-) -> None:
-    path = written(tmp_path, WHOLE.replace("receiver: {", f"receiver: {{{setting}, "))
-    assert "leave out http, tls_cert and tls_key" in refusal(Flags(file=path))
+def test_a_receiver_behind_a_proxy_needs_the_url_of_that(tmp_path: Path) -> None:
+    path = written(tmp_path, WHOLE.replace("receiver: {", "receiver: {http: true, "))
+    assert "the https URL of the proxy" in refusal(Flags(file=path))
+
+
+def test_the_embedded_server_trusts_receivers_of_the_ca_alone(tmp_path: Path) -> None:
+    behind = "http: true, public_url: 'https://r', "
+    text = WHOLE.replace("receiver: {", f"receiver: {{{behind}")
+    path = written(tmp_path, text.replace("base_url: http://127.0.0.1:5005", ""))
+    assert "the embedded server trusts receivers of the CA alone" in refusal(Flags(file=path))
+    with_target = target_settings(Flags(file=written(tmp_path, text)), {})
+    assert with_target.receiver_options(tmp_path)[-3:] == ["--public-url", "https://r", "--http"]
 
 
 def test_a_target_without_a_project_is_refused_in_one_line() -> None:

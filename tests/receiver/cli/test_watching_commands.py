@@ -42,7 +42,8 @@ def start_receiver(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], int
         try:
             assert process.stdout is not None
             matched = re.search(
-                r"Receiving at http://127\.0\.0\.1:(\d+)", process.stdout.readline()
+                r"(?:listening at|Receiving at) http://127\.0\.0\.1:(\d{2,})",
+                process.stdout.readline(),
             )
             assert matched is not None
             yield process, int(matched[1])
@@ -85,6 +86,27 @@ def test_it_stops_with_0_when_the_expected_deliveries_came(tmp_path: Path) -> No
         ("orders", "b25l", None),
         ("other", "/3R3bw==", None),
     ]
+
+
+@pytest.mark.parametrize("is_told", [True, False])
+def test_a_line_has_the_client_that_a_proxy_names_only_where_that_is_told(
+    is_told: bool, tmp_path: Path
+) -> None:
+    file = tmp_path / "all.jsonl"
+    told = ("--forwarded", "--public-url", "http://127.0.0.1:1") if is_told else ()
+    command = ("--once", "--timeout", "30", "--jsonl", str(file), *told)
+    with start_receiver(*command) as (process, port):
+        headers = ("X-Forwarded-For: 192.0.2.1, 203.0.113.7", "X-Forwarded-Proto: https")
+        post(port, b"one", *headers, "X-Forwarded-Host: hooks.example.org")
+        assert wait_for_end(process)[0] == 0
+    line = json.loads(file.read_text())
+    named = {name: line[name] for name in ("client_address", "url") if name in line}
+    if is_told:
+        url = "https://hooks.example.org/orders"
+        assert named == {"client_address": "203.0.113.7", "url": url}
+    else:
+        assert named == {}
+    assert ["X-Forwarded-Proto", "https"] in line["headers"]
 
 
 def test_it_stops_with_1_when_fewer_came_in_time() -> None:

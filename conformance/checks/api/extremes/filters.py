@@ -33,13 +33,18 @@ ONLY_MATCHES: Final = {
 def a_filter_does_not_find_what_is_only_near(
     observed: NearFilter, context: CheckContext
 ) -> Iterator[Judgement]:
-    """Judged where the value itself is found; to find nothing at all is another defect."""
+    """Judged where the value itself is found; to find nothing at all is another defect.
+
+    A service that ignores a word that it does not know, as an unrelated one shows, filters nothing
+    there.
+    """
     tried, control, retrieved = observed.tried, observed.control, observed.retrieved
     if tried is None or control is None or retrieved is None or not _is_list(tried):
         return
     context.require_same_rules("filters", _filters)
     near = _only_near(observed, retrieved)
-    if near.isdisjoint(_uids(control)):
+    is_ignored = observed.unrelated is not None and not near.isdisjoint(_uids(observed.unrelated))
+    if is_ignored or near.isdisjoint(_uids(control)):
         return
     yield judged(
         near.isdisjoint(_uids(tried)),

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qsl
 
+from hookproof.conformance.checks.support.body_difference import shown_alike, with_difference
 from hookproof.conformance.checks.support.broadcast_reach import reaches
 from hookproof.conformance.checks.support.json_equality import (
     exact,
@@ -16,7 +17,6 @@ from hookproof.conformance.model.evidence import NOT_JSON, Exchange
 from hookproof.conformance.model.judgement import (
     Judgement,
     holds,
-    json_text,
     judged,
     not_applicable,
     violated,
@@ -120,14 +120,23 @@ def the_body_is_the_data_that_was_sent(
         broadcast = broadcasts.exchange(event.name)
         data = data_sent(broadcast)
         for delivery in arrived:
-            yield judged(
-                is_same_data(delivery, data, context.dialect, asks_for_form=asks_for_form),
-                "6-12" if asks_for_form else "6-3",
+            requirement = "6-12" if asks_for_form else "6-3"
+            if is_same_data(delivery, data, context.dialect, asks_for_form=asks_for_form):
+                yield holds(requirement, exchanges=[broadcast], deliveries=[delivery])
+                continue
+            expected, actual = shown_alike(delivery.body, data)
+            judgement = violated(
+                requirement,
                 "The body of a delivery is not the data of its event",
-                expected=json_text(data),
-                actual=delivery.body.decode(errors="backslashreplace"),
+                expected=expected,
+                actual=actual,
                 exchanges=[broadcast],
                 deliveries=[delivery],
+            )
+            yield (
+                judgement
+                if asks_for_form
+                else with_difference(judgement, delivery.body, data, same)
             )
 
 
@@ -152,15 +161,19 @@ def numbers_keep_their_digits_until_they_arrive(
         for delivery in arrived:
             body = exact(delivery.body)
             if needs_more_than_doubles(data) and same(body, data):
-                yield judged(
-                    same_to_the_digit(body, data),
+                if same_to_the_digit(body, data):
+                    yield holds("4.8-19", exchanges=[broadcast], deliveries=[delivery])
+                    continue
+                expected, actual = shown_alike(delivery.body, data)
+                judgement = violated(
                     "4.8-19",
                     "A number loses digits on its way to an endpoint",
-                    expected=json_text(data),
-                    actual=delivery.body.decode(errors="backslashreplace"),
+                    expected=expected,
+                    actual=actual,
                     exchanges=[broadcast],
                     deliveries=[delivery],
                 )
+                yield with_difference(judgement, delivery.body, data, same_to_the_digit)
 
 
 @check("2.3-6", "2.3-7")

@@ -6,7 +6,7 @@ from hookproof.conformance.checks.support.further_attempts import behind_s
 from hookproof.conformance.model.check_registry import CheckContext
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.model.retry_schedule import wait_before
-from hookproof.conformance.model.tolerances import LATE_S, require_punctual
+from hookproof.conformance.model.tolerances import LATE_S, distant, require_punctual
 from hookproof.conformance.observations.delivery.attempts.statuses import (
     REDIRECTION,
     AnsweredAttempt,
@@ -102,8 +102,9 @@ def was_waited_for(observed: AnsweredStatuses, answered: AnsweredAttempt, dialec
     if over is None or observed.ended_at is None:
         return False
     over_at = attempt.arrived_at + over - attempt.arrived_monotonic
-    longest_s = wait_before(dialect.retry, answered.made + 1).longest_s + LATE_S
-    return observed.ended_at - over_at >= longest_s + behind_s(observed, attempt.token)
+    longest_s = wait_before(dialect.retry, answered.made + 1).longest_s
+    late_s = distant(LATE_S, observed.round_trip_s) + behind_s(observed, attempt.token)
+    return observed.ended_at - over_at >= longest_s + late_s
 
 
 def requirement_of(answered: AnsweredAttempt) -> str:

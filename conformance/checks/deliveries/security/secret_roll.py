@@ -1,7 +1,9 @@
 """Which secrets sign while an old one expires (section 4.3)."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 
+from hookproof.conformance.checks.support.wrong_signatures import OF_NO_SECRET, HeaderSignatures
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, Subject, judged
@@ -19,8 +21,8 @@ def both_secrets_sign_until_the_old_one_expires(
 ) -> Iterator[Judgement]:
     """Deliveries in the window carry a signature by the old secret and one by the new one."""
     for signed in rolls.deliveries_with_both_secrets(context, advanced=True):
-        yield signs("4.3-2", "old secret", signed.roll.old_secret, signed, rolls)
-        yield signs("4.3-3", "new secret", signed.roll.new_secret, signed, rolls)
+        yield signs("4.3-2", "old secret", signed.roll.old_secret, signed, rolls, context)
+        yield signs("4.3-3", "new secret", signed.roll.new_secret, signed, rolls, context)
     yield from newest_of_several("4.3-3", rolls, context)
 
 
@@ -30,12 +32,14 @@ def only_the_new_secret_signs_when_the_old_one_has_expired(
 ) -> Iterator[Judgement]:
     """Events that were sent after the window are signed by the new secret alone."""
     for signed in rolls.deliveries_after_expiry(context):
-        yield signs("4.3-4", "old secret", signed.roll.old_secret, signed, rolls, wanted=False)
-        yield signs("4.3-5", "new secret", signed.roll.new_secret, signed, rolls)
+        yield signs(
+            "4.3-4", "old secret", signed.roll.old_secret, signed, rolls, context, wanted=False
+        )
+        yield signs("4.3-5", "new secret", signed.roll.new_secret, signed, rolls, context)
     yield from newest_of_several("4.3-5", rolls, context)
     for secrets in rolls.deliveries_between_rolls(context, advanced=True):
         if secrets.newest_alone:
-            yield from expired_ones("4.3-4", secrets, rolls)
+            yield from expired_ones("4.3-4", secrets, rolls, context)
 
 
 @check("4.3-6")
@@ -49,18 +53,18 @@ def each_of_two_replaced_secrets_has_its_own_time(
         if secrets.rolls > 1:
             for number, secret in secrets.valid.items():
                 which = f"secret that roll {number} replaced"
-                yield signs("4.3-6", which, secret, secrets.signed, rolls)
+                yield signs("4.3-6", which, secret, secrets.signed, rolls, context)
             if secrets.valid:  # when all may have expired, 4.3-4 says what signs
-                yield from expired_ones("4.3-6", secrets, rolls)
+                yield from expired_ones("4.3-6", secrets, rolls, context)
 
 
 def expired_ones(
-    requirement: str, secrets: SecretsOfDelivery, rolls: RollsUnderTraffic
+    requirement: str, secrets: SecretsOfDelivery, rolls: RollsUnderTraffic, context: CheckContext
 ) -> Iterator[Judgement]:
     """Whether none of the secrets that have expired signs."""
     for number, secret in secrets.expired.items():
         which = f"secret that roll {number} replaced"
-        yield signs(requirement, which, secret, secrets.signed, rolls, wanted=False)
+        yield signs(requirement, which, secret, secrets.signed, rolls, context, wanted=False)
 
 
 def newest_of_several(
@@ -74,7 +78,7 @@ def newest_of_several(
             continue
         if requirement == ("4.3-3" if secrets.valid else "4.3-5"):
             which = f"secret of roll {secrets.rolls}"
-            yield signs(requirement, which, secrets.newest, secrets.signed, rolls)
+            yield signs(requirement, which, secrets.newest, secrets.signed, rolls, context)
 
 
 def named_one_of_several(rolls: RollsUnderTraffic, context: CheckContext) -> Iterator[Judgement]:
@@ -135,9 +139,11 @@ def an_old_secret_stops_signing_when_it_said(
             roll, window = signed.roll, rolls.shown_window_of(signed, context)
             signing = roll.old_secret in in_order(kind, (roll.old_secret, roll.new_secret))
             if window and signing and window.is_valid(rolls, signed.event, signed.delivery):
-                yield signs("4.3-16", "old secret", roll.old_secret, signed, rolls)
+                yield signs("4.3-16", "old secret", roll.old_secret, signed, rolls, context)
             elif window and window.is_expired(rolls, signed.event):
-                yield signs("4.3-16", "old secret", roll.old_secret, signed, rolls, wanted=False)
+                yield signs(
+                    "4.3-16", "old secret", roll.old_secret, signed, rolls, context, wanted=False
+                )
 
 
 @check("6-10")
@@ -152,7 +158,7 @@ def two_living_secrets_sign_in_the_dialects_order(
         actual = tuple(
             None if secret is None else known.index(secret) for secret in signed.signature.in_order
         )
-        yield judged(
+        judgement = judged(
             actual == wanted,
             "6-10",
             "The advanced format does not carry the dialect's signatures in the dialect's order",
@@ -162,6 +168,12 @@ def two_living_secrets_sign_in_the_dialects_order(
             deliveries=[signed.delivery],
             subject=Subject.SIGNATURE,
         )
+        wrong = {
+            place: OF_NO_SECRET[None] if number is None else f"by secret {number}"
+            for place, (number, right) in enumerate(zip_longest(actual, wanted))
+            if number != right and place < len(actual)
+        }
+        yield header_of(signed, context).pointed_out_at(judgement, wrong)
 
 
 def in_order(kind: SigningSecrets, valid: tuple[str, ...]) -> tuple[str, ...]:
@@ -182,11 +194,12 @@ def signs(
     secret: str,
     signed: SignedDelivery,
     rolls: RollsUnderTraffic,
+    context: CheckContext,
     *,
     wanted: bool = True,
 ) -> Judgement:
     """Whether one secret signed a delivery as it should have or should not have."""
-    return judged(
+    judgement = judged(
         signed.is_signed_by(secret) is wanted,
         requirement,
         f"A delivery carries {'no' if wanted else 'a'} signature by the {which}",
@@ -197,6 +210,17 @@ def signs(
         exchanges=proof(rolls, signed),
         deliveries=[signed.delivery],
         subject=Subject.SIGNATURE,
+    )
+    header = header_of(signed, context)
+    return header.pointed_out(judgement, OF_NO_SECRET if wanted else {secret: f"by the {which}"})
+
+
+def header_of(signed: SignedDelivery, context: CheckContext) -> HeaderSignatures:
+    return HeaderSignatures(
+        delivery=signed.delivery,
+        reading=signed.signature,
+        dialect=context.dialect,
+        advanced=signed.destination.advanced,
     )
 
 

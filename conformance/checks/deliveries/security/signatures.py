@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from hookproof.conformance.checks.support.wrong_signatures import HeaderSignatures
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import (
     Judgement,
@@ -132,7 +133,7 @@ def one_living_secret_makes_one_advanced_signature(
         for attempt in attempts if destination.advanced else ():
             reading = signed.signature(attempt, context)
             count = len(reading.in_order)
-            yield judged(
+            judgement = judged(
                 reading.verified and count == 1,
                 "6-10",
                 "The advanced format does not carry one signature for the one valid secret",
@@ -142,6 +143,10 @@ def one_living_secret_makes_one_advanced_signature(
                 deliveries=[attempt],
                 subject=Subject.SIGNATURE,
             )
+            header = HeaderSignatures(
+                delivery=attempt, reading=reading, dialect=context.dialect, advanced=True
+            )
+            yield header.pointed_out(judgement)
 
 
 @check("6-11")
@@ -220,7 +225,7 @@ def verifies(
     """Whether a delivery verifies with its endpoint's secret in its endpoint's format."""
     reading = signed.signature(attempt, context)
     scheme = context.dialect.signatures.scheme(advanced=destination.advanced)
-    return judged(
+    judgement = judged(
         reading.verified,
         requirement,
         "A delivery carries no valid signature in the"
@@ -231,3 +236,10 @@ def verifies(
         deliveries=[attempt],
         subject=Subject.SIGNATURE,
     )
+    header = HeaderSignatures(
+        delivery=attempt,
+        reading=reading,
+        dialect=context.dialect,
+        advanced=destination.advanced,
+    )
+    return header.pointed_out(judgement)

@@ -101,7 +101,8 @@ async def _ask_for_near_values(
 async def _ask_for_sources(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Ask for what is near to the provider and the type of the first source that has them.
 
-    Whether case counts is open. A service may refuse what is no word of its own.
+    Whether case counts is open. A service may refuse what is no word of its own, or ignore it: an
+    unrelated word shows that.
     """
     sources = context.trial("sources to be filtered")
     if lacking := context.why_unasked("listSources"):
@@ -114,11 +115,13 @@ async def _ask_for_sources(context: ExperimentContext) -> AsyncIterator[Evidence
         if not isinstance(value, str) or len(value) <= CUT:
             continue
         control = await sources.call("listSources", role="control", query={field: value})
+        unrelated = {field: context.word("unrelated")}
+        unlisted = await sources.call("listSources", role="unrelated", query=unrelated)
         candidates = _candidates(value, CUT_OF_WORD)
         candidates.pop(ANOTHER_CASE, None)
         for near, wanted in candidates.items():
             asked = context.trial(f"{near} for the {field} of sources")
-            asked.exchanges.extend((listed, control))
+            asked.exchanges.extend((listed, control, unlisted))
             query = {field: wanted}
             await asked.call("listSources", role="tried", query=query)
             yield asked.observe(

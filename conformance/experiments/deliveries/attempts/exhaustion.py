@@ -99,7 +99,8 @@ async def await_exhaustion(
 ) -> None:
     """Wait until the last attempt at each event is over."""
     attempts = scenario.dialect.retry.attempts.value
-    patience_s = scenario.context.budgets.delivery_s + schedule_s + LATE_S
+    context = scenario.context
+    patience_s = context.budgets.delivery_s + schedule_s + context.distant(LATE_S)
     await scenario.await_arrival(destination, *events, count=attempts, timeout_s=patience_s)
     await asyncio.sleep(MARGIN_S)  # the service's time to note that the attempt has failed
 

@@ -299,7 +299,7 @@ async def await_given_up(
 ) -> None:
     """Wait until the service has given up the attempt with this number, or should have."""
     arrived = await scenario.await_arrival(destination, event, count=number, timeout_s=patience_s)
-    deadline = scenario.context.loop.time() + timeout_s + LATE_S
+    deadline = scenario.context.loop.time() + timeout_s + scenario.context.distant(LATE_S)
     while scenario.context.loop.time() < deadline:
         if len(arrived) < number or ended(arrived[number - 1]) is not None:
             return

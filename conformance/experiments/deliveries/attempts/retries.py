@@ -83,7 +83,7 @@ async def failures(scenario: Scenario) -> RetriedDeliveries:
     event = await scenario.broadcast(EVENT)
     await scenario.await_everywhere(destinations, event)
     started = scenario.context.loop.time()
-    patience_s = second_s + third_s + timeout + LATE_S
+    patience_s = second_s + third_s + timeout + scenario.context.distant(LATE_S)
     await asyncio.gather(
         *(await_attempts(scenario, destination, event, patience_s) for destination in destinations)
     )

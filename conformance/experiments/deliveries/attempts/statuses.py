@@ -47,7 +47,7 @@ async def every_status(scenario: Scenario) -> AnsweredStatuses:
     )
     await scenario.await_everywhere(destinations, *events)
     started = scenario.context.loop.time()
-    patience_s = second_s + LATE_S
+    patience_s = second_s + scenario.context.distant(LATE_S)
     await asyncio.gather(
         *(
             scenario.await_arrival(destination, *events, count=2, timeout_s=patience_s)

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from hookproof.conformance.model.tolerances import EARLY_S
 from hookproof.conformance.observations.deliveries import Attempts, DeliveryObservation
 from hookproof.conformance.observations.destinations import Destination, ended
 from hookproof.spec.dialect.model import Dialect
@@ -96,18 +95,18 @@ class ZeroTimeoutDeliveries(DeliveryObservation):
         )
 
 
-def waited_s(attempts: Attempts, timeout_s: float) -> float | None:
+def waited_s(attempts: Attempts, timeout_s: float, early_s: float) -> float | None:
     """From the first arrival until the service left or tried again, in seconds; None if it did
     neither.
 
-    An attempt that comes before the time is over is a double, and does not show that the first one
-    was given up.
+    An attempt that comes before the time is over, less the tolerance `early_s`, is a double, and
+    does not show that the first one was given up.
     """
     first, *further = attempts
     ends = [ended(first)] + [
         attempt.arrived_monotonic
         for attempt in further
-        if attempt.arrived_monotonic - first.arrived_monotonic >= timeout_s - EARLY_S
+        if attempt.arrived_monotonic - first.arrived_monotonic >= timeout_s - early_s
     ]
     known = [end for end in ends if end is not None]
     return min(known) - first.arrived_monotonic if known else None

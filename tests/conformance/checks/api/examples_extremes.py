@@ -139,11 +139,16 @@ def near(
     )
 
 
-def near_source(field: str, *tried: dict[str, Any]) -> NearFilter:
-    """The list of all sources, the list filtered by a value, and what a pattern found."""
+def near_source(field: str, *tried: dict[str, Any], ignored: bool | None = False) -> NearFilter:
+    """The list of all sources, the list filtered by a value, and what a pattern found.
+
+    `ignored`: whether an unrelated word finds the source too, None if none was asked for.
+    """
     source = {"uid": UID, "provider": "github", "type": "http"}
+    unrelated = page("listSources", [source] if ignored else [], "unrelated")
     return observation(
         NearFilter,
+        *(() if ignored is None else (unrelated,)),
         page("listSources", [source, {"uid": "another", field: "another"}], "retrieve"),
         page("listSources", [source], "control"),
         page("listSources", [{**source, **each} for each in tried], "tried"),
@@ -298,7 +303,7 @@ EXAMPLES = (
         check=a_filter_does_not_find_what_is_only_near,
         requirement="4.7-11",
         kept=near_source("type"),
-        broken=near_source("type", {}),
+        broken=near_source("type", {}, ignored=None),
     ),
     *(
         Example(

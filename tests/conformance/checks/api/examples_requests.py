@@ -7,6 +7,10 @@ from hookproof.conformance.checks.api.requests.bounds import (
     only_https_urls_are_taken,
     what_lies_within_the_bounds_is_taken,
 )
+from hookproof.conformance.checks.api.requests.endpoint_urls import (
+    REQUIREMENTS,
+    an_unusual_endpoint_url_is_taken_or_refused,
+)
 from hookproof.conformance.checks.api.requests.required_fields import (
     LEFT_OUT,
     REQUIRED_ALONE,
@@ -31,6 +35,11 @@ from hookproof.conformance.checks.api.responses.errors import (
     what_does_not_exist_is_refused,
 )
 from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.observations.requests.endpoint_urls import (
+    UnusualUrlTried,
+    UrlKind,
+    answer_to,
+)
 from hookproof.conformance.observations.requests.mistakes import (
     Bound,
     HalfRequest,
@@ -64,6 +73,14 @@ def overlong(answer: Exchange, sent: int) -> OverlongRequest:
     """A request of which so many bytes out of 100 were sent."""
     return observation(
         OverlongRequest, answer, operation_id="createEndpoint", promised=100, sent=sent
+    )
+
+
+def unusual_url(kind: UrlKind, answer: Exchange) -> UnusualUrlTried:
+    """The answer to a creation whose URL has this, beside a plain one that was accepted."""
+    plain = created(role="tried: plain")
+    return observation(
+        UnusualUrlTried, answer, plain, operation_id="createEndpoint", field="url", kind=kind
     )
 
 
@@ -260,6 +277,22 @@ ACCEPTED = (
             else (accepted(role="tried"), refusal(409)),
         )
         if (tried, dialect) != (RollWithoutBody, "contrary")  # whose rolls require fields
+    ),
+    *(
+        Example(
+            check=an_unusual_endpoint_url_is_taken_or_refused,
+            requirement=requirement,
+            kept=unusual_url(kind, kept),
+            broken=unusual_url(kind, broken),
+            dialect=dialect,
+        )
+        for kind, requirement in REQUIREMENTS.items()
+        for dialect in ("reference", "contrary")
+        for kept, broken in (
+            (refusal(409), accepted(role="tried"))
+            if answer_to(kind, context(dialect).dialect.requests).value == "refused"
+            else (accepted(role="tried"), refusal(409)),
+        )
     ),
 )
 

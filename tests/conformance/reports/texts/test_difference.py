@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookproof.conformance.reports.texts.difference import marked
+from hookproof.conformance.reports.texts.difference import marked, marked_in
 
 
 def differing(expected: str, actual: str) -> tuple[list[str], list[str]]:
@@ -36,3 +36,9 @@ def test_nothing_is_lost_or_added(expected: str, actual: str) -> None:
         expected,
         actual,
     )
+
+
+def test_texts_are_marked_where_they_stand() -> None:
+    parts = marked_in("v1=ab, v1=abc", ["v1=abc"])
+    assert [(part.text, part.differs) for part in parts] == [("v1=ab, ", False), ("v1=abc", True)]
+    assert [part.differs for part in marked_in("v1=ab", [])] == [False]

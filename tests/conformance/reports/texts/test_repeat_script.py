@@ -135,3 +135,35 @@ def test_a_header_of_the_target_file_is_read_from_the_environment(
     assert "HOOKPROOF_HEADER_X_GATEWAY: the value of a header in target.yaml" in missing.stderr
     run(script_of(gated), commands, {**VARIABLES, "HOOKPROOF_HEADER_X_GATEWAY": "open"})
     assert "X-Gateway: open" in (commands / "calls").read_text()
+
+
+def test_what_was_created_long_before_is_created_again(
+    created_and_fetched: Finding, commands: Path
+) -> None:
+    creation, fetch = created_and_fetched.exchanges
+    unrelated = exchange(data={"uid": "e2"}, request_headers=KEY)
+    proof = (unrelated, creation, *[fetch] * 9)
+    ended = run(script_of(replace(created_and_fetched, exchanges=proof)), commands, VARIABLES)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    first, *others = (commands / "calls").read_text().splitlines()
+    assert '"secret": "mine"' in first
+    assert len(others) == 4
+    assert all("/endpoints/new-uid -H" in call for call in others)
+
+
+def test_a_body_that_is_too_long_for_a_command_is_read_from_a_file(
+    created_and_fetched: Finding, commands: Path
+) -> None:
+    creation, fetch = created_and_fetched.exchanges
+    long = replace(creation, request_body=b'{"name":"%s"}' % (b"x" * 3000))
+    script = script_of(replace(created_and_fetched, exchanges=(long, fetch)))
+    ended = run(script, commands, VARIABLES)
+    assert ended.returncode == 1
+    assert ended.stderr == (
+        "body_1.bin is missing: 3011 bytes: request_body_b64 of this exchange in run.jsonl\n"
+    )
+    (commands / "body_1.bin").touch()
+    assert run(script, commands, VARIABLES).returncode == 0
+    first, second = (commands / "calls").read_text().splitlines()
+    assert first.endswith("--data-binary @body_1.bin")
+    assert "/endpoints/new-uid -H" in second

@@ -4,7 +4,9 @@ from typing import Final
 
 import msgspec
 
+from hookproof.mockserver.api.handlers.sources import SourceHandlers
 from hookproof.mockserver.api.paging import ListPage, Pager, Query
+from hookproof.mockserver.api.service import OperationCall, OperationResult
 from hookproof.mockserver.faults.registry import fault, variant
 from hookproof.mockserver.faults.support.altered_pages import AlteredPages, with_pagination
 from hookproof.mockserver.store.keyset_paging import Listing
@@ -80,6 +82,21 @@ class TypesMatchedByPrefix(LooserListing):
 
     column = "type"
     term = "substr({column}, 1, length(:{column})) = :{column}"
+
+
+@variant()
+class UnlistedWordsIgnored(SourceHandlers):
+    """The filters of sources ignore what is no word that the dialect lists."""
+
+    def list(self, call: OperationCall) -> OperationResult:
+        words = self._service.dialect.words
+        listed = {"type": words.source_types, "provider": words.source_providers}
+        query = {
+            name: values
+            for name, values in call.query.items()
+            if name not in listed or set(values) <= set(listed[name])
+        }
+        return super().list(msgspec.structs.replace(call, query=query))
 
 
 @fault("2.2-18", "2.2-9", seen="a flag that is only cleared by a short page", shows_in=["paging"])

@@ -126,6 +126,14 @@ def test_a_list_that_broke_has_no_page_size() -> None:
     assert verdicts(no_per_page_makes_a_page_larger_than_the_maximum, broken) == {}
 
 
+@pytest.mark.parametrize("field", ["provider", "type"])
+def test_a_filter_that_ignores_words_it_does_not_know_finds_no_near_ones(field: str) -> None:
+    assert (
+        verdicts(a_filter_does_not_find_what_is_only_near, near_source(field, {}, ignored=True))
+        == {}
+    )
+
+
 def test_a_filter_that_does_not_find_the_value_itself_is_not_judged_by_near_ones() -> None:
     assert verdicts(a_filter_does_not_find_what_is_only_near, near(found=False)) == {}
 

@@ -149,7 +149,8 @@ def test_other_data_is_shown_beside_the_data_that_was_sent_both_as_json() -> Non
     )
     (judgement,) = the_body_is_the_data_that_was_sent(broadcasts, context())
     assert judgement.expected == '{"a": null, "b": [true, 12.5, 9007199254740993]}'
-    assert judgement.actual == '{"a":1}'
+    assert judgement.actual == '{"a": 1}; from byte 6 of the body on'
+    assert judgement.marks.body == (5, 6)
 
 
 def test_a_body_that_is_not_json_is_other_data() -> None:

@@ -63,6 +63,9 @@ def test_a_further_attempt_that_may_still_come_is_not_missed() -> None:
     check = a_failed_attempt_is_followed_by_another
     assert verdicts(check, answered(500, ended_at=NOW + 5)) == {}
     assert verdicts(check, answered(500, ended_at=NOW + 5.3)) == {"1-16": FAIL}
+    far = {"round_trip_s": 0.5}
+    assert verdicts(check, replace(answered(500, ended_at=NOW + 5.3), **far)) == {}
+    assert verdicts(check, replace(answered(500, ended_at=NOW + 7.0), **far)) == {"1-16": FAIL}
 
 
 def test_each_status_of_success_ends_a_delivery() -> None:

@@ -95,6 +95,14 @@ def test_an_endpoint_that_was_given_up_late_on_a_late_machine_is_not_judged() ->
         verdicts(an_endpoint_that_does_not_answer_is_given_up_in_time, late)
 
 
+def test_a_second_attempt_from_far_away_may_seem_to_come_before_the_time_is_over() -> None:
+    again = sent(event(), SILENT, at=NOW + 1.0, attempt=2)
+    observation = with_timeout(SILENT, ending(ATTEMPT["silent"]), again)
+    check = an_endpoint_that_does_not_answer_is_given_up_in_time
+    assert verdicts(check, observation) == {"8-7": FAIL}
+    assert verdicts(check, replace(observation, round_trip_s=0.2)) == {"8-7": PASS}
+
+
 PROMPT = destination("prompt")
 AT_ONCE, LATE = destination("slow", http_timeout=0), destination("silent", http_timeout=0)
 EVENTS = (event(), event("again"))

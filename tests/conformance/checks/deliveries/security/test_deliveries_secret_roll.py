@@ -12,8 +12,15 @@ from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.delivery.security.secret_roll import RollsUnderTraffic
 from hookproof.conformance.observations.destinations import Destination, Roll
-from tests.conformance.canned_deliveries import broadcast, destination, event, observed, sent
-from tests.conformance.canned_evidence import NOW, exchange, verdicts
+from tests.conformance.canned_deliveries import (
+    SIGNATURE,
+    broadcast,
+    destination,
+    event,
+    observed,
+    sent,
+)
+from tests.conformance.canned_evidence import NOW, context, exchange, verdicts
 
 PASS, FAIL = Verdict.PASS, Verdict.FAIL
 OLD, NEW, NEWEST = "secret of rolling", "second secret", "third secret"
@@ -52,6 +59,28 @@ def test_both_signatures_in_the_window_pass() -> None:
         both_secrets_sign_until_the_old_one_expires, rolled(ADVANCED, DURING, OLD, NEW)
     )
     assert actual == {"4.3-2": PASS, "4.3-3": PASS}
+
+
+def test_a_finding_says_which_signature_of_the_header_is_wrong() -> None:
+    observation = rolled(ADVANCED, DURING, OLD, "x")
+    (delivery,) = observation.deliveries
+    second = (delivery.header(SIGNATURE) or "").split(",")[-1].strip()
+    _, missing = both_secrets_sign_until_the_old_one_expires(observation, context("reference"))
+    (order,) = two_living_secrets_sign_in_the_dialects_order(observation, context("reference"))
+    label, _, signature = second.partition("=")
+    wrong = f"signature 2 of 2 ({label}={signature[:8]}…) is by no secret of the endpoint"
+    assert missing.actual == f"none; {wrong}"
+    assert order.actual == f"signatures by secrets (0, None); {wrong}"
+    assert missing.marks.texts == order.marks.texts == (second,)
+
+
+def test_a_finding_says_which_signature_is_by_the_old_secret() -> None:
+    observation = rolled(ADVANCED, AFTER, NEW, OLD)
+    old, _ = only_the_new_secret_signs_when_the_old_one_has_expired(
+        observation, context("reference")
+    )
+    assert old.actual.startswith("one; signature 2 of 2 (")
+    assert old.actual.endswith("…) is by the old secret")
 
 
 def test_a_missing_signature_in_the_window_fails() -> None:

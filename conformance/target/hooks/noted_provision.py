@@ -1,42 +1,14 @@
 """The user's provision hooks in a run: failures are noted, and what needs them is not observed."""
 
-from collections import Counter
 from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from hookproof.conformance.model.evidence import PreconditionFailed
+from hookproof.target.hooks.hook_failures import HookFailures
 from hookproof.target.hooks.provision import HookFailed, KeyedProject, Provision
 
 Answer = TypeVar("Answer")
-
-
-class HookFailures:
-    """What each hook gave when it failed first, and how often it failed."""
-
-    def __init__(self) -> None:
-        self._first: dict[str, str] = {}
-        self._counts: Counter[str] = Counter()
-
-    def note(self, failure: HookFailed) -> None:
-        self._first.setdefault(failure.hook, failure.what)
-        self._counts[failure.hook] += 1
-
-    def add(self, others: "HookFailures") -> None:
-        """Count the failures that were noted elsewhere, too."""
-        self._first = others._first | self._first  # noqa: SLF001 its own class
-        self._counts.update(others._counts)  # noqa: SLF001
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """A line for each hook that failed: `create_source failed: ...`."""
-        return tuple(
-            f"{hook} failed: {what}{self._times(hook)}" for hook, what in self._first.items()
-        )
-
-    def _times(self, hook: str) -> str:
-        count = self._counts[hook]
-        return "" if count == 1 else f"; it failed {count} times"
 
 
 def noted_provision(provision: Provision, failures: HookFailures) -> Provision:

@@ -1,0 +1,79 @@
+"""URLs that a service may refuse for what they lead to or look like (sections 2.3 and 8).
+
+Each is tried beside one that differs in a single thing. The endpoints are disabled.
+"""
+
+import asyncio
+import dataclasses
+from collections.abc import AsyncIterator
+from typing import Final
+
+from hookproof.conformance.experiments.context import ExperimentContext, Trial
+from hookproof.conformance.experiments.support.request_bodies import RequestBodies
+from hookproof.conformance.experiments.support.unusual_urls import UnusualUrls
+from hookproof.conformance.model.evidence import Evidence, Exchange
+from hookproof.conformance.model.experiment_registry import Sharing, experiment
+from hookproof.conformance.observations.answer import was_accepted
+from hookproof.conformance.observations.preparation import Preparation
+from hookproof.conformance.observations.requests.endpoint_urls import (
+    UnusualUrlTried,
+    UrlKind,
+    answer_to,
+)
+
+CREATE: Final = "createEndpoint"
+
+
+@experiment(
+    "endpoint_urls",
+    observes=(UnusualUrlTried, Preparation),
+    busy=True,
+    sharing=Sharing.QUIET,
+)
+async def endpoint_urls(context: ExperimentContext) -> AsyncIterator[Evidence]:
+    """Create endpoints with URLs of the kinds on which the dialect has an answer.
+
+    Who leaves them open is not sent what may look like an attack.
+    """
+    asked = [kind for kind in UrlKind if answer_to(kind, context.dialect.requests).decided]
+    if not asked or context.why_unasked(CREATE):
+        return
+    bodies = RequestBodies.of(context)
+    urls = UnusualUrls(host=f"{context.word('host')}.invalid", user=context.word("user"))
+    preparation = context.trial("endpoint with a plain URL")
+    plain = await _create(preparation, bodies, urls.plain)
+    yield preparation.observe(Preparation)
+    trial = context.trial(f"endpoint whose URL has {UrlKind.OTHER_PORT}")
+    ported = await _create(trial, bodies, urls.ported)
+    if UrlKind.OTHER_PORT in asked:
+        yield _observe(trial, UrlKind.OTHER_PORT, plain)
+    takes_ports = was_accepted(ported)
+    beside = ported if takes_ports else plain
+    sendings = [
+        _try(context, bodies, kind, url, control)
+        for control, unusual in (
+            (plain, urls.beside_plain),
+            (beside, urls.addresses(with_port=takes_ports)),
+        )
+        for kind in asked
+        for url in unusual.get(kind, ())
+    ]
+    for observation in await asyncio.gather(*sendings):
+        yield observation
+
+
+async def _try(
+    context: ExperimentContext, bodies: RequestBodies, kind: UrlKind, url: str, plain: Exchange
+) -> Evidence:
+    trial = context.trial(f"endpoint whose URL has {kind}: {url}")
+    await _create(trial, bodies, url)
+    return _observe(trial, kind, plain)
+
+
+async def _create(trial: Trial, bodies: RequestBodies, url: str) -> Exchange:
+    return await trial.call(CREATE, role="tried", body=bodies.quiet_endpoint(url=url))
+
+
+def _observe(trial: Trial, kind: UrlKind, plain: Exchange) -> UnusualUrlTried:
+    trial.exchanges.append(dataclasses.replace(plain, role="tried: plain"))
+    return trial.observe(UnusualUrlTried, operation_id=CREATE, field="url", kind=kind)

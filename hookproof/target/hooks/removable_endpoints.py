@@ -1,0 +1,94 @@
+"""The endpoints that a run has created at the target, and what becomes of them afterwards.
+
+The document has no operation that removes or disables one, so that they stay, unless a hook of the
+user removes them. Their URLs lead nowhere once the receiver has ended.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from hookproof.target.hooks.hook_failures import HookFailures
+from hookproof.target.hooks.provision import HookFailed, KeyedProject, Provision
+
+REMOVE: Final = "remove_endpoint"
+AFTER_RUN: Final = "after_run"
+# How many endpoints are removed at once, and how long all of it may take, in seconds.
+REMOVED_AT_ONCE: Final = 8
+CLEANED_WITHIN_S: Final = 60.0
+# After so many failures the hook is not called any more.
+MOST_FAILURES: Final = 3
+# More of a uid is not kept, in characters.
+LONGEST_UID: Final = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemovableEndpoint:
+    """An endpoint as the answer to its creation shows it; `shown` is empty if it shows nothing."""
+
+    project: KeyedProject
+    shown: Mapping[str, Any]
+    is_disabled: bool
+
+    @property
+    def uid(self) -> str:
+        """Empty if it is not shown."""
+        uid = self.shown.get("uid")
+        return uid[:LONGEST_UID] if isinstance(uid, str) else ""
+
+    @property
+    def owner(self) -> str:
+        """Empty if it is not shown, or is no text."""
+        owner = self.shown.get("owner_id")
+        return owner if isinstance(owner, str) else ""
+
+
+@dataclass(slots=True)
+class RemovableEndpoints:
+    """What a run has created and is still there, and what a hook has removed of it."""
+
+    created: list[RemovableEndpoint] = field(default_factory=list)
+    removed: list[RemovableEndpoint] = field(default_factory=list)
+
+    async def clean_up(self, provision: Provision, failures: HookFailures) -> None:
+        """Call the hooks that remove what was created, and the one that ends a run.
+
+        What is removed is no longer among `created`.
+        """
+        try:
+            async with asyncio.timeout(CLEANED_WITHIN_S):
+                if provision.has(REMOVE):
+                    await self._remove_all(provision, failures)
+                await provision.after_run()
+        except TimeoutError:
+            failures.note(HookFailed(AFTER_RUN, f"it was not over within {CLEANED_WITHIN_S:g} s"))
+        except HookFailed as failure:
+            failures.note(failure)
+
+    @asynccontextmanager
+    async def cleaned_up(self, provision: Provision, failures: HookFailures) -> AsyncIterator[None]:
+        """Clean up at the end of the block, however it ends."""
+        try:
+            yield
+        finally:
+            await self.clean_up(provision, failures)
+
+    async def _remove_all(self, provision: Provision, failures: HookFailures) -> None:
+        left, failed = deque(self.created), list[HookFailed]()
+
+        async def remove_some() -> None:
+            while left and len(failed) < MOST_FAILURES:
+                endpoint = left.popleft()  # the first is found at once among `created`
+                try:
+                    await provision.remove_endpoint(endpoint.project, endpoint.shown)
+                except HookFailed as failure:
+                    failed.append(failure)
+                    failures.note(failure)
+                else:
+                    self.created.remove(endpoint)
+                    self.removed.append(endpoint)
+
+        await asyncio.gather(*(remove_some() for _ in range(REMOVED_AT_ONCE)))
