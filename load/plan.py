@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
+from hookproof.load.no_answer import no_answer_reason
 from hookproof.load.profile.schedule import Point, RateCurve
 from hookproof.receiver.replies.script import Reply
 from hookproof.target.connection import ApiConnection
@@ -118,10 +119,13 @@ class LoadPlan(msgspec.Struct, frozen=True, kw_only=True):
         return dict(connection.with_headers(own))
 
 
-def failure_reason(status: int, expected: Sequence[int], error: Exception | None) -> str:
+def failure_reason(
+    status: int, expected: Sequence[int], error: Exception | None, within_s: float
+) -> str:
     """Why an answer is no success, in words; `expected` are the statuses of the dialect."""
     if not status:
-        return f"the server does not answer: {error or 'no reason is known'}"
+        reason = "no reason is known" if error is None else no_answer_reason(error, within_s)
+        return f"the server does not answer: {reason}"
     if is_success(status):
         return f"answered {status}, where the dialect expects {' or '.join(map(str, expected))}"
     return f"answered {status}"

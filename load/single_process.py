@@ -17,7 +17,8 @@ from hookproof.load.plan import LoadPlan
 from hookproof.load.target.settings import TargetSettings
 from hookproof.process.exit_codes import ExitCode
 from hookproof.process.private_folder import private_folder
-from hookproof.receiver.client.child_process import ChildFailed, child, send_signal
+from hookproof.process.written_file import write_file
+from hookproof.receiver.client.child_process import child, send_signal
 
 START_WITHIN_S: Final = 300.0
 MODULE: Final = (sys.executable, "-P", "-m")  # -P: not from the current folder
@@ -25,6 +26,10 @@ MODULE: Final = (sys.executable, "-P", "-m")  # -P: not from the current folder
 
 class LoadGeneratorFailed(Exception):
     """A Locust process ended without a result; the message says how."""
+
+
+class ReportedByGenerator(Exception):
+    """A Locust process has said itself, in a line, which file it cannot write."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -71,10 +76,13 @@ class SingleProcess:
     interrupts: InterruptForwarder
 
     async def run(self, plans: Sequence[LoadPlan]) -> RunResult:
-        """Have a Locust process carry out the plan; its progress goes to standard output."""
+        """Have a Locust process carry out the plan; its progress goes to standard output.
+
+        Raises FileNotWritten, ReportedByGenerator and LoadGeneratorFailed.
+        """
         with private_folder() as folder:
             plan, result = folder / "plan.json", folder / "result"
-            plan.write_bytes(msgspec.json.encode(plans[0]))
+            write_file(plan, msgspec.json.encode(plans[0]))
             options = [
                 "--control",
                 self.control_url,
@@ -91,7 +99,7 @@ class SingleProcess:
                 send_signal(process, signal.SIGTERM)
                 await process.wait()
             if code == ExitCode.USAGE:
-                raise ChildFailed("the load generator could not write its result", code)
+                raise ReportedByGenerator
             if not result.exists():
                 raise LoadGeneratorFailed(
                     f"the load generator ended with exit code {code} and without a result"

@@ -12,7 +12,6 @@ from hookproof.conformance.learning.probes.access import (
 from hookproof.conformance.learning.probes.authentication import probe_authentication
 from hookproof.conformance.learning.probes.bounds import probe_number_bounds, probe_size_limit
 from hookproof.conformance.learning.probes.broadcasts import probe_broadcasts
-from hookproof.conformance.learning.probes.endpoint_urls import probe_endpoint_urls
 from hookproof.conformance.learning.probes.endpoints import (
     probe_active_endpoint,
     probe_creation,
@@ -20,7 +19,10 @@ from hookproof.conformance.learning.probes.endpoints import (
     probe_zeros,
 )
 from hookproof.conformance.learning.probes.lists import probe_filters, probe_lists
-from hookproof.conformance.learning.probes.optional_requests import probe_optional_requests
+from hookproof.conformance.learning.probes.optional_requests import (
+    probe_endpoint_urls,
+    probe_optional_requests,
+)
 from hookproof.conformance.learning.probes.portal_links import probe_portal_link
 from hookproof.conformance.learning.probes.refusals import (
     probe_refusals,

@@ -2,14 +2,13 @@
 
 import json
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.model.marks import NO_MARKS, Marks
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 
@@ -30,6 +29,31 @@ class Subject(StrEnum):
     ANSWER = "answer"
     REQUEST = "request"
     SIGNATURE = "signature"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marks:
+    """The parts of a delivery that are wrong, for reports: `texts` of its headers, and the bytes of
+    its `body` from the first of these places to before the second.
+    """
+
+    texts: tuple[str, ...] = ()
+    body: tuple[int, int] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return {"texts": list(self.texts), "body": None if self.body is None else list(self.body)}
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Self:
+        """Reverse `to_json`; raises KeyError, TypeError or ValueError."""
+        body = record["body"]
+        if body is not None:
+            first, end = map(int, body)
+            body = (first, end)
+        return cls(texts=tuple(map(str, record["texts"])), body=body)
+
+
+NO_MARKS = Marks()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from hookproof.conformance.model.evidence import Exchange, lasted_s
-from hookproof.conformance.model.marks import NO_MARKS, Marks
+from hookproof.conformance.model.judgement import NO_MARKS, Marks
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.process.exit_codes import ExitCode
 from hookproof.receiver.inbox.delivery import ReceivedDelivery

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.judgement import NO_MARKS, Marks
 from hookproof.conformance.model.ledger import Entry, Finding
-from hookproof.conformance.model.marks import NO_MARKS, Marks
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.results.long_bodies import CUT
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
@@ -32,11 +32,11 @@ def finding_json(finding: Finding) -> dict[str, Any]:
 
 def finding_of(event: Mapping[str, Any]) -> Finding:
     """Reverse `finding_json`; raises KeyError, TypeError or ValueError."""
+    members = {name: value for name, value in event.items() if name != CUT}
     further = {
         "follows_from": tuple(event.get("follows_from", ())),
         "marks": Marks.from_json(event["marks"]) if "marks" in event else NO_MARKS,
     }
-    members = {name: value for name, value in event.items() if name != CUT}
     return Finding(**{**members, **further, **_proof_of(event)})
 
 

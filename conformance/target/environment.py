@@ -16,10 +16,10 @@ from typing import Final
 
 from hookproof.conformance.model.evidence import PreconditionFailed
 from hookproof.conformance.target.definition import Budgets, Project, Target
-from hookproof.conformance.target.receiver_url import reached_by_name, require_taken
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.private_folder import private_folder
 from hookproof.process.variables import PROJECTS_VARIABLE
+from hookproof.process.written_file import FileNotWritten
 from hookproof.receiver.client.child_process import ChildCommand, ChildFailed, child, children
 from hookproof.receiver.client.control_api import ReceiverClient
 from hookproof.receiver.http.address import Address, listener_names
@@ -35,6 +35,7 @@ from hookproof.spec.dialect.model import Dialect
 from hookproof.target.file_schema import CAPABILITIES, Presence
 from hookproof.target.hooks.http_steps import HttpStep, http_hook
 from hookproof.target.hooks.provision import Provision
+from hookproof.target.receiver_url import reached_by_name, require_taken
 from hookproof.target.settings import ReceiverSettings
 
 # Far more than is needed, for a busy machine: a process that fails reports it at once.
@@ -300,11 +301,19 @@ def _reserved_port() -> Iterator[str]:
 
 
 def copy_ca(settings: ReceiverSettings, folder: Path) -> Path:
-    """Copy the CA, whose two files may be anywhere, to the folder where the receiver expects it."""
-    try:
-        for source, name in ((settings.ca, CERTIFICATE_FILE), (settings.ca_key, KEY_FILE)):
-            if source is not None:
-                write_private(folder / name, source.read_bytes())
-    except OSError as error:
-        raise CommandError(f"receiver: the CA cannot be read: {error}") from None
+    """Copy the CA, whose two files may be anywhere, to the folder where the receiver expects it.
+
+    Raises CommandError.
+    """
+    for source, name in ((settings.ca, CERTIFICATE_FILE), (settings.ca_key, KEY_FILE)):
+        if source is None:
+            continue
+        try:
+            content = source.read_bytes()
+        except OSError as error:
+            raise CommandError(f"receiver: the CA cannot be read: {error}") from None
+        try:
+            write_private(folder / name, content)
+        except OSError as error:
+            raise FileNotWritten(folder / name, error) from None
     return folder

@@ -56,6 +56,7 @@ from hookproof.load.locust_worker.users import LoadUser
 from hookproof.load.plan import LoadPlan
 from hookproof.process.standard_input import STDIN
 from hookproof.process.standard_streams import use_lasting_streams
+from hookproof.process.written_file import FileNotWritten, write_file
 from hookproof.receiver.http.address import Address
 
 # Seconds without a heartbeat after which a worker is given up; a busy machine may miss some.
@@ -289,7 +290,7 @@ def main(
 
     try:
         lead(Address.parse(bind), workers, within, web, announce, reply)
-    except OSError as problem:
+    except (OSError, FileNotWritten) as problem:
         reply(MasterReply(problem=" ".join(str(problem).split())))
     except KeyboardInterrupt:
         reply(MasterReply(problem="interrupted before all workers had come"))
@@ -334,7 +335,7 @@ def carry_out(master: Master, environment: Environment, request: RunRequest) -> 
     environment.host = plans[0].base_url
     gathered = master.run(plans)
     print_stats(environment.stats, current=False)
-    Path(request.result).write_bytes(msgspec.msgpack.encode(gathered))
+    write_file(Path(request.result), msgspec.msgpack.encode(gathered))
     master.rest()
 
 

@@ -23,6 +23,7 @@ from hookproof.load.single_process import (
 from hookproof.load.target.settings import KEY_VARIABLE, TargetSettings
 from hookproof.process import standard_input
 from hookproof.process.private_folder import private_folder
+from hookproof.process.written_file import write_file
 from hookproof.receiver.client.child_process import ChildFailed
 from hookproof.receiver.http.address import Address
 
@@ -89,7 +90,7 @@ class Workers:
         """Have each worker carry out its plan; progress goes to standard output."""
         with private_folder() as folder:
             written, result = folder / "plans", folder / "result"
-            written.write_bytes(msgspec.msgpack.encode(plans))
+            write_file(written, msgspec.msgpack.encode(plans))
             with self.interrupts.passed_on_to(self.master.process):
                 self.master.request_run(RunRequest(plans=str(written), result=str(result)))
                 await self.master.reply(_longest_run_s(plans[0]))

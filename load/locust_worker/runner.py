@@ -11,6 +11,7 @@ import locust  # first: it patches what the other imports bring in
 
 # isort: split
 import os
+import sys
 from pathlib import Path
 
 import click
@@ -29,7 +30,8 @@ from hookproof.load.plan import LoadPlan
 from hookproof.load.target.settings import KEY_VARIABLE, connection_from
 from hookproof.process.standard_input import STDIN, end_with_parent
 from hookproof.process.standard_streams import use_lasting_streams
-from hookproof.process.written_file import write_file
+from hookproof.process.terminal_text import message_text
+from hookproof.process.written_file import FileNotWritten, write_file
 from hookproof.receiver.http.address import Address
 from hookproof.target.connection import ApiConnection
 
@@ -96,7 +98,11 @@ def main(plan: Path, result: Path, control: str, web: str | None) -> None:
         connection=connection_from(os.environ),
         web=web_address,
     )
-    write_file(result, msgspec.msgpack.encode(outcome))
+    try:
+        write_file(result, msgspec.msgpack.encode(outcome))
+    except FileNotWritten as failure:
+        click.echo(f"hookproof: {message_text(str(failure))}", err=True)
+        sys.exit(failure.exit_code)
 
 
 if __name__ == "__main__":

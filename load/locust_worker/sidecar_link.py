@@ -17,6 +17,7 @@ from urllib3 import disable_warnings
 from urllib3.exceptions import InsecureRequestWarning
 
 from hookproof.load.ledger.sending import Sending
+from hookproof.load.no_answer import no_answer_reason
 from hookproof.load.plan import LoadPlan, ReplyPeriod, SecretRolls, is_success
 from hookproof.load.sidecar.api import Arrived
 from hookproof.load.sidecar.arrivals import NewRun
@@ -152,7 +153,8 @@ class SidecarLink:
                 **self._at_target,
             )
         except requests.RequestException as error:
-            self._sending.failed("a roll", f"no answer: {error}")
+            reason = no_answer_reason(error, CALL_WITHIN_S)
+            self._sending.failed("a roll", f"the server does not answer: {reason}")
             return
         status = answer.status_code
         if status in rolls.statuses if rolls.statuses else is_success(status):

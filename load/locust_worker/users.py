@@ -214,7 +214,9 @@ class LoadUser(FastHttpUser):
             pause_s = requested_pause_s(status, response.headers)
             failure = RequestFailure(
                 # Locust gives a success that is not expected no `error` at all.
-                why=failure_reason(status, call.statuses, getattr(response, "error", None)),
+                why=failure_reason(
+                    status, call.statuses, getattr(response, "error", None), ANSWER_WITHIN_S
+                ),
                 certain=is_refusal(status),
                 limited=pause_s is not None,
             )

@@ -19,6 +19,7 @@ from hookproof.load.target.preparation import LoadPreparation, prepare
 from hookproof.load.target.settings import TargetSettings
 from hookproof.process.private_folder import private_folder
 from hookproof.process.variables import PROJECTS_VARIABLE
+from hookproof.process.written_file import write_file
 from hookproof.receiver.client.child_process import child
 from hookproof.receiver.http.address import Address, listener_names
 from hookproof.receiver.http.authority import Authority
@@ -100,7 +101,7 @@ def _dialect_in_a_file(settings: TargetSettings) -> Iterator[TargetSettings]:
         return
     with private_folder() as folder:
         path = folder / "dialect.yaml"
-        path.write_text(json.dumps(written_dialect(settings.dialect)), encoding="utf-8")
+        write_file(path, json.dumps(written_dialect(settings.dialect)))
         yield replace(settings, dialect_source=str(path))
 
 

@@ -2,16 +2,15 @@
 
 import asyncio
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from errno import errorcode
 from http import HTTPStatus
 from types import TracebackType
 from typing import Any, Final, Self
 
 import aiohttp
 
+from hookproof.load.no_answer import no_answer_reason
 from hookproof.load.plan import KEY, is_success
 from hookproof.load.target.settings import TargetSettings
 from hookproof.target.rate_answer import is_refusal, requested_pause_s
@@ -128,18 +127,9 @@ class TargetClient:
                 return TargetAnswer(status=answer.status, headers=answer.headers, text=text)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise Unreachable(
-                f"the server does not answer: {self._settings.base_url}: {_reason(error)}"
+                f"the server does not answer: {self._settings.base_url}:"
+                f" {no_answer_reason(error, ANSWER_WITHIN_S)}"
             ) from None
-
-
-def _reason(error: Exception) -> str:
-    """Why there is no answer, in words."""
-    if isinstance(error, TimeoutError):
-        return f"nothing within {ANSWER_WITHIN_S:g} s"
-    number = error.errno if isinstance(error, OSError) else None
-    if number is not None and number in errorcode:
-        return os.strerror(number).lower()
-    return str(error) or type(error).__name__
 
 
 def data_of(text: str | bytes) -> Mapping[str, Any] | None:

@@ -23,6 +23,7 @@ _HTML: Final = f"""<!doctype html>
 <title>Webhook delivery service</title>
 <link rel="icon" href="{DOCS_PATH}/icon.svg">
 <link rel="stylesheet" href="{DOCS_PATH}/swagger-ui.css">
+<link rel="stylesheet" href="{DOCS_PATH}/docs.css">
 </head>
 <body>
 <div id="docs"></div>
@@ -77,6 +78,7 @@ def build_docs_pages(contract: Contract) -> Mapping[str, DocsPage]:
         DOCS_PATH: _page("text/html", _HTML.encode),
         f"{DOCS_PATH}/": _page("text/html", _HTML.encode),
         f"{DOCS_PATH}/start.js": _page("text/javascript", _START.encode),
+        f"{DOCS_PATH}/docs.css": _page("text/css", _style),
         f"{DOCS_PATH}/icon.svg": _page("image/svg+xml", _ICON.encode),
     }
     for name, media_type in _ASSETS.items():
@@ -91,3 +93,7 @@ def _page(media_type: str, content: Callable[[], bytes]) -> DocsPage:
         )
 
     return page
+
+
+def _style() -> bytes:
+    return files(__package__).joinpath("docs.css").read_bytes()

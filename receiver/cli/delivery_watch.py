@@ -5,12 +5,12 @@ arrive meanwhile.
 """
 
 import asyncio
-import json
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final, Protocol, TextIO
+from typing import Final, Protocol
 
+from hookproof.receiver.cli.json_lines import JsonLines
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.receiver.signatures.judgement import SignatureJudge, SignatureJudgement
 
@@ -49,7 +49,7 @@ class WatchOptions:
 
     judge: SignatureJudge | None = None
     further_members: Callable[[ReceivedDelivery], Mapping[str, object]] | None = None
-    lines: TextIO | None = None
+    lines: JsonLines | None = None
     expect: int | None = None
     timeout_s: float | None = None
 
@@ -131,8 +131,7 @@ class DeliveryWatch:
             line = judged_delivery.to_json()
             if self._options.further_members is not None:
                 line |= self._options.further_members(delivery)
-            self._options.lines.write(json.dumps(line) + "\n")
-            self._options.lines.flush()
+            self._options.lines.append(line)
         self._display.show(judged_delivery)
         if self._unreported:
             self._write_line(

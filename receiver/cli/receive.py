@@ -20,6 +20,7 @@ from hookproof.process.standard_input import OPTION, call_at_end_of_input
 from hookproof.process.stop_signals import STOPPING
 from hookproof.receiver.app import CannotStart, ReceiverConfiguration, RunningReceiver, run_receiver
 from hookproof.receiver.cli.delivery_watch import DeliveryWatch, WatchOptions
+from hookproof.receiver.cli.json_lines import JsonLines
 from hookproof.receiver.cli.verify import DIALECT, FORMAT, SECRET, TOLERANCE, build_judge
 from hookproof.receiver.dashboard.replay_target import ReplayAllowance
 from hookproof.receiver.http.address import Address, parse_base_url
@@ -239,10 +240,14 @@ def _watch_options(
         raise click.UsageError("--timeout needs --expect or --once")
     judge = build_judge(dialect, secrets, format_name, tolerance_s) if verify else None
     try:
-        lines = stack.enter_context(jsonl.open("a", encoding="utf-8")) if jsonl else None
+        lines = _json_lines(stack, jsonl) if jsonl else None
     except OSError as error:
         raise CommandError(f"cannot write {jsonl}: {error.strerror or error}") from None
     return WatchOptions(judge=judge, lines=lines, expect=expected, timeout_s=timeout)
+
+
+def _json_lines(stack: contextlib.ExitStack, path: Path) -> JsonLines:
+    return JsonLines(path=path, stream=stack.enter_context(path.open("ab", buffering=0)))
 
 
 async def _serve(

@@ -9,8 +9,7 @@ from typing import Any, Final
 
 from hookproof.conformance.checks.support.json_equality import exact
 from hookproof.conformance.model.evidence import NOT_JSON
-from hookproof.conformance.model.judgement import Judgement, json_text
-from hookproof.conformance.model.marks import Marks
+from hookproof.conformance.model.judgement import Judgement, Marks, json_text
 from hookproof.conformance.model.verdict import Verdict
 
 # Texts, signs, and whatever else stands between spaces: numbers and names.

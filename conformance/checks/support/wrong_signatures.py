@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from hookproof.conformance.model.judgement import Judgement
-from hookproof.conformance.model.marks import Marks
+from hookproof.conformance.model.judgement import Judgement, Marks
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.signature_reading import SignatureReading
 from hookproof.receiver.inbox.delivery import ReceivedDelivery

@@ -21,12 +21,15 @@ from hookproof.conformance.observations.answer import (
     shown,
     shown_uid,
 )
+from hookproof.conformance.observations.requests.endpoint_urls import FIELDS, UnusualUrls, UrlKind
 from hookproof.spec.dialect.groups.request_vocabulary import Acceptance, PrevWithoutCursor
 from hookproof.spec.dialect.vocabulary import ExpiredSecrets, TimeUnit
 
 ROLL_REQUIRES: Final = "requests.expire_endpoint_secret_requires"
 # A window that is over when the next request comes, in seconds.
 AT_ONCE_S: Final = 0.005
+PLAIN_REFUSED: Final = "an endpoint with a plain URL at a reserved name is not created"
+DIFFERENT: Final = "of several such URLs some are taken and others refused"
 
 
 async def probe_optional_requests(session: ProbeSession, created: Exchange | None) -> None:
@@ -124,3 +127,44 @@ def _window_s(rolled: Exchange, unit: TimeUnit) -> float:
     """How long the old secret stays valid after a roll; endless if the request does not say."""
     window = sent(rolled).get("expiration")
     return window * unit.in_seconds if isinstance(window, int) else float("inf")
+
+
+async def probe_endpoint_urls(session: ProbeSession) -> None:
+    """Learn which URLs are taken, where a plain one is. The endpoints are disabled."""
+    urls = UnusualUrls(session.word)
+    plain = await _create_with(session, "with a plain URL", urls.plain())
+    if not plain.succeeded:
+        for name in FIELDS.values():
+            session.answers.miss(f"requests.{name}", PLAIN_REFUSED)
+        return
+    ported = await _create_with(session, _with(UrlKind.OTHER_PORT), urls.ported())
+    tried = {
+        UrlKind.OTHER_PORT: [ported],
+        **{
+            kind: [await _create_with(session, _with(kind), url) for url in unusual]
+            for kind, unusual in {
+                **urls.beside_plain(),
+                **urls.addresses(with_port=ported.succeeded),
+            }.items()
+        },
+    }
+    for kind, answers in tried.items():
+        _see_urls(session, f"requests.{FIELDS[kind]}", answers)
+
+
+def _see_urls(session: ProbeSession, field: str, answers: list[Exchange]) -> None:
+    odd = next((each for each in answers if not accepted_or_refused(each)), None)
+    if odd is not None:
+        miss_undecided(session, field, odd)
+    elif len({answer.succeeded for answer in answers}) > 1:
+        session.answers.miss(field, DIFFERENT)
+    else:
+        see_taken(session, field, answers[0])
+
+
+def _with(kind: UrlKind) -> str:
+    return f"whose URL has {kind}"
+
+
+async def _create_with(session: ProbeSession, role: str, url: str) -> Exchange:
+    return await session.call(CREATE, role, body=session.endpoint(url=url))

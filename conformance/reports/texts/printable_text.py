@@ -3,7 +3,7 @@
 from typing import Final
 
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.model.marks import NO_MARKS, Marks
+from hookproof.conformance.model.judgement import NO_MARKS, Marks
 from hookproof.conformance.reports.texts.difference import Part, marked_in
 from hookproof.conformance.reports.texts.laid_out import laid_out
 from hookproof.process.terminal_text import printable, printable_lines

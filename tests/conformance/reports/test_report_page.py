@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Dialog, Page, Request, sync_playwright
 
-from hookproof.conformance.model.marks import Marks
+from hookproof.conformance.model.judgement import Marks
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.reports.html import html_text
 from tests.conformance.canned_evidence import delivery

@@ -223,10 +223,10 @@ def progress_lines(*entries: Entry, width: int = 80) -> list[str]:
 
 def test_a_terminal_shows_the_sections_as_a_tree_and_the_experiments_under_way() -> None:
     assert progress_lines(passed("1-1"), passed("4.1-1"), failed("4.1-2")) == [
-        "1     What the service does     1 pass",
-        "4     Endpoints                 1 pass  1 fail  1 to come",
-        "  4.1 Create an endpoint        1 pass  1 fail",
-        "  4.4 List portal links         1 to come",
+        "1     What the service does         1 pass",
+        "4     Endpoints                     1 pass  1 fail  1 to come",
+        "  4.1 Create an endpoint            1 pass  1 fail",
+        "  4.4 List portal links             1 to come",
         "  4 s · 3 experiments under way",
         "      roll               about 8 s left",
         "      idle               under way",

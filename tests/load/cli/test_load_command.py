@@ -237,12 +237,14 @@ def test_a_target_that_fails_before_the_run_is_told_apart_from_one_that_refuses(
 
 def test_reasons_of_failed_requests_are_words() -> None:
     refused = ConnectionRefusedError(111, "Connection refused")
-    assert failure_reason(500, (201,), None) == "answered 500"
+    assert failure_reason(500, (201,), None, 10) == "answered 500"
     assert (
-        failure_reason(200, (201, 202), None)
+        failure_reason(200, (201, 202), None, 10)
         == "answered 200, where the dialect expects 201 or 202"
     )
-    assert failure_reason(0, (201,), refused).startswith("the server does not answer: [Errno 111]")
+    assert (
+        failure_reason(0, (201,), refused, 10) == "the server does not answer: connection refused"
+    )
 
 
 def test_a_target_that_refuses_endpoints_ends_with_exit_64_and_says_what_it_answered(

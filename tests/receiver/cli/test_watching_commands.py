@@ -11,6 +11,7 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -31,10 +32,19 @@ SIGNATURE = hmac.new(SECRET.encode(), BODY, hashlib.sha256).hexdigest()
 HEADER = f"X-Webhook-Signature: {SIGNATURE}"
 
 
+# The limit of a file's size stands for a full disk.
+LIMITED = (
+    "import os, resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000));"
+    " os.execv(sys.argv[1], sys.argv[1:])"
+)
+
+
 @contextlib.contextmanager
-def start_receiver(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
+def start_receiver(
+    *arguments: str, before: tuple[str, ...] = ()
+) -> Iterator[tuple[subprocess.Popen[str], int]]:
     """A receiver without TLS whose lines can be read, and its port."""
-    command = [*COMMAND, "receive", "--http", *arguments]
+    command = [*before, *COMMAND, "receive", "--http", *arguments]
     pipe = subprocess.PIPE
     with subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, cwd=ROOT, text=True
@@ -107,6 +117,17 @@ def test_a_line_has_the_client_that_a_proxy_names_only_where_that_is_told(
     else:
         assert named == {}
     assert ["X-Forwarded-Proto", "https"] in line["headers"]
+
+
+def test_a_file_of_deliveries_for_which_there_is_no_space_is_named_in_one_line(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "all.jsonl"
+    limited = (sys.executable, "-c", LIMITED)
+    with start_receiver("--jsonl", str(file), before=limited) as (process, port):
+        post(port, b"x" * 5000)
+        code, _, errors = wait_for_end(process)
+    assert (code, errors) == (64, f"hookproof: {file} cannot be written: File too large\n")
 
 
 def test_it_stops_with_1_when_fewer_came_in_time() -> None:

@@ -10,12 +10,12 @@ from typing import Final
 
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
-from hookproof.conformance.experiments.support.unusual_urls import UnusualUrls
 from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.observations.answer import was_accepted
 from hookproof.conformance.observations.preparation import Preparation
 from hookproof.conformance.observations.requests.endpoint_urls import (
+    UnusualUrls,
     UnusualUrlTried,
     UrlKind,
     answer_to,
@@ -39,12 +39,12 @@ async def endpoint_urls(context: ExperimentContext) -> AsyncIterator[Evidence]:
     if not asked or context.why_unasked(CREATE):
         return
     bodies = RequestBodies.of(context)
-    urls = UnusualUrls(host=f"{context.word('host')}.invalid", user=context.word("user"))
+    urls = UnusualUrls(context.word)
     preparation = context.trial("endpoint with a plain URL")
-    plain = await _create(preparation, bodies, urls.plain)
+    plain = await _create(preparation, bodies, urls.plain())
     yield preparation.observe(Preparation)
     trial = context.trial(f"endpoint whose URL has {UrlKind.OTHER_PORT}")
-    ported = await _create(trial, bodies, urls.ported)
+    ported = await _create(trial, bodies, urls.ported())
     if UrlKind.OTHER_PORT in asked:
         yield _observe(trial, UrlKind.OTHER_PORT, plain)
     takes_ports = was_accepted(ported)
@@ -52,7 +52,7 @@ async def endpoint_urls(context: ExperimentContext) -> AsyncIterator[Evidence]:
     sendings = [
         _try(context, bodies, kind, url, control)
         for control, unusual in (
-            (plain, urls.beside_plain),
+            (plain, urls.beside_plain()),
             (beside, urls.addresses(with_port=takes_ports)),
         )
         for kind in asked

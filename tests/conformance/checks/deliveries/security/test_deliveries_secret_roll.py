@@ -8,6 +8,8 @@ from hookproof.conformance.checks.deliveries.security.secret_roll import (
     the_simple_format_is_signed_by_the_secret_that_the_dialect_names,
     two_living_secrets_sign_in_the_dialects_order,
 )
+from hookproof.conformance.grading.check_result import CheckResult
+from hookproof.conformance.model.check_registry import all_checks
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.delivery.security.secret_roll import RollsUnderTraffic
@@ -72,6 +74,21 @@ def test_a_finding_says_which_signature_of_the_header_is_wrong() -> None:
     assert missing.actual == f"none; {wrong}"
     assert order.actual == f"signatures by secrets (0, None); {wrong}"
     assert missing.marks.texts == order.marks.texts == (second,)
+
+
+def test_one_mistake_is_one_finding_whatever_the_digits_of_its_signatures() -> None:
+    check = next(
+        each for each in all_checks() if each.name == "both_secrets_sign_until_the_old_one_expires"
+    )
+    result = CheckResult(check)
+    for signer in ("x", "y"):
+        observation = rolled(ADVANCED, DURING, OLD, signer)
+        for judgement in both_secrets_sign_until_the_old_one_expires(
+            observation, context("reference")
+        ):
+            result.add_judgement(judgement, observation, context("reference"))
+    (finding,) = result.findings.values()
+    assert (finding.requirement, finding.count) == ("4.3-3", 2)
 
 
 def test_a_finding_says_which_signature_is_by_the_old_secret() -> None:

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from hookproof.conformance.target.receiver_url import reached_by_name, require_taken
 from hookproof.process.exit_codes import CommandError, ExitCode
+from hookproof.target.receiver_url import reached_by_name, require_taken
 from hookproof.target.settings import ReceiverSettings
 from tests.spec.dialect_variants import variant
 
