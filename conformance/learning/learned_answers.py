@@ -1,8 +1,8 @@
 """What was learned of a target: for each field of a dialect its values, and how sure they are."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final
 
@@ -147,6 +147,22 @@ class LearnedAnswers:
             values = tuple(inherited[ONE_OF])
         return LearnedAnswer(field=field, values=values, certainty=Certainty.ASSUMED, reason=reason)
 
+    def mask(self, text: Callable[[str], str], quotation: Callable[[str], str]) -> None:
+        """Change every text that a target may have written, such as a template of its errors, and
+        each that may quote it.
+        """
+        self._dialect = None
+        self._reasons = {name: quotation(reason) for name, reason in self._reasons.items()}
+        self._seen = {
+            name: replace(
+                answer,
+                values=tuple(_with_texts(value, text) for value in answer.values),
+                shown_by=quotation(answer.shown_by),
+                reason=quotation(answer.reason),
+            )
+            for name, answer in self._seen.items()
+        }
+
     def differs(self, answer: LearnedAnswer) -> bool:
         """Whether an answer has to be written, since the extended dialect has another one."""
         return answer.field in self._seen and answer.written != self._inherited[answer.field]
@@ -212,6 +228,15 @@ def in_words(exchange: Exchange) -> str:
     """An exchange in a few words: its request, the role that it had, its status."""
     place = exchange.operation_id or exchange.url.partition("?")[0].split("/", 3)[-1]
     return f"{exchange.method} {place}, {exchange.role}: {exchange.status or exchange.problem}"
+
+
+def _with_texts(value: Any, text: Callable[[str], str]) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _with_texts(member, text) for name, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [_with_texts(item, text) for item in value]
+    # The type of an enumeration's member is kept.
+    return text(value) if type(value) is str else value
 
 
 def _flat(record: Any, written: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -88,7 +88,7 @@ def learn_target(
         if not answers.is_seen(KEY_FORMAT):
             raise
         _miss_the_rest(answers, INTERRUPTED)
-    session.hook_failures.mask(_mask_of(session).quotation)
+    take_out_credentials(session)
     return Learned(
         answers=answers,
         exchanges=len(session.exchanges),
@@ -100,12 +100,13 @@ def learn_target(
     )
 
 
-def _mask_of(session: ProbeSession) -> Mask:
-    """What masks the keys of a session and each credential that its exchanges show."""
+def take_out_credentials(session: ProbeSession) -> None:
+    """Mask keys, and each credential that an exchange shows, in everything that is written."""
     mask = Mask.of(session.target, session.answers.dialect)
     for exchange in session.exchanges:
         mask.exchange(exchange)
-    return mask
+    session.hook_failures.mask(mask.quotation)
+    session.answers.mask(mask.text, mask.quotation)
 
 
 def _miss_the_rest(answers: LearnedAnswers, reason: str) -> None:

@@ -20,6 +20,9 @@ from hookproof.receiver.clock import Instant
 from hookproof.receiver.inbox.arrival import RawHeaders
 
 MOST_SAMPLES: Final = 5
+# How much of an altered delivery a sample quotes, and how much is searched for secrets.
+MOST_QUOTED: Final = 120
+MOST_READ: Final = 4096
 # How many secrets of other endpoints are tried to explain an unverifiable delivery.
 MOST_OTHER_SECRETS: Final = 64
 # What one byte holds.
@@ -179,9 +182,9 @@ class Arrivals:
         self, endpoint: Endpoint, mark: BroadcastMark, headers: RawHeaders, body: bytes, at: Instant
     ) -> None:
         if mark.altered:
-            self._count_wrong(
-                "altered", endpoint.token, f"{mark.number}: {body[:120].decode(errors='replace')}"
-            )
+            is_shown = len(self.samples.get("altered", ())) < MOST_SAMPLES
+            quoted = self._quoted(body) if is_shown else ""
+            self._count_wrong("altered", endpoint.token, f"{mark.number}: {quoted}")
         why = endpoint.signatures.problem(headers, body, at.wall)
         if why is not None:
             what = f"{mark.number}: {why}"
@@ -196,6 +199,13 @@ class Arrivals:
                         arrived_at=at.wall,
                     )
                 )
+
+    def _quoted(self, body: bytes) -> str:
+        """The beginning of a delivery, without the secrets of any endpoint."""
+        text = body[:MOST_READ].decode(errors="replace")
+        for endpoint in self.endpoints.values():
+            text = endpoint.signatures.without_secrets(text)
+        return text[:MOST_QUOTED]
 
     def _succeeded(self, endpoint: Endpoint, mark: BroadcastMark, at: Instant) -> None:
         before = endpoint.successes[mark.number]

@@ -62,6 +62,12 @@ class EndpointSignatures:
             "signed with a secret that was set only later" if diagnosis is None else diagnosis.cause
         )
 
+    def without_secrets(self, text: str) -> str:
+        """A text that a report may quote."""
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
+        return text
+
     @property
     def newest_secret(self) -> str:
         return self._secrets[-1]
