@@ -207,7 +207,7 @@ def candidates(path: str, kind: Any) -> list[Any]:
     """The answers to draw from, as a file writes them; all of them decided."""
     value = get_args(kind)[0] if get_origin(kind) is Answer else kind
     if isinstance(value, type) and issubclass(value, StrEnum):
-        return [member.value for member in value]
+        return [member.value for member in value if member != NEVER.get(path)]
     if value is bool:
         return [each for each in (False, True) if each != NEVER.get(path)]
     found = [_decided(group[name]) for group, name in (_place(each, path) for each in shipped())]

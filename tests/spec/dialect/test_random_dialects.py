@@ -62,3 +62,9 @@ def _group(dialect: Any, path: str) -> Any:
     for name in path.split("."):
         dialect = getattr(dialect, name)
     return dialect
+
+
+def test_no_receiver_on_this_machine_is_refused_as_an_endpoint() -> None:
+    for seed in range(20):
+        rules = random_dialect(seed)["requests"]
+        assert (rules["url_addresses"], rules["url_other_ports"]) == ("taken", "taken")
