@@ -24,6 +24,10 @@ NOT_JSON: Final = object()
 LONG: Final = 1024 * 1024
 
 
+# In characters: no server reads a longer one, and an identifier in it may have a megabyte.
+LONGEST_URL: Final = 8192
+
+
 class PreconditionFailed(Exception):
     """Raised by an experiment that cannot go on; the message states why and what would help."""
 
@@ -110,6 +114,13 @@ class Exchange:
         for name in ("request_headers", "response_headers"):
             fields[name] = tuple((key, text) for key, text in fields[name])
         return cls(**fields)
+
+
+def kept_url(url: str) -> str:
+    """A URL as evidence keeps it."""
+    if len(url) <= LONGEST_URL:
+        return url
+    return f"{url[:LONGEST_URL]}...({len(url)} characters)"
 
 
 def lasted_s(exchanges: Iterable[Exchange], deliveries: Iterable[ReceivedDelivery]) -> float:

@@ -7,6 +7,7 @@ from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import NO_MARKS, Marks
 from hookproof.conformance.model.ledger import Entry, Finding
 from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.results.compression import pack, unpack
 from hookproof.conformance.results.long_bodies import CUT
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.catalogue import Level, Requirement
@@ -94,13 +95,13 @@ def verdict_of(key: str) -> Verdict:
 
 def _proof_json(finding: Finding) -> dict[str, Any]:
     return {
-        "exchanges": [exchange.to_json() for exchange in finding.exchanges],
-        "deliveries": [delivery.to_json() for delivery in finding.deliveries],
+        "exchanges": pack([exchange.to_json() for exchange in finding.exchanges]),
+        "deliveries": pack([delivery.to_json() for delivery in finding.deliveries]),
     }
 
 
 def _proof_of(event: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "exchanges": tuple(map(Exchange.from_json, event["exchanges"])),
-        "deliveries": tuple(map(ReceivedDelivery.from_json, event["deliveries"])),
+        "exchanges": tuple(map(Exchange.from_json, unpack(event["exchanges"]))),
+        "deliveries": tuple(map(ReceivedDelivery.from_json, unpack(event["deliveries"]))),
     }

@@ -19,6 +19,7 @@ need none of it.
 
 import json
 import threading
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from io import FileIO
@@ -271,7 +272,7 @@ def read_run(path: Path) -> Run:
             return _run(path, stream)
     except OSError as error:
         raise NotARun(f"{path} cannot be read: {error.strerror or error}") from None
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, zlib.error) as error:
         raise NotARun(
             f"{path} holds no run of hookproof: {type(error).__name__}: {error}"
         ) from None

@@ -20,7 +20,7 @@ from urllib.parse import quote, urlencode
 import aiohttp
 from yarl import URL
 
-from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.evidence import Exchange, kept_url
 from hookproof.conformance.target.circuit_breaker import Breaker
 from hookproof.conformance.target.definition import Project
 from hookproof.conformance.target.hooks.created_endpoints import CreatedEndpoints
@@ -246,7 +246,7 @@ class ApiClient:
                     (name.decode("latin-1"), value.decode("latin-1"))
                     for name, value in response.raw_headers
                 )
-                body = await _whole(response)
+                body = await self._whole(response)
                 answer = {
                     "status": response.status,
                     "response_headers": received,
@@ -265,7 +265,7 @@ class ApiClient:
             project=project.id,
             key=key.value,
             method=method,
-            url=url,
+            url=kept_url(url),
             request_headers=headers,
             request_body=content,
             sent_at=sent_at,
@@ -273,14 +273,14 @@ class ApiClient:
             **answer,
         )
 
-
-async def _whole(response: aiohttp.ClientResponse) -> bytes:
-    body = bytearray()
-    async for chunk in response.content.iter_any():
-        body += chunk
-        if len(body) > LONGEST_ANSWER:
-            raise ValueError(f"the answer is longer than {LONGEST_ANSWER} bytes")
-    return bytes(body)
+    async def _whole(self, response: aiohttp.ClientResponse) -> bytes:
+        body = bytearray()
+        async for chunk in response.content.iter_any():
+            body += chunk
+            if len(body) > LONGEST_ANSWER:
+                raise ValueError(f"the answer is longer than {LONGEST_ANSWER} bytes")
+            self.pacing.keep(len(body), chunk)
+        return bytes(body)
 
 
 def encoded(value: object) -> bytes:

@@ -7,6 +7,7 @@ fill the memory is called no more: they are evidence, and kept until the run has
 
 import asyncio
 import time
+import zlib
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from typing import Final, TypeVar
@@ -23,6 +24,10 @@ SHORTEST_PAUSE_S: Final = 0.1
 # broadcasts may each have a megabyte where a project has a thousand endpoints.
 LONG: Final = 64 * 1024
 MOST_LONG: Final = 1024 * 1024 * 1024
+# The same compressed: pages of resources then take a tenth, and what does not is noise.
+MOST_NOISE: Final = 160 * 1024 * 1024
+# By so many bytes of each piece it is told how far it can be compressed.
+SAMPLE: Final = 4096
 SLOWER: Final = "budgets.requests_per_s in target.yaml keeps the run within such a limit"
 
 Answer = TypeVar("Answer")
@@ -37,8 +42,9 @@ class Pacing:
 
     `put_off` counts the requests that the target answered 429, and `waited_s` the seconds in which
     it was therefore not called. `give_up` is called with the reason where it limits for good, or
-    where its long answers have more than `most_long` bytes together; until there is a run to give
-    up, LimitedForGood is raised. Belongs to one event loop.
+    where its long answers have more than `most_long` bytes together, or more than `most_noise` that
+    cannot be compressed; until there is a run to give up, LimitedForGood is raised. Belongs to one
+    event loop.
     """
 
     def __init__(
@@ -46,21 +52,34 @@ class Pacing:
         requests_per_s: float | None = None,
         longest_pauses_s: float = LONGEST_PAUSES_S,
         most_long: int = MOST_LONG,
+        most_noise: int = MOST_NOISE,
     ) -> None:
         self.put_off = 0
         self.waited_s = 0.0
         self.give_up: Callable[[str], None] | None = None
         self.interval_s = 1 / requests_per_s if requests_per_s else 0.0
         self._longest_pauses_s = longest_pauses_s
-        self._most_long, self._long = most_long, 0
+        self._most_long, self._most_noise = most_long, most_noise
+        self._long = self._noise = 0
         self._next_at = 0.0
         self._pause = ApiPause()
         self._queue = asyncio.Lock()
 
     @property
     def words(self) -> str:
-        """What the target's limit did to the run; empty if it had no effect."""
-        return limit_words(self.put_off, self.waited_s) if self.put_off else ""
+        """What the target's limit did to the run, or ours; empty if neither had an effect."""
+        limited = limit_words(self.put_off, self.waited_s) if self.put_off else ""
+        return "; ".join(filter(None, (limited, self._too_long)))
+
+    @property
+    def _too_long(self) -> str:
+        """Why no more answers can be kept; empty if there is room."""
+        if self._long <= self._most_long and self._noise <= self._most_noise:
+            return ""
+        return (
+            f"the target's answers are too long: those of more than {LONG >> 10} KiB have"
+            f" {self._long >> 20} MiB together, which is all that is kept"
+        )
 
     def add(self, other: "Pacing") -> None:
         """Count what another one has counted, too."""
@@ -78,8 +97,8 @@ class Pacing:
         put_off_s = 0.0
         while True:
             await self._turn()
+            self._check_room()
             answer = await send()
-            self._count(exchange_of(answer))
             pause_s = _requested_pause_s(exchange_of(answer))
             if pause_s is None:
                 return answer
@@ -105,14 +124,21 @@ class Pacing:
         self._pause.extend(pause_s, now)
         self.waited_s += max(0.0, self._pause.until - until)
 
-    def _count(self, exchange: Exchange) -> None:
-        length = len(exchange.response_body)
-        self._long += length if length > LONG else 0
-        if self._long > self._most_long:
-            raise self._end(
-                f"the target's answers are too long: those of more than {LONG >> 10} KiB have more"
-                f" than {self._most_long >> 20} MiB together, which is all that is kept"
-            )
+    def keep(self, length: int, more: bytes) -> None:
+        """Make room for more of an answer that has this length by now.
+
+        Raises RunOver or LimitedForGood if there is none. It is called while answers arrive, since
+        many may be under way.
+        """
+        if length > LONG:
+            sample = more[:SAMPLE]
+            self._long += len(more)
+            self._noise += len(more) * len(zlib.compress(sample, level=1)) // len(sample)
+            self._check_room()
+
+    def _check_room(self) -> None:
+        if self._too_long:
+            raise self._end(self._too_long)
 
     def _end(self, reason: str) -> BaseException:
         if self.give_up is None:

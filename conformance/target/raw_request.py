@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import SplitResult, unquote, urlsplit
 
-from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.evidence import Exchange, kept_url
 from hookproof.conformance.target.definition import Project
 from hookproof.target.connection import DIRECT, ApiConnection
 from hookproof.target.settings import DEFAULT_PORTS
@@ -99,7 +99,7 @@ async def unfinished_request(
         project=project.id,
         key="own",
         method=method,
-        url=base_url.rstrip("/") + target,
+        url=kept_url(base_url.rstrip("/") + target),
         request_headers=all_headers,
         request_body=bytes(sent.beginning) if len(sent.beginning) <= LONGEST_KEPT else None,
         sent_at=sent_at,

@@ -2,13 +2,17 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import cast
+from dataclasses import replace
+from typing import Final, cast
 
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.model.evidence import Evidence, NotObserved, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import Experiment
 from hookproof.conformance.run.intake import Intake
 from hookproof.conformance.run.target_watch import TargetWatch
+
+# In characters. A reason may name what the target showed, such as an identifier of a megabyte.
+LONGEST_REASON: Final = 2000
 
 
 class ExperimentRun:
@@ -62,5 +66,7 @@ class ExperimentRun:
     def _take(self, evidence: Evidence) -> None:
         if not isinstance(evidence, (NotObserved, *self._experiment.observes)):
             raise TypeError(f"it does not declare that it observes a {type(evidence).__name__}")
+        if isinstance(evidence, NotObserved) and len(evidence.reason) > LONGEST_REASON:
+            evidence = replace(evidence, reason=f"{evidence.reason[:LONGEST_REASON]}...")
         take = self._intake.masked if self._tentative else self._intake.take
         self.observations.append(take(evidence))

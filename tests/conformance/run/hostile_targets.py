@@ -7,9 +7,12 @@ for each run goes to standard error. The exit code is 1 if anything is wrong.
 """
 
 import argparse
+import base64
 import gzip
 import os
+import random
 import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -63,6 +66,39 @@ def raw(head: bytes, body: bytes = b"", *, line: bytes = b"HTTP/1.1 200 OK") -> 
 
 def sized(head: bytes, body: bytes) -> bytes:
     return raw(head + b"Content-Length: %d\r\n" % len(body), body)
+
+
+# Nothing can be made of random bytes that takes less room.
+NOISE: Final = memoryview(base64.b64encode(random.Random(18).randbytes(6 * 1024 * 1024)))
+MIB: Final = 1024 * 1024
+
+
+def send_json(connection: socket.socket, *pieces: bytes | memoryview) -> None:
+    """Send one body without making it: a target of this process must not need its memory."""
+    length = sum(map(len, pieces))
+    for piece in (raw(JSON + b"Content-Length: %d\r\n" % length), *pieces):
+        connection.sendall(piece)
+
+
+def large_pages(connection: socket.socket, number: int, _head: bytes) -> None:
+    """Valid pages of nearly 8 MiB, no two of which are equal."""
+    begin = b'{"status":true,"message":"","data":{"content":[{"uid":"u%d","name":"' % number
+    send_json(connection, begin, NOISE[number % 65536 :], b'"}],"pagination":{"per_page":20}}}')
+
+
+def huge_texts(connection: socket.socket, number: int, _head: bytes) -> None:
+    """A resource whose identifier and name have a MiB each, and other ones in each answer."""
+    at = number % 65536
+    fields = (b'{"uid":"', NOISE[at : at + MIB], b'","name":"', NOISE[at + MIB : at + 2 * MIB])
+    begin = b'{"status":true,"message":"","data":'
+    page = (b'","pagination":{},"content":[', *fields, b'"}]}}')
+    send_json(connection, begin, *fields, *page)
+
+
+def bomb_to_posts(connection: socket.socket, number: int, head: bytes) -> None:
+    """Empty pages until the preflight is over, and then a bomb to whatever is posted."""
+    is_post = head.startswith(b"POST") and number >= 4
+    (says(sized(JSON + GZIP, BOMB)) if is_post else empty_pages)(connection, number, head)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,6 +211,14 @@ TARGETS: Final[dict[str, HostileTarget]] = {
     "has a number of a million digits": hostile(
         says(sized(JSON, b'{"status":true,"data":' + b"9" * 1_000_000 + b"}")),
         "JSON|object|alike|where the dialect|not refused",
+    ),
+    "sends large valid pages": hostile(large_pages, "answers are too long|the dialect expects 201"),
+    "has huge identifiers and names": hostile(
+        huge_texts, "answers are too long|A created endpoint has no|the dialect expects 201"
+    ),
+    "answers with a bomb to what is posted": hostile(
+        bomb_to_posts,
+        "a JSON object|is not treated as the dialect|was answered|the dialect expects 201",
     ),
     "answers with a page": hostile(says(PAGE), "JSON|object|html|where the dialect"),
     "answers with escapes for terminals": hostile(

@@ -5,6 +5,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from random import Random
 
 import pytest
 
@@ -76,39 +77,43 @@ def test_any_other_answer_counts_at_once(status: int) -> None:
     assert (pacing.put_off, pacing.words) == (0, "")
 
 
-@pytest.mark.parametrize("give_up", [True, False])
-def test_a_target_whose_answers_would_fill_the_memory_is_given_up(give_up: bool) -> None:
-    pacing, reasons = Pacing(most_long=3 << 20), list[str]()
-    if give_up:
+PIECES = {"pages": b'{"uid": "e1"}, ' * 70_000, "noise": Random(1).randbytes(1 << 20)}
+
+
+@pytest.mark.parametrize("gives_up", [True, False])
+@pytest.mark.parametrize("kind", PIECES)
+def test_a_target_whose_answers_would_fill_the_memory_is_given_up(
+    kind: str, gives_up: bool
+) -> None:
+    pacing, reasons = Pacing(most_long=9 << 20, most_noise=3 << 20), list[str]()
+    if gives_up:
         pacing.give_up = reasons.append
-    long = exchange(body=b"x" * (1 << 20))
+    for _ in range(8 if kind == "pages" else 2):
+        pacing.keep(1 << 20, PIECES[kind])
+    assert pacing.words == ""
 
-    async def answer() -> Exchange:
-        return long
+    def keep_two() -> None:
+        for _ in range(2):
+            pacing.keep(1 << 20, PIECES[kind])
 
-    async def calls() -> None:
-        for _ in range(3):
-            await pacing.in_turn(answer, lambda answer: answer)
-        with pytest.raises(RunOver if give_up else LimitedForGood) as raised:
-            await pacing.in_turn(answer, lambda answer: answer)
-        reasons.append(str(raised.value))
-
-    asyncio.run(calls())
-    assert "answers are too long: those of more than 64 KiB have more than 3 MiB" in reasons[0]
+    with pytest.raises(RunOver if gives_up else LimitedForGood) as raised:
+        keep_two()
+    reasons.append(str(raised.value))
+    room = 9 if kind == "pages" else 3
+    words = f"answers are too long: those of more than 64 KiB have {room} MiB together"
+    assert words in reasons[0]
+    assert words in pacing.words
+    target = ScriptedTarget()
+    with pytest.raises(RunOver if gives_up else LimitedForGood):
+        call(pacing, target)
+    assert target.asked_at == [], "it is not called again"
 
 
 def test_answers_that_are_not_long_may_have_any_number() -> None:
     pacing = Pacing(most_long=1 << 20)
-    short = exchange(body=b"x" * 65536)
-
-    async def answer() -> Exchange:
-        return short
-
-    async def calls() -> None:
-        for _ in range(40):
-            await pacing.in_turn(answer, lambda answer: answer)
-
-    asyncio.run(calls())
+    for _ in range(40):
+        pacing.keep(65536, PIECES["noise"][:65536])
+    call(pacing, ScriptedTarget())
 
 
 def test_a_target_that_puts_off_for_good_is_given_up_with_advice() -> None:
