@@ -19,6 +19,9 @@ from hookproof.spec.contract.service_contract import Contract, contract_for
 from hookproof.spec.dialect.model import Dialect
 from hookproof.target.hooks.hook_failures import HookFailures
 
+# In bytes, of the body of a request.
+LONGEST_KEPT: Final = 1024 * 1024
+
 CREATE: Final = "createEndpoint"
 GET: Final = "getEndpoint"
 ROLL: Final = "expireEndpointSecret"
@@ -147,7 +150,9 @@ class ProbeSession:
         return self._noted(exchange)
 
     def _noted(self, exchange: Exchange) -> Exchange:
-        self.exchanges.append(exchange)
+        # Dozens of requests try how large one may be; each of them would have 32 MiB.
+        is_long = len(exchange.request_body or b"") > LONGEST_KEPT
+        self.exchanges.append(replace(exchange, request_body=None) if is_long else exchange)
         return exchange
 
     def endpoint(self, **fields: Any) -> dict[str, Any]:
