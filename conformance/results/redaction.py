@@ -22,7 +22,7 @@ from hookproof.conformance.observations.masking.encoded_credentials import (
     is_unmistakable,
     spellings,
 )
-from hookproof.conformance.results.evidence_records import own_fields, own_values
+from hookproof.conformance.results.records.evidence_records import own_fields, own_values
 from hookproof.conformance.target.client import Key
 from hookproof.conformance.target.definition import Project, Target
 from hookproof.process.terminal_text import without_passwords

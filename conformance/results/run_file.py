@@ -37,16 +37,16 @@ from hookproof.conformance.model.ledger import (
     LeftEndpoint,
     RunVerdict,
 )
-from hookproof.conformance.results.compression import pack_evidence
 from hookproof.conformance.results.documented_fields import FieldCount, FieldCounter
-from hookproof.conformance.results.evidence_records import evidence_json
-from hookproof.conformance.results.finding_records import (
+from hookproof.conformance.results.records.compression import pack_evidence
+from hookproof.conformance.results.records.evidence_records import evidence_json
+from hookproof.conformance.results.records.finding_records import (
     entry_json,
     entry_of,
     finding_json,
     finding_of,
 )
-from hookproof.conformance.results.long_bodies import LongBodies
+from hookproof.conformance.results.records.long_bodies import LongBodies
 from hookproof.process.written_file import FileNotWritten, write_whole
 
 FORMAT: Final = 2

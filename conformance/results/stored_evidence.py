@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.model.ledger import Finding
-from hookproof.conformance.results.compression import unpack_evidence
-from hookproof.conformance.results.evidence_records import evidence_of
-from hookproof.conformance.results.finding_records import finding_of
-from hookproof.conformance.results.long_bodies import cut_words, is_whole
+from hookproof.conformance.results.records.compression import unpack_evidence
+from hookproof.conformance.results.records.evidence_records import evidence_of
+from hookproof.conformance.results.records.finding_records import finding_of
+from hookproof.conformance.results.records.long_bodies import cut_words, is_whole
 from hookproof.conformance.results.run_file import NotARun, parsed_lines
 
 T = TypeVar("T")

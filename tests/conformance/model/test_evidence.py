@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookproof.conformance.model.evidence import NOT_JSON, Evidence, Exchange
-from hookproof.conformance.results.evidence_records import evidence_json, evidence_of
+from hookproof.conformance.results.records.evidence_records import evidence_json, evidence_of
 from tests.conformance.canned_evidence import delivery, exchange, missing, seen
 
 

@@ -18,7 +18,7 @@ from hookproof.conformance.observations.deliveries import DeliveryObservation
 from hookproof.conformance.observations.destinations import Roll, ended
 from hookproof.conformance.observations.secret_windows import requested_window, shown_window, skew_s
 from hookproof.conformance.observations.timestamp import unix_seconds
-from hookproof.conformance.results.evidence_records import evidence_json, evidence_of
+from hookproof.conformance.results.records.evidence_records import evidence_json, evidence_of
 from hookproof.spec.dialect.answer import Answer, Undecided
 from hookproof.spec.dialect.vocabulary import TimestampForm
 from tests.conformance.canned_deliveries import EVENT_ID, destination, ending, event, observed, sent

@@ -11,7 +11,7 @@ from hookproof.conformance.results.consequences import (
     fold_consequences,
 )
 from hookproof.conformance.results.defects import defects
-from hookproof.conformance.results.finding_records import finding_json, finding_of
+from hookproof.conformance.results.records.finding_records import finding_json, finding_of
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from tests.conformance.canned_evidence import delivery, exchange
 from tests.conformance.canned_run import finding, requirement

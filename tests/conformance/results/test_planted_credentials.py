@@ -24,7 +24,7 @@ from hookproof.conformance.observations.masking.encoded_credentials import (
 )
 from hookproof.conformance.reports.console import show
 from hookproof.conformance.reports.formats import FORMATS
-from hookproof.conformance.results.compression import unpack
+from hookproof.conformance.results.records.compression import unpack
 from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.results.run_file import NAME, RunWriter
 from hookproof.conformance.run.intake import Intake

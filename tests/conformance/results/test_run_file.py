@@ -7,7 +7,7 @@ import pytest
 
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.ledger import RunVerdict
-from hookproof.conformance.results.evidence_records import evidence_of
+from hookproof.conformance.results.records.evidence_records import evidence_of
 from hookproof.conformance.results.run_file import NAME, NotARun, RunWriter, read_run
 from tests.conformance.canned_evidence import delivery, exchange, intake, missing, seen
 from tests.conformance.canned_run import failed, finished_run, header, not_exercised, passed

@@ -17,8 +17,8 @@ from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.observations.deliveries import DeliveryObservation
 from hookproof.conformance.observations.destinations import Destination
 from hookproof.conformance.reports.summary import notes
-from hookproof.conformance.results.compression import pack_evidence, unpack_evidence
-from hookproof.conformance.results.evidence_records import evidence_json
+from hookproof.conformance.results.records.compression import pack_evidence, unpack_evidence
+from hookproof.conformance.results.records.evidence_records import evidence_json
 from hookproof.conformance.results.run_file import NAME, NotARun, RunWriter
 from hookproof.conformance.results.stored_evidence import read_evidence
 from hookproof.receiver.signatures.signed_message import Reason

@@ -17,7 +17,7 @@ from hookproof.conformance.observations.resources.shown_secret import (
     secret_values,
     shows_credential,
 )
-from hookproof.conformance.results.evidence_records import evidence_json, evidence_of
+from hookproof.conformance.results.records.evidence_records import evidence_json, evidence_of
 from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.run.intake import Intake
 from tests.conformance.canned_evidence import context, exchange, observation, verdicts

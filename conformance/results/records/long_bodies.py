@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Mapping
 from typing import Any, Final
 
-from hookproof.conformance.results.compression import EVIDENCE, FACTS_PACKED, PACKED, PLAIN
+from hookproof.conformance.results.records.compression import EVIDENCE, FACTS_PACKED, PACKED, PLAIN
 
 # In characters of the file.
 LONG: Final = 64 * 1024

@@ -7,8 +7,8 @@ from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import NO_MARKS, Marks
 from hookproof.conformance.model.ledger import Entry, Finding
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.results.compression import pack, unpack
-from hookproof.conformance.results.long_bodies import CUT
+from hookproof.conformance.results.records.compression import pack, unpack
+from hookproof.conformance.results.records.long_bodies import CUT
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.catalogue import Level, Requirement
 
