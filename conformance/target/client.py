@@ -269,7 +269,7 @@ class ApiClient:
             request_headers=headers,
             request_body=content,
             sent_at=sent_at,
-            duration_s=time.monotonic() - started,
+            duration_s=round(time.monotonic() - started, 6),
             **answer,
         )
 

@@ -103,7 +103,7 @@ async def unfinished_request(
         request_headers=all_headers,
         request_body=bytes(sent.beginning) if len(sent.beginning) <= LONGEST_KEPT else None,
         sent_at=sent_at,
-        duration_s=time.monotonic() - started,
+        duration_s=round(time.monotonic() - started, 6),
         **answer,
     )
     return exchange, sent.count
