@@ -1,5 +1,6 @@
 """URLs of endpoints on which the document is silent, treated otherwise than the dialect says."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 from urllib.parse import urlsplit
@@ -27,11 +28,11 @@ class MistakenUrls(EndpointHandlers):
         super().__init__(misread_service(service, f"requests.{self.field}", wrong))
 
 
-class RefusedUrls(EndpointHandlers):
+class RefusedUrls(EndpointHandlers, ABC):
     """Refuses further URLs of new endpoints."""
 
-    def refuses(self, host: str, port: int | None) -> bool:
-        raise NotImplementedError
+    @abstractmethod
+    def refuses(self, host: str, port: int | None) -> bool: ...
 
     def _reject_unusable(self, body: Mapping[str, Any]) -> None:
         super()._reject_unusable(body)
