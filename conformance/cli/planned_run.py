@@ -21,6 +21,8 @@ def plan_lines(schedule: ExperimentSchedule, budget_s: float, expected_s: float)
     yield f"{experiments} in {projects}, about {expected_s:.0f} s on an otherwise idle machine:"
     for when, planned in (
         ("first", schedule.first),
+        ("early", schedule.early),
+        ("second", schedule.second),
         ("quietly", schedule.quiet),
         ("side by side", schedule.beside),
         *(("later", alike) for alike in schedule.late),

@@ -30,8 +30,11 @@ class Sharing(StrEnum):
     the target, or could not be seen, is gathered again when all others have ended.
     FIRST: like CONFIRMED, and broadcasts of others would be in its way. They wait until it has
     ended, or has said that they no longer matter.
-    LATE: like CONFIRMED, and it begins when the busy ones have ended, since all broadcasts reach
-    its endpoints, and are costly there.
+    EARLY: like CONFIRMED, and what follows its first broadcasts takes longest. They wait only for
+    those that go first, and are out when it has said so.
+    SECOND: like FIRST, and it begins when the first broadcasts of the early ones are out.
+    LATE: like CONFIRMED, and it begins when the busy ones that may broadcast have ended, since all
+    broadcasts reach its endpoints, and are costly there.
     ALONE: it runs when all others have ended: it would delay them, or they would hide what is
     wrong.
     QUIET: it never broadcasts, so that it runs while broadcasts of others wait.
@@ -40,6 +43,8 @@ class Sharing(StrEnum):
     BESIDE = "beside"
     CONFIRMED = "confirmed"
     FIRST = "first"
+    EARLY = "early"
+    SECOND = "second"
     LATE = "late"
     ALONE = "alone"
     QUIET = "quiet"

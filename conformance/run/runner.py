@@ -23,12 +23,13 @@ from hookproof.conformance.grading.doubt import is_doubtful
 from hookproof.conformance.grading.grader import error_line
 from hookproof.conformance.model.check_registry import CheckContext, all_checks
 from hookproof.conformance.model.evidence import Evidence
-from hookproof.conformance.model.experiment_registry import Experiment, Sharing
+from hookproof.conformance.model.experiment_registry import Experiment
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.run.gathering.experiment_run import ExperimentRun
 from hookproof.conformance.run.gathering.order import gather_in_order
+from hookproof.conformance.run.gathering.passages import Passages
 from hookproof.conformance.run.gathering.run_contexts import RunContexts
-from hookproof.conformance.run.gathering.schedule import Passages, schedule_of
+from hookproof.conformance.run.gathering.schedule import schedule_of
 from hookproof.conformance.run.intake import Intake
 from hookproof.conformance.run.plan import ContextFactory, FollowUp, RunPlan
 from hookproof.conformance.run.target_watch import TargetWatch
@@ -287,8 +288,7 @@ class Runner:
 
         def context(experiment: Experiment, attempt: str) -> ExperimentContext:
             name = experiment.name
-            goes_first = schedule.sharing[name] is Sharing.FIRST
-            client = api if goes_first else api.held_back(passages.passed)
+            client = api.held_back(partial(passages.passed, name))
             own = contexts.of(name, client, schedule.projects[name], attempt)
             shared, release = schedule.shares_project(name), partial(passages.release, name)
             return replace(own, shares_project=shared, let_others_broadcast=release)

@@ -1,20 +1,18 @@
 """Gathers the evidence of all experiments in the order of their schedule."""
 
 import asyncio
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Final, Protocol
 
 from hookproof.conformance.model.experiment_registry import Experiment
-from hookproof.conformance.run.gathering.schedule import (
-    HELD_BACK_S,
-    ExperimentSchedule,
-    Passages,
-)
+from hookproof.conformance.run.gathering.passages import EARLY_S, HELD_BACK_S, Passages
+from hookproof.conformance.run.gathering.schedule import ExperimentSchedule
 
-# This many busy experiments load a target fully. More would only delay the start of the others,
-# which mostly wait.
-BUSY_AT_ONCE: Final = 4
+# So many busy experiments load a target fully: those that may broadcast, and the others. More would
+# only delay those that mostly wait.
+LOUD_AT_ONCE: Final = 4
+QUIET_AT_ONCE: Final = 2
 
 
 class Gather(Protocol):
@@ -30,29 +28,64 @@ async def gather_in_order(
     crowd_is_over: Callable[[], object],
 ) -> None:
     """Gather once for each experiment; `crowd_is_over` is called when none is busy any more."""
-    busy_slots = asyncio.Semaphore(BUSY_AT_ONCE)
-
-    async def gather_beside(experiment: Experiment) -> None:
-        async with busy_slots if experiment.busy else nullcontext():
-            try:
-                await gather(experiment, beside=True)
-            finally:
-                passages.release(experiment.name)
-
-    tasks = {
-        experiment.name: asyncio.ensure_future(gather_beside(experiment))
-        for experiment in schedule.at_once
-    }
-
-    async def gather_late() -> None:
-        if crowd := [tasks[experiment.name] for experiment in schedule.crowd]:
-            await asyncio.wait(crowd)
-        crowd_is_over()
-        for alike in schedule.late:
-            await asyncio.gather(*map(gather_beside, alike))
-
-    at_most = asyncio.get_running_loop().call_later(HELD_BACK_S, passages.release_all)
-    await asyncio.gather(*tasks.values(), gather_late())
-    at_most.cancel()
+    loop = asyncio.get_running_loop()
+    timers = (
+        loop.call_later(EARLY_S, passages.release_early),
+        loop.call_later(HELD_BACK_S, passages.release_all),
+    )
+    await _SideBySide(schedule, passages, gather).gather_all(crowd_is_over)
+    for timer in timers:
+        timer.cancel()
     for experiment in schedule.last:
         await gather(experiment)
+
+
+class _SideBySide:
+    """Gathers for the experiments that need not be alone."""
+
+    def __init__(self, schedule: ExperimentSchedule, passages: Passages, gather: Gather) -> None:
+        self._schedule = schedule
+        self._passages = passages
+        self._gather = gather
+        self._loud = asyncio.Semaphore(LOUD_AT_ONCE)
+        self._quiet = asyncio.Semaphore(QUIET_AT_ONCE)
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    async def gather_all(self, crowd_is_over: Callable[[], object]) -> None:
+        for begin, experiments in (
+            (self._begin, self._schedule.at_once),
+            (self._begin_second, self._schedule.second),
+        ):
+            for experiment in experiments:
+                self._tasks[experiment.name] = asyncio.create_task(begin(experiment))
+
+        async def note_end_of_crowd() -> None:
+            await self._ended(self._schedule.crowd)
+            crowd_is_over()
+
+        await asyncio.gather(*self._tasks.values(), self._gather_late(), note_end_of_crowd())
+
+    async def _begin(self, experiment: Experiment) -> None:
+        async with self._slot(experiment):
+            try:
+                await self._gather(experiment, beside=True)
+            finally:
+                self._passages.release(experiment.name)
+
+    async def _begin_second(self, experiment: Experiment) -> None:
+        await self._passages.early_ones_passed(self._schedule.projects[experiment.name][0])
+        await self._begin(experiment)
+
+    async def _gather_late(self) -> None:
+        await self._ended(self._schedule.loud)
+        for alike in self._schedule.late:
+            await asyncio.gather(*map(self._begin, alike))
+
+    async def _ended(self, experiments: Iterable[Experiment]) -> None:
+        if running := [self._tasks[experiment.name] for experiment in experiments]:
+            await asyncio.wait(running)
+
+    def _slot(self, experiment: Experiment) -> AbstractAsyncContextManager[None]:
+        if not experiment.busy:
+            return nullcontext()
+        return self._loud if experiment in self._schedule.loud else self._quiet

@@ -3,11 +3,10 @@
 Where each has a project of its own, all begin at once. Where projects are shared, broadcasts reach
 the endpoints of others: `Sharing` says what that means for an experiment. Broadcasts of the others
 wait for those that go first. Meanwhile those run that broadcast nothing. Some begin when no other
-is busy any more, and those that must be alone go last, one by one. What has to be confirmed is
-gathered again when all have ended.
+is busy with broadcasts any more, and those that must be alone go last, one by one. What has to be
+confirmed is gathered again when all have ended.
 """
 
-import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -19,10 +18,13 @@ from hookproof.conformance.target.definition import Project
 from hookproof.conformance.target.project_assignment import assign_projects
 
 # What speaks against the target in one of these is gathered again.
-CONFIRMED_ALONE: Final = (Sharing.CONFIRMED, Sharing.FIRST, Sharing.LATE)
-
-# How long broadcasts are held back at most; what was to be first is gathered again then.
-HELD_BACK_S: Final = 6.0
+CONFIRMED_ALONE: Final = (
+    Sharing.CONFIRMED,
+    Sharing.FIRST,
+    Sharing.EARLY,
+    Sharing.SECOND,
+    Sharing.LATE,
+)
 
 # About how long what runs side by side takes on an otherwise idle machine, with the start and the
 # reports, and each that goes last.
@@ -50,12 +52,23 @@ class ExperimentSchedule:
     @property
     def at_once(self) -> tuple[Experiment, ...]:
         """What begins at once, in this order: those that wait long before those that are busy."""
-        return (*self.first, *sorted((*self.quiet, *self.beside), key=lambda each: each.busy))
+        others = sorted((*self.quiet, *self.beside), key=lambda each: each.busy)
+        return (*self.first, *self.early, *others)
 
     @property
     def first(self) -> tuple[Experiment, ...]:
-        """Those for which the broadcasts of others wait."""
+        """Those for which the broadcasts of others wait from the beginning."""
         return self._of(Sharing.FIRST)
+
+    @property
+    def early(self) -> tuple[Experiment, ...]:
+        """Those whose first broadcasts wait for nothing but those that go first."""
+        return self._of(Sharing.EARLY)
+
+    @property
+    def second(self) -> tuple[Experiment, ...]:
+        """Those that begin then, and for which the broadcasts of others wait as well."""
+        return self._of(Sharing.SECOND)
 
     @property
     def quiet(self) -> tuple[Experiment, ...]:
@@ -73,9 +86,14 @@ class ExperimentSchedule:
         return tuple(each for each in self.experiments if each.busy)
 
     @property
+    def loud(self) -> tuple[Experiment, ...]:
+        """Those of the crowd that may broadcast."""
+        return tuple(each for each in self.crowd if self.sharing[each.name] is not Sharing.QUIET)
+
+    @property
     def late(self) -> tuple[tuple[Experiment, ...], ...]:
-        """What begins when the crowd is over: those of each profile side by side, the lightest
-        profile first.
+        """What begins when the loud ones have ended: those of each profile side by side, the
+        lightest profile first.
         """
         by_profile = (
             [each for each in self._of(Sharing.LATE) if each.profile is profile]
@@ -101,11 +119,11 @@ class ExperimentSchedule:
         """Whether what speaks against the target has to be gathered again, alone."""
         return self.sharing[experiment.name] in CONFIRMED_ALONE
 
-    def going_first(self, project: Project) -> frozenset[str]:
-        """The experiments for which broadcasts of others in this project wait."""
+    def sharing_in(self, project: Project, *kinds: Sharing) -> frozenset[str]:
+        """The experiments that share this project as their main one in one of these ways."""
         return frozenset(
             experiment.name
-            for experiment in self.first
+            for experiment in self._of(*kinds)
             if self.projects[experiment.name][0].id == project.id
         )
 
@@ -125,9 +143,10 @@ class ExperimentSchedule:
         def longest_s(experiments: Iterable[Experiment]) -> float:
             return max((usual_s[experiment.name] for experiment in experiments), default=0.0)
 
-        late_s = longest_s(self.crowd) + sum(map(longest_s, self.late))
+        at_once_s = longest_s((*self.at_once, *self.second))
+        late_s = longest_s(self.loud) + sum(map(longest_s, self.late))
         alone_s = sum(usual_s[experiment.name] for experiment in self.last)
-        return AROUND_S + max(longest_s(self.at_once), late_s) + alone_s
+        return AROUND_S + max(at_once_s, late_s) + alone_s
 
     def _of(self, *kinds: Sharing) -> tuple[Experiment, ...]:
         return tuple(each for each in self.experiments if self.sharing[each.name] in kinds)
@@ -161,50 +180,3 @@ def _is_shared(name: str, projects: Mapping[str, Sequence[Project]]) -> bool:
     """Whether another experiment of the run uses the main project of this one."""
     main = projects[name][0]
     return any(main in used for other, used in projects.items() if other != name)
-
-
-class Passages:
-    """Holds back broadcasts until the experiments that go first in their project let them pass.
-
-    Those that have the `marker` of the run, so that their deliveries can be told from anything
-    else, may pass before the others. `interrupted` are the experiments that took too long. Belongs
-    to one event loop.
-    """
-
-    def __init__(
-        self, schedule: ExperimentSchedule, projects: Iterable[Project], marker: bytes
-    ) -> None:
-        self.interrupted: set[str] = set()
-        self._marker = marker
-        self._first = {project.id: set(schedule.going_first(project)) for project in projects}
-        self._let_marked_pass: set[str] = set()
-        self._open = {project: asyncio.Event() for project in self._first}
-        self._open_to_marked = {project: asyncio.Event() for project in self._first}
-        self._note_open()
-
-    async def passed(self, project: Project, body: bytes) -> None:
-        """Wait until a broadcast with this body in this project disturbs nothing any more."""
-        is_open = (self._open_to_marked if self._marker in body else self._open).get(project.id)
-        if is_open is not None:
-            await is_open.wait()
-
-    def release(self, name: str, *, only_marked: bool = False) -> None:
-        """Let others broadcast, as far as this experiment is concerned."""
-        self._let_marked_pass.add(name)
-        for names in () if only_marked else self._first.values():
-            names.discard(name)
-        self._note_open()
-
-    def release_all(self) -> None:
-        """Let everything pass, whatever it disturbs."""
-        for names in self._first.values():
-            self.interrupted |= names
-            names.clear()
-        self._note_open()
-
-    def _note_open(self) -> None:
-        for project, names in self._first.items():
-            if not names:
-                self._open[project].set()
-            if names <= self._let_marked_pass:
-                self._open_to_marked[project].set()

@@ -12,7 +12,7 @@ from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.model.evidence import Evidence, NotObserved, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import Gather, Sharing
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
-from hookproof.conformance.run.gathering.order import BUSY_AT_ONCE
+from hookproof.conformance.run.gathering.order import LOUD_AT_ONCE
 from hookproof.conformance.run.runner import UNCONFIRMED
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.receiver.http.authority import Authority
@@ -323,6 +323,47 @@ def test_broadcasts_wait_for_those_that_go_first() -> None:
     assert order == ["first", "other"]
 
 
+def test_the_second_ones_begin_when_the_early_ones_have_broadcast() -> None:
+    order: list[str] = []
+
+    async def early(context: ExperimentContext) -> AsyncIterator[Evidence]:
+        trial = context.trial("early")
+        await trial.call("createBroadcastEvent", role="early", body={})
+        order.append("early")
+        context.let_others_broadcast()
+        await trial.call("createBroadcastEvent", role="later", body={})
+        order.append("later")
+        yield trial.observe(CannedObservation)
+
+    async def second(context: ExperimentContext) -> AsyncIterator[Evidence]:
+        trial = context.trial("second")
+        order.append("second begins")
+        await trial.call("listSources", role="list")
+        order.append("second ends")
+        yield trial.observe(CannedObservation)
+
+    results(early, lists, second, sharing={"early": Sharing.EARLY, "second": Sharing.SECOND})
+    assert order == ["early", "second begins", "second ends", "later"]
+
+
+def test_late_ones_begin_while_quiet_ones_are_busy() -> None:
+    late_has_ended = asyncio.Event()
+
+    async def quiet(_context: ExperimentContext) -> None:
+        await asyncio.wait_for(late_has_ended.wait(), 60)
+
+    async def late(_context: ExperimentContext) -> None:
+        late_has_ended.set()
+
+    gathered, _, _ = results(
+        *(named(each.__name__, each) for each in (quiet, late)),
+        lists,
+        sharing={"quiet": Sharing.QUIET, "late": Sharing.LATE},
+        busy=["quiet"],
+    )
+    assert {each.ending for each in gathered.values()} == {Ending.COMPLETE}
+
+
 def test_only_a_few_busy_experiments_run_at_once_and_the_others_run_beside_them() -> None:
     running: set[str] = set()
     most_at_once = 0
@@ -332,7 +373,7 @@ def test_only_a_few_busy_experiments_run_at_once_and_the_others_run_beside_them(
         nonlocal most_at_once
         running.add(context.experiment)
         most_at_once = max(most_at_once, len(running))
-        if len(running) == BUSY_AT_ONCE:
+        if len(running) == LOUD_AT_ONCE:
             all_busy.set()
         await asyncio.wait_for(all_busy.wait(), 60)
         await asyncio.wait_for(another_began.wait(), 60)
@@ -342,11 +383,11 @@ def test_only_a_few_busy_experiments_run_at_once_and_the_others_run_beside_them(
         await asyncio.wait_for(all_busy.wait(), 60)
         another_began.set()
 
-    names = [f"busy {number}" for number in range(2 * BUSY_AT_ONCE)]
+    names = [f"busy {number}" for number in range(2 * LOUD_AT_ONCE)]
     experiments = [named(name, busy) for name in names]
     gathered, _, _ = results(*experiments, named("not busy", begin_beside), busy=names)
     assert {each.ending for each in gathered.values()} == {Ending.COMPLETE}
-    assert most_at_once == BUSY_AT_ONCE
+    assert most_at_once == LOUD_AT_ONCE
 
 
 def test_experiments_are_named_as_they_end_until_the_awaited_one_has() -> None:

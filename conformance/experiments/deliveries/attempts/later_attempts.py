@@ -64,7 +64,7 @@ OK: Final = Reply()
     "later_attempts",
     observes=(LaterAttempts, LaterTokens, LaterSilence),
     profile=Profile.STANDARD,
-    sharing=Sharing.CONFIRMED,
+    sharing=Sharing.EARLY,
 )
 async def later_attempts(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast to endpoints that always fail, and to endpoints that are rolled."""
@@ -83,14 +83,18 @@ async def later_attempts(context: ExperimentContext) -> AsyncIterator[Evidence]:
 
 async def always_failing(scenario: Scenario) -> LaterAttempts:
     """Two events at endpoints that fail until both are given up."""
-    attempts, schedule_s = waitable_attempts(scenario)
-    destinations = await scenario.create_all(
-        *(
-            scenario.try_destination(name, replies=[*SLOW_ERRORS, ERROR], **settings)
-            for name, settings in (await kinds_of_endpoints(scenario)).items()
+    try:
+        attempts, schedule_s = waitable_attempts(scenario)
+        destinations = await scenario.create_all(
+            *(
+                scenario.try_destination(name, replies=[*SLOW_ERRORS, ERROR], **settings)
+                for name, settings in (await kinds_of_endpoints(scenario)).items()
+            )
         )
-    )
-    events = [await broadcast_with_headers(scenario, name) for name in EVENTS]
+        events = [await broadcast_with_headers(scenario, name) for name in EVENTS]
+    finally:
+        # Nothing takes longer than what follows; other events may as well come later.
+        scenario.context.let_others_broadcast()
     patience_s = schedule_s + SLOW_ATTEMPTS * SLOW_S
     await await_attempts(scenario, destinations, events, attempts, patience_s)
     return await scenario.observe(LaterAttempts, awaited=attempts)

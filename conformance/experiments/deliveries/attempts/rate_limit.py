@@ -80,7 +80,7 @@ AFTER_DROPS: Final = BroadcastBatch(
 PATIENCE_S: Final = {Profile.QUICK: 10.0, Profile.STANDARD: 10.0, Profile.DEEP: 60.0}
 
 
-@experiment("rate_limit", observes=(RateLimitBurst,), sharing=Sharing.FIRST)
+@experiment("rate_limit", observes=(RateLimitBurst,), sharing=Sharing.SECOND)
 async def rate_limit(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """A burst to endpoints with limits of their own, and to one without."""
     async for observation in run_scenarios(context, {"burst": burst}):

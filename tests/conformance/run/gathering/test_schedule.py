@@ -1,6 +1,5 @@
 """Which experiments wait for which others where the target has fewer projects than experiments."""
 
-import asyncio
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -9,7 +8,6 @@ from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.run.gathering.schedule import (
     AROUND_S,
     ExperimentSchedule,
-    Passages,
     schedule_of,
 )
 from hookproof.conformance.run.plan import RunPlan
@@ -26,9 +24,10 @@ KINDS = MappingProxyType(
         "e": Sharing.QUIET,
         "f": Sharing.LATE,
         "g": Sharing.LATE,
+        "h": Sharing.EARLY,
+        "i": Sharing.SECOND,
     }
 )
-MARKER = b"event-of-this-run"
 
 
 def experiment(name: str, sharing: Mapping[Profile, Sharing]) -> Experiment:
@@ -90,6 +89,17 @@ def test_what_broadcasts_nothing_begins_before_the_other_busy_ones() -> None:
     plan = schedule(1, names="abce")
     assert names(plan.at_once) == ["a", "c", "e", "b"]
     assert names(plan.crowd) == ["b", "e"]
+    assert names(plan.loud) == ["b"]
+
+
+def test_the_second_ones_do_not_begin_at_once_and_the_early_ones_do() -> None:
+    plan = schedule(1, names="abhi")
+    assert (names(plan.early), names(plan.second)) == (["h"], ["i"])
+    assert names(plan.at_once) == ["a", "h", "b"]
+    assert names(tuple(filter(plan.is_confirmed, plan.experiments))) == ["a", "h", "i"]
+    assert names(schedule(9, names="abhi").at_once) == ["a", "h", "i", "b"]
+    slow_second = {"a": 1.0, "b": 1.0, "h": 1.0, "i": 9.0}
+    assert plan.expected_s(slow_second) == AROUND_S + 9.0
 
 
 def test_late_ones_begin_by_profile_and_are_confirmed() -> None:
@@ -116,61 +126,6 @@ def test_the_expected_time_grows_with_what_is_alone_and_follows_an_earlier_run()
     assert alone.expected_s(slow, sending_s=500.0) > 500.0
     late = schedule(1, names="abfg")
     assert late.expected_s({"a": 1.0, "b": 2.0, "f": 3.0, "g": 4.0}) == AROUND_S + 2.0 + 3.0 + 4.0
-
-
-def test_broadcasts_wait_in_the_projects_of_those_that_go_first() -> None:
-    async def run() -> list[str]:
-        passages, passed = Passages(schedule(2), projects(2), MARKER), list[str]()
-
-        async def broadcast(project: Project) -> None:
-            await passages.passed(project, MARKER)
-            passed.append(project.id)
-
-        waiting = [asyncio.create_task(broadcast(project)) for project in projects(3)]
-        await asyncio.wait(waiting[1:])
-        assert not waiting[0].done()
-        passages.release("b")
-        await asyncio.sleep(0)
-        assert not waiting[0].done()
-        passages.release("a")
-        await waiting[0]
-        assert passages.interrupted == set()
-        return passed
-
-    assert asyncio.run(run()) == ["p2", "p3", "p1"]
-
-
-def test_marked_broadcasts_may_pass_before_the_others() -> None:
-    async def run() -> list[bytes]:
-        (project,) = projects(1)
-        passages, passed = Passages(schedule(1), [project], MARKER), list[bytes]()
-
-        async def broadcast(body: bytes) -> None:
-            await passages.passed(project, body)
-            passed.append(body)
-
-        unmarked, marked = b'{"data": {}}', b'{"data": "%s-1"}' % MARKER
-        waiting = [asyncio.create_task(broadcast(body)) for body in (unmarked, marked)]
-        await asyncio.sleep(0)
-        assert passed == []
-        passages.release("a", only_marked=True)
-        await waiting[1]
-        assert passed == [marked]
-        passages.release("a")
-        await waiting[0]
-        return passed
-
-    assert len(asyncio.run(run())) == 2
-
-
-def test_broadcasts_that_waited_too_long_pass_and_interrupt_those_that_went_first() -> None:
-    async def run() -> set[str]:
-        passages = Passages(schedule(1), projects(1), MARKER)
-        passages.release_all()
-        await passages.passed(projects(1)[0], b"")
-        return passages.interrupted
-
-    assert asyncio.run(run()) == {"a"}
 
 
 def test_every_experiment_says_how_it_shares_in_every_profile() -> None:
