@@ -162,12 +162,13 @@ async def _try_every_key(
                 CallWithKey, requests.why_not(operation_id)
             )
         ]
-    authorized = await _call_with_right_key(context, requests, operation_id)
-    return [
-        await _try_key(context, requests, operation_id, attempt, authorized)
-        for attempt in attempts
-        if not attempt.fields or requests.body(operation_id) is not None
-    ]
+    async with hold_portal_links_for(context, operation_id):
+        authorized = await _call_with_right_key(context, requests, operation_id)
+        return [
+            await _try_key(context, requests, operation_id, attempt, authorized)
+            for attempt in attempts
+            if not attempt.fields or requests.body(operation_id) is not None
+        ]
 
 
 async def _call_with_right_key(
@@ -175,15 +176,14 @@ async def _call_with_right_key(
 ) -> Exchange:
     """Without a key that is accepted, a refusal shows nothing."""
     trial, link = context.trial(f"{operation_id} with the right key"), requests.portal_link
-    async with hold_portal_links_for(context, operation_id):
-        if operation_id == "updatePortalLink" and link is not None:
-            return replace(await put_back(context, trial, link), role="authorized")
-        return await trial.call(
-            operation_id,
-            role="authorized",
-            path=requests.path(operation_id),
-            body=requests.body(operation_id),
-        )
+    if operation_id == "updatePortalLink" and link is not None:
+        return replace(await put_back(context, trial, link), role="authorized")
+    return await trial.call(
+        operation_id,
+        role="authorized",
+        path=requests.path(operation_id),
+        body=requests.body(operation_id),
+    )
 
 
 async def _try_key(
@@ -195,20 +195,19 @@ async def _try_key(
 ) -> Evidence:
     trial = context.trial(f"{operation_id}, key: {attempt.kind}")
     trial.exchanges.append(authorized)
-    async with hold_portal_links_for(context, operation_id):
-        await _fetch_subject(trial, requests, operation_id, "before")
-        body = requests.body(operation_id)
-        await trial.call(
-            operation_id,
-            role="refused",
-            path=requests.path(operation_id),
-            query=attempt.query,
-            body=body if body is None else {**body, **attempt.fields},
-            headers=attempt.headers,
-            key=attempt.key,
-            project=attempt.project,
-        )
-        await _fetch_subject(trial, requests, operation_id, "after")
+    await _fetch_subject(trial, requests, operation_id, "before")
+    body = requests.body(operation_id)
+    await trial.call(
+        operation_id,
+        role="refused",
+        path=requests.path(operation_id),
+        query=attempt.query,
+        body=body if body is None else {**body, **attempt.fields},
+        headers=attempt.headers,
+        key=attempt.key,
+        project=attempt.project,
+    )
+    await _fetch_subject(trial, requests, operation_id, "after")
     return trial.observe(CallWithKey, kind=attempt.kind, operation_id=operation_id)
 
 

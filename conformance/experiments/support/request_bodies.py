@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.conformance.observations.destinations import MARKED
 from hookproof.conformance.target.capabilities import MECHANISMS
 from hookproof.receiver.signatures.base64_text import encode_base64
 from hookproof.spec.dialect.groups.requests import accepted_timeout, least_expiration, most
@@ -196,7 +197,8 @@ class RequestBodies:
         values: FieldValues = {
             "acknowledged_at": self.timestamp,
             "custom_headers": lambda: {f"X-{self.word('Header')}": self.word("value")},
-            "data": lambda: {"about": self.word("data"), "amount": 12.5, "lines": [1, 2, 3]},
+            # Marked, so that wherever it is delivered it is known for an event of this run.
+            "data": lambda: {"about": self.word(MARKED), "amount": 12.5, "lines": [1, 2, 3]},
             # Not as markers begin, since a service may deliver the type too.
             "event_type": lambda: f"conformance.{self.word('type')}",
             "idempotency_key": lambda: self.word("key"),
