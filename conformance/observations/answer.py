@@ -193,6 +193,11 @@ def resources(exchange: Exchange) -> tuple[Resource, ...]:
     return (_resources if is_long else _remembered_resources)(exchange)
 
 
+def endpoints_in(exchange: Exchange) -> tuple[Resource, ...]:
+    """Every endpoint in a successful answer, be it in an event or a portal link."""
+    return tuple(part for part in resources(exchange) if part.kind is Kind.ENDPOINT)
+
+
 @lru_cache(maxsize=256)  # all oracles judge one exchange before the next
 def _remembered_resources(exchange: Exchange) -> tuple[Resource, ...]:
     return _resources(exchange)

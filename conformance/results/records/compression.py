@@ -83,7 +83,7 @@ def _pack_member(name: str, member: Any) -> tuple[str, Any]:
         return name, pack(member)
     if len(member) < WORTHWHILE:
         return name, member
-    small = zlib.compress(base64.b64decode(member), level=9)
+    small = zlib.compress(base64.b64decode(member), level=6)
     return name.removesuffix(PLAIN) + PACKED, base64.b64encode(small).decode("ascii")
 
 

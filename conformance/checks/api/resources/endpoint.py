@@ -9,7 +9,7 @@ from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.observations.answer import (
-    Kind,
+    endpoints_in,
     has_value,
     refused,
     resources,
@@ -92,27 +92,30 @@ def no_two_endpoints_have_the_same_uid(
 def an_endpoint_shows_an_https_url_and_no_negative_count(
     exchange: Exchange, _context: CheckContext
 ) -> Iterator[Judgement]:
-    """A scheme may be in capitals (RFC 3986)."""
-    for endpoint in (part for part in resources(exchange) if part.kind is Kind.ENDPOINT):
-        url, count = endpoint.text("url"), endpoint.fields.get("events")
-        if url is not None:
-            yield judged(
-                url.lower().startswith(HTTPS),
-                "2.3-3",
-                "An endpoint shows a URL that is not https",
-                expected="https://...",
-                actual=url,
-                exchanges=[exchange],
-            )
-        if isinstance(count, int):
-            yield judged(
-                count >= 0,
-                "2.3-16",
-                "An endpoint shows a negative count of events",
-                expected="0 or more",
-                actual=count,
-                exchanges=[exchange],
-            )
+    """A scheme may be in capitals (RFC 3986). An answer is judged once, however many it shows."""
+    shown_ones = endpoints_in(exchange)
+    urls = [url for endpoint in shown_ones if (url := endpoint.text("url")) is not None]
+    if urls:
+        others = [url for url in urls if not url.lower().startswith(HTTPS)]
+        yield judged(
+            not others,
+            "2.3-3",
+            "An endpoint shows a URL that is not https",
+            expected="https://...",
+            actual=(others or urls)[0],
+            exchanges=[exchange],
+        )
+    counts = [endpoint.fields.get("events") for endpoint in shown_ones]
+    numbers = [count for count in counts if isinstance(count, int)]
+    if numbers:
+        yield judged(
+            min(numbers) >= 0,
+            "2.3-16",
+            "An endpoint shows a negative count of events",
+            expected="0 or more",
+            actual=min(numbers),
+            exchanges=[exchange],
+        )
 
 
 @check("2.3-4")

@@ -12,6 +12,7 @@ from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
 from hookproof.conformance.observations.answer import (
     Kind,
+    endpoints_in,
     has_value,
     refused,
     resources,
@@ -169,7 +170,7 @@ def no_two_secrets_of_an_endpoint_have_the_same_uid(
     exchange: Exchange, _context: CheckContext
 ) -> Iterator[Judgement]:
     """Exercised by endpoints with two secrets or more that have one; 2.4-1 judges the others."""
-    for endpoint in (part for part in resources(exchange) if part.kind is Kind.ENDPOINT):
+    for endpoint in endpoints_in(exchange):
         shown_uids = (secret.get("uid") for secret in objects_in(endpoint.fields.get("secrets")))
         uids = [str(uid) for uid in shown_uids if has_value(uid)]
         if len(uids) > 1:

@@ -207,18 +207,24 @@ def _could_be_set(name: str, exchange: Exchange, context: CheckContext) -> bool:
 def nothing_is_updated_before_it_was_created(
     exchange: Exchange, context: CheckContext
 ) -> Iterator[Judgement]:
-    """By more than what two clocks, or two fields of other precision, may differ by."""
+    """By more than what two clocks, or two fields of other precision, may differ by.
+
+    An answer is judged once for each kind of resource, however many it shows.
+    """
+    forms = context.dialect.representation.timestamp.allowed
+    shown: dict[Kind, str] = {}  # the times of one that is wrong, or an empty text
     for resource in resources(exchange):
-        forms = context.dialect.representation.timestamp.allowed
-        created, updated = (
-            moment(resource.fields.get(name), forms) for name in ("created_at", "updated_at")
+        times = resource.fields.get("created_at"), resource.fields.get("updated_at")
+        created, updated = (moment(time, forms) for time in times)
+        if created is not None and updated is not None and not shown.get(resource.kind):
+            wrong = created > updated + DIFFERENCE_S
+            shown[resource.kind] = "{} and {}".format(*times) if wrong else ""
+    for kind, times_shown in shown.items():
+        yield judged(
+            not times_shown,
+            "2.9-12",
+            f"created_at of a resource is later than its updated_at: {kind}",
+            expected="created_at <= updated_at",
+            actual=times_shown,
+            exchanges=[exchange],
         )
-        if created is not None and updated is not None:
-            yield judged(
-                created <= updated + DIFFERENCE_S,
-                "2.9-12",
-                f"created_at of a resource is later than its updated_at: {resource.kind}",
-                expected="created_at <= updated_at",
-                actual=f"{resource.fields['created_at']} and {resource.fields['updated_at']}",
-                exchanges=[exchange],
-            )
