@@ -24,6 +24,7 @@ from hookproof.conformance.observations.delivery.attempts.retries import (
     RetriedDeliveries,
 )
 from hookproof.conformance.observations.delivery.attempts.statuses import AnsweredStatuses
+from hookproof.conformance.observations.delivery.security.certificates import NO_TLS, WithoutTls
 from hookproof.conformance.observations.destinations import ended
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import RedirectOutcome, RetryAfter
@@ -46,14 +47,33 @@ def a_failed_attempt_is_followed_by_another(
 
 @check("1-17")
 def an_attempt_without_answer_is_followed_by_another(
-    retried: RetriedDeliveries | AnsweredStatuses, context: CheckContext
+    retried: RetriedDeliveries | AnsweredStatuses | WithoutTls, context: CheckContext
 ) -> Iterator[Judgement]:
+    """After no answer in time, none at all, or a TLS handshake that failed."""
     if isinstance(retried, AnsweredStatuses):
         yield from further_after_failure("1-17", retried, context)
+        return
+    if isinstance(retried, WithoutTls):
+        yield from further_after_failed_handshake(retried)
         return
     for attempted in retried.attempted_without_answer(context.dialect):
         if len(attempted.attempts) > 1 or not attempted.named_only:
             yield followed("1-17", retried, attempted, context.dialect)
+
+
+def further_after_failed_handshake(observed: WithoutTls) -> Iterator[Judgement]:
+    """Events of others may be among the attempts, so that only a single one is a failure."""
+    if observed.is_tried_again and observed.tries:
+        if observed.tries == 1:
+            require_punctual(observed.late_s)
+        yield judged(
+            observed.tries > 1,
+            "1-17",
+            "A delivery whose TLS handshake failed was not attempted again",
+            expected="another attempt",
+            actual=f"{observed.tries} connections",
+            exchanges=[observed.exchange(NO_TLS)],
+        )
 
 
 @check("1-15")

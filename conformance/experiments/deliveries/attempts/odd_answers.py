@@ -9,11 +9,14 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
-from hookproof.conformance.experiments.deliveries.attempts.retry_waiting import MARGIN_S, waits
+from hookproof.conformance.experiments.deliveries.attempts.retry_waiting import (
+    MARGIN_S,
+    wait_for_another,
+)
 from hookproof.conformance.experiments.deliveries.attempts.timeout import await_end
 from hookproof.conformance.experiments.scenario import Scenario
 from hookproof.conformance.experiments.scenario_run import run_scenarios
-from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
+from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.observations.delivery.attempts.odd_answers import (
@@ -83,7 +86,7 @@ async def beside_odd_answers(scenario: Scenario) -> OddAnswers:
     )
     after = [await scenario.broadcast(name) for name in AFTER]
     await scenario.await_arrival(healthy, *after)
-    retried_within_s = longest_wait(scenario)
+    retried_within_s = wait_for_another(scenario)
     await asyncio.sleep((retried_within_s or 0.0) + MARGIN_S)  # the dialect's own time
     return await scenario.observe(OddAnswers, timeout_s=timeout, retried_within_s=retried_within_s)
 
@@ -98,14 +101,3 @@ async def answer_once(
         await scenario.context.receiver.script(destination.token, [Reply()])
     if arrived and destination.name in ENDLESS:
         await await_end(scenario, destination, event, timeout_s)
-
-
-def longest_wait(scenario: Scenario) -> float | None:
-    """How long after a failure the second attempt follows, in seconds, if the dialect says so."""
-    attempts = scenario.dialect.retry.attempts
-    if not attempts.decided or attempts.value == 1:
-        return None
-    try:
-        return sum(waits(scenario, 2))
-    except PreconditionFailed:
-        return None

@@ -42,3 +42,16 @@ def waits(
             " profile"
         )
     return longest
+
+
+def wait_for_another(scenario: Scenario) -> float | None:
+    """How long after a failure the second attempt follows at most, in seconds, if the dialect says
+    so.
+    """
+    attempts = scenario.dialect.retry.attempts
+    if not attempts.decided or attempts.value == 1:
+        return None
+    try:
+        return sum(waits(scenario, 2))
+    except PreconditionFailed:
+        return None

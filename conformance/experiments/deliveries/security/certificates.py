@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.conformance.experiments.deliveries.attempts.retry_waiting import wait_for_another
 from hookproof.conformance.experiments.deliveries.security.token_server import (
     new_token_server,
     oauth2_towards,
@@ -19,6 +20,7 @@ from hookproof.conformance.experiments.scenario_run import ScenarioFunction, run
 from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.model.tolerances import LATE_S
 from hookproof.conformance.observations.delivery.security.certificates import (
     CERTIFICATES,
     EVENT,
@@ -49,13 +51,17 @@ STEP_S: Final = 0.1
     sharing=Sharing.LATE,
 )
 async def certificates(context: ExperimentContext) -> AsyncIterator[Evidence]:
-    """Broadcast to endpoints with a trusted certificate and with faulty ones."""
-    scenarios: dict[str, ScenarioFunction] = {
-        "faulty certificates": faulty_certificates,
-        "no TLS": without_tls,
-    }
-    async for observation in run_scenarios(context, scenarios):
-        yield observation
+    """Broadcast to endpoints with a trusted certificate and with faulty ones.
+
+    Where no TLS is spoken nothing shows which event led to a connection, so that is tried alone.
+    """
+    scenarios: list[dict[str, ScenarioFunction]] = [
+        {"faulty certificates": faulty_certificates},
+        {"no TLS": without_tls},
+    ]
+    for one_after_the_other in scenarios:
+        async for observation in run_scenarios(context, one_after_the_other):
+            yield observation
 
 
 async def faulty_certificates(scenario: Scenario) -> FaultyCertificates:
@@ -88,20 +94,30 @@ async def faulty_certificates(scenario: Scenario) -> FaultyCertificates:
 
 async def without_tls(scenario: Scenario) -> WithoutTls:
     """An endpoint with a trusted certificate, one with an https URL where no TLS is spoken, and one
-    event.
+    event, until it should have been tried again.
     """
     receiver, listeners = scenario.context.receiver, await faulty_listeners(scenario)
     before = await receiver.tls_fault_handshakes()
     trusted = await scenario.destination(TRUSTED)
     with contextlib.suppress(PreconditionFailed):  # a service may visit the URL and refuse it
         await at_listener(scenario, NO_TLS, listeners[NO_TLS])
+    visited = await receiver.tls_fault_handshakes()
     event = await scenario.broadcast(EVENT)
     await scenario.await_arrival(trusted, event)
+    again_s = wait_for_another(scenario)
     if any(destination.name == NO_TLS for destination in scenario.destinations):
-        await await_handshakes(scenario, before, [NO_TLS])
+        await await_handshakes(scenario, visited, [NO_TLS])
+        if again_s is not None:
+            patience_s = again_s + scenario.context.distant(LATE_S)
+            await await_handshakes(scenario, visited, [NO_TLS], count=2, timeout_s=patience_s)
     await scenario.await_silence()
-    begun = await receiver.tls_fault_handshakes()
-    return await scenario.observe(WithoutTls, connections=begun[NO_TLS] - before[NO_TLS])
+    begun = (await receiver.tls_fault_handshakes())[NO_TLS]
+    return await scenario.observe(
+        WithoutTls,
+        connections=begun - before[NO_TLS],
+        tries=begun - visited[NO_TLS],
+        is_tried_again=again_s is not None,
+    )
 
 
 async def faulty_listeners(scenario: Scenario) -> Mapping[str, str]:
@@ -151,13 +167,21 @@ async def await_token_requests(
 
 
 async def await_handshakes(
-    scenario: Scenario, before: Mapping[str, int], names: Iterable[str]
+    scenario: Scenario,
+    before: Mapping[str, int],
+    names: Iterable[str],
+    *,
+    count: int = 1,
+    timeout_s: float | None = None,
 ) -> None:
-    """Wait until each of these listeners was tried, or the time for a delivery is over."""
-    deadline = scenario.context.loop.time() + scenario.context.budgets.delivery_s
+    """Wait until each of these listeners was tried so many times, or the time is over: by default
+    that for a delivery.
+    """
+    patience_s = scenario.context.budgets.delivery_s if timeout_s is None else timeout_s
+    deadline = scenario.context.loop.time() + patience_s
     awaited = list(names)
     while awaited and scenario.context.loop.time() < deadline:
         begun = await scenario.context.receiver.tls_fault_handshakes()
-        awaited = [name for name in awaited if begun[name] <= before[name]]
+        awaited = [name for name in awaited if begun[name] < before[name] + count]
         if awaited:
             await asyncio.sleep(STEP_S)

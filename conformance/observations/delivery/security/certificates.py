@@ -77,10 +77,14 @@ class FaultyCertificates(TlsDeliveries):
 class WithoutTls(TlsDeliveries):
     """One event to an endpoint with a trusted certificate, and to one where no TLS is spoken.
 
-    `connections` is how many connections were made to its port.
+    `connections` is how many connections were made to its port, `tries` how many of them since
+    the event was broadcast. `is_tried_again` is whether another attempt was waited for, as the
+    dialect decides when it comes.
     """
 
     connections: int
+    tries: int = 0
+    is_tried_again: bool = False
 
     def in_clear(self, dialect: Dialect) -> Attempts:
         """The deliveries where no TLS is spoken."""

@@ -7,7 +7,7 @@ from hookproof.mockserver.delivery.http_client.http1 import Response
 from hookproof.mockserver.delivery.http_client.transport import ParsedUrl, Transport, parse_url
 from hookproof.mockserver.delivery.scheduling.outcomes import Outcomes
 from hookproof.mockserver.delivery.scheduling.retry import RetryRules
-from hookproof.mockserver.delivery.store_port import DeliveryState
+from hookproof.mockserver.delivery.store_port import DeliveryState, Failure
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.misread_dialect import misread_group
 from hookproof.spec.dialect.groups.deliveries import Retry
@@ -99,6 +99,18 @@ class SilenceIsFinal(Outcomes):
         self, number: int, result: AttemptResult, now: float
     ) -> tuple[DeliveryState, float | None]:
         if result.failure is not None:
+            return DeliveryState.EXHAUSTED, None
+        return super()._verdict(number, result, now)
+
+
+@fault("1-17", shows_in=("certificates",))
+class TlsFailureIsFinal(Outcomes):
+    """An attempt that fails in the TLS handshake is the last one."""
+
+    def _verdict(
+        self, number: int, result: AttemptResult, now: float
+    ) -> tuple[DeliveryState, float | None]:
+        if result.failure is Failure.TLS:
             return DeliveryState.EXHAUSTED, None
         return super()._verdict(number, result, now)
 

@@ -1,8 +1,12 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from hookproof.conformance.checks.deliveries.attempts.retries import (
+    an_attempt_without_answer_is_followed_by_another,
+)
 from hookproof.conformance.checks.deliveries.security.certificates import (
     an_https_url_is_not_requested_without_tls,
     no_faulty_certificate_is_accepted,
@@ -146,7 +150,9 @@ def test_without_a_request_over_a_trusted_certificate_silence_proves_nothing(
         verdicts(OF_TOKEN_URLS, silent)
 
 
-def without_tls(*arrived_at: str, connections: int = 1, refused: bool = False) -> WithoutTls:
+def without_tls(
+    *arrived_at: str, connections: int = 1, refused: bool = False, **further: Any
+) -> WithoutTls:
     """The event arrived at these; the endpoint without TLS may have been refused."""
     made = [destination(name) for name in (TRUSTED, NO_TLS) if not (refused and name == NO_TLS)]
     observation = observed(
@@ -155,6 +161,7 @@ def without_tls(*arrived_at: str, connections: int = 1, refused: bool = False) -
         *(sent(EVENT, where) for where in made if where.name in arrived_at),
         events=[EVENT],
         connections=connections,
+        **further,
     )
     refusals = [exchange(NO_TLS, status=400)] if refused else []
     return replace(observation, exchanges=(*observation.exchanges, *refusals))
@@ -178,3 +185,25 @@ def test_what_was_not_tried_or_arrives_nowhere_shows_nothing_of_plain_http() -> 
         verdicts(IN_CLEAR, without_tls(TRUSTED, connections=0))
     with pytest.raises(NotExaminedError, match="did not arrive over a trusted certificate"):
         verdicts(IN_CLEAR, without_tls())
+
+
+AGAIN = an_attempt_without_answer_is_followed_by_another
+
+
+@pytest.mark.parametrize(("tries", "verdict"), [(1, Verdict.FAIL), (2, Verdict.PASS)])
+def test_a_delivery_whose_handshake_failed_is_attempted_again(tries: int, verdict: Verdict) -> None:
+    observed = without_tls(TRUSTED, tries=tries, is_tried_again=True)
+    assert verdicts(AGAIN, observed) == {"1-17": verdict}
+
+
+@pytest.mark.parametrize("seen", [{"tries": 1}, {"tries": 0, "is_tried_again": True}])
+def test_without_a_failed_handshake_or_a_schedule_nothing_shows_another_attempt(
+    seen: dict[str, Any],
+) -> None:
+    assert verdicts(AGAIN, without_tls(TRUSTED, **seen)) == {}
+
+
+def test_a_late_machine_accuses_nobody_of_a_single_attempt() -> None:
+    late = without_tls(TRUSTED, tries=1, is_tried_again=True, late_s=5.0)
+    with pytest.raises(NotExaminedError, match="late"):
+        verdicts(AGAIN, late)
