@@ -4,7 +4,7 @@ schedule).
 
 from typing import Final
 
-from hookproof.conformance.experiments.scenario import Scenario
+from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.model.evidence import PreconditionFailed
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.retry_schedule import wait_before
@@ -18,7 +18,7 @@ PATIENCE_S: Final = {Profile.QUICK: 6.0, Profile.STANDARD: 6.0, Profile.DEEP: 60
 
 
 def waits(
-    scenario: Scenario, attempts: int, *, patience_s: float | None = None
+    context: ExperimentContext, attempts: int, *, patience_s: float | None = None
 ) -> tuple[float, ...]:
     """The longest waits before the second attempt up to the last, in seconds.
 
@@ -27,7 +27,7 @@ def waits(
     """
     try:
         longest = tuple(
-            wait_before(scenario.dialect.retry, attempt).longest_s
+            wait_before(context.dialect.retry, attempt).longest_s
             for attempt in range(2, attempts + 1)
         )
     except Undecided:
@@ -35,7 +35,7 @@ def waits(
             "the dialect does not decide when a failed delivery is attempted again"
             " (retry.initial_s, retry.factor, retry.maximum_s)"
         ) from None
-    at_most_s = PATIENCE_S[scenario.context.profile]
+    at_most_s = PATIENCE_S[context.profile]
     if sum(longest) > max(at_most_s, patience_s or 0.0):
         raise PreconditionFailed(
             f"{attempts} attempts take up to {sum(longest):.0f} s, too long to wait; try the deep"
@@ -44,14 +44,14 @@ def waits(
     return longest
 
 
-def wait_for_another(scenario: Scenario) -> float | None:
+def wait_for_another(context: ExperimentContext) -> float | None:
     """How long after a failure the second attempt follows at most, in seconds, if the dialect says
     so.
     """
-    attempts = scenario.dialect.retry.attempts
+    attempts = context.dialect.retry.attempts
     if not attempts.decided or attempts.value == 1:
         return None
     try:
-        return sum(waits(scenario, 2))
+        return sum(waits(context, 2))
     except PreconditionFailed:
         return None

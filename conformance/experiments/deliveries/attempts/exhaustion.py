@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from typing import Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
-from hookproof.conformance.experiments.deliveries.attempts.retry_waiting import MARGIN_S, waits
+from hookproof.conformance.experiments.deliveries.retry_waiting import MARGIN_S, waits
 from hookproof.conformance.experiments.scenario import Scenario
 from hookproof.conformance.experiments.scenario_run import run_scenarios
 from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
@@ -45,7 +45,7 @@ async def always_failing(scenario: Scenario) -> ExhaustedDeliveries:
     """All events but the last, the last event, and the endpoint as fetched before and after it."""
     retry = scenario.dialect.retry
     count = events_to_exhaust(scenario.dialect)
-    schedule_s = sum(waits(scenario, retry.attempts.value))
+    schedule_s = sum(waits(scenario.context, retry.attempts.value))
     chat = await scenario.context.receiver.new_token()
     failing = await scenario.destination(
         FAILING, replies=[Reply(status=500)], slack_webhook_url=chat.url

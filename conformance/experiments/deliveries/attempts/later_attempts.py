@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any, Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
-from hookproof.conformance.experiments.deliveries.attempts.retry_waiting import waits
 from hookproof.conformance.experiments.deliveries.attempts.timeout import STEP_S
+from hookproof.conformance.experiments.deliveries.retry_waiting import waits
 from hookproof.conformance.experiments.deliveries.security.expirations import (
     LONG_S,
     expiration_lasting,
@@ -102,7 +102,7 @@ async def always_failing(scenario: Scenario) -> LaterAttempts:
 
 async def rolled(scenario: Scenario) -> LaterAttempts:
     """An event before the secrets are rolled, and one after that, which fails at first."""
-    (second_s,) = waits(scenario, 2)
+    (second_s,) = waits(scenario.context, 2)
     destinations = await scenario.create_all(
         *(
             scenario.try_destination(name, replies=[OK, ERROR, OK], **settings)
@@ -270,10 +270,10 @@ def waitable_attempts(scenario: Scenario) -> tuple[int, float]:
         raise PreconditionFailed("the dialect does not say that a delivery is attempted again")
     for number in range(attempts.value, 2, -1):
         try:
-            return number, sum(waits(scenario, number, patience_s=PATIENCE_S))
+            return number, sum(waits(scenario.context, number, patience_s=PATIENCE_S))
         except PreconditionFailed:
             continue  # fewer may not take so long
-    return 2, sum(waits(scenario, 2, patience_s=PATIENCE_S))
+    return 2, sum(waits(scenario.context, 2, patience_s=PATIENCE_S))
 
 
 async def await_attempts(

@@ -12,7 +12,7 @@ from hookproof.conformance.experiments.deliveries.attempts.exhaustion import (
     awaited_messages,
     events_to_exhaust,
 )
-from hookproof.conformance.experiments.deliveries.attempts.retry_waiting import waits
+from hookproof.conformance.experiments.deliveries.retry_waiting import waits
 from hookproof.conformance.experiments.scenario import Scenario
 from hookproof.conformance.experiments.scenario_run import ScenarioFunction, run_scenarios
 from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
@@ -88,7 +88,7 @@ async def exhaust(scenario: Scenario, token: str, **contact: Any) -> int:
     """
     count = events_to_exhaust(scenario.dialect)
     attempts = scenario.dialect.retry.attempts.value
-    schedule_s = sum(waits(scenario, attempts, patience_s=PATIENCE_S))
+    schedule_s = sum(waits(scenario.context, attempts, patience_s=PATIENCE_S))
     failing = await scenario.destination(FAILING, replies=[Reply(status=500)], **contact)
     names = [*(f"event {number}" for number in range(1, count)), LAST_EVENT]
     events = [await scenario.broadcast(name) for name in names]

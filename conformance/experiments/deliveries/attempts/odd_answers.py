@@ -9,11 +9,11 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
-from hookproof.conformance.experiments.deliveries.attempts.retry_waiting import (
+from hookproof.conformance.experiments.deliveries.attempts.timeout import await_end
+from hookproof.conformance.experiments.deliveries.retry_waiting import (
     MARGIN_S,
     wait_for_another,
 )
-from hookproof.conformance.experiments.deliveries.attempts.timeout import await_end
 from hookproof.conformance.experiments.scenario import Scenario
 from hookproof.conformance.experiments.scenario_run import run_scenarios
 from hookproof.conformance.model.evidence import Evidence
@@ -86,7 +86,7 @@ async def beside_odd_answers(scenario: Scenario) -> OddAnswers:
     )
     after = [await scenario.broadcast(name) for name in AFTER]
     await scenario.await_arrival(healthy, *after)
-    retried_within_s = wait_for_another(scenario)
+    retried_within_s = wait_for_another(scenario.context)
     await asyncio.sleep((retried_within_s or 0.0) + MARGIN_S)  # the dialect's own time
     return await scenario.observe(OddAnswers, timeout_s=timeout, retried_within_s=retried_within_s)
 

@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
-from hookproof.conformance.experiments.deliveries.attempts.retry_waiting import MARGIN_S, waits
 from hookproof.conformance.experiments.deliveries.attempts.statuses import every_status
+from hookproof.conformance.experiments.deliveries.retry_waiting import MARGIN_S, waits
 from hookproof.conformance.experiments.scenario import Scenario
 from hookproof.conformance.experiments.scenario_run import ScenarioFunction, run_scenarios
 from hookproof.conformance.model.evidence import Evidence
@@ -67,7 +67,7 @@ async def failures(scenario: Scenario) -> RetriedDeliveries:
 
     It waits until one that answered with success would have been tried again.
     """
-    second_s, third_s = waits(scenario, 3)
+    second_s, third_s = waits(scenario.context, 3)
     asked_s = math.ceil(second_s + MARGIN_S)
     aside = await scenario.context.receiver.new_token()
     timeout = accepted_timeout(scenario.dialect.requests, SHORT_TIMEOUT_S)

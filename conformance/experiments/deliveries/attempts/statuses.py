@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from hookproof.conformance.experiments.deliveries.attempts.retry_waiting import MARGIN_S, waits
+from hookproof.conformance.experiments.deliveries.retry_waiting import MARGIN_S, waits
 from hookproof.conformance.experiments.scenario import Scenario
 from hookproof.conformance.model.tolerances import LATE_S
 from hookproof.conformance.observations.delivery.attempts.statuses import (
@@ -34,7 +34,7 @@ RESET: Final = Reply(cut=Cut(at="before_answer", by="reset"), times=EVENTS)
 
 async def every_status(scenario: Scenario) -> AnsweredStatuses:
     """Some events at once to endpoints that answer them with every status."""
-    second_s, third_s = waits(scenario, 3)
+    second_s, third_s = waits(scenario.context, 3)
     aside = await scenario.context.receiver.new_token()
     destinations = await scenario.create_all(
         *(

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
-from hookproof.conformance.experiments.deliveries.attempts.retry_waiting import wait_for_another
+from hookproof.conformance.experiments.deliveries.retry_waiting import wait_for_another
 from hookproof.conformance.experiments.deliveries.security.token_server import (
     new_token_server,
     oauth2_towards,
@@ -104,7 +104,7 @@ async def without_tls(scenario: Scenario) -> WithoutTls:
     visited = await receiver.tls_fault_handshakes()
     event = await scenario.broadcast(EVENT)
     await scenario.await_arrival(trusted, event)
-    again_s = wait_for_another(scenario)
+    again_s = wait_for_another(scenario.context)
     if any(destination.name == NO_TLS for destination in scenario.destinations):
         await await_handshakes(scenario, visited, [NO_TLS])
         if again_s is not None:
