@@ -212,7 +212,7 @@ TARGETS: Final[dict[str, HostileTarget]] = {
     "closes after some answers": hostile(
         good_until(12, says_and_closes(b"")),
         {
-            "check": "stopped answering|has no [a-z_]+ of its type",
+            "check": "the target stopped answering after",
             "learn": "stopped answering|isconnected",
             "load": NOT_CREATED,
         },
