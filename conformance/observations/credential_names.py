@@ -27,13 +27,6 @@ from hookproof.conformance.observations.masking.credential_places import (
     plain_name,
     with_plain_names,
 )
-from hookproof.conformance.observations.masking.encoded_credentials import (
-    DEPTH,
-    array_like,
-    byte_array,
-    is_unmistakable,
-    may_be_word,
-)
 from hookproof.conformance.observations.masking.nested_texts import (
     Nested,
     decoded,
@@ -46,6 +39,13 @@ from hookproof.conformance.observations.masking.nested_texts import (
 from hookproof.conformance.observations.masking.url_credentials import (
     may_be_url,
     url_credentials,
+)
+from hookproof.process.encoded_credentials import (
+    DEPTH,
+    array_like,
+    byte_array,
+    is_unmistakable,
+    may_be_word,
 )
 
 # All names are in the form in which they are compared.

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from hookproof.conformance.observations.masking.encoded_credentials import SHORTEST
+from hookproof.process.encoded_credentials import SHORTEST
 
 # A content with none of these has no such URL.
 _SIGNS: Final = (b"token=", b"key=", b"secret=", b"password=", b"hooks.slack")
