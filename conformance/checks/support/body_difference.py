@@ -37,7 +37,7 @@ def first_difference(body: bytes, data: Any, equal: Equal) -> tuple[int, int] | 
 
 def first_form_difference(body: bytes, data: Any) -> tuple[int, int] | None:
     """The first member of a form that this data does not have, as `first_difference` tells it."""
-    left = sorted(data.items()) if isinstance(data, dict) else []
+    left = list(data.items()) if isinstance(data, dict) else []
     for member in _FORM_MEMBER.finditer(body):
         pairs = parse_qsl(member[0].decode("latin-1"), keep_blank_values=True)
         if not pairs or pairs[0] not in left:

@@ -28,7 +28,7 @@ RESOURCES: Final = {
     "endpoints": ("HOOKPROOF_ENDPOINT", "an endpoint"),
     "portal-links": ("HOOKPROOF_PORTAL_LINK", "a portal link"),
 }
-_RESOURCE: Final = re.compile(rf"/({'|'.join(RESOURCES)})/([\w.~-]+)")
+_RESOURCE: Final = re.compile(rf"/({'|'.join(RESOURCES)})/([\w.~-]+)(?=[/?]|$)")
 # A body that no command line can hold, and what a command says of it.
 _BODY_FILE: Final = re.compile(r" --data-binary @body\.bin  # (\d+ bytes: [\w .]+)$")
 
@@ -113,7 +113,9 @@ def _steps(exchanges: Sequence[Exchange], operation: str) -> Iterator[list[str]]
         purpose = PURPOSES[(place > acting) - (place < acting)]
         name = exchange.operation_id or exchange.method
         answer = printable(str(exchange.status or exchange.problem))
-        command, needed = _with_body_file(curl([_with_uids(exchange, existing | made)]), place)
+        command, needed = _with_body_file(
+            curl([_of_the_reader(_with_uids(exchange, made), existing)]), place
+        )
         uid = _uid(exchange)
         if uid and any(_mentions(later, uid) for later in exchanges[place + 1 :]):
             made[uid] = f"{UID}_{len(made) + 1}"
@@ -172,6 +174,15 @@ def _existing(exchanges: Sequence[Exchange]) -> dict[str, str]:
                 named.setdefault(uid, f"{RESOURCES[kind][0]}_{len(named) + 1}")
         created.add(_uid(exchange))
     return named
+
+
+def _of_the_reader(exchange: Exchange, existing: dict[str, str]) -> Exchange:
+    """The exchange with variables in its path in place of what the run found there."""
+    url = _RESOURCE.sub(
+        lambda match: f"/{match[1]}/${existing[match[2]]}" if match[2] in existing else match[0],
+        exchange.url,
+    )
+    return replace(exchange, url=url)
 
 
 def _mentions(exchange: Exchange, uid: str) -> bool:
