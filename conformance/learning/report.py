@@ -86,7 +86,7 @@ def lines(learned: Learned) -> Iterator[str]:
     yield ""
     yield from (f"Your provision hook {failure}" for failure in learned.hooks)
     if learned.limit:
-        yield f"The API is limited: {learned.limit}"
+        yield f"{learned.limit[:1].upper()}{learned.limit[1:]}."
     yield summary(learned)
 
 

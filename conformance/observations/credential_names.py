@@ -1,9 +1,9 @@
 """Finds the credentials in requests and answers and replaces each by a name: `secret#1`.
 
 They are recognised by the members that hold them (sections 2.3 to 2.7), in any JSON text, valid or
-not, and in JSON within JSON. The same credential has the same name throughout a run, so that
-evidence still shows which were equal. Empty texts, what the target has masked itself, and names of
-credentials stay as they are.
+not, and in JSON within JSON; and in URLs. The same credential has the same name throughout a run,
+so that evidence still shows which were equal. Empty texts, what the target has masked itself, and
+names of credentials stay as they are.
 """
 
 import base64
@@ -15,23 +15,17 @@ from contextlib import suppress
 from typing import Any, Final
 
 from hookproof.conformance.observations.masking.credential_places import (
-    MEMBERS,
     NAMES,
     NUMBER,
-    PUBLIC,
+    PLAIN_MEMBERS,
+    PLAIN_PUBLIC,
+    PLAIN_SIGNING_KEY,
     SECRETS,
-    SIGNING_KEY,
     VALUE,
     credential_places,
     may_have_credentials,
+    plain_name,
     with_plain_names,
-)
-from hookproof.conformance.observations.masking.encoded_credentials import (
-    DEPTH,
-    array_like,
-    byte_array,
-    is_unmistakable,
-    may_be_word,
 )
 from hookproof.conformance.observations.masking.nested_texts import (
     Nested,
@@ -42,16 +36,28 @@ from hookproof.conformance.observations.masking.nested_texts import (
     nested_bytes,
     nested_texts,
 )
+from hookproof.conformance.observations.masking.url_credentials import (
+    may_be_url,
+    url_credentials,
+)
+from hookproof.process.encoded_credentials import (
+    DEPTH,
+    array_like,
+    byte_array,
+    is_unmistakable,
+    may_be_word,
+)
 
+# All names are in the form in which they are compared.
 # Members beside which `token` is that of a portal link, not of the receiver.
-PORTAL_LINK: Final = frozenset({"auth_key", "auth_type"})
+PORTAL_LINK: Final = frozenset({"authkey", "authtype"})
 
 FORM_MEMBERS: Final = (b"client_secret", b"client_assertion", b"password")
 FORM: Final = re.compile(rb"(?:^|(?<=&))(%s)=([^&\s]+)" % b"|".join(FORM_MEMBERS))
 
 # Fields of observations that hold credentials in a list: access tokens that the receiver's token
 # server issued, secrets that signed.
-LISTED: Final = frozenset({"issued", SECRETS, "known_secrets", "in_order", "given"})
+LISTED: Final = frozenset({"issued", SECRETS, "knownsecrets", "inorder", "given"})
 
 NAME: Final = re.compile(r"secret#[0-9]+")
 _NAME_IN_BODY: Final = re.compile(NAME.pattern.encode())
@@ -66,7 +72,7 @@ LONG_NUMBER: Final = 6
 # A member of JSON within JSON that cannot be read: each quote has a backslash before it, each
 # backslash too.
 _MEMBER_WITHIN: Final = re.compile(
-    rb'(\\"(?:%s)\\"\s*:\s*)\\"((?:[^"\\]|\\\\(?:\\["\\]|[^"\\]))*)\\"' % NAMES
+    rb'(\\"(?:%s)\\"\s*:\s*)\\"((?:[^"\\]|\\\\(?:\\["\\]|[^"\\]))*)\\"' % NAMES, re.IGNORECASE
 )
 _RUN: Final = re.compile(rb"[A-Za-z0-9_\-+/=]{8,}")
 _DIVIDER: Final = re.compile(rb"([/=])")
@@ -124,6 +130,7 @@ class Credentials:
                 content = _MEMBER_WITHIN.sub(
                     lambda match: self._named_within(match, found_names), content
                 )
+        content = _spliced(content, self._named_in_urls(content, found_names))
         content = self._nested(content, nested_bytes(content), found_names, depth)
         return self._nested(content, nested_base64(content), found_names, depth)
 
@@ -141,6 +148,12 @@ class Credentials:
             masked = self._json(each.content, found_names, depth)
             if masked != each.content:
                 yield each.start, each.end, each.written(masked)
+
+    def _named_in_urls(self, content: bytes, found_names: dict[str, str]) -> "Iterator[_Part]":
+        for start, end in url_credentials(content):
+            text = content[start:end].replace(b"\\/", b"/").decode("utf-8", "replace")
+            if is_unmistakable(text) and (name := self.name(text, found_names)) != text:
+                yield start, end, name.encode()
 
     def unmask(self, content: bytes) -> bytes:
         """A JSON body with the credentials in place of their names, to be sent again."""
@@ -160,12 +173,13 @@ class Credentials:
             return [self.value(item, found_names, members) for item in value]
         if not isinstance(value, dict):
             return value
-        of_receiver = {"token"} if PORTAL_LINK.isdisjoint(value) else set()
-        credential_members = {*MEMBERS, *members} - of_receiver
+        names = {name: plain_name(name) for name in value}
+        of_receiver = {"token"} if PORTAL_LINK.isdisjoint(names.values()) else set()
+        credential_members = {*PLAIN_MEMBERS, *members} - of_receiver
         return {
             name: self._below(item, found_names)
-            if name in credential_members
-            else self._member(name, item, found_names)
+            if names[name] in credential_members
+            else self._member(names[name], item, found_names)
             for name, item in value.items()
         }
 
@@ -185,7 +199,7 @@ class Credentials:
         )
 
     def _text(self, text: str, found_names: dict[str, str]) -> str:
-        if not may_be_nested(text):
+        if not (may_be_nested(text) or may_be_url(text)):
             return text
         written = json.dumps(text, ensure_ascii=False).encode("utf-8", "surrogatepass")
         masked = self._json(written, found_names, DEPTH)
@@ -206,11 +220,11 @@ class Credentials:
 
     def _member(self, name: str, value: Any, found_names: dict[str, str]) -> Any:
         """The value of a member that does not hold credentials alone."""
-        if name == SIGNING_KEY:
+        if name == PLAIN_SIGNING_KEY:
             if not isinstance(value, dict):
                 return self._below(value, found_names)
             return {
-                inner: item if inner in PUBLIC else self._below(item, found_names)
+                inner: item if plain_name(inner) in PLAIN_PUBLIC else self._below(item, found_names)
                 for inner, item in value.items()
             }
         if name not in LISTED:

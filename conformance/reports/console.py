@@ -22,6 +22,7 @@ from hookproof.conformance.reports.formats import FORMATS
 from hookproof.conformance.reports.progress import STYLES
 from hookproof.conformance.reports.summary import (
     SHOWN_ORDER,
+    cut_words,
     hygiene_findings,
     notes,
     title,
@@ -113,6 +114,8 @@ def lines(
     yield from _overview(run, page, folder)
     if detail is Detail.QUIET:
         yield from _why_no_verdict(run, page)
+    for words in cut_words(run):
+        yield from page.block(words, style=STYLES[Verdict.NOT_EXERCISED])
     yield from _verdict(run, page)
 
 
@@ -284,7 +287,9 @@ def _by_reason(
 
 def _notes(run: Run, page: _Page) -> Iterator[Text]:
     yield Text()
-    noted = list(notes(replace(run, disagreements=())))  # these have blocks of their own
+    # The fields of the dialect have blocks of their own, and a cut is named beside the verdict.
+    shown = replace(run, disagreements=(), footer=replace(run.footer, cut=None))
+    noted = list(notes(shown))
     for note in noted:
         yield from page.block(note, style="yellow")
     if noted and any(not defect.accepted for defect in defects(run.entries)):

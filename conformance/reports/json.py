@@ -52,6 +52,7 @@ def report(run: Run) -> dict[str, Any]:
         },
         "warnings": list(warnings(run)),
         "hook_failures": list(run.footer.hooks),
+        "cut_bodies": run.footer.cut_bodies,
         "put_off": {"requests": run.footer.put_off, "waited_s": run.footer.waited_s},
         "left_at_target": {} if run.header.embedded else asdict(run.left),
         "defects": [_defect(number, defect) for number, defect in enumerate(run_defects, 1)],

@@ -89,6 +89,12 @@ def warnings(run: Run) -> Iterator[str]:
         yield UNVERIFIED
 
 
+def cut_words(run: Run) -> Iterator[str]:
+    """Why the run is not whole, if it is not."""
+    if run.footer.cut:
+        yield f"The run ended before all was tried: {run.footer.cut}."
+
+
 def notes(run: Run) -> Iterator[str]:
     """What a reader must know to interpret the verdict, in sentences."""
     footer = run.footer
@@ -103,8 +109,7 @@ def notes(run: Run) -> Iterator[str]:
             f" {', '.join(disagreement.requirements)}. {disagreement.words};"
             f" {disagreement.advice}."
         )
-    if footer.cut:
-        yield f"The run ended before all was tried: {footer.cut}."
+    yield from cut_words(run)
     if not run.header.everything:
         count = len(run.entries)
         selected = "1 requirement was" if count == 1 else f"{count} requirements were"
@@ -184,7 +189,6 @@ def why_no_verdict(run: Run) -> list[str]:
             groups.setdefault(reason, []).append(entry.requirement.id)
     return [
         *footer.faults,
-        *([f"The run ended before all was tried: {footer.cut}."] if footer.cut else []),
         *(f"{', '.join(names)} {reason}" for reason, names in groups.items()),
         *(["Nothing was exercised."] if nothing and not groups else []),
     ]

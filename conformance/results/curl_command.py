@@ -25,7 +25,8 @@ CREDENTIAL: Final = "HOOKPROOF_SECRET"
 # What the shell expands: keys, whole or without their last character, and what a script names.
 VARIABLES: Final = re.compile(
     rf"(\$\{{{VARIABLE}(?:_\d+)?%\?\}}|\${VARIABLE}(?:_\d+)?|\${CREDENTIAL}_\d+"
-    rf"|\${HEADER_VARIABLE}[A-Z0-9_]+|\$HOOKPROOF_RECEIVER|\$HOOKPROOF_UID_\d+)"
+    rf"|\${HEADER_VARIABLE}[A-Z0-9_]+|\$HOOKPROOF_RECEIVER"
+    r"|\$HOOKPROOF_(?:UID|ENDPOINT|PORTAL_LINK)_\d+)"
 )
 
 

@@ -16,15 +16,15 @@ from hookproof.conformance.observations.credential_names import (
     is_distinctive,
     replace_words,
 )
-from hookproof.conformance.observations.masking.encoded_credentials import (
+from hookproof.conformance.results.records.evidence_records import own_fields, own_values
+from hookproof.conformance.target.client import Key
+from hookproof.conformance.target.definition import Project, Target
+from hookproof.process.encoded_credentials import (
     EncodedCredentials,
     encodings,
     is_unmistakable,
     spellings,
 )
-from hookproof.conformance.results.records.evidence_records import own_fields, own_values
-from hookproof.conformance.target.client import Key
-from hookproof.conformance.target.definition import Project, Target
 from hookproof.process.terminal_text import without_passwords
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.dialect.model import Dialect

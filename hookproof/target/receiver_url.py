@@ -50,6 +50,16 @@ def require_taken(url: str, dialect: Dialect) -> None:
             )
 
 
+def address_hint(url: str) -> str:
+    """What may be wrong where an endpoint at this URL is refused; empty if it has a name."""
+    if not _is_address(urlsplit(url).hostname or ""):
+        return ""
+    return (
+        f"; if the target takes no endpoint URL with an address, as in {url}, give --receiver-url,"
+        " or receiver.public_url, with a name"
+    )
+
+
 def _is_address(host: str) -> bool:
     try:
         ip_address(host)

@@ -299,6 +299,8 @@ async def _carry_out(
                 report, table = await _search(ready, profile, interrupts)
             else:
                 outcome = await ready.run(profile)
+                if outcome.is_empty:
+                    raise asyncio.CancelledError
                 wrong = complaints(outcome, profile)
                 report = _summary(ready, profile, outcome, wrong, interrupted=outcome.interrupted)
                 table = outcome.table
@@ -318,6 +320,8 @@ async def _search(
     while not interrupts.count and (rate := knee.next_rate()) is not None:
         trial = profile.at_rate(rate)
         outcome = await ready.run(trial)
+        if outcome.is_empty:
+            break
         wrong = complaints(outcome, profile)
         knee.note(rate, passed=not wrong)
         if wrong:
@@ -328,7 +332,8 @@ async def _search(
             shown = (trial, outcome, wrong)
         if outcome.lost_workers:
             break  # with fewer workers the trials are not comparable
-    assert shown is not None  # an interrupt before the first trial ends the command
+    if shown is None:
+        raise asyncio.CancelledError
     trial, outcome, wrong = shown
     outcome.figures["knee"] = knee.good
     if interrupts.count and not outcome.interrupted:

@@ -185,7 +185,8 @@ class Master:
             worker.tally, worker.share = RunProgress(), None
             if worker.lost is None:
                 self._runner.send_message(RUN, packed(plan), client_id=worker.client)  # type: ignore[arg-type]
-        self._runner.start(plans[0].users, spawn_rate=plans[0].users)
+        if not self._interrupts.count:
+            self._runner.start(plans[0].users, spawn_rate=plans[0].users)
 
     def _wait(self, done: Callable[[WorkerState], bool], within_s: float) -> None:
         """Wait until `done` holds for all workers that are not lost, and pass ctrl-C on to them."""
@@ -334,7 +335,8 @@ def carry_out(master: Master, environment: Environment, request: RunRequest) -> 
     plans = msgspec.msgpack.decode(Path(request.plans).read_bytes(), type=list[LoadPlan])
     environment.host = plans[0].base_url
     gathered = master.run(plans)
-    print_stats(environment.stats, current=False)
+    if environment.stats.num_requests:
+        print_stats(environment.stats, current=False)
     write_file(Path(request.result), msgspec.msgpack.encode(gathered))
     master.rest()
 

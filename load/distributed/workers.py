@@ -60,7 +60,8 @@ class MasterConnection:
     async def reply(self, within_s: float) -> MasterReply:
         """The next reply; raises LoadGeneratorFailed or UnfitWorker."""
         try:
-            line = await asyncio.wait_for(self.replies.readline(), within_s)
+            async with asyncio.timeout(within_s):
+                line = await self.replies.readline()
         except TimeoutError:
             raise LoadGeneratorFailed("the master of the load generators is silent") from None
         if not line:
@@ -245,5 +246,6 @@ async def _end(process: asyncio.subprocess.Process) -> None:
             with suppress(ProcessLookupError):
                 end()
         with suppress(TimeoutError):
-            await asyncio.wait_for(process.wait(), END_WITHIN_S)
+            async with asyncio.timeout(END_WITHIN_S):
+                await process.wait()
             return

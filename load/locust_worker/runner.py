@@ -50,21 +50,23 @@ def run(
         stats=environment.stats,
         interrupts=interrupts,
     )
-    generator.begin()
     interrupts.listen()
+    generator.begin()
     if web is not None:
         say(f"web page at {serve_web_page(environment, web, interrupts.interrupt)}")
     started_at = generator.sending.started_at
     progress = gevent.spawn(
         show_progress, generator.tally, started_at=started_at, duration_s=plan.shape.duration_s
     )
-    runner.start(plan.users, spawn_rate=plan.users)
+    if not interrupts.count:
+        runner.start(plan.users, spawn_rate=plan.users)
     generator.wait_for_answers()
     runner.stop()
     drained = drain(generator.tally, interrupts, plan, some_never_come=lambda: plan.may_drop)
     progress.kill()
     share = generator.conclude()
-    print_stats(environment.stats, current=False)
+    if environment.stats.num_requests:
+        print_stats(environment.stats, current=False)
     table = stats_csv(environment)
     runner.quit()
     return RunResult(

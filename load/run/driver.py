@@ -24,6 +24,7 @@ from hookproof.receiver.client.child_process import child
 from hookproof.receiver.http.address import Address, listener_names
 from hookproof.receiver.http.authority import Authority
 from hookproof.spec.dialect.writer import written_dialect
+from hookproof.target.receiver_url import require_taken
 
 PROJECT: Final = "load"
 
@@ -67,8 +68,8 @@ async def open_driver(
 
     At the end, hooks remove what was created, as far as there are any.
 
-    Raises ChildFailed, LoadGeneratorFailed, UnfitWorker, Unreachable, TargetRefusal, HookFailed and
-    AuthorityProblem.
+    Raises CommandError, ChildFailed, LoadGeneratorFailed, UnfitWorker, Unreachable, TargetRefusal,
+    HookFailed and AuthorityProblem.
     """
     async with AsyncExitStack() as stack:
         folder = settings.ca_dir or stack.enter_context(private_folder())
@@ -89,6 +90,8 @@ async def open_driver(
             generators = await stack.enter_async_context(
                 start_workers(reached, distribution, ca_dir=folder, web=web, interrupts=interrupts)
             )
+        for url in generators.receivers:
+            require_taken(url, reached.dialect)
         preparation = await prepare(reached, profile, generators.receivers, hooks)
         yield Driver(preparation=preparation, generators=generators)
 

@@ -26,7 +26,10 @@ Figures = dict[str, float | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadOutcome:
-    """The figures of a run by name, and the rest of its report, ready for JSON."""
+    """The figures of a run by name, and the rest of its report, ready for JSON.
+
+    `requests` is how many were sent, those that were not answered included.
+    """
 
     figures: Figures
     endpoints: tuple[dict[str, Any], ...]
@@ -36,11 +39,17 @@ class LoadOutcome:
     started_at: float
     interrupted: bool
     problem: str | None
+    requests: int
     unanswered: int
     unsent: int
     drain: Drain
     lost_workers: tuple[LostWorker, ...] = ()
     table: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it was interrupted before anything was sent."""
+        return self.interrupted and not self.requests and not self.lost_workers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +111,7 @@ def compute_outcome(
         started_at=gathered.started_at,
         interrupted=gathered.interrupted,
         problem=sent.problem,
+        requests=sent.counts.get("requests", 0),
         unanswered=sent.counts.get("requests", 0) - sent.counts.get("done", 0),
         unsent=_unsent(profile, gathered, sent),
         drain=gathered.drain,

@@ -15,7 +15,7 @@ import msgspec
 
 from hookproof.load.broadcast_mark import BroadcastMark, read_mark
 from hookproof.load.latency import OverTime, histogram, note
-from hookproof.load.sidecar.signatures import EndpointSignatures
+from hookproof.load.sidecar.signatures import EndpointSignatures, SecretMask
 from hookproof.receiver.clock import Instant
 from hookproof.receiver.inbox.arrival import RawHeaders
 
@@ -106,6 +106,7 @@ class Arrivals:
         self.progressed = 0
         self.counts: Counter[str] = Counter()
         self.samples: dict[str, list[str]] = {}
+        self._altered: list[tuple[str, bytes]] = []
         self._unverifiable: list[UnverifiableDelivery] = []
         self.latencies: Any = histogram()
         self.over_time = OverTime(length_s=new.stretch_s)
@@ -130,14 +131,24 @@ class Arrivals:
         return dict(fresh), others
 
     def diagnosed_samples(self) -> dict[str, list[str]]:
-        """The samples; those of unverifiable deliveries say what was signed instead.
+        """The samples, without secrets of endpoints; those of unverifiable deliveries say what was
+        signed instead, those of altered ones how they begin.
 
-        Takes up to some 50 ms for each of them, so it is for the end of a run.
+        Takes up to some 50 ms for each of the former, and looks for every secret in each encoding,
+        so it is for the end of a run.
         """
         samples = dict(self.samples)
-        if self._unverifiable:
-            samples["unverifiable"] = [self._diagnosed(one) for one in self._unverifiable]
-        return samples
+        if not (self._unverifiable or self._altered):
+            return samples
+        without_secrets = SecretMask(endpoint.signatures for endpoint in self.endpoints.values())
+        samples["unverifiable"] = [
+            without_secrets.text(self._diagnosed(one)) for one in self._unverifiable
+        ]
+        samples["altered"] = [
+            f"{what}: {without_secrets.text(body.decode(errors='replace'))[:MOST_QUOTED]}"
+            for what, body in self._altered
+        ]
+        return {kind: shown for kind, shown in samples.items() if shown}
 
     def _diagnosed(self, one: UnverifiableDelivery) -> str:
         others = (other for other in self.endpoints.values() if other is not one.endpoint)
@@ -182,9 +193,9 @@ class Arrivals:
         self, endpoint: Endpoint, mark: BroadcastMark, headers: RawHeaders, body: bytes, at: Instant
     ) -> None:
         if mark.altered:
-            is_shown = len(self.samples.get("altered", ())) < MOST_SAMPLES
-            quoted = self._quoted(body) if is_shown else ""
-            self._count_wrong("altered", endpoint.token, f"{mark.number}: {quoted}")
+            self._count_wrong("altered", endpoint.token, str(mark.number))
+            if len(self._altered) < MOST_SAMPLES:
+                self._altered.append((f"{endpoint.token}: {mark.number}", body[:MOST_READ]))
         why = endpoint.signatures.problem(headers, body, at.wall)
         if why is not None:
             what = f"{mark.number}: {why}"
@@ -199,13 +210,6 @@ class Arrivals:
                         arrived_at=at.wall,
                     )
                 )
-
-    def _quoted(self, body: bytes) -> str:
-        """The beginning of a delivery, without the secrets of any endpoint."""
-        text = body[:MOST_READ].decode(errors="replace")
-        for endpoint in self.endpoints.values():
-            text = endpoint.signatures.without_secrets(text)
-        return text[:MOST_QUOTED]
 
     def _succeeded(self, endpoint: Endpoint, mark: BroadcastMark, at: Instant) -> None:
         before = endpoint.successes[mark.number]

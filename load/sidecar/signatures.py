@@ -1,8 +1,10 @@
 """Whether one of an endpoint's secrets signs a delivery, judged at the speed of a load run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from hookproof.process.encoded_credentials import EncodedCredentials
+from hookproof.process.terminal_text import HIDDEN
 from hookproof.receiver.inbox.arrival import RawHeaders
 from hookproof.receiver.signatures.diagnosis import KnownValues, diagnose
 from hookproof.receiver.signatures.fast_path import FastPath
@@ -62,11 +64,9 @@ class EndpointSignatures:
             "signed with a secret that was set only later" if diagnosis is None else diagnosis.cause
         )
 
-    def without_secrets(self, text: str) -> str:
-        """A text that a report may quote."""
-        for secret in self._secrets:
-            text = text.replace(secret, "***")
-        return text
+    @property
+    def secrets(self) -> Sequence[str]:
+        return self._secrets
 
     @property
     def newest_secret(self) -> str:
@@ -76,6 +76,23 @@ class EndpointSignatures:
         rules, id_header = self._dialect.signatures.secret, self._dialect.delivery.event_id_header
         # The newest first: nearly every delivery is signed with it.
         return FastPath(self._scheme, rules, tuple(reversed(secrets)), id_header)
+
+
+class SecretMask:
+    """Hides the secrets of endpoints in what a report quotes, in any encoding where that can be
+    nothing else.
+    """
+
+    def __init__(self, signatures: Iterable[EndpointSignatures]) -> None:
+        secrets = {secret for each in signatures for secret in each.secrets}
+        self._secrets = sorted(secrets, key=len, reverse=True)  # one may begin another
+        self._encoded = EncodedCredentials()
+        self._encoded.add((secret, HIDDEN) for secret in secrets)
+
+    def text(self, text: str) -> str:
+        for secret in self._secrets:
+            text = text.replace(secret, HIDDEN)
+        return self._encoded.text(text)
 
 
 def _text(headers: RawHeaders) -> tuple[tuple[str, str], ...]:

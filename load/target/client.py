@@ -42,6 +42,11 @@ class TargetRefusal(Exception):
         self.has_no_effect = has_no_effect
         self.is_failure = is_failure
 
+    def add_hint(self, hint: str) -> None:
+        """Add what the user may do, unless the target itself has failed."""
+        if not self.is_failure:
+            self.args = (f"{self}{hint}",)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetAnswer:

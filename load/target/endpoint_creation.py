@@ -21,6 +21,7 @@ from hookproof.spec.dialect.groups.requests import most
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import TimeUnit
 from hookproof.target.file_schema import Presence
+from hookproof.target.receiver_url import address_hint
 
 OWNER: Final = "hookproof-load"
 RATE_LIMIT: Final = "rate_limit"
@@ -85,6 +86,7 @@ class EndpointCreator:
                 self.left_out[name] = f"the target refuses an endpoint with it: {refusal}"
             return placed
         assert refusal is not None
+        refusal.add_hint(address_hint(self.receivers[number % len(self.receivers)]))
         raise refusal
 
     def _droppable(self, features: Mapping[str, object]) -> list[tuple[str, ...]]:

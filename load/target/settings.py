@@ -17,9 +17,11 @@ from hookproof.target.connection import DIRECT, PROXIED, UNVERIFIED, ApiConnecti
 from hookproof.target.file_schema import Presence
 from hookproof.target.hooks.declaration import read_provision
 from hookproof.target.hooks.provision import Provision
+from hookproof.target.receiver_url import reached_by_name
 from hookproof.target.settings import (
     DEFAULT_REQUEST_S,
     Flags,
+    ReceiverSettings,
     api_keys_of,
     authority_of,
     base_url_of,
@@ -138,6 +140,7 @@ def target_settings(
     )
     dialect = dialect_of(flags, file)
     bind, public_url = receiver_address_of(flags, file)
+    bind = reached_by_name(ReceiverSettings(bind=bind, public_url=public_url), dialect.dialect).bind
     http, (certificate, key) = has_no_tls(flags, file, public_url), own_certificate_of(file)
     if (http or certificate is not None) and base_url is None and not for_worker:
         raise CommandError(

@@ -163,7 +163,8 @@ class _Child:
     async def ready(self, deadline_s: float) -> dict[str, Any]:
         """Return the ready line; raises ChildFailed."""
         try:
-            line = await asyncio.wait_for(self._output.readline(), deadline_s)
+            async with asyncio.timeout(deadline_s):
+                line = await self._output.readline()
         except TimeoutError:
             raise ChildFailed(
                 f"`hookproof {self._name}` was not ready after {deadline_s:g} s", None
@@ -192,7 +193,8 @@ class _Child:
             if signal_number is not None:
                 send_signal(self._process, signal_number)
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._process.wait(), grace_s)
+                async with asyncio.timeout(grace_s):
+                    await self._process.wait()
                 break
         await asyncio.gather(*self._readers)
 

@@ -48,6 +48,13 @@ class DeliveryQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     header: str | None = None
 
 
+class TokenQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which tokens to return: at most `limit`, without the first `after` ones."""
+
+    after: Annotated[int, msgspec.Meta(ge=0)] = 0
+    limit: Annotated[int, msgspec.Meta(ge=1, le=LARGEST_PAGE)] = LARGEST_PAGE
+
+
 class RateQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The length of the window, in seconds."""
 
@@ -111,11 +118,11 @@ class SessionApi:
         return json_response({"token": token, "url": self._url(token)}, HTTPStatus.CREATED)
 
     async def tokens(self, request: web.Request) -> web.Response:
-        """All tokens that were issued or that have deliveries, each as in `token`."""
-        session = self._session(request)
-        return json_response(
-            {"tokens": [self._summary(session, token) for token in session.inbox.tokens()]}
-        )
+        """A page of the tokens that were issued or that have deliveries, each as in `token`."""
+        session, query = self._session(request), read_query(request, TokenQuery)
+        tokens, end = session.inbox.tokens(), query.after + query.limit
+        page = [self._summary(session, token) for token in tokens[query.after : end]]
+        return json_response({"tokens": page, "more": end < len(tokens)})
 
     async def token(self, request: web.Request) -> web.Response:
         """A token's counts: requests, dropped ones, verified and unverified ones."""

@@ -44,6 +44,13 @@ FIELDS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "google service account": lambda text: {"pub_sub": {"google": {"service_account": text}}},
     "sqs access key": lambda text: {"pub_sub": {"sqs": {"access_key_id": text}}},
     "sqs secret key": lambda text: {"pub_sub": {"sqs": {"secret_key": text}}},
+    # A target may spell names in its own way.
+    "secret in capitals": lambda text: {"SECRET": text},
+    "secrets in capitals": lambda text: {"Secrets": [{"Uid": "s", "Value": text}]},
+    "client secret in camel case": lambda text: {"oauth2": {"clientSecret": text}},
+    "access key in camel case": lambda text: {"sqs": {"accessKeyID": text}},
+    "signing key in camel case": lambda text: {"signingKey": {"KTY": "RSA", "D": text}},
+    "token in camel case": lambda text: {"authType": "t", "Token": text},
 }
 
 # What a server may show in a field in place of a text.

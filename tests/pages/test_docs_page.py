@@ -21,3 +21,13 @@ def test_the_page_names_the_address_that_serves_it_and_has_an_icon(tmp_path: Pat
         answer = page.request.get(f"{ready['api']}{icon}")
         assert answer.headers["content-type"].startswith("image/svg+xml")
         assert unwanted == []
+
+
+def test_the_page_is_dark_where_the_browser_is(tmp_path: Path) -> None:
+    light_and_dark = []
+    with reference_server(tmp_path, ROOT, "p1") as ready, chromium() as browser:
+        for scheme in ("light", "dark"):
+            page = browser.new_page(color_scheme=scheme)  # type: ignore[arg-type]
+            page.goto(f"{ready['api']}/docs")
+            light_and_dark.append(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+    assert light_and_dark == ["rgba(0, 0, 0, 0)", "rgb(20, 24, 29)"]

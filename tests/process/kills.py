@@ -50,6 +50,8 @@ CHILDREN_END_WITHIN_S: Final = 60.0
 # What a command may take to end whose work was done when the signal came.
 GRACE_S: Final = 5.0
 PROJECT: Final = "p1"
+# What Python says where an interrupt comes before it runs anything of ours; it ends with 1 then.
+NOT_YET_OURS: Final = "init_import_site"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,6 +174,11 @@ def killed(stopped: Stopped) -> tuple[int, ...]:
     return (-signal.SIGKILL,) if stopped.number is signal.SIGKILL else ()
 
 
+def own_code(code: int, log: Path) -> int:
+    """The exit code, that of the signal where Python itself was interrupted while it started."""
+    return -signal.SIGINT if code == 1 and NOT_YET_OURS in log.read_text() else code
+
+
 @dataclass(slots=True, kw_only=True)
 class Kills:
     """Stops commands one after the other, in a folder with temporary files of its own."""
@@ -194,7 +201,7 @@ class Kills:
         except subprocess.TimeoutExpired:
             process.send_signal(number)
             sent_at = time.monotonic()
-        code = process.wait(ENDS_WITHIN_S)
+        code = own_code(process.wait(ENDS_WITHIN_S), log_of(temporary))
         after_s = None if sent_at is None else time.monotonic() - sent_at
         problems = list(self._left_processes(temporary))
         stopped = Stopped(number=number, code=code, out=out, after_s=after_s)

@@ -35,6 +35,7 @@ def test_a_check_that_is_stopped_before_it_gathers_ends_at_once(
         "hookproof.load.cli.load:open_driver",
         "hookproof.load.target.preparation:LoadPreparation.fitted",
         "hookproof.load.single_process:start_locust_process",
+        "hookproof.load.single_process:InterruptForwarder.passed_on_to",
     ],
 )
 def test_a_load_run_that_is_stopped_before_it_sends_ends_at_once(
@@ -50,6 +51,7 @@ def test_a_load_run_that_is_stopped_before_it_sends_ends_at_once(
     ("place", "words"),
     [
         ("hookproof.load.target.preparation:LoadPreparation.fitted", ("ramp",)),
+        ("hookproof.load.single_process:InterruptForwarder.passed_on_to", ("ramp",)),
         ("hookproof.load.run.driver:prepare", ("smoke", "--processes", "2")),
     ],
 )
@@ -64,8 +66,9 @@ def test_so_does_a_search_before_its_first_trial_and_a_run_of_several_workers(
 def test_a_signal_as_several_workers_are_told_to_begin_reaches_them(tmp_path: Path) -> None:
     place = "hookproof.load.distributed.workers:Workers.run"
     stopped = stopped_before(place, tmp_path, *LOAD, "--duration", "600", "--processes", "2")
-    assert stopped.returncode == ExitCode.INCOMPLETE, stopped.stdout + stopped.stderr
-    assert "interrupted before the end" in stopped.stdout
+    assert stopped.returncode == ExitCode.INTERRUPTED, stopped.stdout + stopped.stderr
+    assert stopped.stderr.strip() == "hookproof: interrupted"
+    assert not (tmp_path / "out" / "report.json").exists()
 
 
 def test_a_signal_between_two_trials_ends_the_search_with_what_it_found(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.process.kills import GRACE_S, Stopped, run_kills
+from tests.process.kills import GRACE_S, Stopped, own_code, run_kills
 
 SEED = 3
 
@@ -46,3 +46,11 @@ def test_a_command_that_goes_on_after_a_signal_has_lost_it(
 ) -> None:
     stopped = Stopped(number=signal.SIGTERM, code=code, out=tmp_path, after_s=after_s)
     assert stopped.has_lost_the_signal is is_lost
+
+
+def test_an_interrupt_before_anything_of_ours_runs_is_the_signal_itself(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text("Fatal Python error: init_import_site: Failed to import the site module\n")
+    assert own_code(1, log) == -signal.SIGINT
+    log.write_text("Traceback (most recent call last):\n")
+    assert own_code(1, log) == 1

@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import zip_longest
 from typing import Any, Final
+from urllib.parse import parse_qsl
 
 from hookproof.conformance.checks.support.json_equality import exact
 from hookproof.conformance.model.evidence import NOT_JSON
@@ -14,6 +15,7 @@ from hookproof.conformance.model.verdict import Verdict
 
 # Texts, signs, and whatever else stands between spaces: numbers and names.
 _TOKEN: Final = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\]:,"]|[^\s{}\[\]:,"]+', re.DOTALL)
+_FORM_MEMBER: Final = re.compile(rb"[^&]+")
 
 Equal = Callable[[Any, Any], bool]
 
@@ -31,6 +33,17 @@ def first_difference(body: bytes, data: Any, equal: Equal) -> tuple[int, int] | 
         if right is None or not (token[0] == right or equal(exact(token[0]), exact(right))):
             return token.span()
     return None
+
+
+def first_form_difference(body: bytes, data: Any) -> tuple[int, int] | None:
+    """The first member of a form that this data does not have, as `first_difference` tells it."""
+    left = list(data.items()) if isinstance(data, dict) else []
+    for member in _FORM_MEMBER.finditer(body):
+        pairs = parse_qsl(member[0].decode("latin-1"), keep_blank_values=True)
+        if not pairs or pairs[0] not in left:
+            return member.span()
+        left.remove(pairs[0])
+    return (len(body), len(body)) if left else None
 
 
 def in_order_of(other: Any, value: Any) -> Any:
@@ -56,13 +69,17 @@ def shown_alike(body: bytes, data: Any) -> tuple[str, str]:
     return json_text(data), body.decode(errors="backslashreplace")
 
 
-def with_difference(judgement: Judgement, body: bytes, data: Any, equal: Equal) -> Judgement:
+def with_difference(
+    judgement: Judgement, body: bytes, data: Any, equal: Equal, *, is_form: bool = False
+) -> Judgement:
     """A failure that says from which byte on the body differs, and marks it."""
     if judgement.verdict is not Verdict.FAIL or data is NOT_JSON:
         return judgement
     place = None
     with suppress(RecursionError):
-        place = first_difference(body, data, equal)
+        place = (
+            first_form_difference(body, data) if is_form else first_difference(body, data, equal)
+        )
     if place is None:
         return judgement
     first, end = place

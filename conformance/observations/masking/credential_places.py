@@ -1,5 +1,8 @@
 """Where credentials stand in a JSON text, valid or not: whatever is below the members that hold
 them in the document (sections 2.3 to 2.7), in whatever shape.
+
+A target may write the names of members in its own way: `Secret`, `clientSecret`. So names are
+compared in lower case and without underscores.
 """
 
 import re
@@ -33,17 +36,26 @@ PUBLIC: Final = frozenset(
     )
 )
 
-NAMES: Final = "|".join((*MEMBERS, SECRETS, SIGNING_KEY)).encode()
+NAMES: Final = "|".join((*MEMBERS, SECRETS, SIGNING_KEY)).replace("_", "_?").encode()
 TEXT: Final = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 
 # So many names above a value are looked at; a hostile text may have millions.
 DEEPEST: Final = 32
-_EVERYTHING: Final = frozenset(MEMBERS)
+
+
+def plain_name(name: str) -> str:
+    """The name of a member in the form in which names are compared."""
+    return name.lower().replace("_", "")
+
+
+PLAIN_MEMBERS: Final = frozenset(map(plain_name, MEMBERS))
+PLAIN_SIGNING_KEY: Final = plain_name(SIGNING_KEY)
+PLAIN_PUBLIC: Final = frozenset(map(plain_name, PUBLIC))
 
 # A content with none of these has no such member.
-_SIGNS: Final = tuple(
-    name.encode()
-    for name in ("secret", "password", "_key", "token", "header_value", "service_account")
+_SIGNS: Final = (
+    *(b"secret", b"password", b"_key", b"token", b"header_value", b"service_account"),
+    *(b"clientkey", b"authkey", b"signingkey", b"accesskey", b"headervalue", b"serviceaccount"),
 )
 _MEMBER: Final = re.compile(rb'"(%s)"\s*:\s*' % NAMES)
 # The text of a body that was cut off has no end.
@@ -57,7 +69,7 @@ _PLAIN_SECRETS: Final = re.compile(
 )
 _VALUE: Final = re.compile(
     rb'"(?:%s|%s)"\s*:\s*(%s|%s)'
-    % (VALUE.encode(), "|".join(MEMBERS).encode(), TEXT, NUMBER.pattern),
+    % (VALUE.encode(), "|".join(MEMBERS).replace("_", "_?").encode(), TEXT, NUMBER.pattern),
     re.DOTALL,
 )
 
@@ -69,7 +81,8 @@ Place = tuple[int, int]
 
 
 def may_have_credentials(content: bytes) -> bool:
-    return any(sign in content for sign in _SIGNS)
+    lowered = content.lower()
+    return any(sign in lowered for sign in _SIGNS)
 
 
 def with_plain_names(content: bytes) -> bytes:
@@ -80,7 +93,11 @@ def with_plain_names(content: bytes) -> bytes:
 
 
 def credential_places(content: bytes) -> Iterator[Place]:
-    """Where the texts, numbers and arrays of bytes are that are credentials, from left to right."""
+    """Where the texts, numbers and arrays of bytes are that are credentials, from left to right.
+
+    What it searches is in lower case, which changes no place.
+    """
+    content = content.lower()
     end = 0
     for member in _MEMBER.finditer(content):
         begin = member.end()
@@ -88,7 +105,7 @@ def credential_places(content: bytes) -> Iterator[Place]:
             continue
         first = content[begin : begin + 1]
         if first in {b"[", b"{"}:
-            places, end = _below(member[1].decode(), content, begin)
+            places, end = _below(plain_name(member[1].decode()), content, begin)
             yield from places
         elif value := (_TEXT if first == b'"' else NUMBER).match(content, begin):
             end = value.end()
@@ -107,9 +124,9 @@ def _below(member: str, content: bytes, begin: int) -> tuple[list[Place], int]:
 
 def _is_credential(member: str, names: tuple[str, ...]) -> bool:
     """Whether a value below a member is a credential; `names` are the members on the way."""
-    if member in MEMBERS or not names or not _EVERYTHING.isdisjoint(names):
+    if member in PLAIN_MEMBERS or not names or not PLAIN_MEMBERS.isdisjoint(names):
         return True
-    return VALUE in names if member == SECRETS else names[0] not in PUBLIC
+    return VALUE in names if member == SECRETS else names[0] not in PLAIN_PUBLIC
 
 
 def _leaves(content: bytes, begin: int) -> tuple[list[tuple[Place, tuple[str, ...]]], int]:
@@ -133,7 +150,7 @@ def _leaves(content: bytes, begin: int) -> tuple[list[tuple[Place, tuple[str, ..
             if open_values.pop() == b"{":
                 names.pop()
         elif token[2] is not None and names:
-            names[-1] = token[1][1:-1].decode("utf-8", "replace")
+            names[-1] = plain_name(token[1][1:-1].decode("utf-8", "replace"))
         else:
             end = token.end(1) if token[1] else at
             leaves.append(((token.start(), end), tuple(names[:DEEPEST])))
@@ -144,5 +161,5 @@ def _leaves(content: bytes, begin: int) -> tuple[list[tuple[Place, tuple[str, ..
 
 def _plain_name(match: re.Match[bytes]) -> bytes:
     name = _ESCAPED_LETTER.sub(lambda letter: bytes.fromhex(letter[1].decode()), match[1])
-    is_known = re.fullmatch(NAMES, name) or name == VALUE.encode()
+    is_known = re.fullmatch(NAMES, name.lower()) or name.lower() == VALUE.encode()
     return b'"' + name + b'"' if is_known else match[0]

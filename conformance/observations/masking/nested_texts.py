@@ -12,10 +12,10 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from hookproof.conformance.observations.masking.credential_places import NAMES, TEXT
-from hookproof.conformance.observations.masking.encoded_credentials import array_like, byte_array
+from hookproof.process.encoded_credentials import array_like, byte_array
 
 # A text with such a name in it is JSON within JSON; other texts need not be read.
-_NAME_WITHIN: Final = re.compile(rb'\\(?:"|u0022)(?:%s)\\+(?:"|u0022)' % NAMES)
+_NAME_WITHIN: Final = re.compile(rb'\\(?:"|u0022)(?:%s)\\+(?:"|u0022)' % NAMES, re.IGNORECASE)
 _TEXT: Final = re.compile(TEXT, re.DOTALL)
 # An array of bytes that may be JSON: it begins with a bracket, a quote or white space.
 _BYTES: Final = re.compile(rb"\[\s*(?:123|91|34|32|10|13|9)(?:\s*,\s*\d{1,3}){7,}+\s*\]")

@@ -23,6 +23,12 @@ UID: Final = "HOOKPROOF_UID"
 PURPOSES: Final = {-1: "sets up", 0: "acts", 1: "shows"}
 CREATION: Final = "createEndpoint"
 BROADCAST: Final = "createBroadcastEvent"
+# The resources that a path names, each with its variable and its name for people.
+RESOURCES: Final = {
+    "endpoints": ("HOOKPROOF_ENDPOINT", "an endpoint"),
+    "portal-links": ("HOOKPROOF_PORTAL_LINK", "a portal link"),
+}
+_RESOURCE: Final = re.compile(rf"/({'|'.join(RESOURCES)})/([\w.~-]+)(?=[/?]|$)")
 # A body that no command line can hold, and what a command says of it.
 _BODY_FILE: Final = re.compile(r" --data-binary @body\.bin  # (\d+ bytes: [\w .]+)$")
 
@@ -68,6 +74,10 @@ def _source(name: str, exchanges: Sequence[Exchange]) -> str:
     """Where the value of a variable comes from; without quotes, as it stands within some."""
     if name == RECEIVER:
         return "the https address of a running hookproof receive, whose CA the target trusts"
+    for uid, variable in _existing(exchanges).items():
+        if name == variable:
+            kind = next(kind for start, kind in RESOURCES.values() if name.startswith(start))
+            return f"the uid of {kind} of the project; that of the run was {uid}"
     if name.startswith(HEADER_VARIABLE):
         return "the value of a header in target.yaml, whose name this ends in"
     if name.startswith(VARIABLE):
@@ -98,12 +108,14 @@ def _steps(exchanges: Sequence[Exchange], operation: str) -> Iterator[list[str]]
     """The commands, each with a line that says what it is for and how it was answered."""
     calls = [place for place, each in enumerate(exchanges) if each.operation_id == operation]
     acting = calls[-1] if calls else len(exchanges) - 1
-    made: dict[str, str] = {}
+    made, existing = dict[str, str](), _existing(exchanges)
     for place, exchange in enumerate(exchanges):
         purpose = PURPOSES[(place > acting) - (place < acting)]
         name = exchange.operation_id or exchange.method
         answer = printable(str(exchange.status or exchange.problem))
-        command, needed = _with_body_file(curl([_with_uids(exchange, made)]), place)
+        command, needed = _with_body_file(
+            curl([_of_the_reader(_with_uids(exchange, made), existing)]), place
+        )
         uid = _uid(exchange)
         if uid and any(_mentions(later, uid) for later in exchanges[place + 1 :]):
             made[uid] = f"{UID}_{len(made) + 1}"
@@ -148,6 +160,29 @@ def _uid(exchange: Exchange) -> str:
     data = exchange.data if exchange.method == "POST" else None
     uid = data.get("uid") if isinstance(data, dict) else None
     return uid if isinstance(uid, str) else ""
+
+
+def _existing(exchanges: Sequence[Exchange]) -> dict[str, str]:
+    """A variable for the uid of each resource that these requests name, find and have not created:
+    that of the run may be gone, and another one shows the same.
+    """
+    named: dict[str, str] = {}
+    created: set[str] = set()
+    for exchange in exchanges:
+        for kind, uid in _RESOURCE.findall(exchange.url) if exchange.succeeded else ():
+            if uid not in created:
+                named.setdefault(uid, f"{RESOURCES[kind][0]}_{len(named) + 1}")
+        created.add(_uid(exchange))
+    return named
+
+
+def _of_the_reader(exchange: Exchange, existing: dict[str, str]) -> Exchange:
+    """The exchange with variables in its path in place of what the run found there."""
+    url = _RESOURCE.sub(
+        lambda match: f"/{match[1]}/${existing[match[2]]}" if match[2] in existing else match[0],
+        exchange.url,
+    )
+    return replace(exchange, url=url)
 
 
 def _mentions(exchange: Exchange, uid: str) -> bool:

@@ -123,8 +123,8 @@ def test_a_quiet_report_says_why_a_run_is_incomplete(tmp_path: Path) -> None:
     )
     *reasons, verdict = (line.plain for line in lines(run, detail=Detail.QUIET))
     assert reasons == [
-        "The run ended before all was tried: the time budget of 5 s is over.",
         "4.4-1, 4.4-2 not exercised: The project has no portal link; make one.",
+        "The run ended before all was tried: the time budget of 5 s is over.",
     ]
     assert verdict.startswith("INCOMPLETE  ")
     assert [line.plain for line in lines(finished_run(tmp_path), detail=Detail.QUIET)][:-1] == [
@@ -134,6 +134,18 @@ def test_a_quiet_report_says_why_a_run_is_incomplete(tmp_path: Path) -> None:
     assert [line.plain for line in lines(alone, detail=Detail.QUIET)][:-1] == [
         "4.4-3 not exercised: The project has no portal link; make one."
     ]
+
+
+@pytest.mark.parametrize("detail", Detail)
+def test_what_ended_the_run_is_said_beside_the_verdict_whatever_was_found(
+    tmp_path: Path, detail: Detail
+) -> None:
+    run = failing_run(tmp_path)
+    run = replace(run, footer=replace(run.footer, cut="the target stopped answering after 2 s"))
+    output = [line.plain for line in lines(run, detail=detail)]
+    words = "The run ended before all was tried: the target stopped answering after 2 s."
+    assert output[-2] == words
+    assert output.count(words) == 1
 
 
 def test_a_quiet_report_names_at_most_ten_reasons(tmp_path: Path) -> None:

@@ -14,7 +14,13 @@ from urllib.parse import quote, quote_plus
 import pytest
 
 from hookproof.conformance.model.evidence import NotObserved
-from hookproof.conformance.observations.masking.encoded_credentials import (
+from hookproof.conformance.reports.console import show
+from hookproof.conformance.reports.formats import FORMATS
+from hookproof.conformance.results.records.compression import unpack
+from hookproof.conformance.results.redaction import Mask
+from hookproof.conformance.results.run_file import NAME, RunWriter
+from hookproof.conformance.run.intake import Intake
+from hookproof.process.encoded_credentials import (
     SHORTEST,
     STEP,
     WINDOW,
@@ -22,12 +28,6 @@ from hookproof.conformance.observations.masking.encoded_credentials import (
     rarest_place,
     windows_at,
 )
-from hookproof.conformance.reports.console import show
-from hookproof.conformance.reports.formats import FORMATS
-from hookproof.conformance.results.records.compression import unpack
-from hookproof.conformance.results.redaction import Mask
-from hookproof.conformance.results.run_file import NAME, RunWriter
-from hookproof.conformance.run.intake import Intake
 from tests.conformance.canned_evidence import context, delivery, exchange, seen
 from tests.conformance.canned_run import PROJECTS, failed, finding, finished_run, header
 from tests.conformance.planted_credentials import (

@@ -97,6 +97,38 @@ def test_a_value_that_is_not_a_credential_stays(body: Any) -> None:
     assert written_body(body) == body
 
 
+@pytest.mark.parametrize(
+    ("url", "masked"),
+    [
+        (f"https://p.invalid/?a=b&token={SECRET}&c=d", "https://p.invalid/?a=b&token=secret#1&c=d"),
+        (f"https://p.invalid/?auth_key={SECRET}#top", "https://p.invalid/?auth_key=secret#1#top"),
+        (f"https://p.invalid/?accessToken={SECRET}", "https://p.invalid/?accessToken=secret#1"),
+        (f"https://hooks.slack.com/services/T0/B0/{SECRET}", "https://hooks.slack.com/secret#1"),
+        (f"https://HOOKS.slack.com/services/T0/{SECRET}", "https://HOOKS.slack.com/secret#1"),
+        *((url, url) for url in ("https://p.invalid/?token=short", f"https://p.invalid/{SECRET}")),
+        *((url, url) for url in (f"https://p.invalid/?t={SECRET}", "https://hooks.slack.com/a/b")),
+    ],
+)
+def test_a_credential_is_masked_in_a_url_that_says_that_it_is_one(url: str, masked: str) -> None:
+    member = {"data": {"url": url, "raw": json.dumps({"url": url})}}
+    assert written_body(member) == {"data": {"url": masked, "raw": json.dumps({"url": masked})}}
+    for written in (
+        json.dumps(member).replace("/", "\\/"),
+        json.dumps(member).replace("&", "\\u0026"),
+    ):
+        sent = mask().exchange(exchange(request_body=written.encode())).request_json
+        assert sent["data"]["url"] == masked
+    observed = mask().evidence(seen(exchange(), facts={"url": url}))
+    assert observed.facts == {"url": masked}
+
+
+def test_a_credential_of_a_url_has_its_name_elsewhere_too_and_is_sent_again_as_it_was() -> None:
+    masking, url = mask(), f"https://p.invalid/?token={SECRET}"
+    shown = masking.exchange(exchange(request={"url": url}, data={"token": SECRET}))
+    assert shown.data == {"token": "secret#1"}
+    assert masking.unmask(shown.request_body or b"") == exchange(request={"url": url}).request_body
+
+
 def test_equal_credentials_have_equal_names_and_different_ones_different_names() -> None:
     masking = mask()
     first = masking.exchange(

@@ -120,4 +120,4 @@ def test_the_doctor_and_learning_honour_a_limit_and_report_it(tmp_path: Path) ->
     assert examined.code == 0, examined.out
     assert "note  the target limits how fast it is called: the target answered 429" in examined.out
     assert learned.code == 0, learned.err
-    assert "The API is limited: the target answered 429" in learned.out
+    assert "\nThe target answered 429" in learned.out

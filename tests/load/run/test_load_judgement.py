@@ -31,6 +31,7 @@ GOOD = LoadOutcome(
     started_at=0.0,
     interrupted=False,
     problem=None,
+    requests=10,
     unanswered=0,
     unsent=0,
     drain=Drain(end=DrainEnd.COMPLETE, waited_s=1.5, arriving_rps=0.0),

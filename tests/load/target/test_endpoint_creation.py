@@ -60,20 +60,30 @@ class CannedTarget(TargetClient):
 
 
 def created(
-    target: CannedTarget, settings: TargetSettings = SETTINGS
+    target: CannedTarget, settings: TargetSettings = SETTINGS, receiver: str = "https://r"
 ) -> tuple[list[PlacedEndpoint], dict[str, str]]:
     creation = EndpointCreator(
         settings=settings,
         target=target,
         hooks=HookCalls.of(settings),
         path="/endpoints",
-        receivers=["https://r"],
+        receivers=[receiver],
     )
 
     async def create() -> list[PlacedEndpoint]:
         return [await creation.create(WANTED, number) for number in range(WANTED.count)]
 
     return asyncio.run(create()), creation.left_out
+
+
+@pytest.mark.parametrize(
+    ("receiver", "is_named"), [("https://127.0.0.1:8443", True), ("https://localhost:8443", False)]
+)
+def test_a_refused_endpoint_at_an_address_has_a_hint(receiver: str, is_named: bool) -> None:
+    with pytest.raises(TargetRefusal) as refused:
+        created(CannedTarget("url"), receiver=receiver)
+    hint = f"takes no endpoint URL with an address, as in {receiver}, give --receiver-url"
+    assert (hint in str(refused.value)) == is_named
 
 
 def test_a_target_that_has_everything_is_asked_once_for_each_endpoint() -> None:

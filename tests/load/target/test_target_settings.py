@@ -119,3 +119,18 @@ def test_with_a_hook_that_creates_projects_none_need_be_named(tmp_path: Path) ->
     path = written(tmp_path, f"base_url: http://127.0.0.1:1\n{hook}")
     assert target_settings(Flags(file=path), {}).project == ""
     assert "--api-key" in refusal(Flags(file=path, project="p"))
+
+
+def test_a_load_run_listens_where_the_dialect_lets_endpoints_be(tmp_path: Path) -> None:
+    own = "extends: reference, name: own, summary: no addresses, requests: {url_addresses: refused}"
+    path = written(tmp_path, f"dialect: {{{own}}}\n")
+    settings = target_settings(Flags(file=path), {})
+    assert settings.bind == "localhost:0"
+    assert target_settings(Flags(), {}).bind == "127.0.0.1:0"
+
+
+def test_a_proxy_that_names_clients_makes_no_difference_to_a_load_run(tmp_path: Path) -> None:
+    behind = "receiver: {http: true, public_url: 'https://r', "
+    texts = [WHOLE.replace("receiver: {", f"{behind}{also}") for also in ("", "forwarded: true, ")]
+    first, second = (target_settings(Flags(file=written(tmp_path, text)), {}) for text in texts)
+    assert first.receiver_options(tmp_path) == second.receiver_options(tmp_path)

@@ -50,6 +50,23 @@ def test_small_deliveries_are_one_page() -> None:
         assert (len(page["deliveries"]), page["more"]) == (COUNT, False)
 
 
+def test_tokens_are_paged() -> None:
+    with receiver("--http") as running:
+        for number in range(COUNT):
+            running.post(f"/t{number}", b"small")
+        pages = []
+        for after in (0, 2, 4):
+            _, text = running.call_over_http("GET", f"/tokens?limit=2&after={after}")
+            pages.append(json.loads(text))
+        assert [[each["token"] for each in page["tokens"]] for page in pages] == [
+            ["t0", "t1"],
+            ["t2", "t3"],
+            ["t4"],
+        ]
+        assert [page["more"] for page in pages] == [True, True, False]
+        assert running.call_over_http("GET", "/tokens?limit=1001")[0] == 400
+
+
 async def _slow(request: web.Request) -> web.Response:
     await asyncio.sleep(4 * IDLE_S)  # what the test is about: a request that takes its time
     return json_response("done")

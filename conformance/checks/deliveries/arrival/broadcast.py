@@ -133,18 +133,20 @@ def the_body_is_the_data_that_was_sent(
                 exchanges=[broadcast],
                 deliveries=[delivery],
             )
-            yield (
-                judgement
-                if asks_for_form
-                else with_difference(judgement, delivery.body, data, same)
-            )
+            is_form = asks_for_form and is_sent_as_form(context.dialect)
+            yield with_difference(judgement, delivery.body, data, same, is_form=is_form)
+
+
+def is_sent_as_form(dialect: Dialect) -> bool:
+    """Whether an endpoint that asks for a form gets one."""
+    return dialect.delivery.form_body.value is FormEncoding.FORM
 
 
 def is_same_data(
     delivery: ReceivedDelivery, data: Any, dialect: Dialect, *, asks_for_form: bool
 ) -> bool:
     """Whether the body of a delivery is this data, in the form that its endpoint asks for."""
-    if asks_for_form and dialect.delivery.form_body.value is FormEncoding.FORM:
+    if asks_for_form and is_sent_as_form(dialect):
         members = parse_qsl(delivery.body.decode("latin-1"), keep_blank_values=True)
         return isinstance(data, dict) and sorted(members) == sorted(data.items())
     return same(exact(delivery.body), data)

@@ -82,6 +82,23 @@ def test_a_script_says_where_to_get_what_it_lacks_and_sends_nothing(
     assert not (commands / "calls").exists()
 
 
+def test_a_fetch_of_what_was_there_before_takes_a_uid_of_the_reader(commands: Path) -> None:
+    link = exchange("link", "getPortalLink", path={"portalLinkID": "l1"}, request_headers=KEY)
+    fetch = exchange("fetch", "getEndpoint", path={"endpointID": "e1"}, request_headers=KEY)
+    unknown = exchange(
+        "unknown", "getEndpoint", path={"endpointID": "none"}, request_headers=KEY, status=404
+    )
+    script = script_of(replace(finding(), exchanges=(link, fetch, unknown), deliveries=()))
+    refused = run(script, commands, VARIABLES)
+    assert "the uid of a portal link of the project; that of the run was l1" in refused.stderr
+    mine = {"HOOKPROOF_PORTAL_LINK_1": "my-link", "HOOKPROOF_ENDPOINT_2": "my-endpoint"}
+    assert run(script, commands, {**VARIABLES, **mine}).stderr == ""
+    first, second, third = (commands / "calls").read_text().splitlines()
+    assert "/portal-links/my-link " in first
+    assert "/endpoints/my-endpoint " in second
+    assert "/endpoints/none " in third
+
+
 def test_the_steps_say_what_they_are_for(created_and_fetched: Finding) -> None:
     script = script_of(created_and_fetched)
     assert "# acts: createEndpoint, which was answered 201" in script

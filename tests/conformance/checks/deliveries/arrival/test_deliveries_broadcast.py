@@ -162,6 +162,30 @@ def test_an_endpoint_that_asks_for_a_form_gets_the_members_as_a_form() -> None:
     assert body_verdict({"a": "x y"}, '{"a":"x y"}', content_type=FORM) == {"6-12": FAIL}
 
 
+@pytest.mark.parametrize(
+    ("body", "place", "where"),
+    [
+        ("b=&a=x+z", (3, 8), "from byte 4 of the body on"),
+        ("a=x+y&a=x+y", (6, 11), "from byte 7 of the body on"),
+        ("a=x+y", (5, 5), "from the end of the body, byte 5 on"),
+        ('{"a":"x y"}', (0, 11), "from byte 1 of the body on"),
+    ],
+)
+def test_a_form_with_other_members_says_from_which_byte_on(
+    body: str, place: tuple[int, int], where: str
+) -> None:
+    asking = destination(content_type=FORM)
+    broadcasts = observed(
+        PayloadBroadcasts,
+        asking,
+        sent(event(), asking, body=body.encode()),
+        exchanges=[broadcast(event(), data={"a": "x y", "b": ""})],
+    )
+    (judgement,) = the_body_is_the_data_that_was_sent(broadcasts, context())
+    assert judgement.marks.body == place
+    assert judgement.actual.endswith(f"; {where}")
+
+
 def declared(header: str, **settings: str) -> dict[str, Verdict]:
     where = destination(**settings)
     broadcasts = observed(
