@@ -1,7 +1,7 @@
 """The command `hookproof doctor`."""
 
-import asyncio
 import os
+from functools import partial
 from typing import Any
 
 import click
@@ -11,6 +11,7 @@ from hookproof.conformance.target.command_options import flags_of, target_option
 from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.file import target_from
 from hookproof.process.exit_codes import CommandError, ExitCode
+from hookproof.process.stop_signals import run_until_stopped
 from hookproof.process.terminal_text import message_text, printable, without_passwords
 from hookproof.receiver.client.child_process import ChildFailed
 
@@ -29,7 +30,8 @@ def doctor(context: click.Context, /, **options: Any) -> None:
     if flags.url is None and flags.file is None:
         raise click.UsageError("give the target's URL, or --target", context)
     try:
-        code = asyncio.run(report_examination(target_from(flags, os.environ)))
+        target = target_from(flags, os.environ)
+        code = run_until_stopped(partial(report_examination, target))
     except (CommandError, ChildFailed) as refusal:
         click.echo(f"hookproof doctor: {message_text(str(refusal))}", err=True)
         code = ExitCode(refusal.exit_code or ExitCode.INTERNAL_ERROR)

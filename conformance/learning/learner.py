@@ -5,6 +5,7 @@ whose evidence is judged under each answer that is possible.
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final, TypeVar
 
 from hookproof.conformance.learning.deliveries.learning import (
@@ -32,6 +33,7 @@ from hookproof.conformance.target.environment import open_environment
 from hookproof.conformance.target.pacing import LimitedForGood
 from hookproof.conformance.target.preflight import with_fresh_projects
 from hookproof.process.exit_codes import CommandError, ExitCode
+from hookproof.process.stop_signals import run_until_stopped
 from hookproof.spec.dialect.model import Dialect
 from hookproof.target.hooks.removable_endpoints import AFTER_RUN, REMOVE
 
@@ -82,7 +84,7 @@ def learn_target(
     session = ProbeSession(target=target, answers=answers)
     interrupted = False
     try:
-        asyncio.run(_learn(session, profile, note))
+        run_until_stopped(partial(_learn, session, profile, note))
     except KeyboardInterrupt:
         interrupted = True
         if not answers.is_seen(KEY_FORMAT):

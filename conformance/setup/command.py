@@ -1,10 +1,10 @@
 """The command `hookproof init`: ask what testing a server takes, and write it down."""
 
-import asyncio
 import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,6 +30,7 @@ from hookproof.conformance.target.command_options import address_options, flags_
 from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.file import named_dialect, target_from
 from hookproof.process.exit_codes import CommandError, ExitCode
+from hookproof.process.stop_signals import run_until_stopped
 from hookproof.process.written_file import FileNotWritten, write_file
 from hookproof.receiver.http.address import Address, listener_names
 from hookproof.receiver.http.authority import (
@@ -99,12 +100,12 @@ def init(context: click.Context, /, **options: Any) -> None:
         target = setup.target(options)
         learns = setup.learns(options["learn"])
         setup.allow_writing(learns=learns)
-        target = asyncio.run(_with_key_format(target))
+        target = run_until_stopped(partial(_with_key_format, target))
         code = setup.examine(target, learns=learns)
         if learns:
             learned = setup.learn(target, Profile[options["profile"].upper()])
             if code is not ExitCode.CONFORMS:
-                code = asyncio.run(report_examination(learned))
+                code = run_until_stopped(partial(report_examination, learned))
         setup.write(target, learned=learns)
     except CommandError as error:
         click.echo(f"hookproof init: {error}", err=True)
@@ -180,7 +181,7 @@ class _Setup:
         """Examine the target, and go on despite what is wrong only if that is agreed to, or if it
         may be for a dialect that is not known yet.
         """
-        code = asyncio.run(report_examination(target))
+        code = run_until_stopped(partial(report_examination, target))
         if code is ExitCode.CONFORMS:
             return code
         if code is ExitCode.UNREACHABLE or not (self.asks or learns):

@@ -5,18 +5,20 @@ something else, and `held_back` lets the command finish what takes a moment. No 
 between the two: one that was held back before a `calling` block is called there.
 """
 
+import asyncio
 import atexit
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from types import FrameType
-from typing import Final
+from typing import Any, Final, TypeVar
 
 STOPPING: Final = (signal.SIGTERM, signal.SIGHUP)
 
 Handler = Callable[[int, FrameType | None], object]
+_Result = TypeVar("_Result")
 
 
 def end_as_by_interrupt() -> None:
@@ -64,6 +66,34 @@ def calling(act: Callable[[], object]) -> AbstractContextManager[None]:
 def calling_each_time(act: Callable[[], object]) -> AbstractContextManager[None]:
     """Let every interrupt within the block call `act`, otherwise as `calling`."""
     return _interrupts_handled_by(lambda _number, _frame: act())
+
+
+def run_until_stopped(main: Callable[[], Coroutine[Any, Any, _Result]]) -> _Result:
+    """What a coroutine returns; the first interrupt cancels it and raises KeyboardInterrupt.
+
+    As asyncio.run, which leaves a traceback where an interrupt comes while it makes its loop.
+    """
+    interrupted = threading.Event()
+    running: list[asyncio.Task[Any]] = []
+
+    def interrupt() -> None:
+        interrupted.set()
+        for task in running:
+            task.get_loop().call_soon_threadsafe(task.cancel)
+
+    async def run() -> _Result:
+        running.extend(filter(None, [asyncio.current_task()]))
+        if interrupted.is_set():
+            raise asyncio.CancelledError
+        return await main()
+
+    with calling(interrupt):
+        try:
+            return asyncio.run(run())
+        except asyncio.CancelledError:
+            if not interrupted.is_set():
+                raise
+    raise KeyboardInterrupt
 
 
 def held_back() -> AbstractContextManager[None]:

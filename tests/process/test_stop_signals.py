@@ -1,12 +1,18 @@
 """SIGTERM and SIGHUP end a command as ctrl-C does, unless they are ignored."""
 
+import asyncio
 import signal
 import subprocess
 import sys
 
 import pytest
 
-from hookproof.process.stop_signals import calling, calling_each_time, held_back
+from hookproof.process.stop_signals import (
+    calling,
+    calling_each_time,
+    held_back,
+    run_until_stopped,
+)
 
 INTERRUPTED = 130
 
@@ -99,6 +105,50 @@ def test_every_interrupt_calls_what_is_to_be_called_each_time() -> None:
         signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)
     assert len(called) == 2
+
+
+def test_an_interrupt_while_the_loop_is_made_runs_nothing_and_leaves_nothing_open(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[asyncio.AbstractEventLoop] = []
+    begun: list[str] = []
+
+    class InterruptedLoop(asyncio.SelectorEventLoop):
+        def __init__(self) -> None:
+            signal.raise_signal(signal.SIGINT)
+            super().__init__()
+            made.append(self)
+
+    async def work() -> None:
+        begun.append("work")
+
+    monkeypatch.setattr(asyncio, "new_event_loop", InterruptedLoop)
+    monkeypatch.setattr(asyncio.events, "new_event_loop", InterruptedLoop)
+    with pytest.raises(KeyboardInterrupt):
+        run_until_stopped(work)
+    assert begun == []
+    assert [loop.is_closed() for loop in made] == [True]
+
+
+def test_an_interrupt_cancels_what_runs_and_a_result_is_returned() -> None:
+    cleaned_up: list[str] = []
+
+    async def waits() -> None:
+        signal.raise_signal(signal.SIGINT)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cleaned_up.append("waits")
+
+    async def returns() -> int:
+        return 7
+
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        run_until_stopped(waits)
+    assert cleaned_up == ["waits"]
+    assert run_until_stopped(returns) == 7
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 # A command that is stopped at its very end, when its exit code stands.
