@@ -50,6 +50,8 @@ CHILDREN_END_WITHIN_S: Final = 60.0
 # What a command may take to end whose work was done when the signal came.
 GRACE_S: Final = 5.0
 PROJECT: Final = "p1"
+# In characters: what is shown of a log, which is gone with its folder.
+MOST_SHOWN: Final = 4000
 # What Python says where an interrupt comes before it runs anything of ours; it ends with 1 then.
 NOT_YET_OURS: Final = "init_import_site"
 
@@ -208,8 +210,8 @@ class Kills:
         problems += command.wrong(stopped)
         if stopped.has_lost_the_signal and not command.is_server:
             problems.append(f"the signal was lost: it ended {after_s:.1f} s later with {code}")
-        if code >= 0 and "Traceback" in log_of(temporary).read_text():
-            problems.append(f"there is a traceback in {log_of(temporary)}")
+        if code >= 0 and "Traceback" in (log := log_of(temporary).read_text()):
+            problems.append(f"there is a traceback: {log[-MOST_SHOWN:]}")
         if number is signal.SIGKILL:
             problems += self._next_run(command, out, temporary)
         problems += [f"{path} is left" for path in left_files(out, temporary)]
