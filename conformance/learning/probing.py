@@ -4,6 +4,7 @@ Each learns from requests of its own. What it leaves behind are disabled endpoin
 and some events.
 """
 
+from hookproof.conformance.learning.error_bodies import read_error_bodies
 from hookproof.conformance.learning.probes.access import (
     find_key_format,
     probe_key_scope,
@@ -27,7 +28,6 @@ from hookproof.conformance.learning.probes.portal_links import probe_portal_link
 from hookproof.conformance.learning.probes.refusals import (
     probe_refusals,
     probe_unlisted_fields,
-    read_error_body,
 )
 from hookproof.conformance.learning.probes.representation import (
     probe_other_secret,
@@ -68,4 +68,4 @@ async def probe_api(session: ProbeSession) -> None:
         await probe_size_limit(session)
         await probe_active_endpoint(session)
     read_forms(session)
-    read_error_body(session)
+    read_error_bodies(session)

@@ -55,6 +55,8 @@ class ProbeSession:
     hook_failures: HookFailures = field(default_factory=HookFailures)
     # The refusals of an identifier that no resource has, by operation.
     unknown_resources: dict[str, Exchange] = field(default_factory=dict)
+    # The refusals whose reason is known, by the field that has their status.
+    refusals: dict[str, list[Exchange]] = field(default_factory=dict)
     _client: ApiClient | None = None
     _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
     _words: int = 0
