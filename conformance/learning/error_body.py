@@ -42,9 +42,7 @@ def own_template(body: Mapping[str, Any]) -> dict[str, Any]:
     The first of its texts is the message, and every other may be any text; a number is left out.
     """
     words = iter((MESSAGE,))
-    return {
-        name: _any_text(value, words) for name, value in body.items() if not _is_number(value)
-    }
+    return {name: _any_text(value, words) for name, value in body.items() if not _is_number(value)}
 
 
 def _any_text(value: Any, words: Iterator[str]) -> Any:

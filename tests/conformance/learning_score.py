@@ -29,6 +29,8 @@ from hookproof.spec.dialect.vocabulary import (
 from hookproof.spec.dialect.zero_timeout import least_http_timeout
 
 ONE_SECRET = (SigningSecrets.NEWEST, SigningSecrets.OLDEST)
+# As many as two rolls lead to.
+SIGNATURES = 3
 # By how much a learned time may be longer than the true one, in seconds, or as a share.
 LONGER = 1.0
 
@@ -93,11 +95,20 @@ def _at_least(learned: Any, true: Any, _dialect: Dialect) -> bool:
     return bool(true <= learned <= true + LONGER)
 
 
-def _first_labels(learned: Any, true: Any, _dialect: Dialect) -> bool:
+def _labels(name: str) -> Callable[[Any, Any, Dialect], bool]:
     """The last label is that of all further signatures, and may count them."""
-    counted = [label.replace("{n}", str(place)) for place, label in enumerate(true, start=1)]
-    further = [true[-1].replace("{n}", str(n)) for n in range(len(true) + 1, len(learned) + 1)]
-    return list(learned) == [*counted, *further][: len(learned)]
+
+    def rule(learned: Any, true: Any, dialect: Dialect) -> bool:
+        one = getattr(dialect.signatures, name).secrets in ONE_SECRET
+        count = 1 if one else SIGNATURES
+        return _first_labels(learned, count) == _first_labels(true, count)
+
+    return rule
+
+
+def _first_labels(versions: Any, count: int) -> list[str]:
+    labels = [*versions, *([versions[-1]] * count if versions else ())]
+    return [label.replace("{n}", str(place)) for place, label in enumerate(labels[:count], 1)]
 
 
 def _prefixes(learned: Any, true: Any, _dialect: Dialect) -> bool:
@@ -220,8 +231,8 @@ RULES: Mapping[str, Callable[[Any, Any, Dialect], bool]] = {
     "retry.jitter": _at_least,
     "retry.retry_after": _retry_after,
     "delivery.visible_within_s": _at_least,
-    "signatures.simple.versions": _first_labels,
-    "signatures.advanced.versions": _first_labels,
+    "signatures.simple.versions": _labels("simple"),
+    "signatures.advanced.versions": _labels("advanced"),
     "signatures.simple.separator": _format_separator("simple"),
     "signatures.advanced.separator": _format_separator("advanced"),
 }

@@ -1,8 +1,8 @@
 """Gathers deliveries to learn from: endpoints that differ in one thing, and events for all of them.
 
-In order: how soon a new endpoint receives; one endpoint for each question; a burst of events; a
-roll of secrets; two events later. Endpoints that always fail are created one by one between the
-events, so that they differ in how many they get.
+In order: how soon a new endpoint receives; one endpoint for each question; a burst of events; two
+rolls of secrets with an event after each; two events later. Endpoints that always fail are created
+one by one between the events, so that they differ in how many they get.
 """
 
 import asyncio
@@ -54,7 +54,9 @@ LATER_S: Final = 5.0
 # How slow the endpoint with http_timeout 0 is.
 SLOW_S: Final = 2.0
 BURST: Final = 3
-EVENTS: Final = 6
+# Three signatures show whether their labels are counted.
+ROLLS: Final = 2
+EVENTS: Final = 7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,8 +66,8 @@ class GatheredDeliveries:
     `visits` are the methods of the requests that came before any event, to an endpoint that accepts
     them and to one that refuses them; the second is empty if there is no such endpoint.
     `redirected` are the requests that came to where an endpoint redirects its deliveries. `secrets`
-    has for each of the two formats the secret before the roll, and that after it;
-    `rolled_after` is how many events were sent before the roll, `ended_at` the monotonic time at
+    has for each of the two formats the secret before the rolls, and that after each of them;
+    `rolled_after` is how many events were sent before each roll, `ended_at` the monotonic time at
     which all was read.
     """
 
@@ -74,7 +76,7 @@ class GatheredDeliveries:
     visits: tuple[tuple[str, ...], tuple[str, ...]]
     redirected: tuple[ReceivedDelivery, ...]
     secrets: dict[str, tuple[str, ...]]
-    rolled_after: int
+    rolled_after: tuple[int, ...]
     ended_at: float
 
     @property
@@ -111,15 +113,17 @@ async def gather_deliveries(
     for number in range(BURST):
         await _broadcast_beside_failing(delivery, number, visible_s, quick=quick)
     await _all_signed(delivery)
-    rolled_after = len(delivery.events)
     if try_words:
         await words.listen_for_assertions()
-    secrets = {name: await _rolled(delivery, name, given) for name, given in secrets.items()}
-    await _broadcast_beside_failing(delivery, BURST, visible_s, quick=quick)
-    await _all_signed(delivery)
+    rolled_after: list[int] = []
+    for number in range(BURST, BURST + ROLLS):
+        rolled_after.append(len(delivery.events))
+        secrets = {name: await _rolled(delivery, name, given) for name, given in secrets.items()}
+        await _broadcast_beside_failing(delivery, number, visible_s, quick=quick)
+        await _all_signed(delivery)
     if not quick:
         await asyncio.sleep(LATER_S)
-        for number in range(BURST + 1, EVENTS):
+        for number in range(BURST + ROLLS, EVENTS):
             await _broadcast_beside_failing(delivery, number, visible_s, quick=quick)
         if try_words:
             await words.read()
@@ -131,7 +135,7 @@ async def gather_deliveries(
         visits=visits,
         redirected=await delivery.receiver.deliveries(location.token, count=0, timeout_s=0.0),
         secrets=secrets,
-        rolled_after=rolled_after,
+        rolled_after=tuple(rolled_after),
         ended_at=time.monotonic(),
     )
 

@@ -96,14 +96,12 @@ def _read_signatures(answers: LearnedAnswers, gathered: GatheredDeliveries) -> N
             DeliveryWithSecrets(
                 delivery=delivery,
                 event_id=event.uid,
-                secrets=secrets[:1] if number < gathered.rolled_after else secrets,
+                secrets=secrets[: 1 + sum(rolled <= number for rolled in gathered.rolled_after)],
             )
             for number, event in enumerate(gathered.events)
             for delivery in listener.of(event)[:1]
         ]
-        # The first before the roll, and the first after it.
-        chosen = [*signed[:1], *signed[gathered.rolled_after :][:1]]
-        read_format(answers, name, chosen)
+        read_format(answers, name, signed)
     advanced = "signatures.advanced.separator"
     if answers.is_seen(advanced) and not answers.is_seen("signatures.simple.separator"):
         answers.see(

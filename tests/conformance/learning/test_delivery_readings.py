@@ -89,7 +89,7 @@ def read(
         visits=visits,
         redirected=tuple(redirected),
         secrets={gathering.SIMPLE: (), gathering.ADVANCED: ()},
-        rolled_after=3,
+        rolled_after=(3,),
         ended_at=ended_at,
     )
     answers = LearnedAnswers("undecided", load_dialect("undecided"))

@@ -73,6 +73,19 @@ def test_answers_that_differ_by_operation_or_look_like_others(tmp_path: Path) ->
     assert found == right(**answers)
 
 
+def test_refusals_with_bodies_of_their_own_and_one_of_several_fields(tmp_path: Path) -> None:
+    answers: dict[str, Any] = {
+        "errors__bodies": {
+            "missing_key": {"denied": "{message}", "help": "{any}"},
+            "method_not_allowed": None,
+        },
+        "requests__create_broadcast_event_requires": [],
+        "requests__create_broadcast_event_requires_one_of": ["data", "event_type"],
+        "requests__update_portal_link_requires_one_of": [],
+    }
+    assert scored(tmp_path, Profile.QUICK, **answers) == right(**answers)
+
+
 def test_a_redirect_that_is_followed(tmp_path: Path) -> None:
     answers = {"retry__redirect": "followed", "delivery__creation_visit": "any"}
     found = scored(tmp_path, Profile.STANDARD, **answers)
