@@ -301,6 +301,7 @@ HIDDEN: Mapping[str, Callable[[Dialect], bool]] = {
         not d.requests.create_broadcast_event_requires_one_of
     ),
     "errors.bodies": lambda d: not d.errors.bodies,
+    "errors.body_too_large": lambda d: d.requests.size_limit is None,
     "requests.roll_without_body": lambda d: bool(d.requests.expire_endpoint_secret_requires),
     "requests.update_left_out": lambda d: (
         {"owner_id", "can_manage_endpoint"} <= set(d.requests.update_portal_link_requires)

@@ -137,6 +137,9 @@ async def probe_size_limit(session: ProbeSession) -> None:
             largest,
             shown_by=f"{largest} bytes are read, {smallest_refused} are refused",
         )
+    elif largest:
+        shown_by = f"{largest} bytes are read, the most that were tried"
+        answers.see("requests.size_limit", None, shown_by=shown_by)
     else:
         answers.miss("requests.size_limit", NOT_FOUND)
 

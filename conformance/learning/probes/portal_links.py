@@ -162,7 +162,7 @@ class _LinkProbe:
     async def left_out(self) -> None:
         """Whether an update keeps the fields that it leaves out."""
         answers, field = self._session.answers, "requests.update_left_out"
-        needed = answers.value(FIELDS[0]) or []
+        needed = [*(answers.value(FIELDS[0]) or []), *(answers.value(ONE_OF) or [])]
         optional = [name for name in ("owner_id", "can_manage_endpoint") if name not in needed]
         if not optional:
             answers.miss(field, "an update needs every field that could be left out")

@@ -66,11 +66,14 @@ def test_answers_that_differ_by_operation_or_look_like_others(tmp_path: Path) ->
         "representation__expired_secrets": "left_out",
         "representation__masked": ["authentication.basic_auth.password"],
         "representation__mask": "(hidden)",
+        "requests__size_limit": None,
     }
-    # Without a limit half a body of any size is refused as what it is.
-    found = scored(tmp_path, Profile.QUICK, **answers, requests__size_limit=None)
-    assert found.pop("requests.size_limit")[0] is Outcome.OPEN
-    assert found == right(**answers)
+    assert scored(tmp_path, Profile.QUICK, **answers) == right(**answers)
+
+
+def test_an_endpoint_that_is_late_to_receive_is_waited_for(tmp_path: Path) -> None:
+    found = scored(tmp_path, Profile.QUICK, delivery__visible_within_s=3.4)
+    assert found["delivery.visible_within_s"][0] is Outcome.RIGHT
 
 
 def test_refusals_with_bodies_of_their_own_and_one_of_several_fields(tmp_path: Path) -> None:
