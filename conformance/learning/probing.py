@@ -11,7 +11,12 @@ from hookproof.conformance.learning.probes.access import (
     probe_keys,
 )
 from hookproof.conformance.learning.probes.authentication import probe_authentication
-from hookproof.conformance.learning.probes.bounds import probe_number_bounds, probe_size_limit
+from hookproof.conformance.learning.probes.bounds import (
+    probe_nesting,
+    probe_number_bounds,
+    probe_size_limit,
+    probe_text_lengths,
+)
 from hookproof.conformance.learning.probes.broadcasts import probe_broadcasts
 from hookproof.conformance.learning.probes.endpoints import (
     probe_active_endpoint,
@@ -61,10 +66,12 @@ async def probe_api(session: ProbeSession) -> None:
         await probe_number_bounds(session, created)
     await probe_portal_link(session, links, created)
     await probe_broadcasts(session)
+    await probe_nesting(session)
     await probe_optional_requests(session, created)
     await probe_endpoint_urls(session)
     if created is not None:
         await probe_authentication(session)
+        await probe_text_lengths(session)
         await probe_size_limit(session)
         await probe_active_endpoint(session)
     read_forms(session)

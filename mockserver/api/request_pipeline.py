@@ -22,6 +22,7 @@ from hookproof.mockserver.api.serialization.request_body import (
     MalformedBody,
     decode_json,
     decode_json_around,
+    depth,
 )
 from hookproof.mockserver.api.service import Handler, OperationCall, OperationResult
 from hookproof.mockserver.store.database import Database
@@ -88,6 +89,8 @@ class RequestPipeline:
         }
         if rules.roll_without_body.prefers(Acceptance.REFUSED):
             self._optional_bodies.discard("expireEndpointSecret")
+        deepest = rules.nesting_maximum
+        self._deepest = deepest.value if deepest.decided else None
         self._takes_undeclared = rules.undeclared_body.prefers(Acceptance.TAKEN)
 
     async def answer(self, request: BaseRequest) -> ApiResponse:
@@ -155,6 +158,8 @@ class RequestPipeline:
         problems = self._problems(operation_id, value)
         if problems:
             raise self._errors.invalid("; ".join(map(str, problems)))
+        if payload is not None and self._deepest is not None and depth(payload) > self._deepest:
+            raise self._errors.invalid(f"/data is nested more than {self._deepest} levels deep")
         return value, payload
 
     def _problems(self, operation_id: str, value: Any) -> Sequence[SchemaProblem]:

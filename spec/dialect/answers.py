@@ -26,6 +26,7 @@ MAY_STAY_UNDECIDED: Final = (
     "requests.roll_without_body",
     "requests.undeclared_body",
     "requests.other_data",
+    "requests.nesting_maximum",
     "requests.url_addresses",
     "requests.url_other_ports",
     "requests.url_user_information",

@@ -83,9 +83,10 @@ def outcome(fault: Fault, profile: Profile) -> tuple[bool, str]:
         ) as addresses,
     ):
         learned = learn(folder, addresses["api"], profile)
-        judged = verdict(folder, "learned/dialect.yaml", *fault.violates, profile=Profile.STANDARD)
-    if judged == "exit 1":
-        return True, ""
+        for tried in (Profile.QUICK, Profile.STANDARD):
+            judged = verdict(folder, "learned/dialect.yaml", *fault.violates, profile=tried)
+            if judged == "exit 1":
+                return True, ""
     return False, f"{judged} {folder} {', '.join(answers_in_question(fault, learned.answers))}"
 
 

@@ -41,9 +41,10 @@ STATUS_OF: Final = {
     Mistake.PATH: ("7-6", "unknown_path"),
     Mistake.TOO_LARGE: ("8-14", "body_too_large"),
     Mistake.BEYOND: ("8-17", "invalid_value"),
+    Mistake.TOO_LONG: ("8-28", "invalid_value"),
 }
 # The mistakes that are beyond a bound of the dialect.
-BEYOND_BOUNDS: Final = frozenset({Mistake.TOO_LARGE, Mistake.BEYOND})
+BEYOND_BOUNDS: Final = frozenset({Mistake.TOO_LARGE, Mistake.BEYOND, Mistake.TOO_LONG})
 
 
 # What stack traces of common languages look like.
