@@ -245,7 +245,6 @@ NEVER = frozenset(
         "retry.retry_after_maximum_s",
         "delivery.both_contacts",
         "requests.service_assigned",
-        "requests.expiration_minimum",
         "delivery.further_reserved_headers",
         "representation.no_value_of",
         "representation.identifier_of",

@@ -67,6 +67,9 @@ def test_answers_that_differ_by_operation_or_look_like_others(tmp_path: Path) ->
         "representation__masked": ["authentication.basic_auth.password"],
         "representation__mask": "(hidden)",
         "requests__size_limit": None,
+        "requests__text_maximum_of": {"name": 255, "event_type": 77},
+        "requests__nesting_maximum": 33,
+        "requests__expiration_minimum": None,
     }
     assert scored(tmp_path, Profile.QUICK, **answers) == right(**answers)
 
