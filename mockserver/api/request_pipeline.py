@@ -5,7 +5,7 @@ Start reading at `RequestPipeline.answer`.
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import unquote_plus
@@ -69,8 +69,11 @@ class RequestPipeline:
         journal: RequestJournal,
         pages: Mapping[str, DocsPage],
         routes: type[Routes] = Routes,
+        is_answered: Callable[[str], Awaitable[bool]] | None = None,
     ) -> None:
         self._contract = contract
+        # Whether the URL of a new endpoint answers, if that is a condition.
+        self._is_answered = is_answered
         self._handlers = {
             operation_id: handlers[operation_id] for operation_id in contract.operations
         }
@@ -136,7 +139,15 @@ class RequestPipeline:
             body=body,
             payload=payload,
         )
+        await self._require_answer(call)
         return self._perform(call)
+
+    async def _require_answer(self, call: OperationCall) -> None:
+        """Section 4.1: an endpoint may have to answer before it is created."""
+        if self._is_answered is None or call.operation.operation_id != "createEndpoint":
+            return
+        if not await self._is_answered(call.body["url"]):
+            raise self._errors.invalid("/url answers no request with a 2xx")
 
     def _to_response(self, result: OperationResult) -> ApiResponse:
         return ApiResponse(result.status, result.body)

@@ -18,6 +18,7 @@ MAY_STAY_UNDECIDED: Final = (
     "delivery.token_scheme",
     "delivery.both_contacts",
     "delivery.zero_http_timeout",
+    "delivery.failed_visit",
     "requests.header_text",
     "requests.client_certificate",
     "requests.partial_field_mapping",

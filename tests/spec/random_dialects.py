@@ -81,6 +81,7 @@ NEVER = {
     "delivery.own_events": True,
     "requests.url_addresses": "refused",
     "requests.url_other_ports": "refused",
+    "delivery.failed_visit": "refused",
 }
 
 # Answers that make sense together only, each group as it is in one dialect or here.

@@ -6,6 +6,7 @@ from hookproof.spec.dialect.groups.requests import FREE_TEXTS
 from hookproof.spec.dialect.model import Dialect
 
 NO_SIZE_LIMIT: Final = "The dialect has no size limit."
+NO_LONGEST: Final = "The dialect names no longest texts."
 NO_DEEPEST: Final = "The dialect has no deepest nesting."
 NO_LARGEST_PAGE: Final = "The dialect has no largest page."
 

@@ -23,12 +23,14 @@ from hookproof.conformance.learning.deliveries.gathering import (
     SHORT_WINDOW,
     SIMPLE,
     SLOW_S,
+    VISITED,
     ZERO_TIMEOUT,
     GatheredDeliveries,
 )
 from hookproof.conformance.learning.deliveries.listener import Listener
 from hookproof.conformance.learning.deliveries.retry_readings import read_retries
 from hookproof.conformance.learning.learned_answers import LearnedAnswers
+from hookproof.conformance.learning.probes.endpoints import FAILED_VISIT
 from hookproof.conformance.learning.signatures.reading import DeliveryWithSecrets, read_format
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.dialect.vocabulary import (
@@ -71,6 +73,10 @@ def _read_visits(answers: LearnedAnswers, gathered: GatheredDeliveries, place: s
     """The methods with which new endpoints are tried: further ones come where one is refused."""
     field = "delivery.creation_visit"
     accepted, refused = gathered.visits
+    if not refused:
+        answers.miss(FAILED_VISIT, "new endpoints are not visited")
+    elif VISITED in gathered.listeners:
+        answers.see(FAILED_VISIT, "taken", shown_by=place)
     fitting = [
         visit
         for visit in CreationVisit

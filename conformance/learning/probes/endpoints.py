@@ -21,6 +21,7 @@ INTRICATE: Final = frozenset({"authentication", "mtls_client_cert", "secret", "i
 # Beyond this no number is tried as the smallest one.
 LARGEST_LEAST: Final = 1 << 12
 REQUIRES: Final = "requests.create_endpoint_requires"
+FAILED_VISIT: Final = "delivery.failed_visit"
 UNSEEN: Final = "every creation of an endpoint was refused; a success of one would show it"
 
 # Sends a request with a number in one of its fields.
@@ -32,6 +33,21 @@ async def probe_creation(session: ProbeSession) -> Exchange | None:
     schema = session.contract.operations[CREATE].body_schema or {}
     untried = INTRICATE.union(session.answers.extended.requests.service_assigned)
     every = [name for name in schema.get("properties", {}) if name not in untried]
+    created = await _create(session, every)
+    if created is None and session.answering_url and session.target.receiver.can_be_trusted:
+        # What has to answer a visit may be all that is wrong with these endpoints.
+        session.answers.see(FAILED_VISIT, "refused", shown_by=session.exchanges[-1])
+        created = await _create(session, every)
+        if created is None:
+            session.answers.forget(FAILED_VISIT, UNSEEN)
+    if created is None:
+        session.answers.miss(REQUIRES, UNSEEN)
+        session.endpoint_fields = ()
+    return created
+
+
+async def _create(session: ProbeSession, every: Sequence[str]) -> Exchange | None:
+    """An endpoint with the usual fields, or with all of them; None if both are refused."""
     for fields in (CORE, every):
         session.endpoint_fields = tuple(fields)
         created = await session.call(CREATE, f"with {', '.join(fields)}", body=session.endpoint())
@@ -39,8 +55,6 @@ async def probe_creation(session: ProbeSession) -> Exchange | None:
             session.endpoint_fields = await _required(session, fields, created)
             _read_creation(session, created)
             return created
-    session.answers.miss(REQUIRES, UNSEEN)
-    session.endpoint_fields = ()
     return None
 
 

@@ -90,6 +90,17 @@ class EndpointUrlTried(RequestTried):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnansweredVisit(RequestTried):
+    """The creation of an endpoint whose URL answers every visit with a 500, and of one whose URL
+    answers with a 200.
+    """
+
+    @property
+    def answered(self) -> Exchange | None:
+        return self.exchange("answered")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RateLimitOfZero(RequestTried):
     """The creation of an endpoint with a rate_limit of 0."""
 

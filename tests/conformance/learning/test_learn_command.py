@@ -129,6 +129,6 @@ def test_a_hook_that_fails_leaves_what_deliveries_would_show_open(tmp_path: Path
     assert "✓ representation.identifier: ulid" in done.out
     assert sorted(path.name for path in (tmp_path / "hookproof").iterdir()) == [
         ".hookproof",
-            "dialect.yaml",
+        "dialect.yaml",
         "learned.html",
     ]

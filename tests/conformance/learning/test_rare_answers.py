@@ -74,6 +74,15 @@ def test_answers_that_differ_by_operation_or_look_like_others(tmp_path: Path) ->
     assert scored(tmp_path, Profile.QUICK, **answers) == right(**answers)
 
 
+def test_a_url_that_has_to_answer_before_an_endpoint_is_created(tmp_path: Path) -> None:
+    answers = {
+        "delivery__creation_visit": "head_get_post",
+        "delivery__failed_visit": "refused",
+        "requests__create_endpoint_requires": ["url"],
+    }
+    assert scored(tmp_path, Profile.QUICK, **answers) == right(**answers)
+
+
 def test_an_endpoint_that_is_late_to_receive_is_waited_for(tmp_path: Path) -> None:
     found = scored(tmp_path, Profile.QUICK, delivery__visible_within_s=3.4)
     assert found["delivery.visible_within_s"][0] is Outcome.RIGHT

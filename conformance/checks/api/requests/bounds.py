@@ -3,7 +3,12 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from hookproof.conformance.checks.support.bounds import NO_DEEPEST, NO_SIZE_LIMIT, bounds
+from hookproof.conformance.checks.support.bounds import (
+    NO_DEEPEST,
+    NO_LONGEST,
+    NO_SIZE_LIMIT,
+    bounds,
+)
 from hookproof.conformance.checks.support.refusal import is_refused_as_invalid, refusal_beside
 from hookproof.conformance.checks.support.success import success_of
 from hookproof.conformance.model.check_registry import CheckContext, check
@@ -61,6 +66,8 @@ def what_lies_within_the_bounds_is_taken(
     tried = request.tried
     if context.dialect.requests.size_limit is None:
         yield not_applicable("8-15", NO_SIZE_LIMIT)
+    if not context.dialect.requests.text_maximum_of:
+        yield not_applicable("8-27", NO_LONGEST)
     if tried is not None:
         context.require_same_rules("requests at the edge of what is allowed", bounds)
         require_sent_in_time(tried, context)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from hookproof.conformance.checks.support.bounds import NO_SIZE_LIMIT, bounds
+from hookproof.conformance.checks.support.bounds import NO_LONGEST, NO_SIZE_LIMIT, bounds
 from hookproof.conformance.checks.support.refusal import refusal_with
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import NOT_JSON, Exchange
@@ -141,6 +141,8 @@ def a_mistake_is_refused_with_the_dialects_status(
     tried = request.tried
     if context.dialect.requests.size_limit is None:
         yield not_applicable("8-14", NO_SIZE_LIMIT)
+    if not context.dialect.requests.text_maximum_of:
+        yield not_applicable("8-28", NO_LONGEST)
     if tried is not None:
         if request.mistake in BEYOND_BOUNDS:
             context.require_same_rules("requests beyond what is allowed", bounds)

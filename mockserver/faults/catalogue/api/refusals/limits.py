@@ -1,9 +1,11 @@
-"""Limits of texts and of nested data that are others than the dialect's."""
+"""Conditions of texts, nested data and URLs that are others than the dialect's."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from hookproof.mockserver.api.handlers.endpoints import visits_first
 from hookproof.mockserver.api.request_pipeline import RequestPipeline
+from hookproof.mockserver.api.service import OperationCall
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.altered_validation import AlteredValidation, Schema
 from hookproof.mockserver.faults.support.misread_dialect import misread_group
@@ -71,3 +73,16 @@ class DeeperDataTaken(OtherNesting):
     """Data is accepted that is nested more deeply than the dialect allows."""
 
     by = 1
+
+
+@fault(
+    "4.1-18",
+    seen="a status that nobody looks at",
+    shows_in=["endpoint_urls"],
+    where=lambda dialect: visits_first(dialect.delivery),
+)
+class UnansweredVisitTaken(RequestPipeline):
+    """An endpoint is created although its URL answers no visit with a 2xx."""
+
+    async def _require_answer(self, call: OperationCall) -> None:
+        return
