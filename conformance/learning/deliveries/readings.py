@@ -271,14 +271,27 @@ def _read_rate_limit(answers: LearnedAnswers, gathered: GatheredDeliveries) -> N
     elif gaps and any(gap < SHORT * HELD for gap in _sent_apart(gathered)):
         unit, held = TimeUnit.SECONDS, first
     else:
-        answers.miss(
-            field,
-            f"of {len(gathered.events)} events {len(first)} were delivered within"
-            f" {LATER_S:g} s, which shows no unit",
-        )
+        _assume_long_unit(answers, gathered, len(first))
         return
     answers.see(field, unit.value, shown_by=place, count=len(first))
     _read_excess(answers, gathered, short if unit is TimeUnit.SECONDS else long)
+
+
+def _assume_long_unit(
+    answers: LearnedAnswers, gathered: GatheredDeliveries, delivered: int
+) -> None:
+    """A single delivery, though events came for longer than some seconds, excludes the short
+    units.
+    """
+    field = "delivery.rate_limit_unit"
+    reason = (
+        f"of {len(gathered.events)} events {delivered} were delivered within {LATER_S:g} s, which"
+        " shows no unit"
+    )
+    if delivered == 1 and sum(_sent_apart(gathered)) > LATER_S:
+        answers.assume(field, TimeUnit.MINUTES.value, f"{reason}; it is not one of the short ones")
+    else:
+        answers.miss(field, reason)
 
 
 def _read_excess(

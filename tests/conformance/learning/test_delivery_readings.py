@@ -22,7 +22,7 @@ from hookproof.conformance.learning.deliveries.listener import (
 )
 from hookproof.conformance.learning.deliveries.readings import read_deliveries
 from hookproof.conformance.learning.deliveries.retry_readings import read_tallies
-from hookproof.conformance.learning.learned_answers import LearnedAnswers
+from hookproof.conformance.learning.learned_answers import Certainty, LearnedAnswers
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.dialect.reader import load_dialect
 from tests.conformance.canned_evidence import NOW, exchange
@@ -204,6 +204,12 @@ def test_events_that_are_left_out_show_that_they_are_dropped() -> None:
     answers, _ = read({SHORT_WINDOW: limited(0.0, None, None, None, 6.0, None)})
     assert value(answers, "delivery.rate_limit_unit") == "seconds"
     assert value(answers, "delivery.excess") == "dropped"
+
+
+def test_a_single_delivery_in_all_the_time_excludes_the_short_units() -> None:
+    answers, _ = read({SHORT_WINDOW: limited(0.0, None, None, None, None, None)})
+    unit = answers.answer("delivery.rate_limit_unit")
+    assert (unit.certainty, unit.values) == (Certainty.ASSUMED, ("minutes",))
 
 
 def test_a_limit_that_does_not_hold_teaches_no_unit() -> None:
