@@ -44,6 +44,8 @@ from hookproof.spec.dialect.vocabulary import (
 HELD: Final = 0.9
 # A delivery that waited for its limit comes later than this, in seconds.
 LATE_S: Final = 0.6
+# No item has all of these.
+SEPARATORS: Final = (" ", ",", ";", "|")
 NUMBER: Final = re.compile(r"[0-9]{1,9}")
 
 
@@ -108,13 +110,21 @@ def _read_signatures(answers: LearnedAnswers, gathered: GatheredDeliveries) -> N
             for delivery in listener.of(event)[:1]
         ]
         read_format(answers, name, signed)
+    choose_separator(answers)
+
+
+def choose_separator(answers: LearnedAnswers) -> None:
+    """One signature has no separator: that of the advanced format, if it is no part of an item."""
+    field, item = "signatures.simple.separator", answers.value("signatures.simple.item")
+    if answers.is_seen(field) or not answers.is_seen("signatures.simple.item"):
+        return
     advanced = "signatures.advanced.separator"
-    if answers.is_seen(advanced) and not answers.is_seen("signatures.simple.separator"):
-        answers.see(
-            "signatures.simple.separator",
-            answers.value(advanced),
-            shown_by="as in the advanced format, since one signature has none",
-        )
+    known = [answers.value(advanced)] if answers.is_seen(advanced) else []
+    usual = answers.value(field)
+    chosen = next(each for each in (*known, usual, *SEPARATORS) if each not in item)
+    if chosen != usual:
+        reason = "one signature has none; it is no part of a signature with its label"
+        answers.assume(field, chosen, reason)
 
 
 def _read_headers(answers: LearnedAnswers, gathered: GatheredDeliveries) -> None:

@@ -20,7 +20,10 @@ from hookproof.conformance.learning.deliveries.listener import (
     Listener,
     SentEvent,
 )
-from hookproof.conformance.learning.deliveries.readings import read_deliveries
+from hookproof.conformance.learning.deliveries.readings import (
+    choose_separator,
+    read_deliveries,
+)
 from hookproof.conformance.learning.deliveries.retry_readings import read_tallies
 from hookproof.conformance.learning.learned_answers import Certainty, LearnedAnswers
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
@@ -227,3 +230,23 @@ def test_tallies_are_read_from_an_endpoint_that_always_fails(rate: int, meaning:
     assert value(answers, "representation.failure_rate") == meaning
     assert value(answers, "representation.event_count") == "reached"
     assert value(answers, "retry.deactivate_after") == 2
+
+
+@pytest.mark.parametrize(
+    ("item", "advanced", "chosen"),
+    [
+        ("{version},{signature}", ",", " "),
+        ("{version},{signature}", None, " "),
+        ("{version}={signature}", ";", ";"),
+        ("{signature}", None, ","),
+    ],
+)
+def test_the_separator_of_one_signature_is_no_part_of_it(
+    item: str, advanced: str | None, chosen: str
+) -> None:
+    answers = LearnedAnswers("undecided", load_dialect("undecided"))
+    answers.see("signatures.simple.item", item, shown_by="a delivery")
+    if advanced is not None:
+        answers.see("signatures.advanced.separator", advanced, shown_by="a delivery")
+    choose_separator(answers)
+    assert answers.value("signatures.simple.separator") == chosen
