@@ -20,9 +20,6 @@ from hookproof.conformance.checks.api.lists.parameters import (
     an_unreadable_parameter_is_refused_or_taken_as_absent,
     per_page_above_the_maximum_is_cut_or_refused,
 )
-from hookproof.conformance.checks.api.requests.bounds import (
-    data_is_nested_as_deeply_as_the_dialect_allows,
-)
 from hookproof.conformance.checks.api.requests.taken_or_refused import (
     requests_on_which_the_document_is_silent_are_taken_or_refused,
 )
@@ -52,7 +49,6 @@ from hookproof.conformance.observations.requests.keys import CallWithKey, KeyKin
 from hookproof.conformance.observations.requests.mistakes import (
     Mistake,
     MistakenRequest,
-    NestedData,
     RollWithoutBody,
     UnknownIdentifier,
 )
@@ -389,32 +385,3 @@ def test_an_event_may_be_that_of_an_earlier_broadcast(duplicate: str, empty: set
     judgements = a_field_without_value_is_shown_as_the_dialect_says(answered, context_with(answers))
     failed = [each for each in judgements if each.verdict is Verdict.FAIL]
     assert {each.message.rpartition(".")[2] for each in failed} == empty
-
-
-@pytest.mark.parametrize(
-    ("answer", "levels", "status", "expected"),
-    [
-        (80, 80, 201, Verdict.PASS),
-        (80, 80, 400, Verdict.FAIL),
-        (80, 81, 422, Verdict.PASS),
-        (80, 81, 201, Verdict.FAIL),
-        (None, 128, 201, Verdict.PASS),
-        (None, 128, 400, Verdict.FAIL),
-    ],
-)
-def test_data_is_as_deep_as_the_dialect_allows(
-    answer: int | None, levels: int, status: int, expected: Verdict
-) -> None:
-    tried = exchange("tried", "createBroadcastEvent", status=status, data={"uid": "e1"})
-    evidence = observation(NestedData, tried, operation_id="createBroadcastEvent", levels=levels)
-    answers = {"requests.nesting_maximum": answer}
-    verdicts = judged_under(answers, data_is_nested_as_deeply_as_the_dialect_allows, evidence)
-    assert [each for each in verdicts if each is not Verdict.NOT_APPLICABLE] == [expected]
-
-
-def test_data_proves_nothing_where_the_dialect_does_not_say_how_deep_it_may_be() -> None:
-    tried = exchange("tried", "createBroadcastEvent", status=400, body={})
-    evidence = observation(NestedData, tried, operation_id="createBroadcastEvent", levels=128)
-    answers = {"requests.nesting_maximum": {"undecided": "nobody asked"}}
-    check = data_is_nested_as_deeply_as_the_dialect_allows
-    assert judged_under(answers, check, evidence) == []
