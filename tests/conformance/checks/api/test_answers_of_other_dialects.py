@@ -210,7 +210,11 @@ def test_a_dialect_without_limits_is_not_asked_about_them() -> None:
     )
     judgements = a_mistake_is_refused_with_the_dialects_status(mistake, context_with(unlimited))
     actual = {judgement.requirement: judgement.verdict for judgement in judgements}
-    assert actual == {"8-14": Verdict.NOT_APPLICABLE, "7-2": Verdict.PASS}
+    assert actual == {
+        "8-14": Verdict.NOT_APPLICABLE,
+        "8-28": Verdict.NOT_APPLICABLE,
+        "7-2": Verdict.PASS,
+    }
     page = observation(
         ExtremePageSize,
         exchange("tried", "listSources", data={"content": [], "pagination": {"per_page": 9999}}),
