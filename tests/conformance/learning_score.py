@@ -313,6 +313,7 @@ HIDDEN: Mapping[str, Callable[[Dialect], bool]] = {
     "delivery.rate_limit_unit": _is_slow_limit,
     "delivery.excess": _is_slow_limit,
     "signatures.secret.other_forms": _needs_no_form,
+    "signatures.secret.prefix_in_key": lambda d: not d.signatures.secret.prefix,
     "signatures.simple.timestamp_unit": _sends_no_time("simple"),
     "signatures.advanced.timestamp_unit": _sends_no_time("advanced"),
     "words.oauth2_expiry_units": lambda d: d.words.other_words.value is OnInput.IGNORED,

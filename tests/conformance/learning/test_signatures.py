@@ -166,3 +166,10 @@ def test_a_signature_that_nothing_explains_is_not_learned() -> None:
     assert not read_format(answers, "simple", [foreign])
     assert not answers.is_seen("signatures.simple.header")
     assert "hookproof check" in answers.answer("signatures.simple.header").reason
+
+
+def test_secrets_without_prefix_do_not_show_whether_one_would_be_in_the_key() -> None:
+    dialect = load_dialect("reference")
+    answers = LearnedAnswers("undecided", load_dialect("undecided"))
+    assert read_format(answers, "simple", [delivery(dialect, "simple", secret(dialect, "a"))])
+    assert not answers.is_seen("signatures.secret.prefix_in_key")
