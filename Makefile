@@ -108,6 +108,10 @@ random-dialects: setup ## Judge clean servers under 20 dialects that are drawn a
 learn-all: setup ## Learn the shipped dialects and 20 random ones from servers under them (takes an hour)
 	$(BIN)/python -m tests.conformance.learn_all 20 --judge
 
+.PHONY: learn-mutants
+learn-mutants: setup ## Learn servers with 40 faults, and see whether check still convicts them (takes an hour)
+	$(BIN)/python -m tests.conformance.learn_mutants 40
+
 .PHONY: torture
 torture: setup ## Kill the reference server as it writes and delivers; look for lost data
 	$(BIN)/python -m tests.mockserver.store.kill_during_writes 200

@@ -6,7 +6,7 @@ again while the server runs, because what has to be remembered is in the databas
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +17,7 @@ from hookproof.control.same_origin import own_names
 from hookproof.mockserver.api.docs import build_docs_pages
 from hookproof.mockserver.api.errors import ApiError
 from hookproof.mockserver.api.handlers import build_handlers
+from hookproof.mockserver.api.handlers.endpoints import visits_first
 from hookproof.mockserver.api.listener import ApiListener
 from hookproof.mockserver.api.request_journal import RequestJournal
 from hookproof.mockserver.api.request_pipeline import RequestLimits, RequestPipeline
@@ -211,7 +212,15 @@ class Assembly:
             journal=self.journal,
             pages=self._pages,
             routes=collaborators.routes,
+            is_answered=self._is_answered(service.dispatch),
         )
+
+    def _is_answered(self, dispatch: Dispatch) -> Callable[[str], Awaitable[bool]] | None:
+        """Whether a URL answers a visit, where new endpoints must (section 4.1)."""
+        if not visits_first(self._dialect.delivery):
+            return None
+        methods = self._dialect.delivery.creation_visit.value.methods
+        return lambda url: dispatch.is_answered(url, *methods)
 
 
 def create_app(

@@ -160,6 +160,8 @@ class ExperimentContext:
     provision: Provision
     fixtures: Mapping[str, Fixtures]
     capabilities: Mapping[str, Presence]
+    # Where a URL of the receiver answers every visit with a 2xx.
+    answering_url: str = ""
     # Whether TLS ends at the receiver, so that it sees the certificates of clients.
     ends_tls: bool = True
     egress_probes: tuple[str, ...]

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 MESSAGE: Final = "{message}"
 STATUS: Final = "{status}"
+ANY: Final = "{any}"
 # A text before the message ends so; other beginnings that messages share are part of them.
 END_OF_LABEL: Final = re.compile(r"^.*(: |\] |\) | - )")
 
@@ -33,6 +34,31 @@ def error_template(bodies: Sequence[tuple[Mapping[str, Any], int]]) -> dict[str,
             continue
         _set(template, path, _leaf(values, statuses))
     return template
+
+
+def own_template(body: Mapping[str, Any]) -> dict[str, Any]:
+    """The template of a body that one refusal has, which was seen too seldom to tell what varies.
+
+    The first of its texts is the message, and every other may be any text; a number is left out.
+    """
+    words = iter((MESSAGE,))
+    return {name: _any_text(value, words) for name, value in body.items() if not _is_number(value)}
+
+
+def _any_text(value: Any, words: Iterator[str]) -> Any:
+    if isinstance(value, str):
+        return next(words, ANY)
+    if isinstance(value, Mapping):
+        return {
+            name: _any_text(item, words) for name, item in value.items() if not _is_number(item)
+        }
+    if isinstance(value, list):
+        return [_any_text(item, words) for item in value]
+    return value
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def shape(body: Mapping[str, Any]) -> frozenset[Path]:

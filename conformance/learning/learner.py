@@ -127,9 +127,10 @@ async def _learn(session: ProbeSession, profile: Profile, note: Progress) -> Non
 
 async def _learn_all(session: ProbeSession, profile: Profile, note: Progress) -> None:
     try:
-        note("asking the API")
-        await _within(session, profile, probe_api(session))
         async with open_environment(session.target) as environment:
+            session.answering_url = environment.answering_url
+            note("asking the API")
+            await _within(session, profile, probe_api(session))
             note("watching deliveries")
             gathered = await _within(
                 session,

@@ -4,13 +4,19 @@ Each learns from requests of its own. What it leaves behind are disabled endpoin
 and some events.
 """
 
+from hookproof.conformance.learning.error_bodies import read_error_bodies
 from hookproof.conformance.learning.probes.access import (
     find_key_format,
     probe_key_scope,
     probe_keys,
 )
 from hookproof.conformance.learning.probes.authentication import probe_authentication
-from hookproof.conformance.learning.probes.bounds import probe_number_bounds, probe_size_limit
+from hookproof.conformance.learning.probes.bounds import (
+    probe_nesting,
+    probe_number_bounds,
+    probe_size_limit,
+    probe_text_lengths,
+)
 from hookproof.conformance.learning.probes.broadcasts import probe_broadcasts
 from hookproof.conformance.learning.probes.endpoints import (
     probe_active_endpoint,
@@ -27,7 +33,6 @@ from hookproof.conformance.learning.probes.portal_links import probe_portal_link
 from hookproof.conformance.learning.probes.refusals import (
     probe_refusals,
     probe_unlisted_fields,
-    read_error_body,
 )
 from hookproof.conformance.learning.probes.representation import (
     probe_other_secret,
@@ -61,11 +66,13 @@ async def probe_api(session: ProbeSession) -> None:
         await probe_number_bounds(session, created)
     await probe_portal_link(session, links, created)
     await probe_broadcasts(session)
+    await probe_nesting(session)
     await probe_optional_requests(session, created)
     await probe_endpoint_urls(session)
     if created is not None:
         await probe_authentication(session)
+        await probe_text_lengths(session)
         await probe_size_limit(session)
         await probe_active_endpoint(session)
     read_forms(session)
-    read_error_body(session)
+    read_error_bodies(session)

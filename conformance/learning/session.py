@@ -41,7 +41,8 @@ def unknown_uid(uid: str) -> str:
 class ProbeSession:
     """The calls of the probes; `exchanges` holds all of them, in order.
 
-    `endpoint_fields` are the fields without which no endpoint is created.
+    `endpoint_fields` are the fields without which no endpoint is created. `answering_url` is where
+    the receiver answers whatever comes.
     """
 
     target: Target
@@ -49,12 +50,15 @@ class ProbeSession:
     nonce: str = field(default_factory=lambda: secrets.token_hex(3))
     exchanges: list[Exchange] = field(default_factory=list)
     endpoint_fields: tuple[str, ...] = ()
+    answering_url: str = ""
     random: Random = field(default_factory=Random)
     pacing: Pacing = field(init=False)
     endpoints: CreatedEndpoints = field(default_factory=CreatedEndpoints)
     hook_failures: HookFailures = field(default_factory=HookFailures)
     # The refusals of an identifier that no resource has, by operation.
     unknown_resources: dict[str, Exchange] = field(default_factory=dict)
+    # The refusals whose reason is known, by the field that has their status.
+    refusals: dict[str, list[Exchange]] = field(default_factory=dict)
     _client: ApiClient | None = None
     _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
     _words: int = 0
@@ -73,7 +77,12 @@ class ProbeSession:
     @property
     def bodies(self) -> RequestBodies:
         """Bodies that the target accepts, as far as its rules are learned."""
-        return RequestBodies(dialect=self.answers.dialect, random=self.random, word=self.word)
+        return RequestBodies(
+            dialect=self.answers.dialect,
+            random=self.random,
+            word=self.word,
+            answering_url=self.answering_url,
+        )
 
     def word(self, stem: str) -> str:
         """A word that no other call returns."""

@@ -1,7 +1,7 @@
 """Writes what was learned: dialect.yaml, target.yaml and learned.html."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,12 +18,21 @@ from hookproof.conformance.learning.report import page
 from hookproof.conformance.target.definition import Target
 from hookproof.process.exit_codes import CommandError
 from hookproof.process.terminal_text import printable
+from hookproof.process.written_file import FileNotWritten
 from hookproof.process.written_file import write_files as write_all
 from hookproof.spec.dialect.reader import EXTENDS
+from hookproof.spec.dialect_schema import dialect_schema
+from hookproof.spec.strict_yaml.editor_schema import naming_comment, write_schema_beside
+from hookproof.target.editor_schema import target_schema
 
 DIALECT: Final = "dialect.yaml"
 TARGET: Final = "target.yaml"
 PAGE: Final = "learned.html"
+# The kind of each file that editors can check, and its schema.
+SCHEMAS: Final[Mapping[str, tuple[str, Callable[[], Mapping[str, Any]]]]] = {
+    DIALECT: ("dialect", dialect_schema),
+    TARGET: ("target", target_schema),
+}
 SUFFIXES: Final = (".yaml", ".yml")
 VARIABLE: Final = "HOOKPROOF_API_KEY"
 
@@ -52,9 +61,20 @@ def _written(texts: Mapping[str, str], out: Path) -> tuple[Path, ...]:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise CommandError(f"--out {out} cannot be written to: {error.strerror or error}") from None
-    written = {out / name: text for name, text in texts.items()}
+    written = {out / name: _with_schema(name, text) for name, text in texts.items()}
     write_all(written)
+    try:
+        for name, (kind, schema) in SCHEMAS.items():
+            if name in texts:
+                write_schema_beside(out / name, kind, schema())
+    except OSError as error:
+        raise FileNotWritten(Path(error.filename or out), error) from None
     return tuple(written)
+
+
+def _with_schema(name: str, text: str) -> str:
+    """The text of a file, which names its schema for editors if it has one."""
+    return f"{naming_comment(SCHEMAS[name][0])}{text}" if name in SCHEMAS else text
 
 
 def dialect_text(answers: LearnedAnswers, out: Path) -> str:

@@ -18,8 +18,8 @@ from hookproof.spec.dialect.reader import load_dialect
 HERE: Final = Path(__file__).parent
 LISTED_WITHIN_S: Final = 60.0
 # The dialects under which mutants run: the reference, one that answers every question otherwise,
-# one with short waits, and two with answers that neither of the first two has.
-DIALECTS: Final = ("reference", "contrary", "hurried", "convoy", "unusual")
+# one with short waits, and three with answers that neither of the first two has.
+DIALECTS: Final = ("reference", "contrary", "hurried", "convoy", "unusual", "visiting")
 # How many of them try every fault; the others try what is not detected yet.
 TRY_EVERYTHING: Final = 2
 _LISTS: Final = ("former_names", "violates", "shows_in")

@@ -39,6 +39,7 @@ from hookproof.target.receiver_url import reached_by_name, require_taken
 from hookproof.target.settings import ReceiverSettings
 
 # Far more than is needed, for a busy machine: a process that fails reports it at once.
+ANSWERING: Final = "answering"
 READY_WITHIN_S: Final = 90.0
 DEFAULT_BUDGETS: Final = Budgets()
 THIS_HOST: Final = "127.0.0.1"
@@ -84,6 +85,8 @@ class Environment:
     target: Target
     receiver: ReceiverClient
     embedded: bool
+    # Where a new endpoint may lead that no event reaches: there every visit gets a 2xx.
+    answering_url: str = ""
     round_trip_s: float = 0.0
 
     @property
@@ -222,7 +225,10 @@ async def _embedded(subject: Embedded) -> AsyncIterator[Environment]:
                 capabilities=dict.fromkeys(CAPABILITIES, Presence.YES),
                 egress_probes=REFUSED_BY_EMBEDDED,
             )
-            yield Environment(target=target, receiver=receiver, embedded=True)
+            answering = _answering(receiving["url"])
+            yield Environment(
+                target=target, receiver=receiver, embedded=True, answering_url=answering
+            )
 
 
 def _embedded_hooks(control: str, timeout_s: float) -> Provision:
@@ -252,7 +258,15 @@ async def _with_receiver(target: Target) -> AsyncIterator[Environment]:
             _receiver_client(ready["control"], settings) as receiver,
         ):
             require_taken(ready["url"], target.dialect)
-            yield Environment(target=target, receiver=receiver, embedded=False)
+            answering = _answering(ready["url"])
+            yield Environment(
+                target=target, receiver=receiver, embedded=False, answering_url=answering
+            )
+
+
+def _answering(receiver_url: str) -> str:
+    """A URL of the receiver that stands for no token, so that it keeps what comes there apart."""
+    return f"{receiver_url}/{ANSWERING}"
 
 
 def _receiver_client(control_url: str, settings: ReceiverSettings) -> ReceiverClient:

@@ -5,7 +5,7 @@ Start reading at `RequestPipeline.answer`.
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import unquote_plus
@@ -22,6 +22,7 @@ from hookproof.mockserver.api.serialization.request_body import (
     MalformedBody,
     decode_json,
     decode_json_around,
+    depth,
 )
 from hookproof.mockserver.api.service import Handler, OperationCall, OperationResult
 from hookproof.mockserver.store.database import Database
@@ -68,8 +69,11 @@ class RequestPipeline:
         journal: RequestJournal,
         pages: Mapping[str, DocsPage],
         routes: type[Routes] = Routes,
+        is_answered: Callable[[str], Awaitable[bool]] | None = None,
     ) -> None:
         self._contract = contract
+        # Whether the URL of a new endpoint answers, if that is a condition.
+        self._is_answered = is_answered
         self._handlers = {
             operation_id: handlers[operation_id] for operation_id in contract.operations
         }
@@ -88,6 +92,8 @@ class RequestPipeline:
         }
         if rules.roll_without_body.prefers(Acceptance.REFUSED):
             self._optional_bodies.discard("expireEndpointSecret")
+        deepest = rules.nesting_maximum
+        self._deepest = deepest.value if deepest.decided else None
         self._takes_undeclared = rules.undeclared_body.prefers(Acceptance.TAKEN)
 
     async def answer(self, request: BaseRequest) -> ApiResponse:
@@ -133,7 +139,15 @@ class RequestPipeline:
             body=body,
             payload=payload,
         )
+        await self._require_answer(call)
         return self._perform(call)
+
+    async def _require_answer(self, call: OperationCall) -> None:
+        """Section 4.1: an endpoint may have to answer before it is created."""
+        if self._is_answered is None or call.operation.operation_id != "createEndpoint":
+            return
+        if not await self._is_answered(call.body["url"]):
+            raise self._errors.invalid("/url answers no request with a 2xx")
 
     def _to_response(self, result: OperationResult) -> ApiResponse:
         return ApiResponse(result.status, result.body)
@@ -155,6 +169,8 @@ class RequestPipeline:
         problems = self._problems(operation_id, value)
         if problems:
             raise self._errors.invalid("; ".join(map(str, problems)))
+        if payload is not None and self._deepest is not None and depth(payload) > self._deepest:
+            raise self._errors.invalid(f"/data is nested more than {self._deepest} levels deep")
         return value, payload
 
     def _problems(self, operation_id: str, value: Any) -> Sequence[SchemaProblem]:

@@ -30,6 +30,10 @@ class Dispatch(Protocol):
     def visit(self, url: str, *methods: str) -> None:
         """Request a URL in the background, with each method until one gets a 2xx."""
 
+    async def is_answered(self, url: str, *methods: str) -> bool:
+        """Request a URL likewise, and return whether one gets a 2xx."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiService:

@@ -11,7 +11,7 @@ class EngineDispatch:
 
     def __init__(self, engine: DeliveryEngine) -> None:
         self._engine = engine
-        self._visits: set[asyncio.Task[None]] = set()
+        self._visits: set[asyncio.Task[bool]] = set()
 
     def wake(self, *endpoint_uids: str) -> None:
         """Note that these endpoints have new deliveries in the store."""
@@ -19,15 +19,17 @@ class EngineDispatch:
 
     def visit(self, url: str, *methods: str) -> None:
         """Request a URL in the background, with each method until one gets a 2xx."""
-        task = asyncio.create_task(self._visit(url, methods))
+        task = asyncio.create_task(self.is_answered(url, *methods))
         self._visits.add(task)
         task.add_done_callback(self._visits.discard)
 
-    async def _visit(self, url: str, methods: tuple[str, ...]) -> None:
+    async def is_answered(self, url: str, *methods: str) -> bool:
+        """Request a URL with each method until one gets a 2xx, and return whether one does."""
         for method in methods:
             status = await self._engine.visit(url, method)
             if status is not None and status // 100 == SUCCESSFUL:
-                return
+                return True
+        return False
 
     async def replace(self, engine: DeliveryEngine, grace_s: float) -> None:
         """Stop the current engine and let another one continue with what is pending."""

@@ -133,6 +133,10 @@ def _bound(document: Document, dialect: Dialect) -> None:
         schema.update({"minimum": minimum, "maximum": maximum})
     create["rate_limit_duration"]["description"] += f" Here: {dialect.delivery.rate_limit_unit}."
     roll["expiration"]["description"] += f" Here: {dialect.rolling.expiration_unit}."
+    for _operation, body in request_bodies(document):
+        fields = resolved(document, content_schema(body))["properties"]
+        for name in rules.text_maximum_of.keys() & fields.keys():
+            fields[name]["maxLength"] = rules.text_maximum_of[name]
     secret = dialect.signatures.secret
     if only(secret.other_forms, OnInput.REFUSED):
         pattern = f"^{re.escape(secret.prefix)}{_secret_text(secret.form)}"

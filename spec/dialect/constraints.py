@@ -32,6 +32,9 @@ REFUSAL: Final = Range(400, 499)
 STATUS: Final = Range(200, 499)
 COUNT: Final = Range(1)
 AMOUNT: Final = Range(0)
+# What is sent to a target is not shorter, or less deep.
+TEXT_LENGTH: Final = Range(40)
+NESTING: Final = Range(16, 127)
 HEADER: Final = Shape(r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", "the name of a header")
 MEDIA_TYPE: Final = Shape(
     r"^[!#$&^_.+0-9A-Za-z-]+/[!#$&^_.+0-9A-Za-z-]+$", "a media type without parameters"

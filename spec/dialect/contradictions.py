@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from hookproof.spec.dialect.answer import UNREAD, Answer
 from hookproof.spec.dialect.groups.errors import KEY_REFUSALS, REFUSALS, WITHOUT_OPERATION
-from hookproof.spec.dialect.groups.requests import REQUIRES, REQUIRES_ONE_OF
+from hookproof.spec.dialect.groups.requests import FREE_TEXTS, REQUIRES, REQUIRES_ONE_OF
 from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm
 from hookproof.spec.dialect.model import LABELS, WORDS_IN_REQUESTS, Dialect
 from hookproof.spec.dialect.template_contradictions import (
@@ -179,6 +179,16 @@ def _enumerated_fields_exist(dialect: Dialect) -> Iterator[Contradiction]:
             yield ("words", "other_words_of", key), f"requests have no such field of words{known}"
 
 
+def _limited_texts_exist(dialect: Dialect) -> Iterator[Contradiction]:
+    for key, _ in _as_far_as_read(dialect.requests.text_maximum_of):
+        if key not in FREE_TEXTS:
+            known = did_you_mean(key, FREE_TEXTS)
+            yield (
+                ("requests", "text_maximum_of", key),
+                f"expected one of {', '.join(FREE_TEXTS)}; found {key}{known}",
+            )
+
+
 def _required_anyway(dialect: Dialect, operation_id: str) -> Iterator[Contradiction]:
     required = _items(dialect, f"requests.{REQUIRES[operation_id]}")
     answer = REQUIRES_ONE_OF[operation_id]
@@ -289,6 +299,7 @@ _CHECKS: Final = (
     _fields_without_value_exist,
     _identifier_patterns_are_usable,
     _enumerated_fields_exist,
+    _limited_texts_exist,
     _both_secrets_sign,
     _identifier_is_sent,
     _prefix_can_be_in_the_key,

@@ -240,6 +240,11 @@ class Duplicate(StrEnum):
     FIRST_EVENT = "first_event"
     FLAGGED_FIRST_EVENT = "flagged_first_event"
 
+    @property
+    def shows_first(self) -> bool:
+        """Whether the answer shows the first event, under its uid."""
+        return self is not Duplicate.FLAGGED_EVENT
+
 
 class CertificateEncoding(StrEnum):
     """How the two halves of mtls_client_cert are written (section 2.3)."""

@@ -131,8 +131,10 @@ def learn(folder: Path, url: str, profile: Profile) -> Learned:
     return learned
 
 
-def verdict(folder: Path, dialect: str) -> str:
-    """The verdict of check in the quick profile under one of the dialects."""
+def verdict(
+    folder: Path, dialect: str, *requirements: str, profile: Profile = Profile.QUICK
+) -> str:
+    """The verdict of check under one of the dialects; on these requirements alone, if any."""
     out = folder / f"report-{Path(dialect).stem}"
     options = ["--dialect", str(folder / dialect), "--out", str(out), "--budget", str(BUDGET_S)]
     keys = {
@@ -141,7 +143,8 @@ def verdict(folder: Path, dialect: str) -> str:
     }
     ended = subprocess.run(
         [
-            *(sys.executable, "-P", "-m", "hookproof", "check", "--profile", "quick"),
+            *(sys.executable, "-P", "-m", "hookproof", "check", "--profile", profile.key),
+            *(word for name in requirements for word in ("--only", name)),
             *("--target", str(folder / "learned" / "target.yaml"), *options),
         ],
         env={**os.environ, **keys, "PYTHONPATH": str(SOURCES)},

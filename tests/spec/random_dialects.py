@@ -56,6 +56,8 @@ FURTHER: dict[str, list[Any]] = {
     "requests.create_broadcast_event_requires_one_of": [["event_type", "data"]],
     "requests.size_limit": [262144, None],
     "requests.rate_limit_maximum": [None],
+    "requests.text_maximum_of": [{"name": 255, "description": 1000}, {"idempotency_key": 128}],
+    "requests.nesting_maximum": [100],
     "paging.default_per_page": [5, 25],
     "paging.maximum_per_page": [30, 200, None],
     "paging.owner_filter": ["owner_id"],
@@ -79,6 +81,7 @@ NEVER = {
     "delivery.own_events": True,
     "requests.url_addresses": "refused",
     "requests.url_other_ports": "refused",
+    "delivery.failed_visit": "refused",
 }
 
 # Answers that make sense together only, each group as it is in one dialect or here.

@@ -2,9 +2,12 @@
 
 from typing import Final
 
+from hookproof.spec.dialect.groups.requests import FREE_TEXTS
 from hookproof.spec.dialect.model import Dialect
 
 NO_SIZE_LIMIT: Final = "The dialect has no size limit."
+NO_LONGEST: Final = "The dialect names no longest texts."
+NO_DEEPEST: Final = "The dialect has no deepest nesting."
 NO_LARGEST_PAGE: Final = "The dialect has no largest page."
 
 
@@ -19,4 +22,5 @@ def bounds(dialect: Dialect) -> tuple[int | None, ...]:
         rules.rate_limit_duration_maximum,
         rules.expiration_maximum,
         rules.expiration_minimum,
+        *(rules.text_maximum_of.get(name) for name in FREE_TEXTS),
     )

@@ -8,6 +8,7 @@ from typing import Any, Final
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.support.existing_resources import put_back
 from hookproof.conformance.experiments.support.optional_settings import find_accepted_settings
+from hookproof.conformance.experiments.support.payloads import nested
 from hookproof.conformance.experiments.support.valid_requests import (
     OPERATIONS_WITH_BODY,
     ValidRequests,
@@ -23,6 +24,7 @@ from hookproof.conformance.observations.requests.mistakes import (
     EndpointUrlTried,
     Mistake,
     MistakenRequest,
+    NestedData,
     PartialFieldMapping,
     RateLimitOfZero,
     RequestTried,
@@ -37,6 +39,7 @@ from hookproof.conformance.observations.requests.mistakes import (
     UnlistedInput,
 )
 from hookproof.conformance.observations.requests.planned_request import PlannedRequest
+from hookproof.spec.dialect.groups.requests import DEEP
 from hookproof.spec.dialect.vocabulary import ZeroTimeout
 from hookproof.spec.dialect.zero_timeout import least_http_timeout, zero_http_timeout
 
@@ -91,6 +94,7 @@ OF_ZERO: Final[Mapping[str, type[RequestTried]]] = {
         UnknownIdentifier,
         UnknownEndpointListed,
         DataOfAnotherType,
+        NestedData,
         Preparation,
     ),
     busy=True,
@@ -116,6 +120,8 @@ async def refusals(context: ExperimentContext) -> AsyncIterator[Evidence]:
         *_unknown_identifiers(requests),
         *_unknown_endpoint(requests),
         *_other_data(requests),
+        *_texts(requests),
+        *_nested_data(requests),
     ]
     sendings = [_send(context, requests, request, created) for request in planned]
     restored = context.trial("portal link as it was")
@@ -359,4 +365,34 @@ def _other_data(requests: ValidRequests) -> Iterator[PlannedRequest]:
             operation_id="createBroadcastEvent",
             field="data",
             body=requests.body_with("createBroadcastEvent", "data", value),
+        )
+
+
+def _texts(requests: ValidRequests) -> Iterator[PlannedRequest]:
+    """Section 8: texts as long as the dialect allows, and longer by one character."""
+    maximum_of = requests.bodies.dialect.requests.text_maximum_of
+    for operation_id in ("createEndpoint", "createBroadcastEvent"):
+        schema = requests.contract.operations[operation_id].body_schema or {}
+        for name in sorted(maximum_of.keys() & schema["properties"].keys()):
+            text = requests.bodies.word("longest").ljust(maximum_of[name], "x")
+            longest = requests.body_with(operation_id, name, text)
+            yield PlannedRequest.to_show(Bound.TEXT, operation_id, name, longest)
+            too_long = {**longest, name: f"{text}x"}
+            yield PlannedRequest.to_show(Mistake.TOO_LONG, operation_id, name, too_long)
+
+
+def _nested_data(requests: ValidRequests) -> Iterator[PlannedRequest]:
+    """Section 8: data as deep as the dialect allows, and deeper by one level."""
+    maximum = requests.bodies.dialect.requests.nesting_maximum
+    if len(maximum.allowed) != 1:
+        return
+    deepest = maximum.value
+    for levels in (DEEP,) if deepest is None else (deepest, deepest + 1):
+        yield PlannedRequest(
+            about=f"data of {levels} levels",
+            observes=NestedData,
+            operation_id="createBroadcastEvent",
+            field="data",
+            body=requests.body_with("createBroadcastEvent", "data", nested(levels)),
+            facts={"levels": levels},
         )

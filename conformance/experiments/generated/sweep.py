@@ -186,6 +186,8 @@ class HarmlessRequests:
                 body[field] = quiet
         for field in self.lacking:
             body.pop(field, None)
+        if self.bodies.must_answer() and str(body.get("url", "")).startswith("https://"):
+            return encoded({**_with_reserved_hosts(body), "url": self.bodies.url()})
         return encoded(_with_reserved_hosts(body))
 
 

@@ -4,8 +4,9 @@
 Each text is spelled as it is sent; `{marker}` in it stands for the event's marker.
 """
 
+import json
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 MARKED: Final = '{{"marker":"{marker}","value":{value}}}'
 
@@ -22,7 +23,6 @@ VALUES: Final[Mapping[str, str]] = {
     "markup": '"<script>&amp;</script> \'%20%00+ ${x} {{y}}"',
     "literals": "[true,false,null,[],{},[[]],[{}]]",
     "names of all kinds": '{"":1," ":2,"a.b":3,"$ref":"#","__proto__":{"x":1},"ключ":4}',
-    "nested": "[" * 60 + "{}" + "]" * 60,
     "white space": '[ 1 ,\t2 , { "a" : [ ] } ]',
 }
 
@@ -32,16 +32,29 @@ LARGE_BYTES: Final = 256 * 1024
 # What a body needs besides its payload.
 ROOM_BYTES: Final = 4096
 
+# How deeply a payload is nested, as far as the dialect lets it be.
+LEVELS: Final = 62
 
-def payloads(marker: str, *, size_limit: int) -> Mapping[str, str]:
+
+def nested(levels: int) -> dict[str, Any]:
+    """An object that has so many levels, itself counted."""
+    value: Any = {}
+    for _ in range(levels - 2):
+        value = [value]
+    return {"value": value}
+
+
+def payloads(marker: str, *, size_limit: int, nesting: int) -> Mapping[str, str]:
     """The JSON text of each payload's `data`, an object with the marker unless it is empty.
 
-    `size_limit` is that of a request body, in bytes (section 8).
+    `size_limit` is that of a request body, in bytes, and `nesting` that of its data (section 8).
     """
+    deep = json.dumps(nested(min(LEVELS, nesting))["value"], separators=(",", ":"))
     large = max(1, min(LARGE_BYTES, size_limit - ROOM_BYTES))
     texts = {name: MARKED.format(marker=marker, value=value) for name, value in VALUES.items()}
     return {
         **texts,
+        "nested": MARKED.format(marker=marker, value=deep),
         "an empty object": "{}",
         "large": MARKED.format(marker=marker, value=f'"{"0123456789" * (large // 10)}"'),
     }

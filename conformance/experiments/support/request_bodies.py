@@ -17,6 +17,7 @@ from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.observations.destinations import MARKED
 from hookproof.conformance.target.capabilities import MECHANISMS
 from hookproof.receiver.signatures.base64_text import encode_base64
+from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
 from hookproof.spec.dialect.groups.requests import accepted_timeout, least_expiration, most
 from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm
 from hookproof.spec.dialect.model import Dialect
@@ -50,6 +51,7 @@ class RequestBodies:
     dialect: Dialect
     random: random.Random
     word: Callable[[str], str]
+    answering_url: str = ""
     lacking_fields: frozenset[str] = frozenset()
     lacking_mechanisms: frozenset[str] = frozenset()
 
@@ -60,6 +62,7 @@ class RequestBodies:
             dialect=context.dialect,
             random=context.random,
             word=context.word,
+            answering_url=context.answering_url,
             lacking_fields=context.lacking_fields(),
             lacking_mechanisms=context.lacking_mechanisms(),
         )
@@ -257,5 +260,13 @@ class RequestBodies:
         return TIMESTAMP_WRITERS[form](1_704_067_200.0 + self.random.randrange(31_536_000))
 
     def url(self) -> str:
-        """A new https URL that leads nowhere."""
-        return f"https://{self.word('host')}.invalid/hooks/{self.word('path')}"
+        """A new https URL that leads nowhere, or to the receiver where it has to answer."""
+        host, path = self.word("host"), self.word("path")
+        if self.must_answer():
+            return f"{self.answering_url}/{host}/{path}"
+        return f"https://{host}.invalid/hooks/{path}"
+
+    def must_answer(self) -> bool:
+        """Whether no endpoint is created whose URL answers no visit (section 4.1)."""
+        refused = Acceptance.REFUSED in self.dialect.delivery.failed_visit.allowed
+        return refused and bool(self.answering_url)

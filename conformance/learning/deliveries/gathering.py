@@ -1,8 +1,8 @@
 """Gathers deliveries to learn from: endpoints that differ in one thing, and events for all of them.
 
-In order: how soon a new endpoint receives; one endpoint for each question; a burst of events; a
-roll of secrets; two events later. Endpoints that always fail are created one by one between the
-events, so that they differ in how many they get.
+In order: how soon a new endpoint receives; one endpoint for each question; a burst of events; two
+rolls of secrets with an event after each; two events later. Endpoints that always fail are created
+one by one between the events, so that they differ in how many they get.
 """
 
 import asyncio
@@ -46,7 +46,11 @@ RETRY_AFTER_S: Final = 4
 SHORT: Final = 2
 LONG: Final = 1500
 VISIT_WITHIN_S: Final = 0.7
-VISIBLE_WITHIN_S: Final = 3.0
+VISIBLE_WITHIN_S: Final = 6.0
+# By which share of the time since then the next event comes later.
+VISIBLE_SHARE: Final = 0.1
+# Endpoints that wait longer than this for their first event miss the rest of a burst.
+LATE_VISIBLE_S: Final = 0.5
 # How long the old secrets stay valid, at least.
 ROLL_WINDOW_S: Final = 120.0
 # Between the burst and the later events; longer than the short window and Retry-After.
@@ -54,7 +58,9 @@ LATER_S: Final = 5.0
 # How slow the endpoint with http_timeout 0 is.
 SLOW_S: Final = 2.0
 BURST: Final = 3
-EVENTS: Final = 6
+# Three signatures show whether their labels are counted.
+ROLLS: Final = 2
+EVENTS: Final = 7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,8 +70,8 @@ class GatheredDeliveries:
     `visits` are the methods of the requests that came before any event, to an endpoint that accepts
     them and to one that refuses them; the second is empty if there is no such endpoint.
     `redirected` are the requests that came to where an endpoint redirects its deliveries. `secrets`
-    has for each of the two formats the secret before the roll, and that after it;
-    `rolled_after` is how many events were sent before the roll, `ended_at` the monotonic time at
+    has for each of the two formats the secret before the rolls, and that after each of them;
+    `rolled_after` is how many events were sent before each roll, `ended_at` the monotonic time at
     which all was read.
     """
 
@@ -74,7 +80,7 @@ class GatheredDeliveries:
     visits: tuple[tuple[str, ...], tuple[str, ...]]
     redirected: tuple[ReceivedDelivery, ...]
     secrets: dict[str, tuple[str, ...]]
-    rolled_after: int
+    rolled_after: tuple[int, ...]
     ended_at: float
 
     @property
@@ -111,15 +117,17 @@ async def gather_deliveries(
     for number in range(BURST):
         await _broadcast_beside_failing(delivery, number, visible_s, quick=quick)
     await _all_signed(delivery)
-    rolled_after = len(delivery.events)
     if try_words:
         await words.listen_for_assertions()
-    secrets = {name: await _rolled(delivery, name, given) for name, given in secrets.items()}
-    await _broadcast_beside_failing(delivery, BURST, visible_s, quick=quick)
-    await _all_signed(delivery)
+    rolled_after: list[int] = []
+    for number in range(BURST, BURST + ROLLS):
+        rolled_after.append(len(delivery.events))
+        secrets = {name: await _rolled(delivery, name, given) for name, given in secrets.items()}
+        await _broadcast_beside_failing(delivery, number, visible_s, quick=quick)
+        await _all_signed(delivery)
     if not quick:
         await asyncio.sleep(LATER_S)
-        for number in range(BURST + 1, EVENTS):
+        for number in range(BURST + ROLLS, EVENTS):
             await _broadcast_beside_failing(delivery, number, visible_s, quick=quick)
         if try_words:
             await words.read()
@@ -131,7 +139,7 @@ async def gather_deliveries(
         visits=visits,
         redirected=await delivery.receiver.deliveries(location.token, count=0, timeout_s=0.0),
         secrets=secrets,
-        rolled_after=rolled_after,
+        rolled_after=tuple(rolled_after),
         ended_at=time.monotonic(),
     )
 
@@ -153,7 +161,8 @@ async def _first_delivery(
 
     while not has_arrived() and clock() - began < VISIBLE_WITHIN_S:
         sent.append((clock() - began, await delivery.broadcast()))
-        await delivery.wait(listener, len(listener.arrived) + 1, VISIT_WITHIN_S / 7)
+        pause_s = max(VISIT_WITHIN_S / 7, VISIBLE_SHARE * (clock() - began))
+        await delivery.wait(listener, len(listener.arrived) + 1, pause_s)
     ends = clock() + delivery.session.target.budgets.delivery_s
     while not has_arrived() and clock() < ends:
         await delivery.wait(listener, len(listener.arrived) + 1, ends - clock())
@@ -213,10 +222,14 @@ async def _listen_for_questions(delivery: DeliverySession, location: str) -> Non
 async def _broadcast_beside_failing(
     delivery: DeliverySession, number: int, visible_s: float, *, quick: bool
 ) -> None:
-    """Send an event, to one more endpoint that always fails than the event before."""
+    """Send an event, to one more endpoint that always fails than the event before.
+
+    A burst is not held up by endpoints that are late to receive: those get the events after it.
+    """
     if not quick:
         await delivery.listen(f"{FAILING} {number}", [Reply(status=500)])
-        await asyncio.sleep(visible_s * 1.2)
+        if visible_s < LATE_VISIBLE_S or number not in range(1, BURST):
+            await asyncio.sleep(visible_s * 1.2)
     await delivery.broadcast()
 
 

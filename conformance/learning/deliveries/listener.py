@@ -60,7 +60,8 @@ class DeliverySession:
     ) -> Listener | None:
         """Create an endpoint with an owner; None if the target refuses it.
 
-        With `visits` the replies are for requests that try the URL, too.
+        With `visits` the replies are for requests that try the URL, too: an endpoint may be refused
+        for them, and its requests still tell.
         """
         session, token = self.session, await self.receiver.new_token()
         if replies:
@@ -78,7 +79,7 @@ class DeliverySession:
             body={name: value for name, value in body.items() if value is not None},
         )
         if not created.succeeded:
-            return None
+            return Listener(about=about, token=token.token, created=created) if visits else None
         await session.target.provision.after_endpoint_created(session.project, shown(created))
         listener = Listener(about=about, token=token.token, created=created)
         self.listeners[about] = listener

@@ -23,12 +23,14 @@ from hookproof.conformance.learning.deliveries.gathering import (
     SHORT_WINDOW,
     SIMPLE,
     SLOW_S,
+    VISITED,
     ZERO_TIMEOUT,
     GatheredDeliveries,
 )
 from hookproof.conformance.learning.deliveries.listener import Listener
 from hookproof.conformance.learning.deliveries.retry_readings import read_retries
 from hookproof.conformance.learning.learned_answers import LearnedAnswers
+from hookproof.conformance.learning.probes.endpoints import FAILED_VISIT
 from hookproof.conformance.learning.signatures.reading import DeliveryWithSecrets, read_format
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.dialect.vocabulary import (
@@ -42,6 +44,8 @@ from hookproof.spec.dialect.vocabulary import (
 HELD: Final = 0.9
 # A delivery that waited for its limit comes later than this, in seconds.
 LATE_S: Final = 0.6
+# No item has all of these.
+SEPARATORS: Final = (" ", ",", ";", "|")
 NUMBER: Final = re.compile(r"[0-9]{1,9}")
 
 
@@ -71,6 +75,10 @@ def _read_visits(answers: LearnedAnswers, gathered: GatheredDeliveries, place: s
     """The methods with which new endpoints are tried: further ones come where one is refused."""
     field = "delivery.creation_visit"
     accepted, refused = gathered.visits
+    if not refused:
+        answers.miss(FAILED_VISIT, "new endpoints are not visited")
+    elif VISITED in gathered.listeners:
+        answers.see(FAILED_VISIT, "taken", shown_by=place)
     fitting = [
         visit
         for visit in CreationVisit
@@ -96,21 +104,27 @@ def _read_signatures(answers: LearnedAnswers, gathered: GatheredDeliveries) -> N
             DeliveryWithSecrets(
                 delivery=delivery,
                 event_id=event.uid,
-                secrets=secrets[:1] if number < gathered.rolled_after else secrets,
+                secrets=secrets[: 1 + sum(rolled <= number for rolled in gathered.rolled_after)],
             )
             for number, event in enumerate(gathered.events)
             for delivery in listener.of(event)[:1]
         ]
-        # The first before the roll, and the first after it.
-        chosen = [*signed[:1], *signed[gathered.rolled_after :][:1]]
-        read_format(answers, name, chosen)
+        read_format(answers, name, signed)
+    choose_separator(answers)
+
+
+def choose_separator(answers: LearnedAnswers) -> None:
+    """One signature has no separator: that of the advanced format, if it is no part of an item."""
+    field, item = "signatures.simple.separator", answers.value("signatures.simple.item")
+    if answers.is_seen(field) or not answers.is_seen("signatures.simple.item"):
+        return
     advanced = "signatures.advanced.separator"
-    if answers.is_seen(advanced) and not answers.is_seen("signatures.simple.separator"):
-        answers.see(
-            "signatures.simple.separator",
-            answers.value(advanced),
-            shown_by="as in the advanced format, since one signature has none",
-        )
+    known = [answers.value(advanced)] if answers.is_seen(advanced) else []
+    usual = answers.value(field)
+    chosen = next(each for each in (*known, usual, *SEPARATORS) if each not in item)
+    if chosen != usual:
+        reason = "one signature has none; it is no part of a signature with its label"
+        answers.assume(field, chosen, reason)
 
 
 def _read_headers(answers: LearnedAnswers, gathered: GatheredDeliveries) -> None:
@@ -267,14 +281,27 @@ def _read_rate_limit(answers: LearnedAnswers, gathered: GatheredDeliveries) -> N
     elif gaps and any(gap < SHORT * HELD for gap in _sent_apart(gathered)):
         unit, held = TimeUnit.SECONDS, first
     else:
-        answers.miss(
-            field,
-            f"of {len(gathered.events)} events {len(first)} were delivered within"
-            f" {LATER_S:g} s, which shows no unit",
-        )
+        _assume_long_unit(answers, gathered, len(first))
         return
     answers.see(field, unit.value, shown_by=place, count=len(first))
     _read_excess(answers, gathered, short if unit is TimeUnit.SECONDS else long)
+
+
+def _assume_long_unit(
+    answers: LearnedAnswers, gathered: GatheredDeliveries, delivered: int
+) -> None:
+    """A single delivery, though events came for longer than some seconds, excludes the short
+    units.
+    """
+    field = "delivery.rate_limit_unit"
+    reason = (
+        f"of {len(gathered.events)} events {delivered} were delivered within {LATER_S:g} s, which"
+        " shows no unit"
+    )
+    if delivered == 1 and sum(_sent_apart(gathered)) > LATER_S:
+        answers.assume(field, TimeUnit.MINUTES.value, f"{reason}; it is not one of the short ones")
+    else:
+        answers.miss(field, reason)
 
 
 def _read_excess(

@@ -138,6 +138,7 @@ def see_unknown_resource(session: ProbeSession, answer: Exchange) -> None:
         return
     seen = session.unknown_resources | {operation: answer}
     session.unknown_resources = seen
+    session.refusals.setdefault(UNKNOWN, []).append(answer)
     usual, count = Counter(one.status for one in seen.values()).most_common(1)[0]
     first = next(one for one in seen.values() if one.status == usual)
     session.answers.see(UNKNOWN, usual, shown_by=first, count=count)
@@ -151,6 +152,7 @@ def see_status(session: ProbeSession, field: str, answer: Exchange) -> None:
     """Learn a status if the request was refused, as it should be."""
     if refused(answer):
         session.answers.see(field, answer.status, shown_by=answer)
+        session.refusals.setdefault(field, []).append(answer)
     else:
         session.answers.miss(
             field,

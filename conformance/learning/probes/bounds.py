@@ -3,21 +3,30 @@
 They are searched from above, since a refused request leaves nothing behind.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final
 
+from hookproof.conformance.experiments.support.payloads import nested
 from hookproof.conformance.learning.candidates import candidates
-from hookproof.conformance.learning.probes.access import see_status
+from hookproof.conformance.learning.learned_answers import LearnedAnswers
+from hookproof.conformance.learning.probes.access import miss_undecided, see_status
 from hookproof.conformance.learning.probes.rolls import roll
 from hookproof.conformance.learning.session import BROADCAST, CREATE, ProbeSession
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.observations.answer import refused, shown_uid
+from hookproof.conformance.observations.answer import accepted_or_refused, refused, shown_uid
 from hookproof.conformance.target.client import encoded
-from hookproof.spec.dialect.groups.requests import UNBOUNDED
+from hookproof.spec.dialect.groups.requests import DEEP, UNBOUNDED
 
 Try = Callable[[int], Awaitable[Exchange]]
 
 ENDPOINT_NUMBERS: Final = ("http_timeout", "rate_limit", "rate_limit_duration")
+# The texts that are tried, with a length that few services refuse if they limit it nowhere. An
+# event_type may be in a header.
+TEXTS: Final[Mapping[str, tuple[Sequence[str], int]]] = {
+    CREATE: (("name", "description", "owner_id"), 70_000),
+    BROADCAST: (("event_type", "idempotency_key"), 4_096),
+}
+TEXT_FIELD: Final = "requests.text_maximum_of"
 NOT_FOUND: Final = "no value is accepted beside a larger one that is refused"
 
 
@@ -48,7 +57,10 @@ async def _learn_largest(session: ProbeSession, field: str, tried: Try) -> None:
     if beyond.succeeded:
         session.answers.see(field, None, shown_by=beyond)
         return
-    found = await largest_accepted(_numbers(field, session), tried)
+    _see_largest(session, field, await largest_accepted(_numbers(field, session), tried))
+
+
+def _see_largest(session: ProbeSession, field: str, found: tuple[int, Exchange] | None) -> None:
     if found is None:
         session.answers.miss(field, NOT_FOUND)
     else:
@@ -59,7 +71,7 @@ async def _learn_largest(session: ProbeSession, field: str, tried: Try) -> None:
 def _numbers(field: str, session: ProbeSession) -> list[int]:
     """The candidates for a bound, largest first."""
     tried = candidates(field, session.answers.extended)
-    return sorted((value for value in tried if value is not None), reverse=True)
+    return sorted((value for value in tried if isinstance(value, int)), reverse=True)
 
 
 async def largest_accepted(values: Sequence[int], tried: Try) -> tuple[int, Exchange] | None:
@@ -92,6 +104,53 @@ async def _edge(
             return None
         following = (accepted + refused_one[0]) // 2
     return accepted, refused_one[1]
+
+
+async def probe_nesting(session: ProbeSession) -> None:
+    """Learn how deeply data can be nested."""
+    field = "requests.nesting_maximum"
+
+    async def tried(levels: int) -> Exchange:
+        body = session.bodies.broadcast(data=nested(levels))
+        return await session.call(BROADCAST, f"with data of {levels} levels", body=body)
+
+    deep = await tried(DEEP)
+    if deep.succeeded:
+        session.answers.see(field, None, shown_by=deep)
+    elif refused(deep):
+        _see_largest(session, field, await largest_accepted(_numbers(field, session), tried))
+    else:
+        miss_undecided(session, field, deep)
+
+
+async def probe_text_lengths(session: ProbeSession) -> None:
+    """Learn the longest texts, of fields in which a very long one is refused."""
+    found: dict[str, int] = {}
+    proofs: list[Exchange] = []
+    for operation_id, (names, length) in TEXTS.items():
+
+        async def tried(
+            length: int, names: Sequence[str], operation_id: str = operation_id
+        ) -> Exchange:
+            texts = {name: session.word("long").ljust(length, "x") for name in names}
+            is_endpoint = operation_id == CREATE
+            body = session.endpoint(**texts) if is_endpoint else session.bodies.broadcast(**texts)
+            role = f"with {' and '.join(names)} of {length} characters"
+            return await session.call(operation_id, role, body=body)
+
+        together = await tried(length, names)
+        proofs.append(together)
+        for name in names if refused(together) else ():
+
+            async def alone(length: int, name: str = name) -> Exchange:
+                return await tried(length, [name])
+
+            edge = await largest_accepted(_numbers(TEXT_FIELD, session), alone)
+            if edge is not None:
+                found[name] = edge[0]
+                proofs.insert(0, edge[1])
+    if any(map(accepted_or_refused, proofs)):
+        session.answers.see(TEXT_FIELD, found, shown_by=proofs[0], count=max(1, len(found)))
 
 
 async def probe_size_limit(session: ProbeSession) -> None:
@@ -131,14 +190,19 @@ async def probe_size_limit(session: ProbeSession) -> None:
         following = (largest + smallest_refused) // 2
     if largest and too_large is not None and not apart:
         see_status(session, "errors.body_too_large", too_large)
-    if largest and smallest_refused > largest:
-        answers.see(
-            "requests.size_limit",
-            largest,
-            shown_by=f"{largest} bytes are read, {smallest_refused} are refused",
-        )
+    _see_size_limit(answers, largest, smallest_refused)
+
+
+def _see_size_limit(answers: LearnedAnswers, largest: int, smallest_refused: int) -> None:
+    field = "requests.size_limit"
+    if not largest:
+        answers.miss(field, NOT_FOUND)
+    elif smallest_refused > largest:
+        shown_by = f"{largest} bytes are read, {smallest_refused} are refused"
+        answers.see(field, largest, shown_by=shown_by)
     else:
-        answers.miss("requests.size_limit", NOT_FOUND)
+        shown_by = f"{largest} bytes are read, the most that were tried"
+        answers.see(field, None, shown_by=shown_by)
 
 
 def _see_refusal_of_half(session: ProbeSession, huge: Exchange, *, apart: bool) -> None:

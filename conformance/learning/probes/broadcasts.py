@@ -6,7 +6,7 @@ before.
 
 from typing import Any, Final
 
-from hookproof.conformance.learning.probes.required import learn_required
+from hookproof.conformance.learning.probes.required import learn_one_of, learn_required
 from hookproof.conformance.learning.session import BROADCAST, SOURCES, ProbeSession
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import (
@@ -19,6 +19,7 @@ from hookproof.conformance.observations.answer import (
 from hookproof.spec.dialect.vocabulary import Duplicate
 
 REQUIRES: Final = "requests.create_broadcast_event_requires"
+ONE_OF: Final = "requests.create_broadcast_event_requires_one_of"
 # Whether the answer to a duplicate shows the first event, and whether it is flagged.
 DUPLICATES: Final = {
     (True, True): Duplicate.FLAGGED_FIRST_EVENT,
@@ -55,7 +56,14 @@ async def _probe_required(session: ProbeSession, whole: Exchange) -> None:
         del body[name]
         return await session.call(BROADCAST, f"without {name}", body=body)
 
-    await learn_required(session, REQUIRES, _body(session), without, whole=whole)
+    async def with_alone(names: tuple[str, ...]) -> Exchange:
+        body = {name: value for name, value in _body(session).items() if name in names}
+        return await session.call(BROADCAST, f"with {' and '.join(names) or 'nothing'}", body=body)
+
+    every = _body(session)
+    required = await learn_required(session, REQUIRES, every, without, whole=whole)
+    optional = [name for name in every if name not in required]
+    await learn_one_of(session, ONE_OF, required, optional, with_alone)
 
 
 def _read_event(session: ProbeSession, whole: Exchange) -> None:

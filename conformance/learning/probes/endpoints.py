@@ -1,6 +1,6 @@
 """What creating an endpoint needs and answers (sections 2.3, 2.4, 4.1 and 4.2)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 
 from hookproof.conformance.learning.probes.access import see_unknown_resource
@@ -18,10 +18,14 @@ from hookproof.conformance.observations.answer import (
 CORE: Final = ("name", "url", "owner_id")
 # What is not tried to find what is required: it has conditions of its own.
 INTRICATE: Final = frozenset({"authentication", "mtls_client_cert", "secret", "is_disabled"})
-# Beyond this no http_timeout is tried as the smallest one.
-LARGEST_LEAST_S: Final = 1 << 12
+# Beyond this no number is tried as the smallest one.
+LARGEST_LEAST: Final = 1 << 12
 REQUIRES: Final = "requests.create_endpoint_requires"
+FAILED_VISIT: Final = "delivery.failed_visit"
 UNSEEN: Final = "every creation of an endpoint was refused; a success of one would show it"
+
+# Sends a request with a number in one of its fields.
+Try = Callable[[int], Awaitable[Exchange]]
 
 
 async def probe_creation(session: ProbeSession) -> Exchange | None:
@@ -29,6 +33,21 @@ async def probe_creation(session: ProbeSession) -> Exchange | None:
     schema = session.contract.operations[CREATE].body_schema or {}
     untried = INTRICATE.union(session.answers.extended.requests.service_assigned)
     every = [name for name in schema.get("properties", {}) if name not in untried]
+    created = await _create(session, every)
+    if created is None and session.answering_url and session.target.receiver.can_be_trusted:
+        # What has to answer a visit may be all that is wrong with these endpoints.
+        session.answers.see(FAILED_VISIT, "refused", shown_by=session.exchanges[-1])
+        created = await _create(session, every)
+        if created is None:
+            session.answers.forget(FAILED_VISIT, UNSEEN)
+    if created is None:
+        session.answers.miss(REQUIRES, UNSEEN)
+        session.endpoint_fields = ()
+    return created
+
+
+async def _create(session: ProbeSession, every: Sequence[str]) -> Exchange | None:
+    """An endpoint with the usual fields, or with all of them; None if both are refused."""
     for fields in (CORE, every):
         session.endpoint_fields = tuple(fields)
         created = await session.call(CREATE, f"with {', '.join(fields)}", body=session.endpoint())
@@ -36,8 +55,6 @@ async def probe_creation(session: ProbeSession) -> Exchange | None:
             session.endpoint_fields = await _required(session, fields, created)
             _read_creation(session, created)
             return created
-    session.answers.miss(REQUIRES, UNSEEN)
-    session.endpoint_fields = ()
     return None
 
 
@@ -126,46 +143,43 @@ async def probe_zeros(session: ProbeSession) -> None:
     if limit.succeeded or refused(limit):
         meaning = "refused" if refused(limit) else "unlimited"
         session.answers.see("delivery.zero_rate_limit", meaning, shown_by=limit)
-    timeout = await session.call(
-        CREATE, "with http_timeout 0", body=session.endpoint(http_timeout=0)
-    )
+
+    async def with_timeout(seconds: int) -> Exchange:
+        body = session.endpoint(http_timeout=seconds)
+        return await session.call(CREATE, f"with http_timeout {seconds}", body=body)
+
+    timeout = await with_timeout(0)
     field = "requests.http_timeout_minimum"
     if timeout.succeeded:
         session.answers.see(field, 0, shown_by=timeout)
     elif refused(timeout):
         session.answers.see("delivery.zero_http_timeout", "refused", shown_by=timeout)
-        least = await _least_timeout(session)
+        least = await least_accepted(with_timeout)
         if least is None:
-            session.answers.miss(field, f"no http_timeout up to {LARGEST_LEAST_S} is accepted")
+            session.answers.miss(field, f"no http_timeout up to {LARGEST_LEAST} is accepted")
         else:
-            session.answers.see(field, least, shown_by=timeout)
+            session.answers.see(field, least[0], shown_by=timeout)
 
 
-async def _least_timeout(session: ProbeSession) -> int | None:
-    """The smallest http_timeout that is accepted, by doubling and then by halves; None if none is
-    found.
+async def least_accepted(tried: Try) -> tuple[int, Exchange] | None:
+    """The smallest number above 0 that is accepted, by doubling and then by halves, and its answer;
+    None if none is found.
     """
     smallest, refused_one = 1, 0
-    while not (await _with_timeout(session, smallest)).succeeded:
+    while not (proof := await tried(smallest)).succeeded:
         refused_one, smallest = smallest, smallest * 2
-        if smallest > LARGEST_LEAST_S:
+        if smallest > LARGEST_LEAST:
             return None
     while smallest - refused_one > 1:
         middle = (smallest + refused_one) // 2
-        answer = await _with_timeout(session, middle)
+        answer = await tried(middle)
         if not accepted_or_refused(answer):
             return None
         if refused(answer):
             refused_one = middle
         else:
-            smallest = middle
-    return smallest
-
-
-async def _with_timeout(session: ProbeSession, seconds: int) -> Exchange:
-    return await session.call(
-        CREATE, f"with http_timeout {seconds}", body=session.endpoint(http_timeout=seconds)
-    )
+            smallest, proof = middle, answer
+    return smallest, proof
 
 
 def generated_secret(exchange: Exchange) -> str | None:

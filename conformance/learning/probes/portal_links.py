@@ -9,7 +9,7 @@ from typing import Any, Final
 from hookproof.conformance.learning.candidates import candidates
 from hookproof.conformance.learning.probes.access import miss_undecided, see_unknown_resource
 from hookproof.conformance.learning.probes.lists import EMPTY
-from hookproof.conformance.learning.probes.required import learn_required
+from hookproof.conformance.learning.probes.required import learn_one_of, learn_required
 from hookproof.conformance.learning.session import LINK, UPDATE, ProbeSession, unknown_uid
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import (
@@ -29,6 +29,7 @@ FIELDS: Final = (
     "success.accepted",
     "requests.unknown_listed_endpoints",
 )
+ONE_OF: Final = "requests.update_portal_link_requires_one_of"
 # The fields of an update, as a portal link shows them.
 UPDATED: Final = ("name", "owner_id", "can_manage_endpoint", "auth_type")
 
@@ -91,6 +92,8 @@ class _LinkProbe:
         needed = await self._without_those_that_endpoints_replace(required, uid)
         if len(needed) < len(required):
             answers.see(FIELDS[0], needed, shown_by=whole, count=len(self._body()))
+        elif uid is not None:
+            await self._one_of(required, uid)
         retrieved = await self._session.call(LINK, "a portal link", path=self._path)
         if retrieved.succeeded:
             answers.see("success.ok", retrieved.status, shown_by=retrieved)
@@ -99,9 +102,8 @@ class _LinkProbe:
         self, required: Sequence[str], uid: str | None
     ) -> list[str]:
         """What an update needs even if it names the endpoints of the portal link."""
-        field = "requests.update_portal_link_requires_one_of"
         if uid is None:
-            self._session.answers.miss(field, "there is no endpoint to be named")
+            self._session.answers.miss(ONE_OF, "there is no endpoint to be named")
             return list(required)
         replaced: dict[str, Exchange] = {}
         for name in required:
@@ -112,8 +114,19 @@ class _LinkProbe:
                 replaced[name] = answer
         if len(replaced) == 1:
             (shown_by,) = replaced.values()
-            self._session.answers.see(field, [*replaced, "endpoints"], shown_by=shown_by)
+            self._session.answers.see(ONE_OF, [*replaced, "endpoints"], shown_by=shown_by)
         return [name for name in required if name not in replaced]
+
+    async def _one_of(self, required: tuple[str, ...], uid: str) -> None:
+        """Of which optional fields an update needs one."""
+        every = self._body(endpoints=[uid])
+
+        async def with_alone(names: tuple[str, ...]) -> Exchange:
+            body = {name: every[name] for name in names}
+            return await self._update(f"with {' and '.join(names) or 'nothing'}", **body)
+
+        optional = [name for name in every if name not in required]
+        await learn_one_of(self._session, ONE_OF, required, optional, with_alone)
 
     async def unknown_link(self) -> None:
         """Retrieve and update a portal link that does not exist."""
@@ -149,7 +162,7 @@ class _LinkProbe:
     async def left_out(self) -> None:
         """Whether an update keeps the fields that it leaves out."""
         answers, field = self._session.answers, "requests.update_left_out"
-        needed = answers.value(FIELDS[0]) or []
+        needed = [*(answers.value(FIELDS[0]) or []), *(answers.value(ONE_OF) or [])]
         optional = [name for name in ("owner_id", "can_manage_endpoint") if name not in needed]
         if not optional:
             answers.miss(field, "an update needs every field that could be left out")

@@ -1,13 +1,11 @@
 """How requests are refused that are wrong in themselves (sections 2.9 and 7)."""
 
-from collections import Counter
 from typing import Any, Final
 
-from hookproof.conformance.learning.error_body import error_template, shape
 from hookproof.conformance.learning.probes.access import miss_undecided, see_status
 from hookproof.conformance.learning.probes.rolls import roll
 from hookproof.conformance.learning.session import CREATE, ProbeSession
-from hookproof.conformance.model.evidence import NOT_JSON, Exchange
+from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import accepted_or_refused, refused, shown_uid
 
 BROKEN: Final = b'{"name":"half'
@@ -95,31 +93,3 @@ async def _probe_service_fields(session: ProbeSession, *, unknown_refused: bool)
             treated.append(name)
     treated.sort(key=OF_SERVICE.index)
     session.answers.see("requests.service_assigned", treated, shown_by=tried, count=len(OF_SERVICE))
-
-
-def read_error_body(session: ProbeSession) -> None:
-    """Learn the body of refusals from all that were seen."""
-    refusals = [
-        each
-        for each in session.exchanges
-        if refused(each) and each.json is not NOT_JSON and isinstance(each.json, dict)
-    ]
-    if not refusals:
-        session.answers.miss("errors.body", "no refusal has a JSON object as its body")
-        return
-    kinds = Counter(
-        (each.response_header("Content-Type") or "").partition(";")[0].strip().lower()
-        for each in refusals
-    )
-    kind, count = kinds.most_common(1)[0]
-    if kind:
-        session.answers.see("errors.content_type", kind, shown_by=refusals[0], count=count)
-    shapes: dict[frozenset[Any], list[Exchange]] = {}
-    for each in refusals:
-        shapes.setdefault(shape(each.json), []).append(each)
-    alike = max(shapes.values(), key=len)  # a duplicate may be refused with an event, for one
-    template = error_template([(each.json, each.status or 0) for each in alike])
-    if template is None:
-        session.answers.miss("errors.body", "refusals have bodies of different shapes")
-    else:
-        session.answers.see("errors.body", template, shown_by=alike[0], count=len(alike))

@@ -6,11 +6,13 @@ All rolls are of the secrets of one disabled endpoint.
 from typing import Any, Final
 
 from hookproof.conformance.learning.probes.access import see_unknown_resource
+from hookproof.conformance.learning.probes.endpoints import least_accepted
 from hookproof.conformance.learning.probes.required import learn_required
 from hookproof.conformance.learning.session import GET, ROLL, ProbeSession, unknown_uid
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import (
     Kind,
+    accepted_or_refused,
     has_value,
     refused,
     resources,
@@ -48,13 +50,7 @@ async def roll(session: ProbeSession, uid: str, role: str, **fields: Any) -> Exc
 
 async def _probe_required(session: ProbeSession, uid: str) -> None:
     field = "requests.expire_endpoint_secret_requires"
-    least = 0
-    whole = await roll(session, uid, "with expiration and secret", **_whole_body(session, least))
-    if refused(whole):
-        least = 1
-        whole = await roll(session, uid, "with an expiration of 1", **_whole_body(session, least))
-        if whole.succeeded:
-            session.answers.see("requests.expiration_minimum", least, shown_by=whole)
+    least, whole = await _probe_least(session, uid)
     if whole.succeeded:
         session.answers.see("success.ok", whole.status, shown_by=whole)
 
@@ -67,6 +63,25 @@ async def _probe_required(session: ProbeSession, uid: str) -> None:
         await learn_required(session, field, ("expiration", "secret"), without, whole=whole)
     else:
         session.answers.miss(field, "every roll was refused; a success of one would show it")
+
+
+async def _probe_least(session: ProbeSession, uid: str) -> tuple[int, Exchange]:
+    """Learn the smallest expiration; returns one that is accepted, if any is, and the answer."""
+    field = "requests.expiration_minimum"
+
+    async def tried(expiration: int) -> Exchange:
+        role = f"with a secret and an expiration of {expiration}"
+        return await roll(session, uid, role, **_whole_body(session, expiration))
+
+    whole = await tried(0)
+    if whole.succeeded:
+        below = await tried(-1)
+        if accepted_or_refused(below):
+            session.answers.see(field, None if below.succeeded else 0, shown_by=below)
+    elif refused(whole) and (found := await least_accepted(tried)) is not None:
+        session.answers.see(field, found[0], shown_by=found[1])
+        return found
+    return 0, whole
 
 
 async def _probe_unit(session: ProbeSession, uid: str) -> None:

@@ -8,6 +8,9 @@ from typing import Final
 # A label of a signature, and what ends it.
 LABEL: Final = re.compile(r"([A-Za-z]+[0-9]+[a-z]?)([=,:])$")
 
+COUNT: Final = "{n}"
+FEWEST_COUNTED: Final = 3
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeaderLayout:
@@ -43,7 +46,7 @@ def layout_of(
         value=f"{before}{{signatures}}{after}",
         item=template,
         separator=separator,
-        versions=_without_repetition(labels),
+        versions=_counted(labels) or _without_repetition(labels),
     )
 
 
@@ -59,6 +62,15 @@ def _with_fields(text: str, timestamp: str, event_id: str) -> str:
         if found:
             text = text.replace(found, field)
     return text
+
+
+def _counted(labels: tuple[str, ...]) -> tuple[str, ...]:
+    """The label that counts the signatures, if these do; two of them may be all there are."""
+    if len(labels) < FEWEST_COUNTED:
+        return ()
+    stem = labels[0].removesuffix("1")
+    counted = tuple(f"{stem}{place}" for place in range(1, len(labels) + 1))
+    return (f"{stem}{COUNT}",) if labels == counted else ()
 
 
 def _without_repetition(labels: tuple[str, ...]) -> tuple[str, ...]:

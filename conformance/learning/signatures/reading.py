@@ -80,7 +80,11 @@ def read_format(
     see("signed", signature.signed)
     if {each.rules.prefix for _, (each, *_) in explained} == {signature.rules.prefix}:
         answers.see("signatures.secret.prefix", signature.rules.prefix, shown_by=place, count=count)
-        rules = {"form": signature.rules.form.value, "prefix_in_key": signature.rules.prefix_in_key}
+        rules: dict[str, object] = {"form": signature.rules.form.value}
+        if signature.rules.prefix:
+            rules["prefix_in_key"] = signature.rules.prefix_in_key
+        else:
+            answers.miss("signatures.secret.prefix_in_key", "secrets have no prefix")
         for part, value in rules.items():
             answers.see(f"signatures.secret.{part}", value, shown_by=place, count=count)
     _read_time(answers, name, first.delivery, signature, place)

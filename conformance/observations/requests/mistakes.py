@@ -16,6 +16,7 @@ class Mistake(StrEnum):
     PATH = "unknown path"
     TOO_LARGE = "above the size limit"
     BEYOND = "number beyond"
+    TOO_LONG = "text too long"
 
 
 class Unlisted(StrEnum):
@@ -30,6 +31,7 @@ class Bound(StrEnum):
     """A bound of the dialect that a request reaches and does not exceed (section 8)."""
 
     NUMBER = "number at the edge"
+    TEXT = "longest text"
     SIZE = "within the size limit"
 
 
@@ -88,6 +90,17 @@ class EndpointUrlTried(RequestTried):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnansweredVisit(RequestTried):
+    """The creation of an endpoint whose URL answers every visit with a 500, and of one whose URL
+    answers with a 200.
+    """
+
+    @property
+    def answered(self) -> Exchange | None:
+        return self.exchange("answered")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RateLimitOfZero(RequestTried):
     """The creation of an endpoint with a rate_limit of 0."""
 
@@ -120,6 +133,13 @@ class UndeclaredBody(RequestTried):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataOfAnotherType(RequestTried):
     """A broadcast whose data is JSON, but no object."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NestedData(RequestTried):
+    """A broadcast whose data is nested so many `levels` deep."""
+
+    levels: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,6 +38,7 @@ class RunContexts:
             nonce=plan.nonce,
             api=api,
             receiver=self.environment.receiver,
+            answering_url=self.environment.answering_url,
             projects=projects,
             dialect=plan.dialect,
             contract=plan.contract,

@@ -14,12 +14,21 @@ from hookproof.mockserver.store.endpoints import (
     decode_secrets,
     encode_secrets,
 )
+from hookproof.spec.dialect.groups.deliveries import Delivery
+from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
 from hookproof.spec.dialect.vocabulary import AppIdMeaning
 
 # The end of the year 9999, in Unix seconds: what timestamps can show.
 LATEST_S: Final = 253_402_300_799.0
 
 _INTEGERS: Final = ("http_timeout", "rate_limit", "rate_limit_duration")
+
+
+def visits_first(rules: Delivery) -> bool:
+    """Whether an endpoint is created only if its URL answers a visit (section 4.1)."""
+    return rules.failed_visit.prefers(Acceptance.REFUSED) and bool(
+        rules.creation_visit.value.methods
+    )
 
 
 class EndpointHandlers:
@@ -43,8 +52,9 @@ class EndpointHandlers:
         now = service.now()
         endpoint = self._build_endpoint(call.project, call.body, now)
         seq = service.endpoints.add(endpoint)
-        methods = service.dialect.delivery.creation_visit.value.methods
-        if methods:
+        delivery = service.dialect.delivery
+        methods = delivery.creation_visit.value.methods
+        if methods and not visits_first(delivery):
             service.dispatch.visit(call.body["url"], *methods)
         row = EndpointRow(
             seq=seq,

@@ -8,6 +8,7 @@ colons as the decoded members and strings, unless a member was lost. Only an esc
 """
 
 import json
+import re
 from collections import Counter
 from typing import Any, Final
 
@@ -20,6 +21,8 @@ _ESCAPED_COLON: Final = b"\\u003"
 class MalformedBody(Exception):
     """The body is not an acceptable JSON text; the message gives the reason in a few words."""
 
+
+_BRACKETS_OR_STRING: Final = re.compile(rb'[][{}]|"(?:[^"\\]|\\.)*"')
 
 _decode: Final = msgspec.json.Decoder().decode
 _decode_members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
@@ -111,3 +114,12 @@ def _reject_repeated_names(body: bytes, *, nested: bool = True) -> None:
         repeated = [name for name, times in Counter(names).items() if times > 1]
         if repeated:
             raise MalformedBody(f"the member {repeated[0]!r} occurs twice")
+
+
+def depth(text: bytes) -> int:
+    """How many levels of arrays and objects a JSON text has."""
+    deepest = level = 0
+    for bracket in _BRACKETS_OR_STRING.findall(text):
+        level += (bracket in b"[{") - (bracket in b"]}")
+        deepest = max(deepest, level)
+    return deepest

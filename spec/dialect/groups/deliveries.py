@@ -5,6 +5,7 @@ from typing import Annotated
 
 from hookproof.spec.dialect.answer import NOT_ASKED, Answer
 from hookproof.spec.dialect.constraints import AMOUNT, COUNT, HEADER, Range
+from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
 from hookproof.spec.dialect.vocabulary import (
     BothContacts,
     CreationVisit,
@@ -58,6 +59,9 @@ class Delivery:
         float, "time after which a new endpoint receives broadcasts, in seconds", AMOUNT
     ]
     creation_visit: Annotated[Answer[CreationVisit], "request that tests a new endpoint's URL"]
+    failed_visit: Annotated[
+        Answer[Acceptance], "whether an endpoint is created whose URL answers no visit with a 2xx"
+    ] = NOT_ASKED
     event_id_header: Annotated[
         str | None,
         "delivery header with the event's identifier, the same at each attempt; null: none",

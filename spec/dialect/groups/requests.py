@@ -1,10 +1,11 @@
 """The fields of a dialect about requests (sections 2.9, 4.9, 8 and 9)."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Annotated, Final
 
 from hookproof.spec.dialect.answer import NOT_ASKED, Answer
-from hookproof.spec.dialect.constraints import AMOUNT, COUNT
+from hookproof.spec.dialect.constraints import AMOUNT, COUNT, NESTING, TEXT_LENGTH
 from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
 from hookproof.spec.dialect.vocabulary import (
     AppIdMeaning,
@@ -18,6 +19,11 @@ from hookproof.spec.dialect.vocabulary import (
 
 # What a service without a bound accepts at least: what a signed integer of 32 bits holds.
 UNBOUNDED: Final = 2**31 - 1
+
+# The fields of requests whose texts are of any kind, and may have a longest one.
+FREE_TEXTS: Final = ("name", "description", "owner_id", "event_type", "idempotency_key")
+# A service that takes data nested so deeply has no limit that a client meets.
+DEEP: Final = 128
 
 # The field of RequestRules that names the required fields of an operation's body.
 REQUIRES: Final = {
@@ -102,6 +108,18 @@ class RequestRules:
     other_data: Annotated[
         Answer[Acceptance], "whether data of a broadcast can be JSON that is no object"
     ] = NOT_ASKED
+    text_maximum_of: Annotated[
+        Mapping[str, int],
+        "longest texts of single fields of requests, in characters: {field: length}; what is not"
+        " named is not promised",
+        TEXT_LENGTH,
+    ] = field(default_factory=dict)
+    nesting_maximum: Annotated[
+        Answer[int | None],
+        "deepest nesting of arrays and objects in data of a broadcast, itself counted; null: none"
+        " up to 128",
+        NESTING,
+    ] = NOT_ASKED
     url_addresses: Annotated[
         Answer[Acceptance],
         "whether the URL of an endpoint can have a loopback or private address in place of a name",
@@ -137,6 +155,11 @@ class RequestRules:
 def most(bound: int | None) -> int:
     """The largest number that is certainly accepted by a bound, or where there is none."""
     return UNBOUNDED if bound is None else bound
+
+
+def accepted_levels(rules: RequestRules) -> int:
+    """How deeply data can be nested that is certainly accepted, or where nothing is known."""
+    return min((each for each in rules.nesting_maximum.allowed if each is not None), default=DEEP)
 
 
 def accepted_timeout(rules: RequestRules, seconds: int) -> int:

@@ -8,7 +8,7 @@ import pytest
 
 from hookproof.conformance.experiments.support.payloads import LARGE_BYTES, payloads
 
-PAYLOADS = payloads("marker-1", size_limit=1024 * 1024)
+PAYLOADS = payloads("marker-1", size_limit=1024 * 1024, nesting=128)
 
 
 @pytest.mark.parametrize("name", PAYLOADS)
@@ -40,4 +40,4 @@ def test_what_breaks_naive_servers_is_sent_as_it_is_spelled(spelled: str) -> Non
 def test_the_largest_payload_has_256_kilobytes_within_the_limit_of_the_dialect() -> None:
     assert LARGE_BYTES == 262_144
     assert abs(len(PAYLOADS["large"]) - LARGE_BYTES) < 100
-    assert len(payloads("m", size_limit=65_536)["large"]) < 65_536
+    assert len(payloads("m", size_limit=65_536, nesting=128)["large"]) < 65_536

@@ -20,9 +20,12 @@ from hookproof.conformance.learning.deliveries.listener import (
     Listener,
     SentEvent,
 )
-from hookproof.conformance.learning.deliveries.readings import read_deliveries
+from hookproof.conformance.learning.deliveries.readings import (
+    choose_separator,
+    read_deliveries,
+)
 from hookproof.conformance.learning.deliveries.retry_readings import read_tallies
-from hookproof.conformance.learning.learned_answers import LearnedAnswers
+from hookproof.conformance.learning.learned_answers import Certainty, LearnedAnswers
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.dialect.reader import load_dialect
 from tests.conformance.canned_evidence import NOW, exchange
@@ -89,7 +92,7 @@ def read(
         visits=visits,
         redirected=tuple(redirected),
         secrets={gathering.SIMPLE: (), gathering.ADVANCED: ()},
-        rolled_after=3,
+        rolled_after=(3,),
         ended_at=ended_at,
     )
     answers = LearnedAnswers("undecided", load_dialect("undecided"))
@@ -206,6 +209,12 @@ def test_events_that_are_left_out_show_that_they_are_dropped() -> None:
     assert value(answers, "delivery.excess") == "dropped"
 
 
+def test_a_single_delivery_in_all_the_time_excludes_the_short_units() -> None:
+    answers, _ = read({SHORT_WINDOW: limited(0.0, None, None, None, None, None)})
+    unit = answers.answer("delivery.rate_limit_unit")
+    assert (unit.certainty, unit.values) == (Certainty.ASSUMED, ("minutes",))
+
+
 def test_a_limit_that_does_not_hold_teaches_no_unit() -> None:
     answers, _ = read({SHORT_WINDOW: limited(0.0, 0.1, 0.2, 0.3, 6.0, 6.1)})
     assert not answers.is_seen("delivery.rate_limit_unit")
@@ -221,3 +230,23 @@ def test_tallies_are_read_from_an_endpoint_that_always_fails(rate: int, meaning:
     assert value(answers, "representation.failure_rate") == meaning
     assert value(answers, "representation.event_count") == "reached"
     assert value(answers, "retry.deactivate_after") == 2
+
+
+@pytest.mark.parametrize(
+    ("item", "advanced", "chosen"),
+    [
+        ("{version},{signature}", ",", " "),
+        ("{version},{signature}", None, " "),
+        ("{version}={signature}", ";", ";"),
+        ("{signature}", None, ","),
+    ],
+)
+def test_the_separator_of_one_signature_is_no_part_of_it(
+    item: str, advanced: str | None, chosen: str
+) -> None:
+    answers = LearnedAnswers("undecided", load_dialect("undecided"))
+    answers.see("signatures.simple.item", item, shown_by="a delivery")
+    if advanced is not None:
+        answers.see("signatures.advanced.separator", advanced, shown_by="a delivery")
+    choose_separator(answers)
+    assert answers.value("signatures.simple.separator") == chosen

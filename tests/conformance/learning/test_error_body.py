@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hookproof.conformance.learning.error_body import error_template, shape
+from hookproof.conformance.learning.error_body import error_template, own_template, shape
 from hookproof.spec.dialect.reader import load_dialect, shipped_dialects
 
 MESSAGES = [
@@ -51,3 +51,12 @@ def test_a_refusal_with_a_resource_is_told_from_one_without() -> None:
 
 def test_bodies_of_different_shapes_have_no_template() -> None:
     assert error_template([({"error": "a"}, 400), ({"message": "b"}, 404)]) is None
+
+
+def test_a_body_that_was_seen_once_is_learned_as_wide_as_it_may_be() -> None:
+    body = {"code": 17, "ok": False, "text": "no", "more": [{"kind": "a", "at": 1.5}, "b"]}
+    assert own_template(body) == {
+        "ok": False,
+        "text": "{message}",
+        "more": [{"kind": "{any}"}, "{any}"],
+    }

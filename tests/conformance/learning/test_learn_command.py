@@ -1,9 +1,11 @@
 """`hookproof learn` as a user runs it, told nothing but URL, key and project."""
 
+import json
 from pathlib import Path
 
 import pytest
 import yaml
+from jsonschema_rs import Draft202012Validator
 
 from hookproof.conformance.model.profile import Profile
 from hookproof.spec.dialect.reader import load_dialect
@@ -60,8 +62,13 @@ def test_the_files_are_written_without_the_key_and_serve_check(tmp_path: Path) -
         assert learned.code == 0, learned.err
         assert "LEARNED  seen " in learned.out
         assert "Next: hookproof check --target ours/target.yaml" in learned.out
-        files = {path.name: path.read_text() for path in (tmp_path / "ours").iterdir()}
+        folder = tmp_path / "ours"
+        files = {path.name: path.read_text() for path in folder.iterdir() if path.is_file()}
         assert sorted(files) == ["dialect.yaml", "learned.html", "target.yaml"]
+        for kind in ("dialect", "target"):
+            named = files[f"{kind}.yaml"].splitlines()[0].partition("$schema=")[2]
+            validator = Draft202012Validator(json.loads((folder / named).read_text()))
+            assert validator.is_valid(yaml.safe_load(files[f"{kind}.yaml"]))
         assert not any("key-p1" in text for text in files.values())
         only = ("--only", "4.9-2", "--profile", "quick")
         judged = check(tmp_path, "--target", "ours/target.yaml", *only, HOOKPROOF_API_KEY="key-p1")
@@ -121,6 +128,7 @@ def test_a_hook_that_fails_leaves_what_deliveries_would_show_open(tmp_path: Path
     assert "the provision hook after_endpoint_created failed" in done.out
     assert "✓ representation.identifier: ulid" in done.out
     assert sorted(path.name for path in (tmp_path / "hookproof").iterdir()) == [
+        ".hookproof",
         "dialect.yaml",
         "learned.html",
     ]

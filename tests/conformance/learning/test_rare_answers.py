@@ -66,11 +66,39 @@ def test_answers_that_differ_by_operation_or_look_like_others(tmp_path: Path) ->
         "representation__expired_secrets": "left_out",
         "representation__masked": ["authentication.basic_auth.password"],
         "representation__mask": "(hidden)",
+        "requests__size_limit": None,
+        "requests__text_maximum_of": {"name": 255, "event_type": 77},
+        "requests__nesting_maximum": 33,
+        "requests__expiration_minimum": None,
     }
-    # Without a limit half a body of any size is refused as what it is.
-    found = scored(tmp_path, Profile.QUICK, **answers, requests__size_limit=None)
-    assert found.pop("requests.size_limit")[0] is Outcome.OPEN
-    assert found == right(**answers)
+    assert scored(tmp_path, Profile.QUICK, **answers) == right(**answers)
+
+
+def test_a_url_that_has_to_answer_before_an_endpoint_is_created(tmp_path: Path) -> None:
+    answers = {
+        "delivery__creation_visit": "head_get_post",
+        "delivery__failed_visit": "refused",
+        "requests__create_endpoint_requires": ["url"],
+    }
+    assert scored(tmp_path, Profile.QUICK, **answers) == right(**answers)
+
+
+def test_an_endpoint_that_is_late_to_receive_is_waited_for(tmp_path: Path) -> None:
+    found = scored(tmp_path, Profile.QUICK, delivery__visible_within_s=3.4)
+    assert found["delivery.visible_within_s"][0] is Outcome.RIGHT
+
+
+def test_refusals_with_bodies_of_their_own_and_one_of_several_fields(tmp_path: Path) -> None:
+    answers: dict[str, Any] = {
+        "errors__bodies": {
+            "missing_key": {"denied": "{message}", "help": "{any}"},
+            "method_not_allowed": None,
+        },
+        "requests__create_broadcast_event_requires": [],
+        "requests__create_broadcast_event_requires_one_of": ["data", "event_type"],
+        "requests__update_portal_link_requires_one_of": [],
+    }
+    assert scored(tmp_path, Profile.QUICK, **answers) == right(**answers)
 
 
 def test_a_redirect_that_is_followed(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from tests.spec.random_dialects import random_dialect
 EVENT = "01M84D5DNYQEBPH1F1JGM7SRWP"
 AT = 1_800_000_000.25
 BODY = b'{"marker":"learned-1","amount":12.5}'
+SEEN = ("header", "timestamp_header", "hash", "encoding", "signed", "value", "secrets")
 DIALECTS = ["reference", "contrary", "standard-webhooks", *range(8)]
 
 
@@ -61,12 +62,17 @@ def delivery(dialect: Dialect, name: str, *secrets: str) -> DeliveryWithSecrets:
 
 @pytest.mark.parametrize("name", ["simple", "advanced"])
 @pytest.mark.parametrize("dialect_name", DIALECTS)
-def test_a_format_is_learned_from_two_deliveries(dialect_name: str | int, name: str) -> None:
+def test_a_format_is_learned_from_deliveries_before_and_after_rolls(
+    dialect_name: str | int, name: str
+) -> None:
     dialect = dialect_of(dialect_name)
-    old, new = secret(dialect, "a"), secret(dialect, "e")
+    old, new, newest = (secret(dialect, letter) for letter in "aei")
     answers = LearnedAnswers("undecided", load_dialect("undecided"))
     answers.see("signatures.secret.prefix", dialect.signatures.secret.prefix, shown_by="a creation")
-    signed = [delivery(dialect, name, old), delivery(dialect, name, old, new)]
+    # Several, since not every signature shows its alphabet.
+    others = [(secret(dialect, letter),) for letter in "bcdfghou"]
+    secrets = [(old,), (old, new), (old, new, newest), *others]
+    signed = [delivery(dialect, name, *valid) for valid in secrets]
     assert read_format(answers, name, signed)
     group = f"signatures.{name}."
     learned = {
@@ -76,7 +82,7 @@ def test_a_format_is_learned_from_two_deliveries(dialect_name: str | int, name: 
         for value in [getattr(getattr(dialect.signatures, name), field.removeprefix(group))]
     }
     assert Outcome.WRONG not in learned.values(), learned
-    for part in ("header", "timestamp_header", "hash", "encoding", "signed", "value", "secrets"):
+    for part in (*SEEN, "versions"):
         assert learned[group + part] is Outcome.RIGHT, part
 
 
@@ -160,3 +166,10 @@ def test_a_signature_that_nothing_explains_is_not_learned() -> None:
     assert not read_format(answers, "simple", [foreign])
     assert not answers.is_seen("signatures.simple.header")
     assert "hookproof check" in answers.answer("signatures.simple.header").reason
+
+
+def test_secrets_without_prefix_do_not_show_whether_one_would_be_in_the_key() -> None:
+    dialect = load_dialect("reference")
+    answers = LearnedAnswers("undecided", load_dialect("undecided"))
+    assert read_format(answers, "simple", [delivery(dialect, "simple", secret(dialect, "a"))])
+    assert not answers.is_seen("signatures.secret.prefix_in_key")

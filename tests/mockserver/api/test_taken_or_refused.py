@@ -101,3 +101,22 @@ def test_data_that_is_no_object(answer: Acceptance | None, status: int) -> None:
                 assert bytes(response.data["data"]) == text
 
     run_against_server("reference", scenario, change=answering("other_data", answer))
+
+
+def test_texts_and_data_are_as_long_and_deep_as_the_dialect_says() -> None:
+    async def scenario(server: Server) -> None:
+        for name, expected in (("\u00e9" * 50, 201), ("\u00e9" * 51, 400)):
+            body = {"name": name, "url": "https://a.invalid/", "is_disabled": True}
+            assert (await server.call("createEndpoint", body=body)).status == expected
+        for levels, expected in ((20, 201), (21, 400)):
+            data = b'{"a]\\"[":' + b"[" * (levels - 1) + b"]" * (levels - 1) + b"}"
+            raw = b'{"event_type": "t", "data": ' + data + b"}"
+            assert (await server.call("createBroadcastEvent", raw=raw)).status == expected
+
+    def change(dialect: Dialect) -> Dialect:
+        rules = replace(
+            dialect.requests, text_maximum_of={"name": 50}, nesting_maximum=Answer((20,))
+        )
+        return replace(dialect, requests=rules)
+
+    run_against_server("reference", scenario, change=change)

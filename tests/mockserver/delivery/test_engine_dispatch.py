@@ -45,3 +45,16 @@ def test_further_methods_are_tried_until_one_succeeds(
 
     asyncio.run(scenario())
     assert engine.visited == visited
+
+
+@pytest.mark.parametrize(
+    ("statuses", "answered"),
+    [({"HEAD": 405, "GET": 200}, True), ({"HEAD": 500, "GET": None}, False)],
+)
+def test_whether_a_url_answers_is_known_before_an_endpoint_is_created(
+    statuses: dict[str, int | None], *, answered: bool
+) -> None:
+    engine: Any = ScriptedEngine(statuses)
+    dispatch = EngineDispatch(engine)
+    visit = dispatch.is_answered("https://receiver.invalid/", "HEAD", "GET")
+    assert asyncio.run(visit) is answered

@@ -32,6 +32,7 @@ NO_OTHER_ANSWER = {
     "requests.create_broadcast_event_requires_one_of": "another answer is in unusual.yaml",
     "requests.url_addresses": "another answer is in unusual.yaml: receivers have one by default",
     "requests.url_other_ports": "another would refuse every endpoint at the receiver",
+    "delivery.failed_visit": "another answer is in visiting.yaml",
     "words.other_words_of": "another answer is in unusual.yaml",
     "representation.identifier_of": "another answer is in unusual.yaml",
     "representation.no_value_of": "another answer is in unusual.yaml",

@@ -239,6 +239,13 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
         ),
     ),
     (
+        {"requests.text_maximum_of": {"nam": 100}},
+        (
+            "requests.text_maximum_of.nam: expected one of name, description, owner_id, event_type,"
+            " idempotency_key; found nam; did you mean name?"
+        ),
+    ),
+    (
         {"errors.bodies": {"unknown_path": "none"}},
         "errors.bodies.unknown_path: expected an object, or null for no body",
     ),

@@ -3,17 +3,29 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from hookproof.conformance.checks.support.bounds import NO_SIZE_LIMIT, bounds
+from hookproof.conformance.checks.support.bounds import (
+    NO_DEEPEST,
+    NO_LONGEST,
+    NO_SIZE_LIMIT,
+    bounds,
+)
 from hookproof.conformance.checks.support.refusal import is_refused_as_invalid, refusal_beside
 from hookproof.conformance.checks.support.success import success_of
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange, NotExaminedError
 from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
 from hookproof.conformance.model.tolerances import SENT_WITHIN_S
-from hookproof.conformance.observations.answer import sent, was_accepted, was_answered
+from hookproof.conformance.observations.answer import (
+    accepted_or_refused,
+    refused,
+    sent,
+    was_accepted,
+    was_answered,
+)
 from hookproof.conformance.observations.requests.mistakes import (
     Bound,
     EndpointUrlTried,
+    NestedData,
     PartialFieldMapping,
     RateLimitOfZero,
     RequestWithinBounds,
@@ -21,12 +33,13 @@ from hookproof.conformance.observations.requests.mistakes import (
     TimeoutOfZero,
 )
 from hookproof.spec.dialect.answer import Answer
+from hookproof.spec.dialect.groups.requests import DEEP
 from hookproof.spec.dialect.vocabulary import PartialMapping, ZeroLimit, ZeroTimeout
 from hookproof.spec.dialect.zero_timeout import zero_http_timeout
 
 URLS: Final = {Scheme.HTTP: "8-10", Scheme.OTHER: "8-11"}
 REFUSED: Final = (ZeroLimit.REFUSED, ZeroTimeout.REFUSED, PartialMapping.REFUSED)
-ACCEPTED: Final = {Bound.NUMBER: "8-16", Bound.SIZE: "8-15"}
+ACCEPTED: Final = {Bound.NUMBER: "8-16", Bound.SIZE: "8-15", Bound.TEXT: "8-27"}
 
 
 @check(*URLS.values())
@@ -49,10 +62,12 @@ def only_https_urls_are_taken(
 def what_lies_within_the_bounds_is_taken(
     request: RequestWithinBounds, context: CheckContext
 ) -> Iterator[Judgement]:
-    """Numbers at the edge and a body as large as allowed."""
+    """Numbers at the edge, texts and a body as long as allowed."""
     tried = request.tried
     if context.dialect.requests.size_limit is None:
         yield not_applicable("8-15", NO_SIZE_LIMIT)
+    if not context.dialect.requests.text_maximum_of:
+        yield not_applicable("8-27", NO_LONGEST)
     if tried is not None:
         context.require_same_rules("requests at the edge of what is allowed", bounds)
         require_sent_in_time(tried, context)
@@ -136,3 +151,26 @@ def taken_or_refused(
         actual=tried.status,
         exchanges=[tried],
     )
+
+
+@check("8-29", "8-30")
+def data_is_nested_as_deeply_as_the_dialect_allows(
+    request: NestedData, context: CheckContext
+) -> Iterator[Judgement]:
+    """Refused with whatever status: a parser that goes no deeper takes it for no JSON."""
+    tried, maximum = request.tried, context.dialect.requests.nesting_maximum
+    if maximum.allowed == (None,):
+        yield not_applicable("8-30", NO_DEEPEST)
+    if tried is None or not maximum.decided or not accepted_or_refused(tried):
+        return
+    deepest = [DEEP if each is None else each for each in maximum.allowed]
+    within, beyond = request.levels <= min(deepest), request.levels > max(deepest)
+    if within or beyond:
+        yield judged(
+            refused(tried) is beyond,
+            "8-29" if within else "8-30",
+            f"Data of {request.levels} levels is {'refused' if within else 'accepted'}",
+            expected=f"at most {max(deepest)} levels are accepted",
+            actual=tried.status,
+            exchanges=[tried],
+        )

@@ -25,9 +25,6 @@ from hookproof.spec.dialect.vocabulary import Duplicate
 # Broadcasts without a key are judged by 2.8-8 besides.
 OF_DIFFERENCE: Final = {EventDifference.KEY: "4.8-10", EventDifference.PROJECT: "4.8-12"}
 
-# Answers to a duplicate that show the uid of the first event.
-SHOWING_THE_FIRST: Final = frozenset({Duplicate.FIRST_EVENT, Duplicate.FLAGGED_FIRST_EVENT})
-
 
 @check("2.8-8")
 def an_event_without_a_key_is_no_duplicate(
@@ -121,7 +118,7 @@ def _in_turn(broadcasts: RepeatedKey, context: CheckContext) -> Iterator[Judgeme
     event = _event_in(again)
     flagged = event.get("is_duplicate_event") is True
     same_event = event.get("uid") == shown_uid(first) is not None
-    if shown_uid(first) is None and not SHOWING_THE_FIRST.isdisjoint(rules.duplicate.allowed):
+    if shown_uid(first) is None and any(each.shows_first for each in rules.duplicate.allowed):
         return
     allowed = {
         Duplicate.FLAGGED_EVENT: flagged,
@@ -155,7 +152,7 @@ def _at_once(broadcasts: DuplicatesAtOnce, context: CheckContext) -> Iterator[Ju
         return
     originals = sum(event.get("is_duplicate_event") is False for event in events)
     uids = {shown_uid(exchange) for exchange in broadcasts.exchanges}
-    if None in uids and not SHOWING_THE_FIRST.isdisjoint(duplicate.allowed):
+    if None in uids and any(each.shows_first for each in duplicate.allowed):
         return
     allowed = {
         Duplicate.FLAGGED_EVENT: originals == 1,

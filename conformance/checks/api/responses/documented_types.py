@@ -189,8 +189,16 @@ def _form_of_no_value(
         return NoValue.ABSENT
     value = resource.fields[name]
     if value == "" and not resource.nested and _could_be_set(name, exchange, context):
-        return None if name in sent(exchange) else NoValue.EMPTY
+        is_given = name in sent(exchange) or _may_be_of_another(exchange, context)
+        return None if is_given else NoValue.EMPTY
     return NoValue.NULL if value is None else None
+
+
+def _may_be_of_another(exchange: Exchange, context: CheckContext) -> bool:
+    """Whether an answer may show the event of an earlier broadcast, with what that was sent."""
+    duplicate = context.dialect.idempotency.duplicate
+    shows_first = not duplicate.decided or any(each.shows_first for each in duplicate.allowed)
+    return "idempotency_key" in sent(exchange) and shows_first
 
 
 def _could_be_set(name: str, exchange: Exchange, context: CheckContext) -> bool:

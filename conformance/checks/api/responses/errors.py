@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from hookproof.conformance.checks.support.bounds import NO_SIZE_LIMIT, bounds
+from hookproof.conformance.checks.support.bounds import NO_LONGEST, NO_SIZE_LIMIT, bounds
 from hookproof.conformance.checks.support.refusal import refusal_with
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import NOT_JSON, Exchange
@@ -41,9 +41,10 @@ STATUS_OF: Final = {
     Mistake.PATH: ("7-6", "unknown_path"),
     Mistake.TOO_LARGE: ("8-14", "body_too_large"),
     Mistake.BEYOND: ("8-17", "invalid_value"),
+    Mistake.TOO_LONG: ("8-28", "invalid_value"),
 }
 # The mistakes that are beyond a bound of the dialect.
-BEYOND_BOUNDS: Final = frozenset({Mistake.TOO_LARGE, Mistake.BEYOND})
+BEYOND_BOUNDS: Final = frozenset({Mistake.TOO_LARGE, Mistake.BEYOND, Mistake.TOO_LONG})
 
 
 # What stack traces of common languages look like.
@@ -140,6 +141,8 @@ def a_mistake_is_refused_with_the_dialects_status(
     tried = request.tried
     if context.dialect.requests.size_limit is None:
         yield not_applicable("8-14", NO_SIZE_LIMIT)
+    if not context.dialect.requests.text_maximum_of:
+        yield not_applicable("8-28", NO_LONGEST)
     if tried is not None:
         if request.mistake in BEYOND_BOUNDS:
             context.require_same_rules("requests beyond what is allowed", bounds)

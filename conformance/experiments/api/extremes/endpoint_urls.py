@@ -20,13 +20,15 @@ from hookproof.conformance.observations.requests.endpoint_urls import (
     UrlKind,
     answer_to,
 )
+from hookproof.conformance.observations.requests.mistakes import UnansweredVisit
+from hookproof.receiver.replies.script import Reply
 
 CREATE: Final = "createEndpoint"
 
 
 @experiment(
     "endpoint_urls",
-    observes=(UnusualUrlTried, Preparation),
+    observes=(UnusualUrlTried, UnansweredVisit, Preparation),
     busy=True,
     sharing=Sharing.QUIET,
 )
@@ -35,6 +37,8 @@ async def endpoint_urls(context: ExperimentContext) -> AsyncIterator[Evidence]:
 
     Who leaves them open is not sent what may look like an attack.
     """
+    if context.dialect.delivery.failed_visit.decided and not context.why_unasked(CREATE):
+        yield await _unanswered(context)
     asked = [kind for kind in UrlKind if answer_to(kind, context.dialect.requests).decided]
     if not asked or context.why_unasked(CREATE):
         return
@@ -60,6 +64,16 @@ async def endpoint_urls(context: ExperimentContext) -> AsyncIterator[Evidence]:
     ]
     for observation in await asyncio.gather(*sendings):
         yield observation
+
+
+async def _unanswered(context: ExperimentContext) -> Evidence:
+    """An endpoint whose URL answers no visit with a 2xx, beside one whose URL does."""
+    bodies, trial = RequestBodies.of(context), context.trial("endpoint that answers no visit")
+    for role, replies in (("answered", [Reply()]), ("tried", [Reply(status=500)])):
+        token = await context.receiver.new_token()
+        await context.receiver.script(token.token, replies, visits=True)
+        await trial.call(CREATE, role=role, body=bodies.quiet_endpoint(url=token.url))
+    return trial.observe(UnansweredVisit, operation_id=CREATE, field="url")
 
 
 async def _try(

@@ -13,7 +13,7 @@ from hookproof.conformance.experiments.support.telling_texts import visible_text
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.observations.delivery.arrival.broadcasts import FORM, PayloadBroadcasts
-from hookproof.spec.dialect.groups.requests import most
+from hookproof.spec.dialect.groups.requests import accepted_levels, most
 
 
 @experiment("broadcast", observes=(PayloadBroadcasts,), sharing=Sharing.CONFIRMED)
@@ -31,13 +31,14 @@ async def every_payload(scenario: Scenario) -> PayloadBroadcasts:
     One that is refused takes none of the others with it.
     """
     plain = await scenario.destination("plain")
-    limit = most(scenario.dialect.requests.size_limit)
-    for name in payloads("", size_limit=limit):
+    rules = scenario.dialect.requests
+    room = {"size_limit": most(rules.size_limit), "nesting": accepted_levels(rules)}
+    for name in payloads("", **room):
         marker = scenario.new_marker()
         await scenario.try_broadcast(
             name,
             marker=marker,
-            raw_data=payloads(marker, size_limit=limit)[name],
+            raw_data=payloads(marker, **room)[name],
             custom_headers={
                 "X-Hookproof-Marker": marker,
                 "x-order-number": scenario.bodies.word("order"),

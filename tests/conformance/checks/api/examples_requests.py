@@ -4,6 +4,7 @@ from hookproof.conformance.checks.api.requests.bounds import (
     a_partial_field_mapping_is_taken_or_refused,
     a_rate_limit_of_zero_is_taken_or_refused,
     an_http_timeout_of_zero_is_taken_or_refused,
+    data_is_nested_as_deeply_as_the_dialect_allows,
     only_https_urls_are_taken,
     what_lies_within_the_bounds_is_taken,
 )
@@ -43,6 +44,7 @@ from hookproof.conformance.observations.requests.endpoint_urls import (
 from hookproof.conformance.observations.requests.mistakes import (
     Bound,
     HalfRequest,
+    NestedData,
     OverlongRequest,
     PartialFieldMapping,
     RateLimitOfZero,
@@ -73,6 +75,13 @@ def overlong(answer: Exchange, sent: int) -> OverlongRequest:
     """A request of which so many bytes out of 100 were sent."""
     return observation(
         OverlongRequest, answer, operation_id="createEndpoint", promised=100, sent=sent
+    )
+
+
+def data_of(levels: int, answer: Exchange) -> NestedData:
+    """A broadcast whose data is nested so deeply."""
+    return observation(
+        NestedData, answer, operation_id="createBroadcastEvent", field="data", levels=levels
     )
 
 
@@ -229,6 +238,20 @@ ACCEPTED = (
         for bound, requirement in (
             (Bound.NUMBER, "8-16"),
             (Bound.SIZE, "8-15"),
+            (Bound.TEXT, "8-27"),
+        )
+    ),
+    *(
+        Example(
+            check=data_is_nested_as_deeply_as_the_dialect_allows,
+            requirement=requirement,
+            kept=data_of(levels, kept),
+            broken=data_of(levels, broken),
+            dialect="contrary",
+        )
+        for requirement, levels, kept, broken in (
+            ("8-29", 80, accepted("createBroadcastEvent", "tried"), refusal(422)),
+            ("8-30", 81, refusal(422), accepted("createBroadcastEvent", "tried")),
         )
     ),
     *(

@@ -210,7 +210,11 @@ def test_a_dialect_without_limits_is_not_asked_about_them() -> None:
     )
     judgements = a_mistake_is_refused_with_the_dialects_status(mistake, context_with(unlimited))
     actual = {judgement.requirement: judgement.verdict for judgement in judgements}
-    assert actual == {"8-14": Verdict.NOT_APPLICABLE, "7-2": Verdict.PASS}
+    assert actual == {
+        "8-14": Verdict.NOT_APPLICABLE,
+        "8-28": Verdict.NOT_APPLICABLE,
+        "7-2": Verdict.PASS,
+    }
     page = observation(
         ExtremePageSize,
         exchange("tried", "listSources", data={"content": [], "pagination": {"per_page": 9999}}),
@@ -368,3 +372,20 @@ def test_single_fields_without_value_may_be_shown_otherwise() -> None:
     assert wrong(owner_id=None) & {"name", "owner_id", "deleted_at", "secrets"} == {"name"}
     assert wrong(deleted_at=None, secrets=None, name="") >= {"owner_id", "deleted_at", "secrets"}
     assert "name" not in wrong(name="")
+
+
+@pytest.mark.parametrize(
+    ("duplicate", "empty"), [("flagged_event", {"acknowledged_at"}), ("flagged_first_event", set())]
+)
+def test_an_event_may_be_that_of_an_earlier_broadcast(duplicate: str, empty: set[str]) -> None:
+    """Which was sent an empty text, and shows it."""
+    answers = {"representation.no_value": "absent", "idempotency.duplicate": duplicate}
+    answered = exchange(
+        "sweep",
+        "createBroadcastEvent",
+        data={"uid": "e1", "acknowledged_at": ""},
+        request={"idempotency_key": "used"},
+    )
+    judgements = a_field_without_value_is_shown_as_the_dialect_says(answered, context_with(answers))
+    failed = [each for each in judgements if each.verdict is Verdict.FAIL]
+    assert {each.message.rpartition(".")[2] for each in failed} == empty

@@ -5,11 +5,13 @@ from typing import Any
 import pytest
 
 from hookproof.conformance.checks.api.requests.endpoint_urls import (
+    an_endpoint_that_answers_no_visit_is_taken_or_refused,
     an_unusual_endpoint_url_is_taken_or_refused,
 )
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.requests.endpoint_urls import UnusualUrlTried, UrlKind
+from hookproof.conformance.observations.requests.mistakes import UnansweredVisit
 from tests.conformance.canned_evidence import exchange, observation
 from tests.conformance.checks.api.example import created, refusal
 from tests.conformance.checks.api.test_answers_of_other_dialects import judged_under
@@ -94,3 +96,28 @@ def test_an_odd_form_may_be_refused_as_the_address_that_it_is(
     answers = {"requests.url_odd_hosts": "taken", "requests.url_addresses": addresses}
     plain = taken(HOST, "tried: plain")
     assert verdicts(answers, UrlKind.ODD_HOST, declined(DECIMAL), plain) == expected
+
+
+@pytest.mark.parametrize(
+    ("answer", "tried", "answered", "expected"),
+    [
+        ("refused", declined(HOST), taken(HOST, "answered"), [Verdict.PASS]),
+        ("refused", taken(HOST), taken(HOST, "answered"), [Verdict.FAIL]),
+        ("taken", taken(HOST), taken(HOST, "answered"), [Verdict.PASS]),
+        ("taken", declined(HOST), taken(HOST, "answered"), [Verdict.FAIL]),
+        ("refused", declined(HOST), declined(HOST, "answered"), []),
+        (UNDECIDED, declined(HOST), taken(HOST, "answered"), []),
+    ],
+)
+def test_a_url_that_answers_no_visit_is_judged_beside_one_that_does(
+    answer: Any, tried: Exchange, answered: Exchange, expected: list[Verdict]
+) -> None:
+    evidence = observation(
+        UnansweredVisit, tried, answered, operation_id="createEndpoint", field="url"
+    )
+    check = an_endpoint_that_answers_no_visit_is_taken_or_refused
+    visits = {"delivery.creation_visit": "head", "delivery.failed_visit": answer}
+    assert judged_under(visits, check, evidence) == expected
+    assert judged_under({"delivery.failed_visit": answer}, check, evidence) == [
+        Verdict.NOT_APPLICABLE
+    ]

@@ -1,0 +1,85 @@
+"""Learns the bodies of refusals (section 7): that of most, and those that single refusals have."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from jsonschema_rs import Draft202012Validator
+
+from hookproof.conformance.learning.error_body import error_template, own_template, shape
+from hookproof.conformance.learning.session import ProbeSession
+from hookproof.conformance.model.evidence import NOT_JSON, Exchange
+from hookproof.conformance.observations.answer import refused
+from hookproof.spec.contract.responses import template_schema
+from hookproof.spec.dialect.groups.errors import KEY_REFUSALS
+
+BODIES: Final = "errors.bodies"
+# The name of a refusal in errors.bodies, by the field that has its status.
+REFUSALS_OF_KEYS: Final = {
+    f"authentication.{field}": refusal for refusal, field in KEY_REFUSALS.items()
+}
+
+
+def read_error_bodies(session: ProbeSession) -> None:
+    """Learn the body of refusals from all that were seen."""
+    refusals = [
+        each
+        for each in session.exchanges
+        if refused(each) and each.json is not NOT_JSON and isinstance(each.json, dict)
+    ]
+    if not refusals:
+        session.answers.miss("errors.body", "no refusal has a JSON object as its body")
+        return
+    kinds = Counter(
+        (each.response_header("Content-Type") or "").partition(";")[0].strip().lower()
+        for each in refusals
+    )
+    kind, count = kinds.most_common(1)[0]
+    if kind:
+        session.answers.see("errors.content_type", kind, shown_by=refusals[0], count=count)
+    shapes: dict[frozenset[Any], list[Exchange]] = {}
+    for each in refusals:
+        shapes.setdefault(shape(each.json), []).append(each)
+    alike = max(shapes.values(), key=len)  # a duplicate may be refused with an event, for one
+    template = error_template([(each.json, each.status or 0) for each in alike])
+    if template is None:
+        session.answers.miss("errors.body", "refusals have bodies of different shapes")
+        return
+    session.answers.see("errors.body", template, shown_by=alike[0], count=len(alike))
+    _read_own_bodies(session, template)
+
+
+def _read_own_bodies(session: ProbeSession, usual: Mapping[str, Any]) -> None:
+    """Learn which refusals have another body than the usual one, or none."""
+    validator = Draft202012Validator(template_schema(usual))
+    bodies: dict[str, dict[str, Any] | None] = {}
+    proofs = [one for answers in session.refusals.values() for one in answers]
+    for field, answers in session.refusals.items():
+        unlike = [each for each in answers if not validator.is_valid(_body(each))]
+        if not unlike:
+            continue
+        name = REFUSALS_OF_KEYS.get(field, field.removeprefix("errors."))
+        if len(unlike) < len(answers) or not _is_own_body(unlike):
+            session.answers.miss(
+                BODIES, f"{name} has several bodies, or one that is no JSON object"
+            )
+            return
+        bodies[name] = None if _is_empty(unlike[0]) else own_template(_body(unlike[0]))
+    if proofs:
+        session.answers.see(BODIES, bodies, shown_by=proofs[0], count=len(proofs))
+
+
+def _is_own_body(answers: Sequence[Exchange]) -> bool:
+    """Whether refusals all have no body, or objects with the same members."""
+    if any(map(_is_empty, answers)):
+        return all(map(_is_empty, answers))
+    bodies = [_body(each) for each in answers]
+    return all(isinstance(body, dict) and shape(body) == shape(bodies[0]) for body in bodies)
+
+
+def _is_empty(answer: Exchange) -> bool:
+    return not answer.response_body
+
+
+def _body(answer: Exchange) -> Any:
+    return None if answer.json is NOT_JSON else answer.json
