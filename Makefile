@@ -105,8 +105,8 @@ random-dialects: setup ## Judge clean servers under 20 dialects that are drawn a
 	$(BIN)/python -m tests.conformance.random_dialects 20 --known partly
 
 .PHONY: learn-all
-learn-all: setup ## Learn the shipped dialects and 20 random ones from servers under them (takes an hour)
-	$(BIN)/python -m tests.conformance.learn_all 20 --judge
+learn-all: setup ## Learn the shipped dialects and 40 random ones from servers under them (takes two hours)
+	$(BIN)/python -m tests.conformance.learn_all 40 --judge
 
 .PHONY: learn-mutants
 learn-mutants: setup ## Learn servers with 40 faults, and see whether check still convicts them (takes an hour)
