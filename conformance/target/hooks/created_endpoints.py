@@ -1,16 +1,20 @@
 """The endpoints that exchanges show: those that were created, and those of earlier runs."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.ledger import LeftBehind, LeftEndpoint
 from hookproof.conformance.target.definition import Project
-from hookproof.target.hooks.removable_endpoints import RemovableEndpoint, RemovableEndpoints
+from hookproof.target.hooks.removable_endpoints import (
+    LONGEST_UID,
+    RemovableEndpoint,
+    RemovableEndpoints,
+)
 
-# In bytes; an answer that is longer is not kept.
+# In bytes; of an answer that is longer only what tells the endpoint apart is kept.
 LONGEST_KEPT: Final = 65536
 # The owners and names that runs give their endpoints: `check` and `learn`, the doctor, `load`.
 OWNER: Final = re.compile(r"owner-(?:[0-9a-f]{15,16}|doctor[0-9a-f]{8})")
@@ -33,10 +37,9 @@ class CreatedEndpoints(RemovableEndpoints):
         if exchange.operation_id == "createEndpoint":
             sent = exchange.request_json
             is_disabled = isinstance(sent, dict) and bool(sent.get("is_disabled"))
-            is_kept = (
-                isinstance(exchange.data, dict) and len(exchange.response_body) <= LONGEST_KEPT
-            )
-            shown = exchange.data if is_kept else {}
+            shown = exchange.data if isinstance(exchange.data, dict) else {}
+            if len(exchange.response_body) > LONGEST_KEPT:
+                shown = _told_apart(shown)
             self.created.append(
                 RemovableEndpoint(project=project, shown=shown, is_disabled=is_disabled)
             )
@@ -65,6 +68,16 @@ class CreatedEndpoints(RemovableEndpoints):
             removed=len(self.removed),
             earlier=len(earlier),
         )
+
+
+def _told_apart(shown: Mapping[str, Any]) -> dict[str, str]:
+    """The uid and the owner, as far as they are no long texts themselves."""
+    texts = {name: shown.get(name) for name in ("uid", "owner_id")}
+    return {
+        name: text
+        for name, text in texts.items()
+        if isinstance(text, str) and len(text) <= LONGEST_UID
+    }
 
 
 def _of_runs(event: object) -> Iterator[tuple[str, object]]:

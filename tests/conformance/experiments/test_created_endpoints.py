@@ -67,6 +67,7 @@ def _create(
             dialect=load_dialect("reference"),
             random=random.Random(0),
             word=lambda _stem: next(words),
+            answering_url="",
             why_lacking=lambda _capability: "",
             lacking_fields=frozenset,
             lacking_mechanisms=frozenset,

@@ -52,6 +52,12 @@ def test_answers_without_end_are_not_kept() -> None:
     assert [each.uid for each in endpoints.left_behind().endpoints] == ["u" * 200, ""]
 
 
+def test_of_a_long_answer_is_kept_what_tells_the_endpoint_apart() -> None:
+    endpoints = CreatedEndpoints()
+    endpoints.note(PROJECT, exchange(data={"uid": "u1", "owner_id": "o", "name": "x" * 100_000}))
+    assert [each.shown for each in endpoints.created] == [{"uid": "u1", "owner_id": "o"}]
+
+
 def test_an_owner_that_is_no_text_is_none() -> None:
     endpoints = CreatedEndpoints()
     for owner in ({"id": 1}, [1], 7, None):

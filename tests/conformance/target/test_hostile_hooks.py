@@ -47,7 +47,8 @@ def test_what_a_hook_says_is_shown_without_escapes_and_credentials(
     files = {
         path.name: path.read_text()
         for folder in ("hookproof", "hookproof-report")
-        for path in (tmp_path / folder).glob("*")
+        for path in (tmp_path / folder).rglob("*")
+        if path.is_file()
     }
     secrets = (tmp_path / "known.txt").read_text().split()
     assert secrets

@@ -62,6 +62,7 @@ class NoneOfSeveralRequired(AlteredValidation):
     "4.6-1",
     "7-11",
     "8-15",
+    "8-29",
     shows_in=[*REFUSALS, *HOSTILE, "round_trip", "broadcast_answers", "portal_links", "sequences"],
 )
 class MoreRequired(AlteredValidation):
@@ -201,6 +202,7 @@ class MalformedIsTooLarge(ErrorResponses):
     "4.9-7",
     "8-17",
     "8-21",
+    "8-28",
     "8-13",
     "4.4-16",
     "4.7-15",

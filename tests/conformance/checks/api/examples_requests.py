@@ -10,6 +10,7 @@ from hookproof.conformance.checks.api.requests.bounds import (
 )
 from hookproof.conformance.checks.api.requests.endpoint_urls import (
     REQUIREMENTS,
+    an_endpoint_that_answers_no_visit_is_taken_or_refused,
     an_unusual_endpoint_url_is_taken_or_refused,
 )
 from hookproof.conformance.checks.api.requests.required_fields import (
@@ -53,6 +54,7 @@ from hookproof.conformance.observations.requests.mistakes import (
     RollWithoutBody,
     Scheme,
     TimeoutOfZero,
+    UnansweredVisit,
     UnknownIdentifier,
     Unlisted,
 )
@@ -90,6 +92,17 @@ def unusual_url(kind: UrlKind, answer: Exchange) -> UnusualUrlTried:
     plain = created(role="tried: plain")
     return observation(
         UnusualUrlTried, answer, plain, operation_id="createEndpoint", field="url", kind=kind
+    )
+
+
+def unanswered_visit(answer: Exchange) -> UnansweredVisit:
+    """The answer to a creation whose URL answers no visit, beside one that was accepted."""
+    return observation(
+        UnansweredVisit,
+        answer,
+        created(role="answered"),
+        operation_id="createEndpoint",
+        field="url",
     )
 
 
@@ -316,6 +329,13 @@ ACCEPTED = (
             if answer_to(kind, context(dialect).dialect.requests).value == "refused"
             else (accepted(role="tried"), refusal(409)),
         )
+    ),
+    Example(
+        check=an_endpoint_that_answers_no_visit_is_taken_or_refused,
+        requirement="4.1-18",
+        kept=unanswered_visit(accepted(role="tried")),
+        broken=unanswered_visit(refusal(409)),
+        dialect="contrary",
     ),
 )
 
