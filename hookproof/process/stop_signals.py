@@ -9,13 +9,17 @@ import asyncio
 import atexit
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from types import FrameType
 from typing import Any, Final, TypeVar
 
 STOPPING: Final = (signal.SIGTERM, signal.SIGHUP)
+
+# If a finalizer takes longer, it is interrupted again.
+FINALIZED_WITHIN_S: Final = 0.01
 
 Handler = Callable[[int, FrameType | None], object]
 _Result = TypeVar("_Result")
@@ -31,6 +35,18 @@ def end_as_by_interrupt() -> None:
     for number in STOPPING:
         if signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, _interrupt)
+    sys.unraisablehook = _interrupt_again
+
+
+def _interrupt_again(unraisable: "sys.UnraisableHookArgs") -> None:
+    """Interrupt once more where an interrupt came in a finalizer, which would lose it: Python shows
+    a traceback and goes on. What is raised before the finalizer has ended would be lost as well.
+    """
+    if isinstance(unraisable.exc_value, KeyboardInterrupt):
+        signal.signal(signal.SIGALRM, _interrupt)
+        signal.setitimer(signal.ITIMER_REAL, FINALIZED_WITHIN_S)
+    else:
+        sys.__unraisablehook__(unraisable)
 
 
 def end_at_once_with(code: int) -> None:
@@ -79,7 +95,8 @@ def run_until_stopped(main: Callable[[], Coroutine[Any, Any, _Result]]) -> _Resu
     def interrupt() -> None:
         interrupted.set()
         for task in running:
-            task.get_loop().call_soon_threadsafe(task.cancel)
+            with suppress(RuntimeError):  # its loop is closed: all has ended
+                task.get_loop().call_soon_threadsafe(task.cancel)
 
     async def run() -> _Result:
         running.extend(filter(None, [asyncio.current_task()]))

@@ -151,6 +151,35 @@ def test_an_interrupt_cancels_what_runs_and_a_result_is_returned() -> None:
     assert signal.getsignal(signal.SIGINT) is before
 
 
+# A command that is stopped while Python finalizes an object, which loses what is raised there.
+FINALIZING = """
+import signal, threading
+import click
+import hookproof.cli as front_door
+
+class Finalized:
+    def __del__(self):
+        signal.raise_signal(signal.SIGHUP)
+
+@click.command()
+def waiting():
+    Finalized()
+    threading.Event().wait(60)
+    print("it was lost")
+
+front_door.cli = waiting
+front_door.main()
+"""
+
+
+def test_an_interrupt_in_a_finalizer_is_not_lost_and_leaves_no_traceback() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FINALIZING], capture_output=True, text=True, timeout=90, check=False
+    )
+    assert (done.returncode, done.stdout) == (INTERRUPTED, "")
+    assert "Traceback" not in done.stderr
+
+
 # A command that is stopped at its very end, when its exit code stands.
 ENDING = """
 import atexit, os, signal
