@@ -148,8 +148,12 @@ async def _send(
     path = {**requests.path(request.operation_id), **(request.path or {})}
     if None in path.values() or context.why_unasked(request.operation_id):
         return trial.not_observed(request.observes, requests.why_not(request.operation_id))
+    is_nested = request.observes is NestedData  # before anything is awaited, as values are drawn
+    shallow = requests.body_with(request.operation_id, "data", nested(2)) if is_nested else None
     async with hold_portal_links_for(context, request.operation_id):
         await trial.call(request.operation_id, role="tried", path=path, body=request.body)
+    if is_nested:
+        await trial.call(request.operation_id, role="shallow", path=path, body=shallow)
     if request.observes is EndpointUrlTried and created is not None:
         trial.exchanges.append(dataclasses.replace(created, role="with https"))
     return trial.observe(
@@ -384,10 +388,8 @@ def _texts(requests: ValidRequests) -> Iterator[PlannedRequest]:
 def _nested_data(requests: ValidRequests) -> Iterator[PlannedRequest]:
     """Section 8: data as deep as the dialect allows, and deeper by one level."""
     maximum = requests.bodies.dialect.requests.nesting_maximum
-    if len(maximum.allowed) != 1:
-        return
-    deepest = maximum.value
-    for levels in (DEEP,) if deepest is None else (deepest, deepest + 1):
+    deepest = maximum.value if len(maximum.allowed) == 1 else 0
+    for levels in (DEEP,) if deepest is None else (deepest, deepest + 1) if deepest else ():
         yield PlannedRequest(
             about=f"data of {levels} levels",
             observes=NestedData,

@@ -137,9 +137,14 @@ class DataOfAnotherType(RequestTried):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NestedData(RequestTried):
-    """A broadcast whose data is nested so many `levels` deep."""
+    """A broadcast whose data is nested so many `levels` deep, and one with shallow data."""
 
     levels: int
+
+    @property
+    def shallow(self) -> Exchange | None:
+        """A broadcast that differs in the depth of its data, and so shows what is refused."""
+        return self.exchange("shallow")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

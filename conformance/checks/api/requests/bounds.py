@@ -157,11 +157,15 @@ def taken_or_refused(
 def data_is_nested_as_deeply_as_the_dialect_allows(
     request: NestedData, context: CheckContext
 ) -> Iterator[Judgement]:
-    """Refused with whatever status: a parser that goes no deeper takes it for no JSON."""
+    """Refused with whatever status, where shallow data is taken: a parser that goes no deeper takes
+    it for no JSON.
+    """
     tried, maximum = request.tried, context.dialect.requests.nesting_maximum
     if maximum.allowed == (None,):
         yield not_applicable("8-30", NO_DEEPEST)
     if tried is None or not maximum.decided or not accepted_or_refused(tried):
+        return
+    if request.shallow is None or not was_accepted(request.shallow):
         return
     deepest = [DEEP if each is None else each for each in maximum.allowed]
     within, beyond = request.levels <= min(deepest), request.levels > max(deepest)
@@ -172,5 +176,5 @@ def data_is_nested_as_deeply_as_the_dialect_allows(
             f"Data of {request.levels} levels is {'refused' if within else 'accepted'}",
             expected=f"at most {max(deepest)} levels are accepted",
             actual=tried.status,
-            exchanges=[tried],
+            exchanges=[tried, request.shallow],
         )

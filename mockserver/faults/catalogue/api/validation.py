@@ -62,7 +62,6 @@ class NoneOfSeveralRequired(AlteredValidation):
     "4.6-1",
     "7-11",
     "8-15",
-    "8-29",
     shows_in=[*REFUSALS, *HOSTILE, "round_trip", "broadcast_answers", "portal_links", "sequences"],
 )
 class MoreRequired(AlteredValidation):

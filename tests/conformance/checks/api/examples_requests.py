@@ -81,9 +81,14 @@ def overlong(answer: Exchange, sent: int) -> OverlongRequest:
 
 
 def data_of(levels: int, answer: Exchange) -> NestedData:
-    """A broadcast whose data is nested so deeply."""
+    """A broadcast whose data is nested so deeply, beside a shallow one that was accepted."""
     return observation(
-        NestedData, answer, operation_id="createBroadcastEvent", field="data", levels=levels
+        NestedData,
+        answer,
+        accepted("createBroadcastEvent", "shallow"),
+        operation_id="createBroadcastEvent",
+        field="data",
+        levels=levels,
     )
 
 

@@ -1,14 +1,33 @@
 """Data of a broadcast that is nested deeply is taken or refused as the dialect says."""
 
+from typing import Any
+
 import pytest
 
 from hookproof.conformance.checks.api.requests.bounds import (
     data_is_nested_as_deeply_as_the_dialect_allows,
 )
+from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.requests.mistakes import NestedData
 from tests.conformance.canned_evidence import exchange, observation
 from tests.conformance.checks.api.test_answers_of_other_dialects import judged_under
+
+
+def broadcast(role: str, status: int) -> Exchange:
+    return exchange(role, "createBroadcastEvent", status=status, data={"uid": "e1"})
+
+
+SHALLOW = broadcast("shallow", 201)
+
+
+def verdicts(answer: Any, levels: int, *exchanges: Exchange) -> list[Verdict]:
+    evidence = observation(
+        NestedData, *exchanges, operation_id="createBroadcastEvent", levels=levels
+    )
+    answers = {"requests.nesting_maximum": answer}
+    found = judged_under(answers, data_is_nested_as_deeply_as_the_dialect_allows, evidence)
+    return [each for each in found if each is not Verdict.NOT_APPLICABLE]
 
 
 @pytest.mark.parametrize(
@@ -25,16 +44,16 @@ from tests.conformance.checks.api.test_answers_of_other_dialects import judged_u
 def test_data_is_as_deep_as_the_dialect_allows(
     answer: int | None, levels: int, status: int, expected: Verdict
 ) -> None:
-    tried = exchange("tried", "createBroadcastEvent", status=status, data={"uid": "e1"})
-    evidence = observation(NestedData, tried, operation_id="createBroadcastEvent", levels=levels)
-    answers = {"requests.nesting_maximum": answer}
-    verdicts = judged_under(answers, data_is_nested_as_deeply_as_the_dialect_allows, evidence)
-    assert [each for each in verdicts if each is not Verdict.NOT_APPLICABLE] == [expected]
+    assert verdicts(answer, levels, broadcast("tried", status), SHALLOW) == [expected]
+
+
+@pytest.mark.parametrize("levels", [80, 81])
+@pytest.mark.parametrize("shallow", [[], [broadcast("shallow", 400)]])
+def test_who_refuses_shallow_data_too_shows_nothing_of_the_depth(
+    levels: int, shallow: list[Exchange]
+) -> None:
+    assert verdicts(80, levels, broadcast("tried", 400), *shallow) == []
 
 
 def test_data_proves_nothing_where_the_dialect_does_not_say_how_deep_it_may_be() -> None:
-    tried = exchange("tried", "createBroadcastEvent", status=400, body={})
-    evidence = observation(NestedData, tried, operation_id="createBroadcastEvent", levels=128)
-    answers = {"requests.nesting_maximum": {"undecided": "nobody asked"}}
-    check = data_is_nested_as_deeply_as_the_dialect_allows
-    assert judged_under(answers, check, evidence) == []
+    assert verdicts({"undecided": "nobody asked"}, 128, broadcast("tried", 400), SHALLOW) == []
