@@ -33,10 +33,29 @@ def fault(name: str) -> ListedFault:
     )
 
 
+def detection(requirement: str) -> Detection:
+    return Detection(
+        check="looks",
+        requirement=requirement,
+        message="m",
+        expected="e",
+        actual="a",
+        experiment="x",
+    )
+
+
 def run_quick_pass(
-    monkeypatch: pytest.MonkeyPatch, *detected: str, known: tuple[str, ...] = tuple(KILLS)
-) -> tuple[list[str], Sequence[str]]:
-    """The faults that were run and the reported misses, with a check that detects these faults."""
+    monkeypatch: pytest.MonkeyPatch,
+    *detected: str,
+    known: tuple[str, ...] = tuple(KILLS),
+    later: tuple[str, ...] = (),
+    accused: str = "",
+) -> tuple[list[str], Sequence[str], list[str]]:
+    """The faults that were run, the reported misses, and those that survived, with a check that
+    detects these faults, those in `later` in their second run. The requirement `accused`
+    is found violated in every first run.
+    """
+    started: list[str] = []
 
     class ScriptedPool:
         interrupted = False
@@ -52,15 +71,14 @@ def run_quick_pass(
 
         def run_all(self, orders: Mapping[FaultOutcome, MutantRunOrder]) -> Iterator[FaultOutcome]:
             for subject in orders:
-                detection = Detection(
-                    check="looks",
-                    requirement="1-1",
-                    message="m",
-                    expected="e",
-                    actual="a",
-                    experiment="x",
-                )
-                detections = (detection,) if subject.fault.name in detected else ()
+                name = subject.fault.name
+                is_second = name in started
+                started.append(name)
+                requirements = [
+                    *(["1-1"] if name in detected or (is_second and name in later) else ()),
+                    *([accused] if accused and not is_second else ()),
+                ]
+                detections = tuple(map(detection, requirements))
                 outcome = replace(subject, result=replace(NOT_RUN, detections=detections))
                 self.outcomes.append(outcome)
                 yield outcome
@@ -74,19 +92,36 @@ def run_quick_pass(
         experiments=(),
     )
     campaign, missing = run_quick_campaign(plan, KILLS, lambda _: None)
-    return [outcome.fault.name for outcome in campaign.outcomes], missing
+    return started, missing, [name for name, _ in campaign.survivors()]
 
 
 def test_a_check_that_kills_its_first_fault_is_run_with_no_other(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert run_quick_pass(monkeypatch, "two") == (["two"], ())
+    assert run_quick_pass(monkeypatch, "two") == (["two"], (), [])
 
 
 def test_a_check_that_misses_its_first_fault_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     assert run_quick_pass(monkeypatch, "one", "three", "four") == (
+        ["two", "two"],
+        ("looks no longer kills two (reference)",),
+        ["two"],
+    )
+
+
+def test_a_kill_that_only_a_run_by_itself_shows_is_not_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert run_quick_pass(monkeypatch, later=("two",)) == (["two", "two"], (), [])
+
+
+def test_a_run_with_a_false_accusation_is_not_made_once_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert run_quick_pass(monkeypatch, later=("two",), accused="1-2") == (
         ["two"],
         ("looks no longer kills two (reference)",),
+        ["two"],
     )
 
 
