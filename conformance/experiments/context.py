@@ -11,6 +11,7 @@ async def secret_roll(context: ExperimentContext) -> AsyncIterator[Evidence]:
 import asyncio
 import random
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
@@ -156,7 +157,7 @@ class ExperimentContext:
     random: random.Random
     clock: Callable[[], float]
     loop: asyncio.AbstractEventLoop
-    portal_links: asyncio.Lock
+    portal_links: AbstractAsyncContextManager[None]
     provision: Provision
     fixtures: Mapping[str, Fixtures]
     capabilities: Mapping[str, Presence]

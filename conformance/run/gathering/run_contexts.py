@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from hookproof.conformance.experiments.backlog import Backlog
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.support.seeding import Seeding
+from hookproof.conformance.run.gathering.shared_hold import SharedHold
 from hookproof.conformance.run.plan import RunPlan
 from hookproof.conformance.target.client import ApiClient
 from hookproof.conformance.target.definition import Project
@@ -47,7 +48,7 @@ class RunContexts:
             random=random.Random(f"{plan.seed}:{name}{attempt}"),
             clock=time.time,
             loop=self.loop,
-            portal_links=self.locks[projects[0].id],
+            portal_links=SharedHold(self.locks[projects[0].id]),
             provision=self.provision,
             fixtures=target.fixtures,
             capabilities=target.capabilities,
