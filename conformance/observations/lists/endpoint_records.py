@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hookproof.conformance.model.evidence import Exchange, Observation
-from hookproof.conformance.observations.answer import resources, shown, shown_uid
+from hookproof.conformance.observations.answer import resources, shown
 from hookproof.conformance.observations.deliveries import DeliveryObservation
 
 FETCHED = "fetch"
@@ -32,36 +32,32 @@ def fetched_and_shown(observation: Observation, member: str) -> Iterator[Fetched
 
     The URL, which no two of them share, tells a record without uid.
     """
-    fetched: dict[Any, Exchange] = {}
-    uids: dict[Any, Any] = {}
+    fetched: dict[str, Exchange] = {}
     for place, exchange in enumerate(observation.exchanges):
         if exchange.operation_id == "getEndpoint":
-            fetched[shown_uid(exchange)] = exchange
-            uids[str(shown(exchange).get("url"))] = shown_uid(exchange)
-        later = {
-            shown_uid(one): one
-            for one in reversed(observation.exchanges[place + 1 :])
-            if one.operation_id == "getEndpoint"
-        }
+            fetched |= dict.fromkeys(_known_by(shown(exchange)), exchange)
         for holder in resources(exchange):
             records = holder.fields.get(member)
             for record in records if isinstance(records, list) else ():
-                uid = _uid_of(record, uids)
-                if uid in fetched:
+                known_by = next(iter(_known_by(record)), None)
+                if known_by in fetched:
+                    later = observation.exchanges[place + 1 :]
                     yield FetchedAndShown(
-                        fetched=fetched[uid], answer=exchange, record=record, again=later.get(uid)
+                        fetched=fetched[known_by],
+                        answer=exchange,
+                        record=record,
+                        again=next((one for one in later if _shows(one, known_by)), None),
                     )
 
 
-def _uid_of(record: object, uids: Mapping[Any, Any]) -> str | None:
-    """The uid of a record, or the one of the endpoint with its URL; None if neither is known."""
-    if not isinstance(record, dict):
-        return None
-    uid, url = record.get("uid"), record.get("url")
-    if isinstance(uid, str):
-        return uid
-    known = uids.get(url) if isinstance(url, str) else None
-    return known if isinstance(known, str) else None
+def _shows(exchange: Exchange, known_by: str) -> bool:
+    return exchange.operation_id == "getEndpoint" and known_by in _known_by(shown(exchange))
+
+
+def _known_by(record: object) -> list[str]:
+    """The uid and the URL of an endpoint, as far as a record shows them."""
+    fields = record if isinstance(record, dict) else {}
+    return [text for name in ("uid", "url") if isinstance(text := fields.get(name), str) and text]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
