@@ -7,8 +7,11 @@ from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.observations.answer import was_answered, was_successful
 
 
-def success_of(tried: Exchange, requirement: str, message: str) -> Iterator[Judgement]:
-    """Whether a request succeeded; nothing where its answer does not tell.
+def success_of(
+    tried: Exchange, requirement: str, message: str, *beside: Exchange
+) -> Iterator[Judgement]:
+    """Whether a request succeeded; nothing where its answer does not tell. Those `beside` it are
+    shown with it.
 
     A 2xx without an object as data is no proof, and no failure either: section 2.1 judges it.
     """
@@ -19,5 +22,5 @@ def success_of(tried: Exchange, requirement: str, message: str) -> Iterator[Judg
             message,
             expected="a 2xx",
             actual=tried.status,
-            exchanges=[tried],
+            exchanges=[tried, *beside],
         )

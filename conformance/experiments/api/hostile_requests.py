@@ -20,6 +20,7 @@ from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.observations.preparation import OddRequest, Preparation
 from hookproof.conformance.observations.requests.mistakes import (
+    ORDINARY,
     Bound,
     Mistake,
     MistakenRequest,
@@ -88,7 +89,8 @@ class HostileRequest:
     """One request to send; `target` is its path, already percent-encoded.
 
     It `shows` what becomes of a mistake, at a bound, or of a request that has its own observation;
-    None stands for what is merely odd. `media_type` is None for a body that is not declared.
+    None stands for what is merely odd. `media_type` is None for a body that is not declared. Where
+    there is an `ordinary` content, it is sent too, to show what a refusal is about.
     """
 
     shows: Mistake | Bound | type[RequestTried] | None
@@ -98,6 +100,7 @@ class HostileRequest:
     operation_id: str | None = None
     content: bytes | None = None
     media_type: str | None = "application/json"
+    ordinary: bytes | None = None
 
 
 @experiment(
@@ -139,18 +142,23 @@ async def _send(
     trial = context.trial(f"{request.name}, {request.operation_id or request.target[:80]}")
     is_declared = request.content is not None and request.media_type is not None
     further = [("Content-Type", request.media_type or "")] if is_declared else []
+    contents = {"odd" if request.shows is None else "tried": request.content}
+    if request.ordinary is not None:
+        contents[ORDINARY] = request.ordinary
     async with concurrency_limit, hold_portal_links_for(context, request.operation_id or ""):
-        exchange = await context.api.send(
-            operation_id=request.operation_id,
-            role="odd" if request.shows is None else "tried",
-            project=trial.project,
-            method=request.method,
-            target=request.target,
-            content=request.content,
-            headers=context.api.headers(trial.project, Key.OWN, False, further),
-            key=Key.OWN,
-        )
-    trial.exchanges.append(exchange)
+        trial.exchanges += [
+            await context.api.send(
+                operation_id=request.operation_id,
+                role=role,
+                project=trial.project,
+                method=request.method,
+                target=request.target,
+                content=content,
+                headers=context.api.headers(trial.project, Key.OWN, False, further),
+                key=Key.OWN,
+            )
+            for role, content in contents.items()
+        ]
     match request.shows:
         case Mistake() as mistake:
             return trial.observe(
@@ -220,6 +228,7 @@ def _sizes(context: ExperimentContext, requests: ValidRequests) -> Iterator[Host
         method="POST",
         target=requests.target("createBroadcastEvent"),
         content=_padded(encoded(requests.body("createBroadcastEvent")), limit),
+        ordinary=encoded(requests.body("createBroadcastEvent")),
     )
 
 

@@ -19,6 +19,7 @@ from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.observations.preparation import Preparation
 from hookproof.conformance.observations.requests.mistakes import (
+    ORDINARY,
     Bound,
     DataOfAnotherType,
     EndpointUrlTried,
@@ -64,6 +65,9 @@ WRONG_TYPES: Final[Mapping[str, Any]] = {
     "array": "not an array",
     "object": "not an object",
 }
+
+# How deep the data is beside which deeper data is judged.
+SHALLOW: Final = 2
 
 OTHER_DATA: Final[Mapping[str, Any]] = {
     "an array": [1, "two"],
@@ -148,12 +152,10 @@ async def _send(
     path = {**requests.path(request.operation_id), **(request.path or {})}
     if None in path.values() or context.why_unasked(request.operation_id):
         return trial.not_observed(request.observes, requests.why_not(request.operation_id))
-    is_nested = request.observes is NestedData  # before anything is awaited, as values are drawn
-    shallow = requests.body_with(request.operation_id, "data", nested(2)) if is_nested else None
     async with hold_portal_links_for(context, request.operation_id):
         await trial.call(request.operation_id, role="tried", path=path, body=request.body)
-    if is_nested:
-        await trial.call(request.operation_id, role="shallow", path=path, body=shallow)
+        if request.ordinary is not None:
+            await trial.call(request.operation_id, role=ORDINARY, path=path, body=request.ordinary)
     if request.observes is EndpointUrlTried and created is not None:
         trial.exchanges.append(dataclasses.replace(created, role="with https"))
     return trial.observe(
@@ -293,7 +295,9 @@ def _numbers(requests: ValidRequests, lacking: Collection[str]) -> Iterator[Plan
     }
     if rules.expiration_minimum is None:
         below_zero = requests.body_with("expireEndpointSecret", "expiration", -1)
-        yield PlannedRequest.to_show(Bound.NUMBER, "expireEndpointSecret", "expiration", below_zero)
+        yield _within_bounds(
+            requests, Bound.NUMBER, "expireEndpointSecret", "expiration", below_zero
+        )
     for (operation_id, name), bounds in edges.items():
         if name in lacking:
             continue
@@ -302,7 +306,7 @@ def _numbers(requests: ValidRequests, lacking: Collection[str]) -> Iterator[Plan
                 continue
             at_the_edge = requests.body_with(operation_id, name, edge)
             beyond = {**at_the_edge, name: edge + step}
-            yield PlannedRequest.to_show(Bound.NUMBER, operation_id, name, at_the_edge)
+            yield _within_bounds(requests, Bound.NUMBER, operation_id, name, at_the_edge)
             yield PlannedRequest.to_show(Mistake.BEYOND, operation_id, name, beyond)
     for name, observes in OF_ZERO.items():
         if name not in lacking:
@@ -313,6 +317,15 @@ def _numbers(requests: ValidRequests, lacking: Collection[str]) -> Iterator[Plan
                 field=name,
                 body=requests.body_with("createEndpoint", name, 0),
             )
+
+
+def _within_bounds(
+    requests: ValidRequests, bound: Bound, operation_id: str, name: str, body: Mapping[str, Any]
+) -> PlannedRequest:
+    """A request at the edge in one field, beside one with an acceptable value in it."""
+    value = requests.bodies.value(operation_id, name)
+    ordinary = requests.body_with(operation_id, name, value)
+    return PlannedRequest.to_show(bound, operation_id, name, body, ordinary)
 
 
 def _urls(requests: ValidRequests) -> Iterator[PlannedRequest]:
@@ -380,7 +393,7 @@ def _texts(requests: ValidRequests) -> Iterator[PlannedRequest]:
         for name in sorted(maximum_of.keys() & schema["properties"].keys()):
             text = requests.bodies.word("longest").ljust(maximum_of[name], "x")
             longest = requests.body_with(operation_id, name, text)
-            yield PlannedRequest.to_show(Bound.TEXT, operation_id, name, longest)
+            yield _within_bounds(requests, Bound.TEXT, operation_id, name, longest)
             too_long = {**longest, name: f"{text}x"}
             yield PlannedRequest.to_show(Mistake.TOO_LONG, operation_id, name, too_long)
 
@@ -396,5 +409,6 @@ def _nested_data(requests: ValidRequests) -> Iterator[PlannedRequest]:
             operation_id="createBroadcastEvent",
             field="data",
             body=requests.body_with("createBroadcastEvent", "data", nested(levels)),
+            ordinary=requests.body_with("createBroadcastEvent", "data", nested(SHALLOW)),
             facts={"levels": levels},
         )

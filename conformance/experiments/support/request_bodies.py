@@ -147,6 +147,13 @@ class RequestBodies:
             "createBroadcastEvent": (requests.create_broadcast_event_requires, self.event_value),
         }
 
+    def value(self, operation_id: str, field: str) -> Any:
+        """An acceptable value for a field of an operation's body; KeyError for one that the
+        document does not name there.
+        """
+        _, value = self._requirements()[operation_id]
+        return value(field)
+
     def endpoint_value(self, field: str) -> Any:
         """An acceptable value for a field of createEndpoint; KeyError for one that section 4.1 does
         not name.

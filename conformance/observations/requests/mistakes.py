@@ -2,8 +2,12 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from hookproof.conformance.model.evidence import Exchange, Observation
+
+# The role of the request that differs from the one tried in nothing but what is tried.
+ORDINARY: Final = "ordinary"
 
 
 class Mistake(StrEnum):
@@ -44,7 +48,11 @@ class Scheme(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestTried(Observation):
-    """One request. `field` is the field of its body that it is about, or empty."""
+    """One request. `field` is the field of its body that it is about, or empty.
+
+    There may be an `ordinary` one beside it, which differs in what is tried alone, and so shows
+    whether a refusal is because of that.
+    """
 
     operation_id: str | None = None
     field: str = ""
@@ -54,6 +62,10 @@ class RequestTried(Observation):
         """The request, if it was answered."""
         exchange = self.exchange("tried")
         return None if exchange is None or exchange.status is None else exchange
+
+    @property
+    def ordinary(self) -> Exchange | None:
+        return self.exchange(ORDINARY)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +84,7 @@ class UnlistedInput(RequestTried):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestWithinBounds(RequestTried):
-    """A request at the edge of what the dialect accepts."""
+    """A request at the edge of what the dialect accepts, and an ordinary one."""
 
     bound: Bound
 
@@ -140,11 +152,6 @@ class NestedData(RequestTried):
     """A broadcast whose data is nested so many `levels` deep, and one with shallow data."""
 
     levels: int
-
-    @property
-    def shallow(self) -> Exchange | None:
-        """A broadcast that differs in the depth of its data, and so shows what is refused."""
-        return self.exchange("shallow")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

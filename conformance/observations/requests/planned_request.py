@@ -29,12 +29,16 @@ OBSERVED_AS: Final[Mapping[type[StrEnum], tuple[type[RequestTried], str]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedRequest:
-    """One request to send, the class of its observation, and the fields of that class."""
+    """One request to send, the class of its observation, and the fields of that class.
+
+    `ordinary` is the body of a request beside it, which differs in what is tried alone.
+    """
 
     about: str
     observes: type[RequestTried]
     operation_id: str
     body: Mapping[str, Any] | None = None
+    ordinary: Mapping[str, Any] | None = None
     field: str = ""
     path: Mapping[str, str] | None = None
     facts: Mapping[str, Any] = dataclasses.field(default_factory=dict)
@@ -46,6 +50,7 @@ class PlannedRequest:
         operation_id: str,
         field: str,
         body: Mapping[str, Any],
+        ordinary: Mapping[str, Any] | None = None,
     ) -> Self:
         """A request with this mistake or peculiarity in one field of its body."""
         observes, fact = OBSERVED_AS[type(kind)]
@@ -56,4 +61,5 @@ class PlannedRequest:
             operation_id=operation_id,
             field=field,
             body=body,
+            ordinary=ordinary,
         )

@@ -31,6 +31,7 @@ from hookproof.conformance.model.evidence import NotExaminedError, Observation
 from hookproof.conformance.model.judgement import Judgement
 from hookproof.conformance.observations.lists.parameters import PageSizeAboveMaximum
 from hookproof.conformance.observations.requests.mistakes import (
+    ORDINARY,
     Bound,
     Mistake,
     RequiredFieldLeftOut,
@@ -38,7 +39,13 @@ from hookproof.conformance.observations.requests.mistakes import (
 from hookproof.spec.dialect.answer import Undecided
 from hookproof.spec.dialect.reader import shipped_dialects
 from tests.conformance.canned_evidence import context, exchange
-from tests.conformance.checks.api.example import Judge, created, refusal, request_tried
+from tests.conformance.checks.api.example import (
+    Judge,
+    accepted,
+    created,
+    refusal,
+    request_tried,
+)
 from tests.conformance.checks.api.examples_lists import LINKS, list_request, walk
 from tests.conformance.checks.api.test_checks_of_the_api import EXAMPLES
 from tests.conformance.checks.deliveries.arrival import test_deliveries_reach as reach
@@ -120,7 +127,10 @@ def test_a_list_that_another_dialect_filters_otherwise_is_not_judged() -> None:
             per_page_above_the_maximum_is_cut_or_refused,
             list_request(PageSizeAboveMaximum, exchange("tried", LINKS, status=400)),
         ),
-        (what_lies_within_the_bounds_is_taken, request_tried(Bound.NUMBER, refusal())),
+        (
+            what_lies_within_the_bounds_is_taken,
+            request_tried(Bound.NUMBER, refusal(), accepted(role=ORDINARY)),
+        ),
         (a_mistake_is_refused_with_the_dialects_status, request_tried(Mistake.BEYOND, refusal())),
         (
             required_fields_are_enough_and_none_may_be_left_out,

@@ -62,18 +62,18 @@ def only_https_urls_are_taken(
 def what_lies_within_the_bounds_is_taken(
     request: RequestWithinBounds, context: CheckContext
 ) -> Iterator[Judgement]:
-    """Numbers at the edge, texts and a body as long as allowed."""
-    tried = request.tried
+    """Numbers at the edge, texts and a body as long as allowed, where ordinary ones are taken."""
+    tried, ordinary = request.tried, request.ordinary
     if context.dialect.requests.size_limit is None:
         yield not_applicable("8-15", NO_SIZE_LIMIT)
     if not context.dialect.requests.text_maximum_of:
         yield not_applicable("8-27", NO_LONGEST)
-    if tried is not None:
+    if tried is not None and ordinary is not None and was_accepted(ordinary):
         context.require_same_rules("requests at the edge of what is allowed", bounds)
         require_sent_in_time(tried, context)
         what = f"{request.bound} {request.field}".rstrip()
         message = f"A request within the dialect's bounds is refused: {what}"
-        yield from success_of(tried, ACCEPTED[request.bound], message)
+        yield from success_of(tried, ACCEPTED[request.bound], message, ordinary)
 
 
 def require_sent_in_time(tried: Exchange, context: CheckContext) -> None:
@@ -165,7 +165,7 @@ def data_is_nested_as_deeply_as_the_dialect_allows(
         yield not_applicable("8-30", NO_DEEPEST)
     if tried is None or not maximum.decided or not accepted_or_refused(tried):
         return
-    if request.shallow is None or not was_accepted(request.shallow):
+    if request.ordinary is None or not was_accepted(request.ordinary):
         return
     deepest = [DEEP if each is None else each for each in maximum.allowed]
     within, beyond = request.levels <= min(deepest), request.levels > max(deepest)
@@ -176,5 +176,5 @@ def data_is_nested_as_deeply_as_the_dialect_allows(
             f"Data of {request.levels} levels is {'refused' if within else 'accepted'}",
             expected=f"at most {max(deepest)} levels are accepted",
             actual=tried.status,
-            exchanges=[tried, request.shallow],
+            exchanges=[tried, request.ordinary],
         )

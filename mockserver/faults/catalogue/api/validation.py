@@ -61,7 +61,6 @@ class NoneOfSeveralRequired(AlteredValidation):
     "4.3-21",
     "4.6-1",
     "7-11",
-    "8-15",
     shows_in=[*REFUSALS, *HOSTILE, "round_trip", "broadcast_answers", "portal_links", "sequences"],
 )
 class MoreRequired(AlteredValidation):

@@ -43,6 +43,7 @@ from hookproof.conformance.observations.requests.endpoint_urls import (
     answer_to,
 )
 from hookproof.conformance.observations.requests.mistakes import (
+    ORDINARY,
     Bound,
     HalfRequest,
     NestedData,
@@ -81,11 +82,11 @@ def overlong(answer: Exchange, sent: int) -> OverlongRequest:
 
 
 def data_of(levels: int, answer: Exchange) -> NestedData:
-    """A broadcast whose data is nested so deeply, beside a shallow one that was accepted."""
+    """A broadcast whose data is nested so deeply, beside an ordinary one that was accepted."""
     return observation(
         NestedData,
         answer,
-        accepted("createBroadcastEvent", "shallow"),
+        accepted("createBroadcastEvent", ORDINARY),
         operation_id="createBroadcastEvent",
         field="data",
         levels=levels,
@@ -250,8 +251,8 @@ ACCEPTED = (
         Example(
             check=what_lies_within_the_bounds_is_taken,
             requirement=requirement,
-            kept=request_tried(bound, accepted(role="tried")),
-            broken=request_tried(bound, refusal(400)),
+            kept=request_tried(bound, accepted(role="tried"), accepted(role=ORDINARY)),
+            broken=request_tried(bound, refusal(400), accepted(role=ORDINARY)),
         )
         for bound, requirement in (
             (Bound.NUMBER, "8-16"),

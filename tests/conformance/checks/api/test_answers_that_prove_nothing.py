@@ -70,6 +70,7 @@ from hookproof.conformance.observations.lists.parameters import (
 )
 from hookproof.conformance.observations.requests.keys import CallWithKey, KeyKind
 from hookproof.conformance.observations.requests.mistakes import (
+    ORDINARY,
     Bound,
     Mistake,
     RateLimitOfZero,
@@ -326,7 +327,10 @@ def judged_with(absence: Exchange) -> list[tuple[Judge, Observation]]:
         ),
         (a_rate_limit_of_zero_is_taken_or_refused, request_tried(RateLimitOfZero, tried)),
         (an_http_timeout_of_zero_is_taken_or_refused, request_tried(TimeoutOfZero, tried)),
-        (what_lies_within_the_bounds_is_taken, request_tried(Bound.SIZE, tried)),
+        (
+            what_lies_within_the_bounds_is_taken,
+            request_tried(Bound.SIZE, tried, accepted(role=ORDINARY)),
+        ),
         (input_that_is_not_listed_is_ignored_or_refused, request_tried(Unlisted.FIELD, tried)),
         (a_mistake_is_refused_with_the_dialects_status, request_tried(Mistake.NOT_JSON, tried)),
         (
@@ -381,8 +385,22 @@ def test_a_request_that_may_have_been_sent_too_slowly_is_no_refusal() -> None:
 
 def test_a_large_body_that_took_long_to_arrive_proves_nothing() -> None:
     timed_out = replace(exchange("tried", status=408), duration_s=8.9)
+    ordinary = accepted(role=ORDINARY)
     with pytest.raises(NotExaminedError, match=r"was answered 408 after 8\.9 s"):
-        verdicts(what_lies_within_the_bounds_is_taken, request_tried(Bound.SIZE, timed_out))
+        verdicts(
+            what_lies_within_the_bounds_is_taken, request_tried(Bound.SIZE, timed_out, ordinary)
+        )
     for refused in (replace(timed_out, duration_s=0.1), replace(timed_out, status=413)):
-        actual = verdicts(what_lies_within_the_bounds_is_taken, request_tried(Bound.SIZE, refused))
+        actual = verdicts(
+            what_lies_within_the_bounds_is_taken, request_tried(Bound.SIZE, refused, ordinary)
+        )
         assert actual == {"8-15": Verdict.FAIL, "8-27": Verdict.NOT_APPLICABLE}
+
+
+@pytest.mark.parametrize("status", [201, 400])
+def test_a_request_at_the_edge_proves_nothing_where_an_ordinary_one_is_refused(status: int) -> None:
+    tried = exchange("tried", "createBroadcastEvent", status=status, data={})
+    for beside in ([], [refusal(400, role=ORDINARY)]):
+        evidence = request_tried(Bound.SIZE, tried, *beside)
+        actual = verdicts(what_lies_within_the_bounds_is_taken, evidence)
+        assert actual == {"8-27": Verdict.NOT_APPLICABLE}

@@ -9,7 +9,7 @@ from hookproof.conformance.checks.api.requests.bounds import (
 )
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.requests.mistakes import NestedData
+from hookproof.conformance.observations.requests.mistakes import ORDINARY, NestedData
 from tests.conformance.canned_evidence import exchange, observation
 from tests.conformance.checks.api.test_answers_of_other_dialects import judged_under
 
@@ -18,7 +18,7 @@ def broadcast(role: str, status: int) -> Exchange:
     return exchange(role, "createBroadcastEvent", status=status, data={"uid": "e1"})
 
 
-SHALLOW = broadcast("shallow", 201)
+SHALLOW = broadcast(ORDINARY, 201)
 
 
 def verdicts(answer: Any, levels: int, *exchanges: Exchange) -> list[Verdict]:
@@ -48,7 +48,7 @@ def test_data_is_as_deep_as_the_dialect_allows(
 
 
 @pytest.mark.parametrize("levels", [80, 81])
-@pytest.mark.parametrize("shallow", [[], [broadcast("shallow", 400)]])
+@pytest.mark.parametrize("shallow", [[], [broadcast(ORDINARY, 400)]])
 def test_who_refuses_shallow_data_too_shows_nothing_of_the_depth(
     levels: int, shallow: list[Exchange]
 ) -> None:
