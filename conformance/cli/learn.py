@@ -52,8 +52,8 @@ def learn(context: click.Context, /, **options: Any) -> None:
     What is seen is written into dialect.yaml, each answer with what showed it; what the document
     states is never learned otherwise, so that `hookproof check` judges it. It creates endpoints and
     broadcasts events. Ctrl-C, SIGTERM and SIGHUP end it, and what was learned by then is written.
-    Exit codes: 0 learned; 3 interrupted; 4 target unreachable; 64 usage, or a file that cannot be
-    written; 130 interrupted before anything was learned.
+    Exit codes: 0 learned; 3 interrupted, or the target stopped answering; 4 target unreachable; 64
+    usage, or a file that cannot be written; 130 interrupted before anything was learned.
     """
     flags = flags_of(options)
     if flags.url is None and flags.file is None:
@@ -78,8 +78,9 @@ def _reported(learned: Learned, target: Target, out: Path, target_file: Path | N
         click.echo(message_text(line))
     paths = write_files(learned, target, out, target_file=target_file)
     click.echo(f"Written: {', '.join(map(str, paths))}")
-    if learned.interrupted:
-        click.echo("INCOMPLETE  learning was interrupted; the files hold what was learned by then")
+    if learned.interrupted or learned.outage:
+        why = "learning was interrupted" if learned.interrupted else "the target stopped answering"
+        click.echo(f"INCOMPLETE  {why}; the files hold what was learned by then")
         return ExitCode.INCOMPLETE
     click.echo(_next_step(out, target_file))
     return ExitCode.OK

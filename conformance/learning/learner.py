@@ -59,9 +59,10 @@ Progress = Callable[[str], None]
 class Learned:
     """What was learned, and what that left behind at the target.
 
-    One that was `interrupted` has learned only a part of what it can. `limit` is what the target's
-    limit of its API did to it, in words, if anything. `hooks` says which hooks of the user failed.
-    Whose answers taught it is certain if the certificate of the API was `verified`.
+    One that was `interrupted` has learned only a part of what it can. In words, if anything:
+    `limit`, what the target's limit of its API did to it; `outage`, how it stopped answering;
+    `hooks`, which hooks of the user failed. Whose answers taught it is certain if the certificate
+    of the API was `verified`.
     """
 
     answers: LearnedAnswers
@@ -69,6 +70,7 @@ class Learned:
     left: LeftBehind
     interrupted: bool = False
     limit: str = ""
+    outage: str = ""
     hooks: tuple[str, ...] = ()
     verified: bool = True
 
@@ -82,9 +84,9 @@ def learn_target(
     """
     answers = LearnedAnswers(extends, target.dialect)
     session = ProbeSession(target=target, answers=answers)
-    interrupted = False
+    interrupted, outage = False, ""
     try:
-        run_until_stopped(partial(_learn, session, profile, note))
+        outage = run_until_stopped(partial(_learn, session, profile, note))
     except KeyboardInterrupt:
         interrupted = True
         if not answers.is_seen(KEY_FORMAT):
@@ -97,6 +99,7 @@ def learn_target(
         left=session.endpoints.left_behind(),
         interrupted=interrupted,
         limit=session.pacing.words,
+        outage=outage,
         hooks=session.hook_failures.words,
         verified=target.is_verified,
     )
@@ -118,37 +121,38 @@ def _miss_the_rest(answers: LearnedAnswers, reason: str) -> None:
             answers.miss(field, reason)
 
 
-async def _learn(session: ProbeSession, profile: Profile, note: Progress) -> None:
-    """Learn everything."""
+async def _learn(session: ProbeSession, profile: Profile, note: Progress) -> str:
+    """Learn everything; how the target stopped answering, in words, if it did."""
     session.target = await with_fresh_projects(session.target, 0)
     async with session.endpoints.cleaned_up(session.target.provision, session.hook_failures):
-        await _learn_all(session, profile, note)
+        try:
+            await _learn_all(session, profile, note)
+            return await session.find_outage()
+        finally:
+            await session.close()
 
 
 async def _learn_all(session: ProbeSession, profile: Profile, note: Progress) -> None:
-    try:
-        async with open_environment(session.target) as environment:
-            session.answering_url = environment.answering_url
-            note("asking the API")
-            await _within(session, profile, probe_api(session))
-            note("watching deliveries")
-            gathered = await _within(
+    async with open_environment(session.target) as environment:
+        session.answering_url = environment.answering_url
+        note("asking the API")
+        await _within(session, profile, probe_api(session))
+        note("watching deliveries")
+        gathered = await _within(
+            session,
+            profile,
+            learn_from_deliveries(
                 session,
-                profile,
-                learn_from_deliveries(
-                    session,
-                    environment.receiver,
-                    quick=profile is Profile.QUICK,
-                    most_s=MOST_RETRYING_S[profile],
-                ),
-            )
-            if profile is Profile.QUICK:
-                return
-            await _experiment(session, profile, note)
-            if gathered is not None:
-                await read_late_retries(session, gathered)
-    finally:
-        await session.close()
+                environment.receiver,
+                quick=profile is Profile.QUICK,
+                most_s=MOST_RETRYING_S[profile],
+            ),
+        )
+        if profile is Profile.QUICK:
+            return
+        await _experiment(session, profile, note)
+        if gathered is not None:
+            await read_late_retries(session, gathered)
 
 
 async def _within(

@@ -87,6 +87,8 @@ def lines(learned: Learned) -> Iterator[str]:
     yield from (f"Your provision hook {failure}" for failure in learned.hooks)
     if learned.limit:
         yield f"{learned.limit[:1].upper()}{learned.limit[1:]}."
+    if learned.outage:
+        yield f"{learned.outage[:1].upper()}{learned.outage[1:]}."
     yield summary(learned)
 
 

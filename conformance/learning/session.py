@@ -10,11 +10,11 @@ from typing import Any, Final
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.learning.learned_answers import LearnedAnswers
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.target.circuit_breaker import Breaker
+from hookproof.conformance.target.circuit_breaker import Breaker, from_the_target
 from hookproof.conformance.target.client import ApiClient, Key, encoded
 from hookproof.conformance.target.definition import Project, Target
 from hookproof.conformance.target.hooks.created_endpoints import CreatedEndpoints
-from hookproof.conformance.target.pacing import Pacing
+from hookproof.conformance.target.pacing import LimitedForGood, Pacing
 from hookproof.spec.contract.service_contract import Contract, contract_for
 from hookproof.spec.dialect.model import Dialect
 from hookproof.target.hooks.hook_failures import HookFailures
@@ -157,6 +157,19 @@ class ProbeSession:
             key=Key.OWN,
         )
         return self._noted(exchange)
+
+    async def find_outage(self) -> str:
+        """How the target has stopped answering, in words; empty if it still answers."""
+        try:
+            asked = [await self.call(operation_id, "last") for operation_id in (LINKS, SOURCES)]
+        except LimitedForGood:
+            return ""
+        if any(from_the_target(exchange.status) for exchange in asked):
+            return ""
+        answered = [from_the_target(exchange.status) for exchange in self.exchanges]
+        last = len(answered) - answered[::-1].index(True) if any(answered) else 0
+        symptom = asked[-1].problem or f"every request is answered {asked[-1].status}"
+        return f"the target stopped answering after {last} of {len(answered)} requests: {symptom}"
 
     def _noted(self, exchange: Exchange) -> Exchange:
         # Dozens of requests try how large one may be; each of them would have 32 MiB.

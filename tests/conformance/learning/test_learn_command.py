@@ -1,6 +1,7 @@
 """`hookproof learn` as a user runs it, told nothing but URL, key and project."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from tests.conformance.learn_all import learned_scores
 from tests.conformance.learning_score import Outcome
 from tests.conformance.reference_server import reference_server, write_target_file
 from tests.conformance.scripted_target import closed_port, empty_page, stand_in
+from tests.conformance.spoiling_proxy import ProxyAnswer, spoiling_proxy
 from tests.source_tree import ROOT
 
 # What deliveries with retries show, for which the quick profile has no time.
@@ -132,3 +134,27 @@ def test_a_hook_that_fails_leaves_what_deliveries_would_show_open(tmp_path: Path
         "dialect.yaml",
         "learned.html",
     ]
+
+
+@pytest.mark.parametrize(
+    ("gone", "symptom"), [(None, "ServerDisconnectedError"), (502, "every request is answered 502")]
+)
+def test_a_target_that_stops_answering_is_told_with_what_was_learned_by_then(
+    tmp_path: Path, gone: int | None, symptom: str
+) -> None:
+    def spoil(number: int, fetch: Callable[[], ProxyAnswer]) -> ProxyAnswer | None:
+        if number < 30:
+            return fetch()
+        return None if gone is None else ProxyAnswer(status=gone, headers=(), body=b"")
+
+    with (
+        reference_server(tmp_path, ROOT, "p1") as ready,
+        spoiling_proxy(ready["api"], spoil) as url,
+    ):
+        words = (url, "--project", "p1", "--api-key", "key-p1", "--ca-dir", "ca")
+        learned = run_command(tmp_path, "learn", *words, "--profile", "quick", "--out", "ours")
+    assert learned.code == 3, learned.err
+    assert "The target stopped answering after 30 of " in learned.out
+    assert symptom in learned.out
+    assert "INCOMPLETE  the target stopped answering; the files hold what was" in learned.out
+    assert (tmp_path / "ours" / "dialect.yaml").exists()
