@@ -7,14 +7,18 @@ for a reason already reported is not tried.
 import asyncio
 import random
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 from urllib.parse import urlsplit
 
 from hookproof.conformance.doctor.counting_relay import Relay, relay
 from hookproof.conformance.doctor.dialect_comparison import disagreements
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
+from hookproof.conformance.learning.candidates import candidates
+from hookproof.conformance.learning.probes.access import KEY_FORMAT
+from hookproof.conformance.learning.session import with_key_format
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.tolerances import SKEW_S
 from hookproof.conformance.observations.secret_windows import skew_s
@@ -67,20 +71,20 @@ class DoctorResult:
 async def examine(target: Target) -> AsyncIterator[DoctorResult]:
     """Examine what judging the target needs; raises CommandError if that is impossible."""
     provisioned = await with_fresh_projects(target, 0)
-    contract, timeout_s = contract_for(target.dialect), target.budgets.request_s
     endpoints, failures = CreatedEndpoints(), HookFailures()
+    pacing = Pacing(target.budgets.requests_per_s)
+    client = partial(
+        ApiClient,
+        target.base_url,
+        contract_for(target.dialect),
+        timeout_s=target.budgets.request_s,
+        pacing=pacing,
+        endpoints=endpoints,
+        connection=target.connection,
+    )
     async with (
         endpoints.cleaned_up(target.provision, failures),
-        ApiClient(
-            target.base_url,
-            contract,
-            target.dialect,
-            timeout_s=timeout_s,
-            breaker=Breaker(),
-            pacing=Pacing(target.budgets.requests_per_s),
-            endpoints=endpoints,
-            connection=target.connection,
-        ) as api,
+        client(target.dialect, breaker=Breaker()) as api,
     ):
         exchanges = [
             await api.call(LISTS[0], role="doctor", project=project)
@@ -108,6 +112,10 @@ async def examine(target: Target) -> AsyncIterator[DoctorResult]:
             _key_result(provisioned, project, exchange)
             for project, exchange in zip(provisioned.projects, exchanges, strict=True)
         ]
+        if first.status in refusal_statuses(target.dialect):
+            form = await _accepted_form(provisioned, client)
+            if form is not None:
+                key_results[0] = replace(key_results[0], advice=_of_another_form(target, form))
         for result in key_results:
             yield result
         yield _clock_result(first)
@@ -143,6 +151,22 @@ def _key_result(target: Target, project: Project, exchange: Exchange) -> DoctorR
         " was expected; is it the URL of this API?"
     )
     return DoctorResult(what=what, advice=advice)
+
+
+async def _accepted_form(target: Target, client: Callable[..., ApiClient]) -> str | None:
+    """Another form of the Authorization header in which the first key is accepted, if any is."""
+    for form in candidates(KEY_FORMAT, target.dialect):
+        if form != target.dialect.authentication.key_format:
+            async with client(with_key_format(target.dialect, form), breaker=Breaker()) as api:
+                answer = await api.call(LISTS[0], role="doctor", project=target.projects[0])
+            if is_list_answer(answer):
+                return str(form)
+    return None
+
+
+def _of_another_form(target: Target, form: str) -> str:
+    known = target.dialect.authentication.key_format
+    return f"{KEY_FORMAT} says {known!r}; the target accepts the key as {form!r}"
 
 
 def _clock_result(exchange: Exchange) -> DoctorResult:

@@ -79,6 +79,27 @@ def test_a_wrong_key_and_a_ca_that_is_not_trusted_are_separate_failures(tmp_path
     assert ca_failure.startswith("FAIL  the target trusts the receiver's CA: it connected ")
 
 
+def test_a_key_that_is_accepted_in_another_form_names_the_field_of_the_dialect(
+    tmp_path: Path,
+) -> None:
+    bare = tmp_path / "bare.yaml"
+    bare.write_text(
+        "{name: bare, summary: bare, extends: reference, authentication: {key_format: '{key}'}}"
+    )
+    settings = {"projects": project_settings("p1"), "receiver": RECEIVER_SETTINGS}
+    with reference_server(tmp_path, ROOT, "p1", options=("--dialect", str(bare))) as ready:
+        wrong = doctor(tmp_path, base_url=ready["api"], **settings)
+        right = doctor(tmp_path, "--dialect", "bare.yaml", base_url=ready["api"], **settings)
+    assert wrong.code == 64
+    assert failures(wrong) == [
+        (
+            "FAIL  the key of project p1 is accepted: authentication.key_format says 'Bearer {key}';"
+            " the target accepts the key as '{key}'"
+        ),
+    ]
+    assert (right.code, failures(right)) == (0, []), right.out
+
+
 def test_a_receiver_that_the_target_cannot_reach_is_reported(tmp_path: Path) -> None:
     with reference_server(tmp_path, ROOT, "p1") as ready, closed_port() as url:
         public_url = url.replace("http://", "https://")
