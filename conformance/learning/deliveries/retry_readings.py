@@ -94,22 +94,22 @@ def _see_attempts(
 
 
 def _see_waits(answers: LearnedAnswers, waits: Sequence[Sequence[float]], place: str) -> None:
-    """The shortest of many waits is one without jitter."""
+    """The shortest of many waits is about one without jitter."""
     count = sum(map(len, waits))
     shortest = [min(each) for each in waits]
     initial = _rounded(shortest[0])
     answers.see("retry.initial_s", initial, shown_by=place, count=len(waits[0]))
-    jitter = max((max(each) - min(each)) / min(each) for each in waits)
+    growth = [later / earlier for earlier, later in pairwise(shortest)]
+    factor = max(1.0, round(growth[0] / HALF) * HALF) if growth else 1.0
+    expected = [initial * factor**n for n in range(len(shortest))]
+    jitter = max(map(_jitter, waits, expected))
     answers.see("retry.jitter", min(1.0, math.ceil(jitter * 10) / 10), shown_by=place, count=count)
     if len(shortest) == 1:
         reason = "a delivery was attempted only twice, so that there is one wait"
         answers.miss("retry.factor", reason)
         answers.miss("retry.maximum_s", reason)
         return
-    growth = [later / earlier for earlier, later in pairwise(shortest)]
-    factor = max(1.0, round(growth[0] / HALF) * HALF)
     answers.see("retry.factor", factor, shown_by=place, count=count)
-    expected = [initial * factor**n for n in range(len(shortest))]
     capped = [wait for wait, whole in zip(shortest, expected, strict=True) if wait * ALIKE < whole]
     if capped:
         answers.see("retry.maximum_s", _rounded(capped[0]), shown_by=place, count=len(capped))
@@ -119,6 +119,15 @@ def _see_waits(answers: LearnedAnswers, waits: Sequence[Sequence[float]], place:
         if answers.is_seen("retry.attempts"):
             # All waits are known, so that a larger maximum makes no difference.
             answers.assume("retry.maximum_s", float(math.ceil(2 * shortest[-1])), reason)
+
+
+def _jitter(waits_s: Sequence[float], expected_s: float) -> float:
+    """The largest share by which a wait may be lengthened, of which these are some.
+
+    Neither the shortest nor the longest that there can be is likely to be among them.
+    """
+    shortest = min(expected_s, *waits_s)
+    return (max(waits_s) / shortest - 1) * (1 + 1 / len(waits_s))
 
 
 def _rounded(wait_s: float) -> float:

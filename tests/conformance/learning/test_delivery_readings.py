@@ -128,6 +128,22 @@ def test_a_wait_that_is_cut_short_is_the_longest() -> None:
 
 
 @pytest.mark.parametrize(
+    ("share_of_random_waits", "learned"), [([0.03, 0.4, 0.93], 1.0), ([0.0, 0.02, 0.05], 0.1)]
+)
+def test_jitter_is_as_large_as_what_was_seen_is_a_sample_of(
+    share_of_random_waits: list[float], learned: float
+) -> None:
+    failing = [
+        arrived
+        for event, share in enumerate(share_of_random_waits)
+        for arrived in attempts(event, 0.0, 1 + share)
+    ]
+    answers, _ = read({f"{FAILING} 0": failing})
+    assert value(answers, "retry.initial_s") == 1.0
+    assert value(answers, "retry.jitter") == learned
+
+
+@pytest.mark.parametrize(
     ("about", "field", "repeated", "once"),
     [
         (REDIRECTED, "retry.redirect", "failure", "success"),
