@@ -93,9 +93,9 @@ def test_a_key_that_is_accepted_in_another_form_names_the_field_of_the_dialect(
     assert wrong.code == 64
     assert failures(wrong) == [
         (
-            "FAIL  the key of project p1 is accepted: authentication.key_format says 'Bearer {key}';"
-            " the target accepts the key as '{key}'"
-        ),
+            "FAIL  the key of project p1 is accepted: authentication.key_format says"
+            " 'Bearer {key}'; the target accepts the key as '{key}'"
+        )
     ]
     assert (right.code, failures(right)) == (0, []), right.out
 
