@@ -81,11 +81,33 @@ def resolved(document: Mapping[str, Any], value: Document) -> Document:
     return value
 
 
+NULL: Final = {"type": "null"}
+
+
+def nullable(schema: Document) -> Document:
+    """The schema with null allowed beside the rest; one without a type allows it anyway."""
+    if "$ref" in schema:
+        rest = {keyword: value for keyword, value in schema.items() if keyword != "$ref"}
+        return {"anyOf": [{"$ref": schema["$ref"]}, NULL], **rest}
+    return {**schema, "type": [schema["type"], "null"]} if "type" in schema else schema
+
+
+def without_null(schema: Document) -> Document:
+    """The schema without the null that `nullable` allows; any other as it is."""
+    if NULL in schema.get("anyOf", ()):
+        (other,) = (part for part in schema["anyOf"] if part != NULL)
+        return {**other, **{word: value for word, value in schema.items() if word != "anyOf"}}
+    if "null" in schema.get("type", ()):
+        (kind,) = (word for word in schema["type"] if word != "null")
+        return {**schema, "type": kind}
+    return schema
+
+
 def field_at(document: Mapping[str, Any], schema_name: str, path: Sequence[str]) -> Document | None:
     """The schema of the field at a path of names within a named schema; None if there is none."""
     schema = schema_named(document, schema_name)
     for step in path:
-        properties = resolved(document, schema).get("properties", {})
+        properties = resolved(document, without_null(schema)).get("properties", {})
         if step not in properties:
             return None
         schema = properties[step]

@@ -24,6 +24,7 @@ from hookproof.spec.openapi_document import (
     request_bodies,
     resolved,
     schema_named,
+    without_null,
 )
 
 # Resources that are counted where they are the answer, not where another one holds them.
@@ -118,7 +119,8 @@ def _fields(schema: Mapping[str, Any]) -> dict[str, Fields]:
     document = openapi_document()
     fields: dict[str, Fields] = {}
     for name, member in resolved(document, dict(schema)).get("properties", {}).items():
-        inner = member.get("items", member)
+        inner = without_null(member)
+        inner = inner.get("items", inner)
         own = inner.get("$ref", "").rpartition("/")[2] in COUNTED_ON_THEIR_OWN
         fields[name] = {} if own else _fields(inner)
     return fields

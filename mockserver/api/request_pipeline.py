@@ -23,6 +23,7 @@ from hookproof.mockserver.api.serialization.request_body import (
     decode_json,
     decode_json_around,
     depth,
+    without_nulls,
 )
 from hookproof.mockserver.api.service import Handler, OperationCall, OperationResult
 from hookproof.mockserver.store.database import Database
@@ -94,6 +95,7 @@ class RequestPipeline:
             self._optional_bodies.discard("expireEndpointSecret")
         deepest = rules.nesting_maximum
         self._deepest = deepest.value if deepest.decided else None
+        self._takes_null = rules.null_fields.prefers(Acceptance.TAKEN)
         self._takes_undeclared = rules.undeclared_body.prefers(Acceptance.TAKEN)
 
     async def answer(self, request: BaseRequest) -> ApiResponse:
@@ -166,6 +168,8 @@ class RequestPipeline:
                 value = decode_json(text)
         except MalformedBody as problem:
             raise self._errors.malformed(f"the body is not JSON: {problem}") from None
+        if self._takes_null and b"null" in text:
+            value = without_nulls(value, except_for=_OPAQUE_MEMBERS.get(operation_id))
         problems = self._problems(operation_id, value)
         if problems:
             raise self._errors.invalid("; ".join(map(str, problems)))

@@ -30,6 +30,7 @@ from hookproof.spec.openapi_document import (
     request_bodies,
     resolved,
     schema_named,
+    without_null,
 )
 
 # The unnamed parameters of section 4.4, by their gap, and the prefix of their fields in Paging.
@@ -37,6 +38,8 @@ FILTERS: Final = {"portal-owner-filter-name": "owner", "portal-name-filter-name"
 
 _ANY_TEXT: Final = r"[\s\S]+$"
 _UNNAMED: Final = "x-unnamed-parameters"
+# RFC 6750: the one scheme of HTTP that carries a key as it is.
+_BEARER: Final = "bearer"
 
 
 def specialise_requests(document: Document, dialect: Dialect) -> None:
@@ -57,6 +60,10 @@ def specialise_requests(document: Document, dialect: Dialect) -> None:
     header = dialect.authentication.key_format  # section 5
     scheme = document["components"]["securitySchemes"]["apiKey"]
     scheme["description"] = f"The header reads `{header}`, with the key in place of {{key}}."
+    word, _, key = header.partition(" ")
+    if word.lower() == _BEARER and key == "{key}":
+        scheme.update({"type": "http", "scheme": _BEARER})
+        del scheme["in"], scheme["name"]
 
 
 def only(answer: Answer[Any], value: object) -> bool:
@@ -94,7 +101,10 @@ def _separate(document: Document) -> tuple[str, ...]:
 
 
 def _redirect(schema: Document, renamed: Mapping[str, str]) -> None:
-    for value in schema["properties"].values():
+    """Let a schema of requests refer to others of requests; its null is that of a response."""
+    properties = schema["properties"]
+    for field, member in properties.items():
+        properties[field] = value = dict(without_null(member))
         name = value.get("$ref", "").removeprefix(SCHEMAS)
         if name in renamed:
             value["$ref"] = f"{SCHEMAS}{renamed[name]}"

@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from hookproof.spec.dialect.answer import Answer
+from hookproof.spec.dialect.groups.errors import KEY_REFUSALS, REFUSALS, WITHOUT_OPERATION
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import TIMESTAMP_PATTERNS, NoValue
+from hookproof.spec.dialect.vocabulary import TIMESTAMP_PATTERNS, HeaderValues, NoValue
 from hookproof.spec.openapi_document import (
     SCHEMAS,
     Document,
@@ -19,22 +20,15 @@ from hookproof.spec.openapi_document import (
     operations_of,
     reachable_schemas,
     schema_named,
+    without_null,
 )
 
 ANY_SUCCESS: Final = "2XX"
+ANY_REFUSAL: Final = "4XX"
 ERROR_BODY: Final = "ErrorBody"
 
-# Every resource has a value for these (sections 2.2 to 2.8).
-_ALWAYS_VALUED: Final[Mapping[str, frozenset[str]]] = {
-    "Pagination": frozenset({"has_next_page", "has_prev_page", "per_page"}),
-    "Endpoint": frozenset(
-        {"uid", "project_id", "url", "advanced_signatures", "content_type", "status", "created_at"}
-    ),
-    "Secret": frozenset({"uid", "created_at"}),
-    "PortalLink": frozenset({"uid", "project_id", "endpoint_count", "created_at"}),
-    "Source": frozenset({"uid", "project_id", "type", "created_at"}),
-    "Event": frozenset({"uid", "project_id", "status", "is_duplicate_event", "created_at"}),
-}
+# The refusals of requests that have a body.
+_OF_BODIES: Final = ("malformed_body", "body_too_large", "unsupported_media_type", "slow_request")
 _PLACEHOLDERS: Final = {
     "{message}": r"[\s\S]*",
     "{status}": r"\d{3}",
@@ -49,10 +43,12 @@ def specialise_responses(document: Document, dialect: Dialect) -> None:
     for name in schemas:
         _restrict_forms(document, name, dialect, request_fields)
     for name in schemas:
-        _allow_null(document, name, dialect)
+        _forbid_null(document, name, dialect)
+    _specialise_event_headers(document, dialect)
     _specialise_refusals(document, dialect)
-    for _path, _method, operation in operations_of(document):
+    for path, _method, operation in operations_of(document):
         _specialise_statuses(operation, dialect)
+        _name_refusals(path, operation, dialect)
 
 
 def template_schema(template: object) -> Document:
@@ -107,26 +103,24 @@ def _either(answer: Answer[Any], patterns: Mapping[Any, str]) -> str:
     return "|".join(patterns[form] for form in answer.allowed)
 
 
-def _allow_null(document: Document, resource: str, dialect: Dialect) -> None:
-    """Allow null in a field that may have no value; fields that the document requires have one."""
-    schema, forms = schema_named(document, resource), dialect.representation
-    valued = _ALWAYS_VALUED.get(resource, frozenset()) | set(schema.get("required", ()))
-    properties = schema["properties"]
-    properties.update(
-        {
-            name: _nullable(value)
-            for name, value in properties.items()
-            if name not in valued
-            and forms.no_value_in(resource, name, json_type(document, value)).allows(NoValue.NULL)
-        }
-    )
+def _forbid_null(document: Document, resource: str, dialect: Dialect) -> None:
+    """Forbid null in fields without value that the dialect shows otherwise (section 2.9)."""
+    forms = dialect.representation
+    properties = schema_named(document, resource)["properties"]
+    for name, value in properties.items():
+        answer = forms.no_value_in(resource, name, json_type(document, value))
+        if not answer.allows(NoValue.NULL):
+            properties[name] = without_null(value)
 
 
-def _nullable(schema: Document) -> Document:
-    if "$ref" in schema:
-        rest = {keyword: value for keyword, value in schema.items() if keyword != "$ref"}
-        return {"anyOf": [{"$ref": schema["$ref"]}, {"type": "null"}], **rest}
-    return {**schema, "type": [schema["type"], "null"]} if "type" in schema else schema
+def _specialise_event_headers(document: Document, dialect: Dialect) -> None:
+    """Restrict what headers of an event hold (section 2.8)."""
+    form = dialect.representation.event_header_values
+    if len(form.allowed) == 1:
+        text: Document = {"type": "string"}
+        is_list = form.value is HeaderValues.LIST
+        headers = schema_named(document, "Event")["properties"]["headers"]
+        headers["additionalProperties"] = {"type": "array", "items": text} if is_list else text
 
 
 def _specialise_refusals(document: Document, dialect: Dialect) -> None:
@@ -163,3 +157,25 @@ def _statuses(operation_id: str, dialect: Dialect) -> list[str]:
         answers.append(dialect.idempotency.duplicate_status)
     statuses = [str(status) for answer in answers for status in answer.allowed or (ANY_SUCCESS,)]
     return [status for status in dict.fromkeys(statuses) if status.startswith(ANY_SUCCESS[0])]
+
+
+def _name_refusals(path: str, operation: Document, dialect: Dialect) -> None:
+    """Add the statuses of its refusals to an operation, for clients that know no ranges."""
+    responses = operation["responses"]
+    any_refusal = responses.pop(ANY_REFUSAL)
+    impossible = {
+        *WITHOUT_OPERATION,
+        *(() if "requestBody" in operation else _OF_BODIES),
+        *(() if path.count("{") > 1 else ("unknown_resource",)),
+    }
+    answers = [
+        *(getattr(dialect.authentication, field) for field in KEY_REFUSALS.values()),
+        *(
+            dialect.errors.status(refusal, operation["operationId"])
+            for refusal in REFUSALS
+            if refusal not in impossible
+        ),
+    ]
+    statuses = {str(status) for answer in answers for status in answer.allowed}
+    responses.update(dict.fromkeys(sorted(statuses - responses.keys()), any_refusal))
+    responses[ANY_REFUSAL] = any_refusal

@@ -45,6 +45,7 @@ from hookproof.spec.dialect.vocabulary import (
     EventSource,
     ExpiredSecrets,
     FailureRate,
+    HeaderValues,
     IdentifierForm,
     KeyScope,
     Match,
@@ -136,6 +137,10 @@ class Representation:
     event_raw: Annotated[Answer[EventRaw], "what raw of an event holds"] = NOT_ASKED
     event_headers: Annotated[
         Answer[EventEcho], "what headers of an event shows of the custom headers"
+    ] = NOT_ASKED
+    event_header_values: Annotated[
+        Answer[HeaderValues],
+        "what each of the headers of an event holds, a text or a list of texts",
     ] = NOT_ASKED
     event_acknowledged_at: Annotated[
         Answer[EventEcho], "what acknowledged_at of an event shows of the time that was sent"

@@ -307,6 +307,13 @@ class EventEcho(StrEnum):
     NONE = "none"
 
 
+class HeaderValues(StrEnum):
+    """What each of the headers of an event holds (section 2.8)."""
+
+    TEXT = "text"
+    LIST = "list"
+
+
 class EventSource(StrEnum):
     """The source that a broadcast names as its own, in source_id and source_metadata."""
 

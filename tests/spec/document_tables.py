@@ -44,7 +44,6 @@ def page(content: str) -> Table:
 TIMESTAMPS = strings("created_at", "updated_at", "deleted_at")
 
 TABLES = {
-    "Envelope": envelope("object"),
     "EndpointEnvelope": envelope("Endpoint"),
     "PortalLinkEnvelope": envelope("PortalLink"),
     "PortalLinkPageEnvelope": envelope("PortalLinkPage"),

@@ -5,10 +5,13 @@ import dataclasses
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from typing import Any, Final
 
+from hookproof.conformance.experiments.api.extremes.compared_requests import (
+    nested_data,
+    null_fields,
+)
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.support.existing_resources import put_back
 from hookproof.conformance.experiments.support.optional_settings import find_accepted_settings
-from hookproof.conformance.experiments.support.payloads import nested
 from hookproof.conformance.experiments.support.valid_requests import (
     OPERATIONS_WITH_BODY,
     ValidRequests,
@@ -26,6 +29,7 @@ from hookproof.conformance.observations.requests.mistakes import (
     Mistake,
     MistakenRequest,
     NestedData,
+    NullField,
     PartialFieldMapping,
     RateLimitOfZero,
     RequestTried,
@@ -40,7 +44,6 @@ from hookproof.conformance.observations.requests.mistakes import (
     UnlistedInput,
 )
 from hookproof.conformance.observations.requests.planned_request import PlannedRequest
-from hookproof.spec.dialect.groups.requests import DEEP
 from hookproof.spec.dialect.vocabulary import ZeroTimeout
 from hookproof.spec.dialect.zero_timeout import least_http_timeout, zero_http_timeout
 
@@ -65,9 +68,6 @@ WRONG_TYPES: Final[Mapping[str, Any]] = {
     "array": "not an array",
     "object": "not an object",
 }
-
-# How deep the data is beside which deeper data is judged.
-SHALLOW: Final = 2
 
 OTHER_DATA: Final[Mapping[str, Any]] = {
     "an array": [1, "two"],
@@ -98,6 +98,7 @@ OF_ZERO: Final[Mapping[str, type[RequestTried]]] = {
         UnknownIdentifier,
         UnknownEndpointListed,
         DataOfAnotherType,
+        NullField,
         NestedData,
         Preparation,
     ),
@@ -124,8 +125,9 @@ async def refusals(context: ExperimentContext) -> AsyncIterator[Evidence]:
         *_unknown_identifiers(requests),
         *_unknown_endpoint(requests),
         *_other_data(requests),
+        *null_fields(requests, context.lacking_fields()),
         *_texts(requests),
-        *_nested_data(requests),
+        *nested_data(requests),
     ]
     sendings = [_send(context, requests, request, created) for request in planned]
     restored = context.trial("portal link as it was")
@@ -396,19 +398,3 @@ def _texts(requests: ValidRequests) -> Iterator[PlannedRequest]:
             yield _within_bounds(requests, Bound.TEXT, operation_id, name, longest)
             too_long = {**longest, name: f"{text}x"}
             yield PlannedRequest.to_show(Mistake.TOO_LONG, operation_id, name, too_long)
-
-
-def _nested_data(requests: ValidRequests) -> Iterator[PlannedRequest]:
-    """Section 8: data as deep as the dialect allows, and deeper by one level."""
-    maximum = requests.bodies.dialect.requests.nesting_maximum
-    deepest = maximum.value if len(maximum.allowed) == 1 else 0
-    for levels in (DEEP,) if deepest is None else (deepest, deepest + 1) if deepest else ():
-        yield PlannedRequest(
-            about=f"data of {levels} levels",
-            observes=NestedData,
-            operation_id="createBroadcastEvent",
-            field="data",
-            body=requests.body_with("createBroadcastEvent", "data", nested(levels)),
-            ordinary=requests.body_with("createBroadcastEvent", "data", nested(SHALLOW)),
-            facts={"levels": levels},
-        )

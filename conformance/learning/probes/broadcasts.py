@@ -16,7 +16,7 @@ from hookproof.conformance.observations.answer import (
     shown,
     shown_uid,
 )
-from hookproof.spec.dialect.vocabulary import Duplicate
+from hookproof.spec.dialect.vocabulary import Duplicate, HeaderValues
 
 REQUIRES: Final = "requests.create_broadcast_event_requires"
 ONE_OF: Final = "requests.create_broadcast_event_requires_one_of"
@@ -91,8 +91,19 @@ def _read_event(session: ProbeSession, whole: Exchange) -> None:
     if not any(items(each) for each in session.exchanges if each.operation_id == SOURCES):
         del shows["event_source"]
         answers.miss("representation.event_source", "the project has no source to be named")
+    _read_header_values(session, whole)
     for field, (word, has_it) in shows.items():
         answers.see(f"representation.{field}", word if has_it else "none", shown_by=whole)
+
+
+def _read_header_values(session: ProbeSession, whole: Exchange) -> None:
+    field, headers = "representation.event_header_values", shown(whole).get("headers")
+    values = list(headers.values()) if isinstance(headers, dict) else []
+    for kind, form in ((str, HeaderValues.TEXT), (list, HeaderValues.LIST)):
+        if values and all(isinstance(value, kind) for value in values):
+            session.answers.see(field, form.value, shown_by=whole)
+            return
+    session.answers.miss(field, "an event shows no headers, or some as texts and some as lists")
 
 
 async def _probe_duplicate(session: ProbeSession) -> None:

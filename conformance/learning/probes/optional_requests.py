@@ -28,6 +28,8 @@ from hookproof.spec.dialect.vocabulary import ExpiredSecrets, TimeUnit
 ROLL_REQUIRES: Final = "requests.expire_endpoint_secret_requires"
 # A window that is over when the next request comes, in seconds.
 AT_ONCE_S: Final = 0.005
+# Fields of new endpoints that may be null, where any may.
+NULL_FIELDS: Final = ("description", "advanced_signatures")
 PLAIN_REFUSED: Final = "an endpoint with a plain URL at a reserved name is not created"
 DIFFERENT: Final = "of several such URLs some are taken and others refused"
 
@@ -48,6 +50,7 @@ async def probe_optional_requests(session: ProbeSession, created: Exchange | Non
             CREATE, "without a Content-Type", body=session.endpoint(), is_declared=False
         ),
     )
+    await _probe_null(session)
     uid = None if created is None else shown_uid(created)
     if uid is not None:
         await _probe_roll_without_body(session, uid)
@@ -61,6 +64,21 @@ def see_taken(session: ProbeSession, field: str, answer: Exchange) -> None:
         session.answers.see(field, meaning.value, shown_by=answer)
     else:
         miss_undecided(session, field, answer)
+
+
+async def _probe_null(session: ProbeSession) -> None:
+    """Null in place of fields of which none is required, in requests that are taken without."""
+    field = "requests.null_fields"
+    required = session.answers.value("requests.create_endpoint_requires")
+    answers = [
+        await session.call(CREATE, f"with null as {name}", body=session.endpoint(**{name: None}))
+        for name in NULL_FIELDS
+        if name not in required
+    ]
+    if len({answer.succeeded for answer in answers if accepted_or_refused(answer)}) > 1:
+        session.answers.miss(field, "null is taken in some fields and refused in others")
+    elif answers:
+        see_taken(session, field, answers[0])
 
 
 async def _probe_direction(session: ProbeSession) -> None:

@@ -148,6 +148,13 @@ class DataOfAnotherType(RequestTried):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NullField(RequestTried):
+    """A request with null in place of a field that the dialect does not require, and an ordinary
+    one without the field.
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NestedData(RequestTried):
     """A broadcast whose data is nested so many `levels` deep, and one with shallow data."""
 

@@ -20,6 +20,7 @@ from hookproof.spec.dialect.vocabulary import (
     EventEcho,
     EventQuery,
     EventSource,
+    HeaderValues,
     OnInput,
     Reach,
 )
@@ -49,6 +50,7 @@ class EventHandlers:
         self._header_text = header_text(service.dialect)
         shown = service.dialect.representation
         self._hides_headers = shown.event_headers.prefers(EventEcho.NONE)
+        self._lists_values = shown.event_header_values.prefers(HeaderValues.LIST)
         self._hides_acknowledgement = shown.event_acknowledged_at.prefers(EventEcho.NONE)
         self._names_source = shown.event_source.prefers(EventSource.LISTED)
         self._names_project = shown.event_application.prefers(EventApplication.PROJECT)
@@ -136,7 +138,7 @@ class EventHandlers:
             "uid": service.identifier("Event"),
             "project_id": call.project,
             "event_type": call.body.get("event_type"),
-            "headers": None if self._hides_headers else call.body.get("custom_headers", {}),
+            "headers": None if self._hides_headers else self._shown_headers(call.body),
             "endpoints": [endpoint.uid for endpoint in reached],
             "source_id": None if source is None else source.uid,
             "source_metadata": None if source is None else msgspec.Raw(source.document),
@@ -151,6 +153,10 @@ class EventHandlers:
             "created_at": created_at,
             "updated_at": created_at,
         }
+
+    def _shown_headers(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        headers: Mapping[str, Any] = body.get("custom_headers", {})
+        return {name: [text] for name, text in headers.items()} if self._lists_values else headers
 
     def _render(self, document: bytes, payload: bytes, endpoints: Sequence[EndpointRow]) -> bytes:
         serializer = self._service.serializer

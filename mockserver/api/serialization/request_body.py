@@ -123,3 +123,14 @@ def depth(text: bytes) -> int:
         level += (bracket in b"[{") - (bracket in b"]}")
         deepest = max(deepest, level)
     return deepest
+
+
+def without_nulls(value: Any, *, except_for: str | None = None) -> Any:
+    """The value without members that are null, at any depth; one of the outermost may stay."""
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: without_nulls(member)
+        for name, member in value.items()
+        if member is not None or name == except_for
+    }

@@ -108,6 +108,10 @@ class RequestRules:
     other_data: Annotated[
         Answer[Acceptance], "whether data of a broadcast can be JSON that is no object"
     ] = NOT_ASKED
+    null_fields: Annotated[
+        Answer[Acceptance],
+        "whether null in place of an optional field, other than data, is taken as a field left out",
+    ] = NOT_ASKED
     text_maximum_of: Annotated[
         Mapping[str, int],
         "longest texts of single fields of requests, in characters: {field: length}; what is not"

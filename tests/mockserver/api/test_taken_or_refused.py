@@ -103,6 +103,33 @@ def test_data_that_is_no_object(answer: Acceptance | None, status: int) -> None:
     run_against_server("reference", scenario, change=answering("other_data", answer))
 
 
+@pytest.mark.parametrize(
+    ("answer", "status"), [(Acceptance.REFUSED, 400), (Acceptance.TAKEN, 201), (None, 400)]
+)
+def test_null_in_place_of_a_field(answer: Acceptance | None, status: int) -> None:
+    async def scenario(server: Server) -> None:
+        endpoint = {"name": "n", "url": "https://a.invalid/", "is_disabled": True}
+        mapping = {"type": "api_key", "oauth2": {"field_mapping": None}, "basic_auth": None}
+        unset = {"advanced_signatures": None, "owner_id": None, "authentication": mapping}
+        body = {**endpoint, **unset}
+        created = await server.call("createEndpoint", body=body)
+        assert created.status == status
+        if status == 201:
+            assert created.data["advanced_signatures"] is False
+        required = await server.call("createEndpoint", body={**endpoint, "name": None})
+        assert required.status == 400
+        event = {"event_type": "t", "data": {"kept": None}, "custom_headers": None}
+        broadcast = await server.call("createBroadcastEvent", body=event)
+        assert broadcast.status == status
+        if status == 201:
+            assert bytes(broadcast.data["data"]).replace(b" ", b"") == b'{"kept":null}'
+        assert (
+            await server.call("createBroadcastEvent", body={**event, "data": None})
+        ).status == 400
+
+    run_against_server("reference", scenario, change=answering("null_fields", answer))
+
+
 def test_texts_and_data_are_as_long_and_deep_as_the_dialect_says() -> None:
     async def scenario(server: Server) -> None:
         for name, expected in (("\u00e9" * 50, 201), ("\u00e9" * 51, 400)):

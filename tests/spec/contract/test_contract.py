@@ -1,6 +1,7 @@
 """The OpenAPI document specialised for a dialect says what the dialect answers."""
 
 import json
+import re
 from copy import deepcopy
 from typing import Any
 
@@ -24,7 +25,9 @@ def all_undecided() -> dict[str, Any]:
 
 
 def statuses(answers: dict[str, Any], operation_id: str) -> list[str]:
-    return list(operation_named(contract(answers).document, operation_id)["responses"])
+    """Those that are no single refusal; a range is for any other."""
+    responses = operation_named(contract(answers).document, operation_id)["responses"]
+    return [status for status in responses if not re.fullmatch(r"4\d\d", status)]
 
 
 @pytest.mark.parametrize("name", shipped_dialects())
@@ -144,6 +147,47 @@ def test_a_page_size_is_bounded_where_others_are_refused(
             parameter.name: parameter.schema for parameter in service.operations[operation_id].query
         }
         assert schemas["perPage"] == {"type": "integer", **bounds}
+
+
+@pytest.mark.parametrize(
+    ("answers", "operation_id", "expected"),
+    [
+        ({}, "getEndpoint", ["400", "401", "404"]),
+        ({}, "listSources", ["400", "401"]),
+        ({}, "createEndpoint", ["400", "401", "408", "413", "415"]),
+        ({}, "updatePortalLink", ["400", "401", "404", "408", "413", "415"]),
+        ({"errors.unknown_resource": 410}, "getEndpoint", ["400", "401", "410"]),
+        (
+            {"errors.by_operation": {"getEndpoint": {"unknown_resource": 400}}},
+            "getEndpoint",
+            ["400", "401"],
+        ),
+        ({"errors.unknown_resource": UNDECIDED}, "getEndpoint", ["400", "401"]),
+    ],
+)
+def test_an_operation_names_the_statuses_of_its_refusals(
+    answers: dict[str, Any], operation_id: str, expected: list[str]
+) -> None:
+    responses = operation_named(contract(answers).document, operation_id)["responses"]
+    assert [status for status in responses if re.fullmatch(r"4\d\d", status)] == expected
+
+
+@pytest.mark.parametrize(
+    ("key_format", "expected"),
+    [
+        ("Bearer {key}", {"type": "http", "scheme": "bearer"}),
+        ("bearer {key}", {"type": "http", "scheme": "bearer"}),
+        ("Key {key}", {"type": "apiKey", "in": "header", "name": "Authorization"}),
+        ("Bearer key={key}", {"type": "apiKey", "in": "header", "name": "Authorization"}),
+        ("{key}", {"type": "apiKey", "in": "header", "name": "Authorization"}),
+    ],
+)
+def test_a_bearer_key_is_of_a_scheme_that_clients_know(
+    key_format: str, expected: dict[str, str]
+) -> None:
+    document = contract({"authentication.key_format": key_format}).document
+    (scheme,) = document["components"]["securitySchemes"].values()
+    assert {name: value for name, value in scheme.items() if name != "description"} == expected
 
 
 def test_the_key_is_described_as_the_dialect_writes_it() -> None:

@@ -8,6 +8,7 @@ from hookproof.conformance.model.judgement import Judgement, judged, not_applica
 from hookproof.conformance.observations.answer import refused, was_accepted
 from hookproof.conformance.observations.requests.mistakes import (
     DataOfAnotherType,
+    NullField,
     RequestTried,
     RollWithoutBody,
     UndeclaredBody,
@@ -30,13 +31,18 @@ ANSWERED_BY: Final[Mapping[type[RequestTried], tuple[str, AnswerIn, str]]] = {
     RollWithoutBody: ("4.3-21", lambda rules: rules.roll_without_body, "A roll without any body"),
     UndeclaredBody: ("7-11", lambda rules: rules.undeclared_body, "A body without a Content-Type"),
     DataOfAnotherType: ("4.8-20", lambda rules: rules.other_data, "Data that is no object"),
+    NullField: ("4.9-9", lambda rules: rules.null_fields, "Null in place of an optional field"),
 }
 REFUSED: Final = (OnInput.REFUSED, Acceptance.REFUSED)
 
 
 @check(*(requirement for requirement, _, _ in ANSWERED_BY.values()))
 def requests_on_which_the_document_is_silent_are_taken_or_refused(
-    request: UnknownEndpointListed | RollWithoutBody | UndeclaredBody | DataOfAnotherType,
+    request: UnknownEndpointListed
+    | RollWithoutBody
+    | UndeclaredBody
+    | DataOfAnotherType
+    | NullField,
     context: CheckContext,
 ) -> Iterator[Judgement]:
     """Refused with whatever status, since the mistake can be named in several ways."""
@@ -45,6 +51,9 @@ def requests_on_which_the_document_is_silent_are_taken_or_refused(
     if isinstance(request, RollWithoutBody) and rules.expire_endpoint_secret_requires:
         yield not_applicable(requirement, "the dialect requires fields of a roll")
         return
+    ordinary = request.ordinary
+    if isinstance(request, NullField) and (ordinary is None or not was_accepted(ordinary)):
+        return  # it may be refused for the rest of it
     answer = answer_in(rules)
     if tried is None or not answer.decided or not (refused(tried) or was_accepted(tried)):
         return
@@ -54,5 +63,5 @@ def requests_on_which_the_document_is_silent_are_taken_or_refused(
         f"{what} is not treated as the dialect says: {request.operation_id}",
         expected=" or ".join(answer.allowed),
         actual=tried.status,
-        exchanges=[tried],
+        exchanges=[tried] if ordinary is None else [tried, ordinary],
     )

@@ -11,6 +11,7 @@ from hookproof.conformance.observations.answer import Kind, Resource, resources,
 from hookproof.conformance.observations.credential_names import is_name
 from hookproof.conformance.observations.timestamp import moment
 from hookproof.spec.contract.service_contract import SchemaProblem
+from hookproof.spec.dialect.model import Representation
 from hookproof.spec.dialect.vocabulary import NoValue
 from hookproof.spec.openapi_document import json_type, schema_named
 
@@ -32,9 +33,10 @@ CREATIONS: Final = ("createEndpoint", "createBroadcastEvent")
 DIFFERENCE_S: Final = 1.0
 
 SECRETS, IDENTIFIERS, TIMESTAMPS, NO_VALUE = "2.4-1", "2.9-1", "2.9-2", "2.9-3"
+HEADER_VALUES: Final = "2.8-18"
 
 
-@check(*OF_OPERATION.values(), SECRETS, IDENTIFIERS, TIMESTAMPS)
+@check(*OF_OPERATION.values(), SECRETS, IDENTIFIERS, TIMESTAMPS, HEADER_VALUES)
 def documented_fields_have_their_documented_types(
     exchange: Exchange, context: CheckContext
 ) -> Iterator[Judgement]:
@@ -64,12 +66,21 @@ def _exercised(exchange: Exchange, context: CheckContext) -> Iterator[str]:
     yield OF_OPERATION[exchange.operation_id]
     forms = context.dialect.representation
     for resource in resources(exchange):
+        if resource.kind is Kind.EVENT and _shows_headers(resource, forms):
+            yield HEADER_VALUES
         if resource.kind is Kind.SECRET:
             yield SECRETS
         if forms.identifier.decided and resource.text("uid"):
             yield IDENTIFIERS
         if forms.timestamp.decided and resource.text("created_at"):
             yield TIMESTAMPS
+
+
+def _shows_headers(event: Resource, forms: Representation) -> bool:
+    """Whether an event shows a header, and the dialect says what it holds."""
+    headers = event.fields.get("headers")
+    is_decided = len(forms.event_header_values.allowed) == 1
+    return is_decided and isinstance(headers, dict) and bool(headers)
 
 
 def _requirement(exchange: Exchange, problem: SchemaProblem) -> str | None:
@@ -85,14 +96,15 @@ def _requirement(exchange: Exchange, problem: SchemaProblem) -> str | None:
         or "pagination" in steps[1:2]
     ):
         return None
-    if isinstance(value, str) and steps[-1] == "uid":
-        return IDENTIFIERS
-    if isinstance(value, str) and steps[-1].endswith("_at"):
-        return TIMESTAMPS
-    if "secrets" in steps:
-        return SECRETS
     assert exchange.operation_id is not None
-    return OF_OPERATION[exchange.operation_id]
+    own = {
+        HEADER_VALUES: steps[1:2] == ["headers"] and steps[2:],
+        IDENTIFIERS: isinstance(value, str) and steps[-1] == "uid",
+        TIMESTAMPS: isinstance(value, str) and steps[-1].endswith("_at"),
+        SECRETS: "secrets" in steps,
+    }
+    usual = OF_OPERATION[exchange.operation_id]
+    return next((requirement for requirement, is_it in own.items() if is_it), usual)
 
 
 def _at(value: Any, pointer: str) -> Any:

@@ -332,3 +332,23 @@ class SecondOfAKindDropped(KeylessDeliveredOnce):
 
     def content(self, call: OperationCall) -> tuple[object, ...]:
         return (call.project, call.body.get("event_type"), len(call.payload or b""))
+
+
+@fault(
+    "2.8-18",
+    seen="a type of a library for HTTP",
+    shows_in=SHOWN,
+    where=lambda dialect: (
+        headers_are_shown(dialect) and dialect.representation.event_header_values.decided
+    ),
+)
+class HeaderValuesMistaken(AlteredEvents):
+    """The headers of an event hold lists where the dialect says texts, and the reverse."""
+
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
+        headers = resource.get("headers") or {}
+        mistaken = {
+            name: value[0] if isinstance(value, list) else [value]
+            for name, value in headers.items()
+        }
+        return {**resource, "headers": mistaken or resource.get("headers")}

@@ -161,6 +161,19 @@ FORMS = (
         )
     ),
     Example(
+        check=documented_fields_have_their_documented_types,
+        requirement="2.8-18",
+        kept=event(headers={"X-Trace": "a"}),
+        broken=event(headers={"X-Trace": ["a"]}),
+    ),
+    Example(
+        check=documented_fields_have_their_documented_types,
+        requirement="2.8-18",
+        kept=event(headers={"X-Trace": ["a"]}),
+        broken=event(headers={"X-Trace": "a"}),
+        dialect="contrary",
+    ),
+    Example(
         check=a_field_without_value_is_shown_as_the_dialect_says,
         requirement="2.9-3",
         kept=created({**NO_FIELDS, "name": ""}, {"name": ""}),

@@ -307,10 +307,11 @@ ACCEPTED = (
         Example(
             check=requests_on_which_the_document_is_silent_are_taken_or_refused,
             requirement=requirement,
-            kept=request_tried(tried, kept),
-            broken=request_tried(tried, broken),
+            kept=request_tried(tried, kept, ordinary),
+            broken=request_tried(tried, broken, ordinary),
             dialect=dialect,
         )
+        for ordinary in (accepted(role=ORDINARY),)
         for tried, (requirement, answer, _) in ANSWERED_BY.items()
         for dialect in ("reference", "contrary")
         for kept, broken in (

@@ -91,3 +91,17 @@ class OtherDataRefused(AlteredValidation):
     def further_problems(self, schema: Schema, body: Mapping[str, Any]) -> Iterable[SchemaProblem]:
         if "event_type" in schema.get("properties", {}) and not isinstance(body.get("data"), dict):
             yield SchemaProblem(pointer="/data", message="is no object")
+
+
+@fault(
+    "4.9-9",
+    seen="a schema that was tried with clients in one language",
+    shows_in=["refusals"],
+    where=lambda dialect: dialect.requests.null_fields.decided,
+)
+class NullFieldsMistaken(RequestPipeline):
+    """Null in place of an optional field is taken where the dialect refuses it, and the reverse."""
+
+    def __init__(self, *arguments: Any, rules: RequestRules, **further: Any) -> None:
+        misread = misread_group(rules, "null_fields", otherwise(rules.null_fields))
+        super().__init__(*arguments, rules=misread, **further)
