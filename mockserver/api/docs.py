@@ -1,5 +1,9 @@
-"""The contract for people and tools: `/openapi.yaml`, specialised for the dialect, and `/docs`."""
+"""The contract for people and tools: `/openapi.yaml` and `/openapi.json`, specialised for the
+dialect, and `/docs`.
+"""
 
+import json
+import re
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from http import HTTPStatus
@@ -13,6 +17,7 @@ from hookproof.mockserver.api.response import ApiResponse
 from hookproof.spec.contract.service_contract import Contract
 
 DOCUMENT_PATH: Final = "/openapi.yaml"
+JSON_PATH: Final = "/openapi.json"
 DOCS_PATH: Final = "/docs"
 _ASSETS: Final = {"swagger-ui.css": "text/css", "swagger-ui-bundle.js": "text/javascript"}
 _HTML: Final = f"""<!doctype html>
@@ -32,11 +37,15 @@ _HTML: Final = f"""<!doctype html>
 </body>
 </html>
 """
-# The document leaves open where it is served; the page names the address that serves it.
+# How the document says where the server is, before that is known, and a host that can be said so.
+_NOWHERE: Final = {DOCUMENT_PATH: b"servers:\n- url: /\n", JSON_PATH: b'"servers": [{"url": "/"}]'}
+_HOST: Final = re.compile(r"[A-Za-z0-9._-]+(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](:[0-9]{1,5})?")
+# A page knows better than the server how it is reached, where a proxy ends TLS.
 _START: Final = f"""document.title = `Webhook delivery service at ${{location.host}}`;
 const named = (answer) => {{
   if (new URL(answer.url).pathname === "{DOCUMENT_PATH}") {{
-    answer.text = answer.text.replace(/^- url: \\/$/m, `- url: ${{location.origin}}`);
+    answer.text = answer.text.replace(/^servers:\\n- url: .*$/m,
+      `servers:\\n- url: ${{location.origin}}`);
   }}
   return answer;
 }};
@@ -59,22 +68,27 @@ _HEADERS: Final = {
 
 def build_docs_pages(contract: Contract) -> Mapping[str, DocsPage]:
     """Return the pages by path. Each is built when it is first requested: start-up stays fast."""
+    # An address relative to that of the document.
+    served = {**contract.document, "servers": [{"url": "/"}]}
 
     @cache
     def document() -> bytes:
         dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-        # An address relative to that of the document.
-        served = {**contract.document, "servers": [{"url": "/"}]}
         return yaml.dump(
             served, Dumper=dumper, sort_keys=False, allow_unicode=True, encoding="utf-8"
         )
+
+    @cache
+    def json_document() -> bytes:
+        return json.dumps(served, ensure_ascii=False).encode()
 
     @cache
     def asset(name: str) -> bytes:
         return files("swagger_ui").joinpath("static", name).read_bytes()
 
     pages = {
-        DOCUMENT_PATH: _page("application/yaml", document),
+        DOCUMENT_PATH: _document(DOCUMENT_PATH, "application/yaml", document),
+        JSON_PATH: _document(JSON_PATH, "application/json", json_document),
         DOCS_PATH: _page("text/html", _HTML.encode),
         f"{DOCS_PATH}/": _page("text/html", _HTML.encode),
         f"{DOCS_PATH}/start.js": _page("text/javascript", _START.encode),
@@ -86,13 +100,26 @@ def build_docs_pages(contract: Contract) -> Mapping[str, DocsPage]:
     return pages
 
 
-def _page(media_type: str, content: Callable[[], bytes]) -> DocsPage:
-    def page() -> ApiResponse:
-        return ApiResponse(
-            HTTPStatus.OK, content(), media_type=f"{media_type}; charset=utf-8", headers=_HEADERS
-        )
+def _document(path: str, media_type: str, content: Callable[[], bytes]) -> DocsPage:
+    """The document, with the address at which a client asks for it as the server's."""
+
+    def page(origin: str) -> ApiResponse:
+        text, nowhere = content(), _NOWHERE[path]
+        if _HOST.fullmatch(origin.partition("://")[2]):
+            text = text.replace(nowhere, nowhere.replace(b"/", origin.encode()), 1)
+        return _answer(media_type, text)
 
     return page
+
+
+def _page(media_type: str, content: Callable[[], bytes]) -> DocsPage:
+    return lambda _origin: _answer(media_type, content())
+
+
+def _answer(media_type: str, content: bytes) -> ApiResponse:
+    return ApiResponse(
+        HTTPStatus.OK, content, media_type=f"{media_type}; charset=utf-8", headers=_HEADERS
+    )
 
 
 def _style() -> bytes:

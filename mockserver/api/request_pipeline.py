@@ -40,7 +40,8 @@ _MAX_PARAMETERS: Final = 100
 
 _log = logging.getLogger(__name__)
 
-DocsPage = Callable[[], ApiResponse]
+# Pages are made for the origin at which they are asked for.
+DocsPage = Callable[[str], ApiResponse]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +103,8 @@ class RequestPipeline:
         """Return the response to a request; every error becomes an error response."""
         path, _, query = _path_and_query(request).partition("?")
         if path in self._pages and request.method in (hdrs.METH_GET, hdrs.METH_HEAD):
-            return self._pages[path]()
+            origin = f"{request.scheme}://{request.headers.get(hdrs.HOST, '')}"
+            return self._pages[path](origin)
         route = None
         try:
             route = self._routes.find(request.method, path)

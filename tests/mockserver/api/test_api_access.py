@@ -1,6 +1,10 @@
 """Keys and projects (section 5), and paths outside the eight operations (section 7)."""
 
+import json
 from typing import Any
+
+import pytest
+import yaml
 
 from hookproof.spec.dialect.vocabulary import KeyScope
 from tests.mockserver.running_server import Server, every_dialect, run_against_server
@@ -130,6 +134,8 @@ def test_the_contract_and_its_page_are_served_without_a_key(dialect_name: str) -
         document = await server.send("GET", "/openapi.yaml")
         assert document.status == 200
         assert f"({server.dialect.name})".encode() in document.text
+        served = await server.send("GET", "/openapi.json")
+        assert json.loads(served.text) == yaml.safe_load(document.text)
         page = await server.send("GET", "/docs")
         assert b"swagger-ui-bundle.js" in page.text
         assert b"//" not in page.text.replace(b"<!doctype", b"")
@@ -139,6 +145,25 @@ def test_the_contract_and_its_page_are_served_without_a_key(dialect_name: str) -
             assert response.text
 
     run_against_server(dialect_name, scenario)
+
+
+@pytest.mark.parametrize(
+    ("host", "url"),
+    [
+        ("mock.internal:8080", "http://mock.internal:8080"),
+        ("[::1]:5005", "http://[::1]:5005"),
+        ('mock.internal"}, {"url": "//other', "/"),
+        ("mock internal", "/"),
+    ],
+)
+def test_the_contract_names_the_address_at_which_it_is_served(host: str, url: str) -> None:
+    async def scenario(server: Server) -> None:
+        for path in ("/openapi.yaml", "/openapi.json"):
+            document = yaml.safe_load((await server.send("GET", path, headers={"Host": host})).text)
+            assert document["servers"] == [{"url": url}]
+            assert "servers" not in document["paths"]
+
+    run_against_server("reference", scenario)
 
 
 def test_a_key_may_open_its_own_project_under_every_path() -> None:
