@@ -1,5 +1,6 @@
 """Requests that a service may take or refuse: what becomes of each (sections 2.4, 4 and 7)."""
 
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from hookproof.conformance.learning.probes.access import miss_undecided
@@ -28,8 +29,14 @@ from hookproof.spec.dialect.vocabulary import ExpiredSecrets, TimeUnit
 ROLL_REQUIRES: Final = "requests.expire_endpoint_secret_requires"
 # A window that is over when the next request comes, in seconds.
 AT_ONCE_S: Final = 0.005
-# Fields of new endpoints that may be null, where any may.
-NULL_FIELDS: Final = ("description", "advanced_signatures")
+# Fields that may be null, where any may, of each type of JSON: some services take null in texts
+# and refuse it in numbers.
+NULL_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
+    CREATE: ("owner_id", "advanced_signatures", "http_timeout", "authentication"),
+    BROADCAST: ("idempotency_key", "custom_headers"),
+}
+NO_OPTIONAL: Final = "no request is taken without the fields that could be null"
+SOME_NULL: Final = "null is taken in some fields and refused in others"
 PLAIN_REFUSED: Final = "an endpoint with a plain URL at a reserved name is not created"
 DIFFERENT: Final = "of several such URLs some are taken and others refused"
 
@@ -67,18 +74,22 @@ def see_taken(session: ProbeSession, field: str, answer: Exchange) -> None:
 
 
 async def _probe_null(session: ProbeSession) -> None:
-    """Null in place of fields of which none is required, in requests that are taken without."""
+    """Null in place of optional fields, where a request is taken without any of them."""
     field = "requests.null_fields"
-    required = session.answers.value("requests.create_endpoint_requires")
-    answers = [
-        await session.call(CREATE, f"with null as {name}", body=session.endpoint(**{name: None}))
-        for name in NULL_FIELDS
-        if name not in required
-    ]
-    if len({answer.succeeded for answer in answers if accepted_or_refused(answer)}) > 1:
-        session.answers.miss(field, "null is taken in some fields and refused in others")
-    elif answers:
-        see_taken(session, field, answers[0])
+    answers = []
+    for operation_id, names in NULL_FIELDS.items():
+        body = session.endpoint() if operation_id == CREATE else session.bodies.broadcast()
+        optional = [name for name in names if name not in session.bodies.required(operation_id)]
+        plain = {name: value for name, value in body.items() if name not in optional}
+        if (await session.call(operation_id, "without optional fields", body=plain)).succeeded:
+            answers += [
+                await session.call(operation_id, f"with null as {name}", body={**plain, name: None})
+                for name in optional
+            ]
+    if answers:
+        _see_alike(session, field, answers, SOME_NULL)
+    else:
+        session.answers.miss(field, NO_OPTIONAL)
 
 
 async def _probe_direction(session: ProbeSession) -> None:
@@ -167,15 +178,18 @@ async def probe_endpoint_urls(session: ProbeSession) -> None:
         },
     }
     for kind, answers in tried.items():
-        _see_urls(session, f"requests.{FIELDS[kind]}", answers)
+        _see_alike(session, f"requests.{FIELDS[kind]}", answers, DIFFERENT)
 
 
-def _see_urls(session: ProbeSession, field: str, answers: list[Exchange]) -> None:
+def _see_alike(
+    session: ProbeSession, field: str, answers: Sequence[Exchange], different: str
+) -> None:
+    """Learn from several answers, where all are alike, whether such requests are taken."""
     odd = next((each for each in answers if not accepted_or_refused(each)), None)
     if odd is not None:
         miss_undecided(session, field, odd)
     elif len({answer.succeeded for answer in answers}) > 1:
-        session.answers.miss(field, DIFFERENT)
+        session.answers.miss(field, different)
     else:
         see_taken(session, field, answers[0])
 

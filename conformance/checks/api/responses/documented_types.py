@@ -6,13 +6,20 @@ from typing import Any, Final
 
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.model.judgement import Judgement, holds, json_text, judged, violated
+from hookproof.conformance.model.judgement import (
+    Judgement,
+    holds,
+    json_text,
+    judged,
+    not_applicable,
+    violated,
+)
 from hookproof.conformance.observations.answer import Kind, Resource, resources, sent, shown
 from hookproof.conformance.observations.credential_names import is_name
 from hookproof.conformance.observations.timestamp import moment
 from hookproof.spec.contract.service_contract import SchemaProblem
 from hookproof.spec.dialect.model import Representation
-from hookproof.spec.dialect.vocabulary import NoValue
+from hookproof.spec.dialect.vocabulary import EventEcho, NoValue
 from hookproof.spec.openapi_document import json_type, schema_named
 
 OF_OPERATION: Final = {
@@ -44,6 +51,8 @@ def documented_fields_have_their_documented_types(
     if exchange.operation_id is None or not shown(exchange):
         return
     exercised = set(_exercised(exchange, context))
+    if exchange.operation_id == "createBroadcastEvent" and _hides_headers(context):
+        yield not_applicable(HEADER_VALUES, "the dialect says that an event shows no headers")
     for problem in context.contract.response_problems(exchange.operation_id, exchange.json):
         requirement = _requirement(exchange, problem)
         if requirement is not None:
@@ -74,6 +83,11 @@ def _exercised(exchange: Exchange, context: CheckContext) -> Iterator[str]:
             yield IDENTIFIERS
         if forms.timestamp.decided and resource.text("created_at"):
             yield TIMESTAMPS
+
+
+def _hides_headers(context: CheckContext) -> bool:
+    forms = context.dialect.representation
+    return forms.event_headers.allowed == (EventEcho.NONE,)
 
 
 def _shows_headers(event: Resource, forms: Representation) -> bool:
