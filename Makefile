@@ -44,6 +44,15 @@ lint-openapi: ## Check spec/openapi.yaml with Redocly CLI (needs Node.js 20 or l
 	REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true \
 	    npx --yes @redocly/cli@2.77.0 lint --extends recommended-strict spec/openapi.yaml
 
+# Pinned: another version of a generator may type less, or more.
+.PHONY: client-tools
+client-tools: ## Install the clients, generators and proxy of others that tests/clients tries
+	python3 -m venv .clients
+	.clients/bin/pip install --quiet --disable-pip-version-check \
+	    openapi-python-client==0.29.1 convoy-python==0.2.0
+	npm install --prefix .clients --silent --ignore-scripts --no-audit --no-fund --no-package-lock \
+	    openapi-typescript@7.13.0 openapi-fetch@0.17.0 typescript@5.9.3 @stoplight/prism-cli@5.14.2
+
 .PHONY: load
 load: setup ## Load the embedded server for 10 seconds
 	$(BIN)/hookproof load

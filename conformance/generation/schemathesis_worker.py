@@ -66,12 +66,15 @@ def generate_requests(
 def _schema(document: dict[str, Any]) -> BaseSchema:
     # Responses are never fed back, so that the requests do not depend on the target's answers.
     # API keys and other methods have experiments of their own, which know the expected refusal.
+    # Sequences follow the document's own links alone: by those that schemas suggest they would
+    # broadcast too, to endpoints of other experiments.
     config = SchemathesisConfig.from_dict(
         {
             "generation": {"database": "none", "with-security-parameters": False},
             "phases": {
                 "examples": {"fill-missing": True},
                 "coverage": {"unexpected-methods": []},
+                "stateful": {"inference": {"algorithms": []}},
                 "fuzzing": {
                     "extra-data-sources": {"responses": False},
                     "error-feedback": {"enabled": False},

@@ -65,7 +65,8 @@ def template_schema(template: object) -> Document:
             "type": "string",
             "pattern": f"^{''.join(_PLACEHOLDERS.get(part, re.escape(part)) for part in parts)}$",
         }
-    return {"const": template}
+    # Generators of clients know null as a type, and not as a constant.
+    return {"type": "null"} if template is None else {"const": template}
 
 
 def _request_fields(document: Document) -> set[str]:

@@ -34,9 +34,6 @@ from hookproof.conformance.checks.api.requests.deprecated_fields import (
 from hookproof.conformance.checks.api.requests.required_fields import (
     required_fields_are_enough_and_none_may_be_left_out,
 )
-from hookproof.conformance.checks.api.requests.taken_or_refused import (
-    requests_on_which_the_document_is_silent_are_taken_or_refused,
-)
 from hookproof.conformance.checks.api.requests.unlisted_input import (
     input_that_is_not_listed_is_ignored_or_refused,
 )
@@ -76,7 +73,6 @@ from hookproof.conformance.observations.requests.mistakes import (
     ORDINARY,
     Bound,
     Mistake,
-    NullField,
     RateLimitOfZero,
     RequiredFieldLeftOut,
     RequiredFieldsAlone,
@@ -224,19 +220,6 @@ def test_a_url_is_refused_for_its_scheme_where_https_is_accepted(scheme: Scheme)
         assert verdicts(only_https_urls_are_taken, request_tried(scheme, answer, right)) == {}
     refused_both = request_tried(scheme, refusal(400), refusal(400, role="with https"))
     assert verdicts(only_https_urls_are_taken, refused_both) == {}
-
-
-def test_null_is_refused_where_the_request_is_taken_without_the_field() -> None:
-    check = requests_on_which_the_document_is_silent_are_taken_or_refused
-    denied = refusal(400, role="left out")
-    for tried in (refusal(400), accepted(role="tried")):
-        for left_out in ([], [denied], *([answer] for answer in answers("left out"))):
-            evidence = request_tried(NullField, tried, *left_out)
-            for dialect in ("reference", "contrary"):
-                assert verdicts(check, evidence, dialect) == {}
-    for tried in answers("tried"):
-        evidence = request_tried(NullField, tried, accepted(role="left out"))
-        assert verdicts(check, evidence) == {}
 
 
 def test_a_mask_is_shown_by_an_endpoint_that_was_created() -> None:

@@ -29,7 +29,7 @@ from hookproof.mockserver.faults.selection import parse_fault_options
 from hookproof.spec.catalogue import load_catalogue
 from hookproof.spec.contract.service_contract import OPERATION_IDS, contract_for
 from hookproof.spec.dialect.reader import load_dialect
-from hookproof.spec.openapi_document import openapi_document, request_bodies, resolved
+from hookproof.spec.openapi_document import openapi_document, request_bodies, resolved, without_null
 from tests.mockserver.server_process import SERVE
 
 REFERENCE = load_dialect("reference")
@@ -48,7 +48,7 @@ def sample(size: int) -> list[GeneratedFault]:
 def typed_fields(schema: Mapping[str, Any]) -> Iterator[str]:
     """The paths of all fields of a schema of the document as it is, before any dialect."""
     for name, member in resolved(openapi_document(), dict(schema)).get("properties", {}).items():
-        whole = resolved(openapi_document(), dict(member))
+        whole = resolved(openapi_document(), without_null(dict(member)))
         if "type" in whole:
             yield name
             yield from (f"{name}.{path}" for path in typed_fields(whole))

@@ -1,0 +1,27 @@
+"""Where `make client-tools` installs generators of clients, and clients, of other projects."""
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.source_tree import ROOT
+
+FOLDER: Final = ROOT / ".clients"
+PACKAGES: Final = FOLDER / "node_modules"
+ADVICE: Final = "run `make client-tools`, which needs a network, Node.js and npm"
+
+
+def tool(name: str) -> str:
+    """The path of a program; a test that asks for one that is not installed is skipped."""
+    for folder in (FOLDER / "bin", PACKAGES / ".bin"):
+        if (folder / name).exists():
+            return str(folder / name)
+    pytest.skip(f"{name} is not installed: {ADVICE}")
+
+
+def python_with(package: str) -> str:
+    """The interpreter that has a Python package, by the same rule."""
+    if not list(Path(FOLDER).glob(f"lib/python*/site-packages/{package}")):
+        pytest.skip(f"the Python package {package} is not installed: {ADVICE}")
+    return tool("python")

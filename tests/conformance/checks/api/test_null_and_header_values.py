@@ -1,0 +1,54 @@
+"""What null in a request proves, and what headers of an event that are hidden prove."""
+
+import pytest
+
+from hookproof.conformance.checks.api.requests.taken_or_refused import (
+    requests_on_which_the_document_is_silent_are_taken_or_refused as null_is_taken_or_refused,
+)
+from hookproof.conformance.checks.api.responses.documented_types import (
+    documented_fields_have_their_documented_types,
+)
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.requests.mistakes import NullField
+from tests.conformance.canned_evidence import verdicts
+from tests.conformance.checks.api.example import accepted, event, refusal, request_tried
+from tests.conformance.checks.api.test_answers_that_prove_nothing import answers
+
+
+@pytest.mark.parametrize("dialect", ["reference", "contrary"])
+def test_null_proves_nothing_where_the_request_is_not_taken_without_the_field(dialect: str) -> None:
+    denied = refusal(400, role="left out")
+    for tried in (refusal(400), accepted(role="tried")):
+        for left_out in ([], [denied], *([answer] for answer in answers("left out"))):
+            evidence = request_tried(NullField, tried, *left_out)
+            assert verdicts(null_is_taken_or_refused, evidence, dialect) == {}
+
+
+def test_an_answer_to_null_that_is_neither_a_success_nor_a_refusal_proves_nothing() -> None:
+    for tried in answers("tried"):
+        evidence = request_tried(NullField, tried, accepted(role="left out"))
+        assert verdicts(null_is_taken_or_refused, evidence) == {}
+
+
+@pytest.mark.parametrize(
+    ("echo", "values", "headers", "expected"),
+    [
+        ("none", "text", None, Verdict.NOT_APPLICABLE),
+        ("none", "text", {}, Verdict.NOT_APPLICABLE),
+        ("none", "text", {"X-Shop": ["example"]}, Verdict.FAIL),
+        ("sent", "text", {}, None),
+        ("sent", {"one_of": ["text", "list"]}, {"X-Shop": ["example"]}, None),
+        ("sent", {"undecided": "not known"}, {"X-Shop": ["example"]}, None),
+    ],
+)
+def test_headers_of_an_event_are_judged_where_it_shows_some_and_the_dialect_says_how(
+    echo: str, values: object, headers: object, expected: Verdict | None
+) -> None:
+    dialect = {
+        "representation.event_headers": echo,
+        "representation.event_header_values": values,
+        "representation.no_value": {"one_of": ["null", "empty", "absent"]},
+    }
+    shown = event(headers=headers)
+    found = verdicts(documented_fields_have_their_documented_types, shown, dialect)
+    assert found.get("2.8-18") is expected
