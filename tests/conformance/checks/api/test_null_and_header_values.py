@@ -9,7 +9,7 @@ from hookproof.conformance.checks.api.responses.documented_types import (
     documented_fields_have_their_documented_types,
 )
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.requests.mistakes import NullField
+from hookproof.conformance.observations.requests.mistakes import ORDINARY, NullField
 from tests.conformance.canned_evidence import verdicts
 from tests.conformance.checks.api.example import accepted, event, refusal, request_tried
 from tests.conformance.checks.api.test_answers_that_prove_nothing import answers
@@ -17,16 +17,16 @@ from tests.conformance.checks.api.test_answers_that_prove_nothing import answers
 
 @pytest.mark.parametrize("dialect", ["reference", "contrary"])
 def test_null_proves_nothing_where_the_request_is_not_taken_without_the_field(dialect: str) -> None:
-    denied = refusal(400, role="left out")
+    denied = refusal(400, role=ORDINARY)
     for tried in (refusal(400), accepted(role="tried")):
-        for left_out in ([], [denied], *([answer] for answer in answers("left out"))):
-            evidence = request_tried(NullField, tried, *left_out)
+        for ordinary in ([], [denied], *([answer] for answer in answers(ORDINARY))):
+            evidence = request_tried(NullField, tried, *ordinary)
             assert verdicts(null_is_taken_or_refused, evidence, dialect) == {}
 
 
 def test_an_answer_to_null_that_is_neither_a_success_nor_a_refusal_proves_nothing() -> None:
     for tried in answers("tried"):
-        evidence = request_tried(NullField, tried, accepted(role="left out"))
+        evidence = request_tried(NullField, tried, accepted(role=ORDINARY))
         assert verdicts(null_is_taken_or_refused, evidence) == {}
 
 
