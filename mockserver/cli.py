@@ -37,9 +37,9 @@ from hookproof.process.stop_signals import STOPPING
 from hookproof.process.variables import PROJECTS_VARIABLE
 from hookproof.spec.completion import complete_dialect
 from hookproof.spec.dialect.answer import Undecided
-from hookproof.spec.dialect.answers import require_decided
+from hookproof.spec.dialect.answers import first_of, require_decided
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.reader import load_dialect
+from hookproof.spec.dialect.reader import load_decided_dialect, load_dialect
 from hookproof.spec.strict_yaml.reader import FileProblems
 
 _DEFAULT_PROJECTS: Final = {"demo": ("demo-key",)}
@@ -203,11 +203,10 @@ def serve(
         stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s"
     )
     try:
-        loaded_dialect = load_dialect(dialect)
         if list_faults:
-            click.echo(render_fault_list(loaded_dialect, as_json=as_json))
+            click.echo(render_fault_list(load_dialect(dialect), as_json=as_json))
             return
-        require_decided(loaded_dialect)
+        loaded_dialect = _decided_dialect(dialect)
         if list_generated:
             click.echo(render_generated(loaded_dialect, as_json=as_json))
             return
@@ -231,6 +230,19 @@ def serve(
         uvloop.run(_serve(settings))
     except (FileProblems, Undecided, UnusableDatabase, BadRecord, BadOrder) as problem:
         raise CommandError(str(problem)) from None
+
+
+def _decided_dialect(name: str) -> Dialect:
+    """The dialect; says on standard error which answers are those of one that it extends."""
+    decided = load_decided_dialect(name)
+    require_decided(decided.dialect)
+    for extended, fields in decided.taken.items():
+        click.echo(
+            f"hookproof: the dialect {decided.dialect.name} leaves {len(fields)} answers undecided,"
+            f" and those of {extended} are served: {first_of(fields)}",
+            err=True,
+        )
+    return decided.dialect
 
 
 def _fixtures(name: str, dialect: Dialect) -> ProjectFixtures:

@@ -92,13 +92,25 @@ def require_decided(dialect: Dialect, except_for: Collection[str] = MAY_STAY_UND
     """Raise Undecided, with the first names, if a dialect leaves an answer open that a server
     needs.
     """
-    missing = [name for name in undecided_fields(dialect) if name not in except_for]
+    missing = needed_fields(dialect, except_for)
     if missing:
-        named, others = ", ".join(missing[:MOST_NAMED]), len(missing) - MOST_NAMED
         raise Undecided(
             f"the dialect {dialect.name} cannot be acted on, since it leaves undecided:"
-            f" {named}{f' and {others} more' if others > 0 else ''}; give each of them a value"
+            f" {first_of(missing)}; give each of them a value"
         )
+
+
+def needed_fields(
+    dialect: Dialect, except_for: Collection[str] = MAY_STAY_UNDECIDED
+) -> tuple[str, ...]:
+    """The answers that a dialect leaves undecided, and without which a server cannot act."""
+    return tuple(name for name in undecided_fields(dialect) if name not in except_for)
+
+
+def first_of(names: Sequence[str]) -> str:
+    """The first of some names of fields, and how many more there are, for one line."""
+    others = len(names) - MOST_NAMED
+    return f"{', '.join(names[:MOST_NAMED])}{f' and {others} more' if others > 0 else ''}"
 
 
 def with_answer(record: Any, path: Sequence[str], answer: object) -> Any:

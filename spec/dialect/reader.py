@@ -12,7 +12,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from hookproof.spec.dialect.answer import UNREAD
-from hookproof.spec.dialect.answers import answers_of, with_answer
+from hookproof.spec.dialect.answers import (
+    answers_of,
+    needed_fields,
+    undecided_fields,
+    with_answer,
+)
 from hookproof.spec.dialect.contradictions import contradictions
 from hookproof.spec.dialect.file_schema import Schema, dialect_writing
 from hookproof.spec.dialect.model import Dialect
@@ -61,6 +66,44 @@ def load_dialect(name_or_path: str) -> Dialect:
     path = _path(name_or_path, Path())
     content = scan_yaml(read_text(path), str(path))
     return _dialect(content, _Origin(name=str(path), folder=path.parent, chain=(path.resolve(),)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecidedDialect:
+    """A dialect that a server can act on. `taken` has the fields that the loaded one leaves
+    undecided, by the name of the dialect that it extends and whose answers they have here.
+    """
+
+    dialect: Dialect
+    taken: Mapping[str, tuple[str, ...]]
+
+
+def load_decided_dialect(name_or_path: str) -> DecidedDialect:
+    """The dialect, completed by the nearest one that it extends, for each answer that a server
+    needs; raises FileProblems, as `load_dialect` does and where the answers contradict each other.
+    """
+    dialect = load_dialect(name_or_path)
+    taken: dict[str, tuple[str, ...]] = {}
+    for extended in _extended(_path(name_or_path, Path())):
+        answers, open_there = dict(answers_of(extended)), undecided_fields(extended)
+        missing = [name for name in needed_fields(dialect) if name not in open_there]
+        for name in missing:
+            dialect = with_answer(dialect, name.split("."), answers[name])
+        if missing:
+            taken[extended.name] = tuple(missing)
+    if problems := [
+        Problem(line=None, where=".".join(map(str, location)), message=message)
+        for location, message in contradictions(dialect)
+    ]:
+        raise FileProblems(f"{name_or_path}, with answers of {' and '.join(taken)}", problems)
+    return DecidedDialect(dialect=dialect, taken=taken)
+
+
+def _extended(path: Path) -> Iterator[Dialect]:
+    """The dialects that a valid one extends, the nearest first."""
+    while EXTENDS in (content := scan_yaml(read_text(path), str(path)).value):
+        path = _path(content[EXTENDS], path.parent)
+        yield load_dialect(str(path))
 
 
 def load_dialect_mapping(

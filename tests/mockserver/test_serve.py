@@ -110,12 +110,28 @@ def test_projects_come_from_the_command_line_and_from_a_file(tmp_path: Path) -> 
             assert ask(ready["api"], "GET", "sources", key=key)["status"] is accepted
 
 
+def test_what_a_dialect_leaves_undecided_is_that_of_the_dialect_it_extends(tmp_path: Path) -> None:
+    (tmp_path / "own.yaml").write_text(
+        "extends: undecided\nname: ours\nsummary: s\nsuccess: {created: 202}\n"
+    )
+    with serving("--dialect", str(tmp_path / "own.yaml")) as (process, ready):
+        refused = ask(ready["api"], "POST", "endpoints", {})
+        assert refused["status"] is False
+        created = ask(ready["api"], "POST", "endpoints", {"name": "n", "url": "https://a.invalid"})
+        assert created["data"]["status"] == "active"
+        process.terminate()
+        _, said = process.communicate(timeout=TIMEOUT_S)
+    [line] = said.decode().splitlines()
+    assert line.startswith("hookproof: the dialect ours leaves ")
+    assert "and those of reference are served: authentication.key_scope, " in line
+    assert line.endswith(" more")
+
+
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
         (["--dialect", "klingon"], "klingon"),
         (["--dialect", "./nowhere.yaml"], "nowhere.yaml"),
-        (["--dialect", "undecided"], "leaves undecided: authentication.key_scope, "),
         (["--fixtures", "nowhere.yaml"], "nowhere.yaml"),
         (["--projects", "nowhere.yaml"], "nowhere.yaml"),
         (["--db", "/nowhere/at/all.db"], "/nowhere/at/all.db"),

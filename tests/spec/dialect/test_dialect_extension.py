@@ -5,10 +5,15 @@ from pathlib import Path
 import pytest
 
 from hookproof.spec.dialect.answer import Answer
-from hookproof.spec.dialect.answers import answers_of
+from hookproof.spec.dialect.answers import answers_of, require_decided
 from hookproof.spec.dialect.groups.signature_vocabulary import Hash
-from hookproof.spec.dialect.reader import load_dialect, load_dialect_mapping
+from hookproof.spec.dialect.reader import (
+    load_decided_dialect,
+    load_dialect,
+    load_dialect_mapping,
+)
 from hookproof.spec.dialect.vocabulary import TimeUnit
+from hookproof.spec.strict_yaml.file_problem import FileProblems
 from tests.spec.dialect.dialect_files import line_of, reference_text, refusal, written
 from tests.spec.dialect_variants import variant
 
@@ -160,3 +165,33 @@ def test_dialects_that_extend_each_other_are_refused(tmp_path: Path) -> None:
     written(tmp_path, "extends: own.yaml\nname: other\nsummary: s\n", "other.yaml")
     own = written(tmp_path, "extends: other.yaml\nname: own\nsummary: s\n")
     assert refusal(own) == ["other.yaml:1: extends: this leads back to a dialect that extends it"]
+
+
+def test_a_server_takes_what_is_undecided_from_the_nearest_dialect_that_answers_it(
+    tmp_path: Path,
+) -> None:
+    top = "extends: contrary\nname: top\nsummary: s\nsuccess: {ok: {undecided: why}}\n"
+    written(tmp_path, top, "top.yaml")
+    both = "{created: {undecided: why}, ok: {undecided: why}, accepted: 299}"
+    own = f"extends: top.yaml\nname: own\nsummary: s\nsuccess: {both}\n"
+    decided = load_decided_dialect(written(tmp_path, own))
+    assert decided.taken == {"top": ("success.created",), "contrary": ("success.ok",)}
+    contrary = load_dialect("contrary").success
+    answered = decided.dialect.success
+    assert (answered.created, answered.ok) == (contrary.created, contrary.ok)
+    assert answered.accepted == Answer((299,))
+    require_decided(decided.dialect)
+
+
+def test_a_dialect_that_decides_what_a_server_needs_is_served_as_it_is() -> None:
+    for name in ("reference", "contrary", "convoy"):
+        decided = load_decided_dialect(name)
+        assert (decided.dialect, decided.taken) == (load_dialect(name), {})
+
+
+def test_answers_that_contradict_those_they_are_completed_by_are_refused(tmp_path: Path) -> None:
+    text = "extends: undecided\nname: own\nsummary: s\npaging: {maximum_per_page: 5}\n"
+    own = written(tmp_path, text)
+    load_dialect(own)
+    with pytest.raises(FileProblems, match=r"with answers of reference: paging\.default_per_page"):
+        load_decided_dialect(own)
