@@ -20,6 +20,7 @@ from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm, Signi
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import (
     CreationVisit,
+    EventEcho,
     IdentifierForm,
     KeyScope,
     OnInput,
@@ -284,6 +285,9 @@ def _is_not_capped(dialect: Dialect) -> bool:
 
 # What a dialect itself makes impossible to see.
 HIDDEN: Mapping[str, Callable[[Dialect], bool]] = {
+    "representation.event_header_values": lambda dialect: (
+        not dialect.representation.event_headers.allows(EventEcho.SENT)
+    ),
     "authentication.foreign_key_status": lambda d: (
         d.authentication.key_scope.value is not KeyScope.PROJECT
     ),

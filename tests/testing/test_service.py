@@ -163,5 +163,5 @@ def test_a_service_that_does_not_run_says_so() -> None:
 
 
 def test_a_dialect_that_cannot_be_served_is_refused() -> None:
-    with pytest.raises(ChildFailed, match="undecided"), Service(dialect="undecided"):
+    with pytest.raises(ChildFailed, match="no such dialect"), Service(dialect="klingon"):
         pass
