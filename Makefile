@@ -49,7 +49,7 @@ lint-openapi: ## Check spec/openapi.yaml with Redocly CLI (needs Node.js 20 or l
 client-tools: ## Install the clients, generators and proxy of others that tests/clients tries
 	python3 -m venv .clients
 	.clients/bin/pip install --quiet --disable-pip-version-check \
-	    openapi-python-client==0.29.1 convoy-python==0.2.0
+	    openapi-python-client==0.29.1
 	npm install --prefix .clients --silent --ignore-scripts --no-audit --no-fund --no-package-lock \
 	    openapi-typescript@7.13.0 openapi-fetch@0.17.0 typescript@5.9.3 @stoplight/prism-cli@5.14.2
 
