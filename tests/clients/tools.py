@@ -1,6 +1,5 @@
-"""Where `make client-tools` installs generators of clients, and clients, of other projects."""
+"""Where `make client-tools` installs generators of clients, and a proxy, of other projects."""
 
-from pathlib import Path
 from typing import Final
 
 import pytest
@@ -18,10 +17,3 @@ def tool(name: str) -> str:
         if (folder / name).exists():
             return str(folder / name)
     pytest.skip(f"{name} is not installed: {ADVICE}")
-
-
-def python_with(package: str) -> str:
-    """The interpreter that has a Python package, by the same rule."""
-    if not list(Path(FOLDER).glob(f"lib/python*/site-packages/{package}")):
-        pytest.skip(f"the Python package {package} is not installed: {ADVICE}")
-    return tool("python")
