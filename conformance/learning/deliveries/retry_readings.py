@@ -97,7 +97,7 @@ def _see_waits(answers: LearnedAnswers, waits: Sequence[Sequence[float]], place:
     """The shortest of many waits is about one without jitter."""
     count = sum(map(len, waits))
     shortest = [min(each) for each in waits]
-    initial = _rounded(shortest[0])
+    initial = _rounded(shortest[0], (max(waits[0]) - shortest[0]) / len(waits[0]))
     answers.see("retry.initial_s", initial, shown_by=place, count=len(waits[0]))
     growth = [later / earlier for earlier, later in pairwise(shortest)]
     factor = max(1.0, round(growth[0] / HALF) * HALF) if growth else 1.0
@@ -130,9 +130,11 @@ def _jitter(waits_s: Sequence[float], expected_s: float) -> float:
     return (max(waits_s) / shortest - 1) * (1 + 1 / len(waits_s))
 
 
-def _rounded(wait_s: float) -> float:
-    """The usual wait that may have become this one, by what the attempt itself took."""
-    fitting = [usual for usual in USUAL_S if wait_s * SHARE <= usual <= wait_s]
+def _rounded(wait_s: float, unseen_s: float = 0.0) -> float:
+    """The usual wait that may have become this one, by what the attempt itself took; of waits that
+    are drawn at random a shortest one may be so much shorter.
+    """
+    fitting = [usual for usual in USUAL_S if (wait_s - unseen_s) * SHARE <= usual <= wait_s]
     return max(fitting) if fitting else max(STEP_S, round(wait_s, 1))
 
 

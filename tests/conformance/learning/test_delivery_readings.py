@@ -128,7 +128,8 @@ def test_a_wait_that_is_cut_short_is_the_longest() -> None:
 
 
 @pytest.mark.parametrize(
-    ("share_of_random_waits", "learned"), [([0.03, 0.4, 0.93], 1.0), ([0.0, 0.02, 0.05], 0.1)]
+    ("share_of_random_waits", "learned"),
+    [([0.03, 0.4, 0.93], 1.0), ([0.2, 0.3, 0.6, 0.8], 1.0), ([0.0, 0.02, 0.05], 0.1)],
 )
 def test_jitter_is_as_large_as_what_was_seen_is_a_sample_of(
     share_of_random_waits: list[float], learned: float
