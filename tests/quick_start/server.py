@@ -1,8 +1,8 @@
 """Forks processes that have imported hookproof already, which takes each process half a second.
 
 Run as `server.py FOLDER`. It writes `python` into the folder, a program that stands in for this
-interpreter: given `-P -m hookproof ARGUMENT...` it is a process forked from the server; given
-anything else, or an environment in which the interpreter behaves otherwise, it becomes the
+interpreter: given `-P -m MODULE ARGUMENT...` for a module of FORKED it is a process forked from the
+server; given anything else, or variables by which the interpreter would behave otherwise, it is the
 interpreter. What hookproof itself starts by `sys.executable` is started so too. The server prints a
 line when it is ready, and ends, with all that it forked, when its standard input closes.
 """
@@ -14,6 +14,7 @@ import marshal
 import os
 import pkgutil
 import re
+import runpy
 import selectors
 import shlex
 import signal
@@ -30,9 +31,10 @@ import hookproof
 from tests.quick_start import launcher
 from tests.source_tree import ROOT
 
-COMMAND: Final = ["-P", "-m", "hookproof"]
+OPTIONS: Final = ["-P", "-m"]
+FORKED: Final = {"hookproof", "hookproof.load.sidecar.process"}
 # Modules that run as a process of their own, or change what others import.
-NOT_IMPORTED: Final = re.compile("__main__|locust|master_process|schemathesis_|worker_process")
+NOT_IMPORTED: Final = re.compile("__main__|locust|process$|schemathesis_")
 STREAMS: Final = (0, 1, 2)
 # Variables that are read as the interpreter starts, or as modules are imported. Of what is forked
 # every warning is an error, whatever PYTHONWARNINGS says.
@@ -51,7 +53,7 @@ def main() -> None:
     request = server.run()
     if request is not None:
         request.take_effect()
-        run_command()
+        run_as_main(request.module)
 
 
 def import_hookproof() -> None:
@@ -65,14 +67,14 @@ def import_hookproof() -> None:
     gc.freeze()
 
 
-def run_command() -> NoReturn:
-    """Run the command and end. To take all modules apart would take longer than many a command."""
-    from hookproof.cli import main
-
+def run_as_main(module: str) -> NoReturn:
+    """Run the module and end. To take all others apart would take longer than many a command."""
     try:
-        main()
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
     except SystemExit as end:
         code = int(end.code or 0)
+    else:
+        code = 0
     threading._shutdown()
     atexit._run_exitfuncs()
     sys.stdout.flush()
@@ -113,11 +115,16 @@ class Request:
             descriptors=descriptors,
         )
 
+    @property
+    def module(self) -> str:
+        return self.arguments[len(OPTIONS)]
+
     def can_be_forked(self) -> bool:
         """Whether a fork of this process does the same as a process that starts."""
         paths = filter(None, self.variables.get("PYTHONPATH", "").split(os.pathsep))
         return (
-            self.arguments[: len(COMMAND)] == COMMAND
+            self.arguments[: len(OPTIONS)] == OPTIONS
+            and self.module in FORKED
             and {*paths} <= {str(ROOT)}
             and read_at_start(self.variables) == read_at_start(dict(os.environ))
         )
@@ -140,7 +147,7 @@ class Request:
         os.environ.clear()
         os.environ.update(self.variables)
         tempfile.tempdir = None  # it depends on the variables
-        sys.argv = ["hookproof", *self.arguments[len(COMMAND) :]]
+        sys.argv = self.arguments[len(OPTIONS) :]
 
 
 class Server:

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from tests.quick_start.interpreter import quick_python
@@ -89,6 +90,13 @@ def test_it_is_gone_when_it_is_killed(python: str) -> None:
         assert server.wait() == -signal.SIGKILL
         ended, _, _ = select.select([server.stdout], [], [], 60)  # its pipe closes with it
         assert ended
+
+
+def test_a_command_is_forked() -> None:
+    with serving(quick_python()) as server:
+        assert server.stdout is not None
+        server.stdout.readline()
+        assert "launcher.py" in "".join(psutil.Process(server.pid).cmdline())
 
 
 def test_other_programs_and_other_settings_of_the_interpreter_are_its_own() -> None:
