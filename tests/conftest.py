@@ -28,6 +28,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.add_cleanup(folder.cleanup)
         os.environ[KEPT_IN] = folder.name
     # aiohttp reads all certificates of the machine as it is imported, in each of the hundreds of
-    # processes that are started; what tests connect to has a certificate of theirs.
-    os.environ.setdefault("SSL_CERT_FILE", os.devnull)
-    os.environ.setdefault("SSL_CERT_DIR", os.devnull)
+    # processes that are started, and each server in a test does as well; what tests connect to has
+    # a certificate of theirs.
+    os.environ["SSL_CERT_FILE"] = os.devnull
+    os.environ["SSL_CERT_DIR"] = os.devnull

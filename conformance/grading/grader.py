@@ -216,24 +216,33 @@ class Grader:
             for result in results.values():
                 if not result.check.is_oracle:
                     result.errors.append(gathered.reason)
-        for evidence in gathered.observations:
-            observation = evidence if isinstance(evidence, Observation) else _as_far(evidence)
-            for result in results.values():
-                if result.check.is_oracle or observation is evidence:
-                    self._judge_observation(observation, result)
+        # Most checks judge few kinds of evidence: which judge a kind is found out once. What there
+        # is of an observation that could not be made is for oracles only.
+        judging: dict[type, list[CheckResult]] = {}
+        with noted_preferences() as preferences:
+            for evidence in gathered.observations:
+                kind = type(evidence)
+                if kind not in judging:
+                    judging[kind] = [each for each in results.values() if each.check.judges(kind)]
+                observation = evidence if isinstance(evidence, Observation) else _as_far(evidence)
+                for result in judging[kind]:
+                    preferences.clear()
+                    self._judge_observation(observation, result, preferences)
         return results
 
-    def _judge_observation(self, observation: Observation, result: CheckResult) -> None:
+    def _judge_observation(
+        self, observation: Observation, result: CheckResult, preferences: Collection[int]
+    ) -> None:
+        """Judge one observation; `preferences` are noted meanwhile."""
         check = result.check
         judgements: list[Judgement] = []
         try:
-            with noted_preferences() as preferences:
-                try:
-                    judgements.extend(check.judgements(observation, self._context))
-                finally:  # what was judged before it could not go on counts
-                    lenient = self._most_lenient(check, observation, judgements, preferences)
-                    for judgement in lenient:
-                        result.add_judgement(judgement, observation, self._context)
+            try:
+                judgements.extend(check.judgements(observation, self._context))
+            finally:  # what was judged before it could not go on counts
+                lenient = self._most_lenient(check, observation, judgements, preferences)
+                for judgement in lenient:
+                    result.add_judgement(judgement, observation, self._context)
         except Undecided:
             for name in check.requirements:
                 result.not_applicable.setdefault(name, []).append(UNDECIDED)

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from itertools import groupby
 from typing import Final
 
@@ -81,8 +82,10 @@ class Section:
         return any(entry.findings or entry.verdict is Verdict.ERROR for entry in self.entries)
 
 
-def html_text(run: Run) -> str:
-    environment = Environment(
+@cache
+def template_environment() -> Environment:
+    """Where the templates are; it compiles each once, which takes longer than to fill it in."""
+    return Environment(
         loader=PackageLoader("hookproof.conformance.reports", "page"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -90,6 +93,10 @@ def html_text(run: Run) -> str:
         lstrip_blocks=True,
         finalize=_without_control_characters,
     )
+
+
+def html_text(run: Run) -> str:
+    environment = template_environment()
     style, script = (_source(environment, name) for name in ("report.css", "report.js"))
     run_defects, rules = defects(run.entries), StyleRules()
     page = environment.get_template("report.html").render(

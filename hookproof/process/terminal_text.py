@@ -10,6 +10,8 @@ _USER_INFORMATION: Final = re.compile(r"(?<=//)[^/?#\s]*@")
 
 def printable(text: str) -> str:
     """A text in one line, whose control characters and lone surrogates are written as escapes."""
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 

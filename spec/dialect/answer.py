@@ -1,6 +1,6 @@
 """The answer of a dialect to one gap: one value, several, or none."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -57,9 +57,9 @@ _preferences: Final[ContextVar[dict[int, Answer[Any]] | None]] = ContextVar(
 
 
 @contextmanager
-def noted_preferences() -> Iterator[Mapping[int, Answer[Any]]]:
+def noted_preferences() -> Iterator[dict[int, Answer[Any]]]:
     """Note the answers, by their `id`, of which the first of several values is used as if it were
-    the only one.
+    the only one. The caller may clear what was noted.
     """
     noted: dict[int, Answer[Any]] = {}
     token = _preferences.set(noted)

@@ -13,6 +13,7 @@ from typing import Any
 from hookproof.conformance.checks.deliveries.attempts.rate_limit import SENT_APART, TOO_SLOW
 from hookproof.conformance.checks.deliveries.attempts.slow_neighbours import NOTHING_MEANWHILE
 from hookproof.conformance.observations.deliveries import STILL_ARRIVING
+from tests.quick_start.interpreter import quick_hookproof
 
 # How long a whole run may take on a busy machine, so that only a hang is caught.
 DEADLINE_S = 900.0
@@ -48,6 +49,7 @@ def is_for_lateness(*texts: str) -> bool:
 
 
 def command_line(subcommand: str, *words: str | Path) -> list[str]:
+    """The command as a process that starts as it does for users."""
     return [sys.executable, "-P", "-m", "hookproof", subcommand, *map(str, words)]
 
 
@@ -70,8 +72,9 @@ def run_command(
     timeout_s: float = DEADLINE_S,
     **variables: str,
 ) -> CommandResult:
+    """Run a command to its end, as a process that is forked."""
     process = subprocess.run(
-        command_line(subcommand, *words),
+        [*quick_hookproof(), subcommand, *map(str, words)],
         cwd=folder,
         env=environment(**variables),
         stdin=subprocess.DEVNULL,

@@ -14,6 +14,8 @@ from typing import Any
 import yaml
 
 from hookproof.receiver.http.authority import Authority
+from tests.quick_start.interpreter import quick_python
+from tests.source_tree import ROOT
 
 # Where `reference_server` writes its CA, as the receiver's settings in a target file beside it.
 RECEIVER_SETTINGS = {"ca": "ca/ca.pem", "ca_key": "ca/ca.key"}
@@ -37,7 +39,8 @@ def reference_server(
     Authority(folder / "ca")
     trust = ["--ca", str(folder / "ca" / "ca.pem")] if trusts_ca else []
     keys = [word for project in projects for word in ("--project", f"{project}=key-{project}")]
-    command = [sys.executable, "-P", "-m", "hookproof", "serve", "--port", "0", "--json"]
+    interpreter = quick_python() if sources == ROOT else sys.executable
+    command = [interpreter, "-P", "-m", "hookproof", "serve", "--port", "0", "--json"]
     process = subprocess.Popen(
         [*command, "--until-stdin-closes", *trust, *keys, *options],
         env={**os.environ, "PYTHONPATH": str(sources)},

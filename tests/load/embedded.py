@@ -15,7 +15,9 @@ from hookproof.cli import main
 from hookproof.load.target.settings import KEY_VARIABLE
 from hookproof.process.exit_codes import ExitCode
 from hookproof.receiver.http.authority import Authority
+from tests.quick_start.interpreter import quick_hookproof
 
+# As users start it; what tests do not watch as a process is forked.
 HOOKPROOF = (sys.executable, "-m", "hookproof")
 # Deadlines are long, since no test is about speed and a machine may have much else to do.
 ENDS_WITHIN_S = 600
@@ -26,7 +28,7 @@ PATIENT = ("--keep-up", "600")
 
 def hookproof_load(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run `hookproof load` to its end; the reports are in `folder`."""
-    command = [*HOOKPROOF, "load", *arguments, *PATIENT, "--out", str(folder)]
+    command = [*quick_hookproof(), "load", *arguments, *PATIENT, "--out", str(folder)]
     return subprocess.run(
         command, capture_output=True, text=True, timeout=ENDS_WITHIN_S, check=False
     )
@@ -115,7 +117,10 @@ def serving(folder: Path, *arguments: str) -> Iterator[tuple[str, ...]]:
         str(ca / "ca.pem"),
     ]
     with subprocess.Popen(
-        [*HOOKPROOF, *serve, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [*quick_hookproof(), *serve, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     ) as server:
         assert server.stdin is not None
         assert server.stdout is not None

@@ -18,11 +18,13 @@ from typing import TypeVar
 from urllib.parse import urlsplit
 
 from hookproof.receiver.client.control_api import ReceiverClient
+from tests.quick_start.interpreter import quick_hookproof
 from tests.source_tree import ROOT
 
 T = TypeVar("T")
 
-# Unclosed sockets and files are warnings, and here a warning is an error.
+# Unclosed sockets and files are warnings, and here a warning is an error. This is for receivers
+# that tests watch as processes; the others are forked.
 COMMAND = [sys.executable, "-W", "error", "-m", "hookproof"]
 DEADLINE_S = 30
 
@@ -127,7 +129,7 @@ def receiver(*arguments: str) -> Iterator[ReceiverProcess]:
 
 
 def start(*arguments: str) -> subprocess.Popen[bytes]:
-    command = [*COMMAND, "receive", "--json", "--until-stdin-closes", *arguments]
+    command = [*quick_hookproof(), "receive", "--json", "--until-stdin-closes", *arguments]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=ROOT)
 
@@ -135,7 +137,7 @@ def start(*arguments: str) -> subprocess.Popen[bytes]:
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a command of hookproof to its end."""
     return subprocess.run(
-        [*COMMAND, *arguments],
+        [*quick_hookproof(), *arguments],
         check=False,
         stdin=subprocess.DEVNULL,
         capture_output=True,

@@ -26,19 +26,21 @@ LISTED = ("listPortalLinks", "getPortalLink", "updatePortalLink")
 
 def generated_sequences(seed: int = 3) -> list[tuple[GeneratedRequest, ...]]:
     async def collect() -> list[tuple[GeneratedRequest, ...]]:
-        sequences = linked_requests(context().contract.document, seed=seed, sequences=12, steps=6)
+        sequences = linked_requests(context().contract.document, seed=seed, sequences=24, steps=6)
         return [requests async for requests in sequences]
 
     return asyncio.run(collect())
 
 
 def test_sequences_follow_links_and_are_the_same_for_the_same_seed() -> None:
-    sequences = generated_sequences()
+    sequences, others = generated_sequences(), generated_sequences(seed=4)
     assert sequences == generated_sequences()
-    assert sequences != generated_sequences(seed=4)
+    assert sequences != others
     assert len(set(map(str, sequences))) == len(sequences)
+    # Which links a seed follows changes with the document and the sources, as hypothesis takes
+    # constants from them: so many sequences leave out none of these.
     followed: Counter[str] = Counter()
-    for requests in sequences:
+    for requests in [*sequences, *others]:
         for place, request in enumerate(requests):
             for name, value in request.path_parameters.items():
                 source = place_of(value)

@@ -9,6 +9,7 @@ from hookproof.conformance.model.check_registry import Check, CheckContext
 from hookproof.conformance.model.evidence import (
     Evidence,
     Exchange,
+    Observation,
 )
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.model.judgement import Judgement, holds, violated
@@ -81,6 +82,42 @@ def test_oracles_judge_the_exchanges_of_an_observation_that_could_not_be_made() 
     observations = (replace(missing("no endpoint was created"), exchanges=(exchange(),)),)
     judged = entry(bound(fails_exchanges, evidence=(Exchange,)), observations=observations)
     assert (judged.verdict, judged.exercised) == (Verdict.FAIL, 1)
+
+
+def test_each_check_judges_only_the_kinds_of_observation_that_are_its_evidence() -> None:
+    kinds = {
+        "canned": (CannedObservation,),
+        "other": (OtherObservation,),
+        "both": (CannedObservation, OtherObservation),
+        "any": (Observation,),
+    }
+    judged: dict[str, list[str]] = {name: [] for name in kinds}
+
+    def noting(name: str) -> Judge:
+        def judge(each: CannedObservation, _context: CheckContext) -> Iterator[Judgement]:
+            judged[name].append(each.name)
+            yield holds("1-1", exchanges=each.exchanges)
+
+        return judge
+
+    other = OtherObservation(experiment="x", name="o", exchanges=(exchange(),))
+    observations = (
+        seen(exchange(), name="c"),
+        other,
+        replace(missing("no endpoint was created"), exchanges=(exchange(),)),
+        seen(exchange(), name="d"),
+    )
+    entry(
+        *(bound(noting(name), name, evidence) for name, evidence in kinds.items()),
+        observations=observations,
+        every_experiment=(experiment("x", CannedObservation, OtherObservation),),
+    )
+    assert judged == {
+        "canned": ["c", "d"],
+        "other": ["o"],
+        "both": ["c", "o", "d"],
+        "any": ["c", "o", "d"],
+    }
 
 
 def test_two_operations_are_two_findings() -> None:

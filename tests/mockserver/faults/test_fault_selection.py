@@ -10,14 +10,18 @@ from hookproof.mockserver.faults.registry import catalogue
 from hookproof.mockserver.faults.selection import parse_fault_options
 from hookproof.spec.dialect.reader import load_dialect
 from tests.mockserver.running_server import Server, run_against_server
-from tests.mockserver.server_process import SERVE
+from tests.quick_start.interpreter import quick_hookproof
 
 REFERENCE = load_dialect("reference")
 
 
 def run_serve(*options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*SERVE, *options], capture_output=True, text=True, timeout=60, check=False
+        [*quick_hookproof(), "serve", *options],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
 
 

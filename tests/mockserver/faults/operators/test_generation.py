@@ -30,7 +30,7 @@ from hookproof.spec.catalogue import load_catalogue
 from hookproof.spec.contract.service_contract import OPERATION_IDS, contract_for
 from hookproof.spec.dialect.reader import load_dialect
 from hookproof.spec.openapi_document import openapi_document, request_bodies, resolved, without_null
-from tests.mockserver.server_process import SERVE
+from tests.quick_start.interpreter import quick_hookproof
 
 REFERENCE = load_dialect("reference")
 SEED = 20261123
@@ -217,7 +217,7 @@ def test_other_dialects_have_faults_of_their_own(name: str) -> None:
 
 def test_the_command_line_lists_and_refuses_them() -> None:
     listed = subprocess.run(
-        [*SERVE, "--list-generated", "--json"],
+        [*quick_hookproof(), "serve", "--list-generated", "--json"],
         capture_output=True,
         text=True,
         timeout=120,
@@ -227,7 +227,7 @@ def test_the_command_line_lists_and_refuses_them() -> None:
     assert [item["name"] for item in described["operators"]] == list(OPERATORS)
     assert len(described["faults"]) == len(everything())
     wrong = subprocess.run(
-        [*SERVE, "--fault", "text_cut@nowhere:length=64"],
+        [*quick_hookproof(), "serve", "--fault", "text_cut@nowhere:length=64"],
         capture_output=True,
         text=True,
         timeout=60,
