@@ -395,12 +395,3 @@ def test_a_large_body_that_took_long_to_arrive_proves_nothing() -> None:
             what_lies_within_the_bounds_is_taken, request_tried(Bound.SIZE, refused, ordinary)
         )
         assert actual == {"8-15": Verdict.FAIL, "8-27": Verdict.NOT_APPLICABLE}
-
-
-@pytest.mark.parametrize("status", [201, 400])
-def test_a_request_at_the_edge_proves_nothing_where_an_ordinary_one_is_refused(status: int) -> None:
-    tried = exchange("tried", "createBroadcastEvent", status=status, data={})
-    for beside in ([], [refusal(400, role=ORDINARY)]):
-        evidence = request_tried(Bound.SIZE, tried, *beside)
-        actual = verdicts(what_lies_within_the_bounds_is_taken, evidence)
-        assert actual == {"8-27": Verdict.NOT_APPLICABLE}

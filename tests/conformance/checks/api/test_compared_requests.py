@@ -1,7 +1,8 @@
-"""What null in a request proves, and what headers of an event that are hidden prove."""
+"""What requests prove that are judged beside ordinary ones, and what hidden headers prove."""
 
 import pytest
 
+from hookproof.conformance.checks.api.requests.bounds import what_lies_within_the_bounds_is_taken
 from hookproof.conformance.checks.api.requests.taken_or_refused import (
     requests_on_which_the_document_is_silent_are_taken_or_refused as null_is_taken_or_refused,
 )
@@ -9,8 +10,8 @@ from hookproof.conformance.checks.api.responses.documented_types import (
     documented_fields_have_their_documented_types,
 )
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.requests.mistakes import ORDINARY, NullField
-from tests.conformance.canned_evidence import verdicts
+from hookproof.conformance.observations.requests.mistakes import ORDINARY, Bound, NullField
+from tests.conformance.canned_evidence import exchange, verdicts
 from tests.conformance.checks.api.example import accepted, event, refusal, request_tried
 from tests.conformance.checks.api.test_answers_that_prove_nothing import answers
 
@@ -28,6 +29,15 @@ def test_an_answer_to_null_that_is_neither_a_success_nor_a_refusal_proves_nothin
     for tried in answers("tried"):
         evidence = request_tried(NullField, tried, accepted(role=ORDINARY))
         assert verdicts(null_is_taken_or_refused, evidence) == {}
+
+
+@pytest.mark.parametrize("status", [201, 400])
+def test_a_request_at_the_edge_proves_nothing_where_an_ordinary_one_is_refused(status: int) -> None:
+    tried = exchange("tried", "createBroadcastEvent", status=status, data={})
+    for beside in ([], [refusal(400, role=ORDINARY)]):
+        evidence = request_tried(Bound.SIZE, tried, *beside)
+        actual = verdicts(what_lies_within_the_bounds_is_taken, evidence)
+        assert actual == {"8-27": Verdict.NOT_APPLICABLE}
 
 
 @pytest.mark.parametrize(
