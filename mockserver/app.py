@@ -44,7 +44,7 @@ from hookproof.mockserver.store.contacts import Contacts
 from hookproof.mockserver.store.database import IN_MEMORY, Database
 from hookproof.mockserver.store.identifiers import create_identifier_source, create_timestamp_writer
 from hookproof.mockserver.store.sources import SourceTable
-from hookproof.spec.contract.service_contract import contract_for
+from hookproof.spec.contract.service_contract import Contract, contract_for
 from hookproof.spec.dialect.answers import require_decided
 from hookproof.spec.dialect.groups.requests import most
 from hookproof.spec.dialect.model import Dialect
@@ -124,6 +124,7 @@ class Assembly:
         dialect: Dialect,
         projects: Mapping[str, Sequence[str]],
         *,
+        contract: Contract,
         database: Database,
         randomness: Randomness,
         clock: Callable[[], float],
@@ -141,7 +142,7 @@ class Assembly:
         self._ca_file = ca_file
         self._egress = egress
         self._observer = observer
-        self._contract = contract_for(dialect)
+        self._contract = contract
         self._pages = build_docs_pages(self._contract)
         self._now = strictly_increasing(clock)
         self._timestamp = create_timestamp_writer(dialect.representation.timestamp.value)
@@ -228,6 +229,7 @@ def create_app(
     projects: Mapping[str, Sequence[str]],
     *,
     fixtures: ProjectFixtures,
+    contract: Contract | None = None,
     path: str = IN_MEMORY,
     seed: int | None = None,
     ca_file: Path | None = None,
@@ -244,7 +246,7 @@ def create_app(
     Deliveries trust the CA in `ca_file` and go to loopback and to the networks in `egress`. A
     request's head, and then its body, must each arrive within `request_s` seconds. `faults` are
     built in from the start, `orders` alter single responses. Without `mail_server` no e-mail is
-    sent.
+    sent. `contract` is that of the dialect, from a caller who has it already.
 
     Raises Undecided, UnusableDatabase, BadRecord, BadOrder, and OSError or ssl.SSLError for
     an unusable `ca_file`.
@@ -264,6 +266,7 @@ def create_app(
     assembly = Assembly(
         dialect,
         projects,
+        contract=contract or contract_for(dialect),
         database=database,
         randomness=Randomness.from_seed(seed),
         clock=clock,

@@ -171,10 +171,11 @@ async def run_server(
     **options: Any,
 ) -> AsyncIterator[Server]:
     """Start a server; at the end, stop it and close its connections."""
-    dialect, contract = load_contract(dialect_name)
-    dialect = change(dialect)
+    shipped, contract = load_contract(dialect_name)
+    dialect = change(shipped)
     content = read_fixtures(DEFAULT_PATH, dialect) if fixtures else ProjectFixtures()
-    app = create_app(dialect, PROJECTS, fixtures=content, **options)
+    own = contract if dialect is shipped else None
+    app = create_app(dialect, PROJECTS, fixtures=content, contract=own, **options)
     try:
         port, control = await app.start("127.0.0.1", 0, "127.0.0.1", 0)
         async with aiohttp.ClientSession() as session:
