@@ -45,7 +45,7 @@ def main() -> None:
     folder = Path(sys.argv[1])
     interpreter, sys.executable = sys.executable, str(folder / "python")
     import_hookproof()
-    server = Server(folder / "socket")
+    server = ForkServer(folder / "socket")
     words = [interpreter, "-I", "-S", launcher.__file__, str(folder / "socket"), interpreter]
     write_program(folder / "python", f'exec {shlex.join(words)} "$@"')
     sys.stdout.write("ready\n")
@@ -158,7 +158,7 @@ class Request:
         sys.argv = self.arguments[len(OPTIONS) :]
 
 
-class Server:
+class ForkServer:
     def __init__(self, path: Path) -> None:
         self._forked: dict[int, socket.socket] = {}
         self._listener = socket.socket(socket.AF_UNIX)

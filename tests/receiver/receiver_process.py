@@ -128,8 +128,10 @@ def receiver(*arguments: str) -> Iterator[ReceiverProcess]:
             stream.close()
 
 
-def start(*arguments: str) -> subprocess.Popen[bytes]:
-    command = [*quick_hookproof(), "receive", "--json", "--until-stdin-closes", *arguments]
+def start(*arguments: str, forked: bool = True) -> subprocess.Popen[bytes]:
+    """A receiver; one that is not `forked` is itself the process that is returned."""
+    start_hookproof = quick_hookproof() if forked else COMMAND
+    command = [*start_hookproof, "receive", "--json", "--until-stdin-closes", *arguments]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=ROOT)
 

@@ -109,7 +109,7 @@ def test_a_temporary_authority_is_gone_however_the_receiver_ends(
             running.process.send_signal(number)
             assert running.process.wait(60) == 0
         assert list(tmp_path.iterdir()) == []
-    killed = start()
+    killed = start(forked=False)
     assert killed.stdout is not None
     assert killed.stdout.readline()
     killed.kill()
