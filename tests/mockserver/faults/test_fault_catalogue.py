@@ -20,6 +20,7 @@ from hookproof.mockserver.faults.renamed import RENAMED
 from hookproof.mockserver.randomness import Randomness
 from hookproof.mockserver.store.database import IN_MEMORY, Database
 from hookproof.spec.catalogue import Level, Requirement, load_catalogue
+from hookproof.spec.contract.service_contract import contract_for
 from hookproof.spec.dialect.reader import load_dialect, load_dialect_mapping
 
 FAULTS = {name: item for name, item in catalogue().items() if not item.is_variant}
@@ -150,6 +151,7 @@ def test_the_server_can_be_assembled_with_every_fault_and_variant(
         assembly = Assembly(
             dialect,
             {"one": ["key"]},
+            contract=contract_for(dialect),
             database=database,
             randomness=Randomness.from_seed(7),
             clock=time.time,
