@@ -64,10 +64,10 @@ async def probe_api(session: ProbeSession) -> None:
         await probe_unlisted_fields(session, created)
         await probe_zeros(session)
         await probe_number_bounds(session, created)
-    await probe_portal_link(session, links, created)
+    null_updates = await probe_portal_link(session, links, created)
     await probe_broadcasts(session)
     await probe_nesting(session)
-    await probe_optional_requests(session, created)
+    await probe_optional_requests(session, created, null_updates)
     await probe_endpoint_urls(session)
     if created is not None:
         await probe_authentication(session)

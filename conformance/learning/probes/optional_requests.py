@@ -1,9 +1,10 @@
 """Requests that a service may take or refuse: what becomes of each (sections 2.4, 4 and 7)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from hookproof.conformance.learning.probes.access import miss_undecided
+from hookproof.conformance.learning.probes.null_fields import with_null
 from hookproof.conformance.learning.probes.rolls import read_time
 from hookproof.conformance.learning.session import (
     BROADCAST,
@@ -29,20 +30,19 @@ from hookproof.spec.dialect.vocabulary import ExpiredSecrets, TimeUnit
 ROLL_REQUIRES: Final = "requests.expire_endpoint_secret_requires"
 # A window that is over when the next request comes, in seconds.
 AT_ONCE_S: Final = 0.005
-# Fields that may be null, where any may, of each type of JSON: some services take null in texts
-# and refuse it in numbers.
-NULL_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
-    CREATE: ("owner_id", "advanced_signatures", "http_timeout", "authentication"),
-    BROADCAST: ("idempotency_key", "custom_headers"),
-}
 NO_OPTIONAL: Final = "no request is taken without the fields that could be null"
 SOME_NULL: Final = "null is taken in some fields and refused in others"
 PLAIN_REFUSED: Final = "an endpoint with a plain URL at a reserved name is not created"
 DIFFERENT: Final = "of several such URLs some are taken and others refused"
 
 
-async def probe_optional_requests(session: ProbeSession, created: Exchange | None) -> None:
-    """Learn what becomes of unusual requests, where none of them is sure to be refused."""
+async def probe_optional_requests(
+    session: ProbeSession, created: Exchange | None, null_updates: Sequence[Exchange]
+) -> None:
+    """Learn what becomes of unusual requests, where none of them is sure to be refused.
+
+    `null_updates` are updates of a portal link with null in a field.
+    """
     await _probe_direction(session)
     data = session.bodies.broadcast(data=["no object"])
     see_taken(
@@ -57,8 +57,8 @@ async def probe_optional_requests(session: ProbeSession, created: Exchange | Non
             CREATE, "without a Content-Type", body=session.endpoint(), is_declared=False
         ),
     )
-    await _probe_null(session)
     uid = None if created is None else shown_uid(created)
+    await _probe_null(session, uid, null_updates)
     if uid is not None:
         await _probe_roll_without_body(session, uid)
         await _read_expired(session, uid)
@@ -73,19 +73,17 @@ def see_taken(session: ProbeSession, field: str, answer: Exchange) -> None:
         miss_undecided(session, field, answer)
 
 
-async def _probe_null(session: ProbeSession) -> None:
+async def _probe_null(session: ProbeSession, uid: str | None, updates: Sequence[Exchange]) -> None:
     """Null in place of optional fields, where a request is taken without any of them."""
     field = "requests.null_fields"
-    answers = []
-    for operation_id, names in NULL_FIELDS.items():
-        body = session.endpoint() if operation_id == CREATE else session.bodies.broadcast()
-        optional = [name for name in names if name not in session.bodies.required(operation_id)]
-        plain = {name: value for name, value in body.items() if name not in optional}
-        if (await session.call(operation_id, "without optional fields", body=plain)).succeeded:
-            answers += [
-                await session.call(operation_id, f"with null as {name}", body={**plain, name: None})
-                for name in optional
-            ]
+    answers = [
+        *await with_null(session, CREATE, session.endpoint()),
+        *await with_null(session, BROADCAST, session.bodies.broadcast()),
+        *updates,
+    ]
+    if uid is not None:
+        roll = session.bodies.roll()
+        answers += await with_null(session, ROLL, roll, path={"endpointID": uid})
     if answers:
         _see_alike(session, field, answers, SOME_NULL)
     else:

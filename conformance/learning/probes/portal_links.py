@@ -9,6 +9,7 @@ from typing import Any, Final
 from hookproof.conformance.learning.candidates import candidates
 from hookproof.conformance.learning.probes.access import miss_undecided, see_unknown_resource
 from hookproof.conformance.learning.probes.lists import EMPTY
+from hookproof.conformance.learning.probes.null_fields import with_null
 from hookproof.conformance.learning.probes.required import learn_one_of, learn_required
 from hookproof.conformance.learning.session import LINK, UPDATE, ProbeSession, unknown_uid
 from hookproof.conformance.model.evidence import Exchange
@@ -36,13 +37,16 @@ UPDATED: Final = ("name", "owner_id", "can_manage_endpoint", "auth_type")
 
 async def probe_portal_link(
     session: ProbeSession, links: Sequence[Mapping[str, Any]], created: Exchange | None
-) -> None:
-    """Learn from updates of one portal link what they need and do."""
+) -> list[Exchange]:
+    """Learn from updates of one portal link what they need and do.
+
+    Returns the updates with null in place of a field, which are judged with those of others.
+    """
     link = next((each for each in links if has_value(each.get("owner_id"))), None)
     if link is None or not isinstance(link.get("uid"), str):
         for field in FIELDS:
             session.answers.miss(field, EMPTY)
-        return
+        return []
     link_probe, uid = _LinkProbe(session, link), shown_uid(created)
     try:
         await link_probe.required(uid)
@@ -52,6 +56,7 @@ async def probe_portal_link(
             await link_probe.listed_endpoints(uid)
             await link_probe.unknown_endpoint(uid)
         await link_probe.unknown_link()
+        return await link_probe.null()
     finally:
         await link_probe.put_back()
 
@@ -175,6 +180,10 @@ class _LinkProbe:
         kept = [shown(retrieved).get(name) == full[name] for name in optional]
         if answer.succeeded and retrieved.succeeded and len(set(kept)) == 1:
             answers.see(field, "kept" if kept[0] else "cleared", shown_by=retrieved)
+
+    async def null(self) -> list[Exchange]:
+        """Updates with null in each field that can be left out."""
+        return await with_null(self._session, UPDATE, self._body(), path=self._path)
 
     async def listed_endpoints(self, uid: str) -> None:
         """Whether the deprecated list adds an endpoint of another owner, or is kept as it is, or

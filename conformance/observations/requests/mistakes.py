@@ -1,5 +1,6 @@
 """Single requests with one thing that a dialect may refuse, and their neighbours."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -8,6 +9,15 @@ from hookproof.conformance.model.evidence import Exchange, Observation
 
 # The role of the request that differs from the one tried in nothing but what is tried.
 ORDINARY: Final = "ordinary"
+
+# Fields of which clients in some languages send null where nothing is set, of each type of JSON:
+# some services take null in texts and refuse it in numbers (section 4.9).
+SENT_AS_NULL: Final[Mapping[str, tuple[str, ...]]] = {
+    "createEndpoint": ("advanced_signatures", "http_timeout", "owner_id", "authentication"),
+    "expireEndpointSecret": ("expiration", "secret"),
+    "updatePortalLink": ("can_manage_endpoint", "endpoints", "owner_id"),
+    "createBroadcastEvent": ("custom_headers", "idempotency_key"),
+}
 
 
 class Mistake(StrEnum):

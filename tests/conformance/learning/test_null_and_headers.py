@@ -8,12 +8,11 @@ import pytest
 
 from hookproof.conformance.learning.learned_answers import LearnedAnswers
 from hookproof.conformance.learning.probes.broadcasts import probe_broadcasts
-from hookproof.conformance.learning.probes.optional_requests import (
-    NULL_FIELDS,
-    probe_optional_requests,
-)
-from hookproof.conformance.learning.session import BROADCAST, CREATE, ProbeSession
+from hookproof.conformance.learning.probes.optional_requests import probe_optional_requests
+from hookproof.conformance.learning.probes.portal_links import probe_portal_link
+from hookproof.conformance.learning.session import BROADCAST, CREATE, ROLL, UPDATE, ProbeSession
 from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.observations.requests.mistakes import SENT_AS_NULL
 from hookproof.conformance.target.definition import Project, Target
 from hookproof.spec.dialect.reader import load_dialect
 from tests.conformance.canned_evidence import exchange
@@ -58,30 +57,45 @@ def a_session(takes: Takes, headers: Any = None) -> AnsweredSession:
     return session
 
 
-def takes_null_in(*names: str) -> Takes:
-    return lambda _operation, body: all(
-        name in names for name, value in body.items() if value is None
+def takes_null_in(*fields: tuple[str, str]) -> Takes:
+    return lambda operation, body: all(
+        (operation, name) in fields for name, value in body.items() if value is None
     )
 
 
-EVERY: Final = [name for names in NULL_FIELDS.values() for name in names]
+EVERY: Final = [
+    (operation_id, name) for operation_id, names in SENT_AS_NULL.items() for name in names
+]
+LINK: Final = {
+    "uid": "2",
+    "name": "n",
+    "owner_id": "o",
+    "can_manage_endpoint": True,
+    "auth_type": "static_token",
+}
+
+
+async def probe(session: ProbeSession) -> None:
+    created = exchange("created", CREATE, data=endpoint())
+    updates = await probe_portal_link(session, [LINK], created=None)
+    await probe_optional_requests(session, created, updates)
 
 
 def learned_of_null(takes: Takes) -> tuple[Any, str]:
     session = a_session(takes)
-    asyncio.run(probe_optional_requests(session, created=None))
+    asyncio.run(probe(session))
     answer = session.answers.answer(NULL)
     return session.answers.value(NULL), answer.reason
 
 
 @pytest.mark.parametrize(("names", "expected"), [(EVERY, "taken"), ([], "refused")])
-def test_null_is_taken_or_refused(names: list[str], expected: str) -> None:
+def test_null_is_taken_or_refused(names: list[tuple[str, str]], expected: str) -> None:
     assert learned_of_null(takes_null_in(*names)) == (expected, "")
 
 
-@pytest.mark.parametrize("name", EVERY)
-def test_null_that_is_refused_in_one_field_alone_is_neither(name: str) -> None:
-    others = [other for other in EVERY if other != name]
+@pytest.mark.parametrize("field", EVERY)
+def test_null_that_is_refused_in_one_field_alone_is_neither(field: tuple[str, str]) -> None:
+    others = [other for other in EVERY if other != field]
     value, reason = learned_of_null(takes_null_in(*others))
     assert (value, "refused in others" in reason) == (None, True)
 
@@ -98,8 +112,8 @@ def test_null_teaches_nothing_where_the_request_is_refused_without_it() -> None:
     assert (value, "taken without" in reason) == (None, True)
 
 
-def test_an_operation_that_refuses_everything_leaves_null_to_the_other() -> None:
-    for operation_id in (CREATE, BROADCAST):
+def test_an_operation_that_refuses_everything_leaves_null_to_the_others() -> None:
+    for operation_id in (CREATE, BROADCAST, ROLL, UPDATE):
         value, _ = learned_of_null(
             lambda operation, _body, served=operation_id: operation == served  # type: ignore[misc]
         )

@@ -1,21 +1,13 @@
 """Requests that are judged beside ordinary ones: null in place of a field, and deep data."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from typing import Final
 
 from hookproof.conformance.experiments.support.payloads import nested
 from hookproof.conformance.experiments.support.valid_requests import ValidRequests
-from hookproof.conformance.observations.requests.mistakes import NestedData, NullField
+from hookproof.conformance.observations.requests.mistakes import SENT_AS_NULL, NestedData, NullField
 from hookproof.conformance.observations.requests.planned_request import PlannedRequest
 from hookproof.spec.dialect.groups.requests import DEEP
-
-# Fields of which clients in some languages send null where nothing is set, of each type of JSON.
-SENT_AS_NULL: Final[Mapping[str, tuple[str, ...]]] = {
-    "createEndpoint": ("advanced_signatures", "http_timeout", "owner_id", "authentication"),
-    "expireEndpointSecret": ("expiration", "secret"),
-    "updatePortalLink": ("can_manage_endpoint", "endpoints", "owner_id"),
-    "createBroadcastEvent": ("custom_headers", "idempotency_key"),
-}
 
 # How deep the data is beside which deeper data is judged.
 SHALLOW: Final = 2
