@@ -51,6 +51,10 @@ SENT_WITHIN_S: Final = 1.0
 # By how much a tolerance is widened at most. Where our own timers were later, nothing is a failure.
 MOST_LATE_S: Final = 1.0
 
+# How many times in a row an attempt may have waited for the processor as long as our timers did at
+# most: for its connection, its request and its answer.
+TURNS: Final = 3
+
 # How many round trips a delivery takes that needs a connection: TCP, TLS, the request.
 ROUND_TRIPS: Final = 3
 
@@ -84,8 +88,15 @@ def widened(tolerance_s: float, observed: Timed) -> float:
 
 
 def slack_s(observed: Timed) -> float:
-    """By how much a time may be wrong for which nobody but this machine and the network can."""
-    return observed.late_s + way_s(observed.round_trip_s)
+    """By how much the time of an attempt may be wrong for which nobody but this machine and the
+    network can.
+    """
+    return TURNS * observed.late_s + way_s(observed.round_trip_s)
+
+
+def for_attempt(tolerance_s: float, observed: Timed) -> float:
+    """A tolerance for the time of a single attempt."""
+    return tolerance_s + slack_s(observed)
 
 
 def require_punctual(late_s: float) -> None:

@@ -7,8 +7,8 @@ from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.model.tolerances import (
     EARLY_S,
     LATE_S,
+    for_attempt,
     require_punctual,
-    widened,
 )
 from hookproof.conformance.observations.deliveries import Attempts, DeliveryObservation
 from hookproof.conformance.observations.delivery.attempts.timeouts import waited_s
@@ -32,8 +32,8 @@ def stopped_waiting(
 
     Raises NotExaminedError where it may have been after the end of the observation.
     """
-    waited = waited_s(attempts, timeout_s, widened(EARLY_S, observed))
-    latest_s = timeout_s + widened(LATE_S, observed)
+    waited = waited_s(attempts, timeout_s, for_attempt(EARLY_S, observed))
+    latest_s = timeout_s + for_attempt(LATE_S, observed)
     in_time = waited is not None and waited <= latest_s
     if not in_time:
         require_punctual(observed.late_s)

@@ -62,7 +62,7 @@ def test_a_time_that_a_late_receiver_took_is_no_failure_and_says_why() -> None:
     given_up_late = observed(
         GivenTimeout,
         SILENT,
-        ending(sent(event(), SILENT), closed=9.0),
+        ending(sent(event(), SILENT), closed=60.0),
         timeout_s=2,
         patient_s=6,
         slow_s=2.5,

@@ -19,7 +19,7 @@ from tests.conformance.canned_deliveries import destination, ending, event, sent
 
 CONFORMANCE = Path(__file__).parents[3] / "conformance"
 TOLERANCES = {"EARLY_S", "LATE_S"}
-WIDENED_BY = {"widened", "distant"}
+WIDENED_BY = {"widened", "for_attempt", "distant"}
 WHERE = destination("silent", http_timeout=2)
 
 
@@ -101,5 +101,9 @@ def test_no_tolerance_for_times_leaves_out_the_way_to_the_target(room: str) -> N
 
 
 def test_a_tolerance_by_itself_is_noticed() -> None:
-    text = "a = LATE_S + 1\nb = widened(LATE_S, seen) + c.distant(EARLY_S)\nc = max(EARLY_S, 2)\n"
+    text = (
+        "a = LATE_S + 1\n"
+        "b = widened(LATE_S, seen) + c.distant(EARLY_S) + for_attempt(LATE_S, seen)\n"
+        "c = max(EARLY_S, 2)\n"
+    )
     assert list(uses(ast.parse(text))) == [1, 3]

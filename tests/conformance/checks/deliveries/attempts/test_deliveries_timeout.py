@@ -90,9 +90,20 @@ def test_a_double_does_not_show_that_the_first_delivery_was_given_up() -> None:
 
 
 def test_an_endpoint_that_was_given_up_late_on_a_late_machine_is_not_judged() -> None:
-    late = replace(waited("silent", 9.0), late_s=2.0)
+    late = replace(waited("silent", 15.0), late_s=2.0)
     with pytest.raises(NotExaminedError, match="this machine was late by 2000 ms"):
         verdicts(an_endpoint_that_does_not_answer_is_given_up_in_time, late)
+
+
+def test_on_a_busy_machine_each_turn_of_an_attempt_may_have_been_late() -> None:
+    patient = with_timeout(SLOW, ending(ATTEMPT["slow"], closed=4.0))
+    check = an_endpoint_that_answers_in_time_is_waited_for
+    assert verdicts(check, replace(patient, late_s=0.6)) == {"8-8": FAIL}
+    assert verdicts(check, replace(patient, late_s=0.7)) == {}
+    given_up = waited("silent", 8.0)
+    check = an_endpoint_that_does_not_answer_is_given_up_in_time
+    assert verdicts(check, replace(given_up, late_s=0.6)) == {"8-7": FAIL}
+    assert verdicts(check, replace(given_up, late_s=0.7)) == {"8-7": PASS}
 
 
 def test_a_second_attempt_from_far_away_may_seem_to_come_before_the_time_is_over() -> None:
