@@ -101,7 +101,8 @@ from hookproof.spec.strict_yaml.file_problem import FileProblems
     "--hiding",
     is_flag=True,
     help="Measure what servers that are wrong in one way, or two, keep the suites from seeing;"
-    " --fault then names these servers. The default profile is quick.",
+    " --fault then names these servers, and --generated asks for a sample of others. The default"
+    " profile is quick.",
 )
 @click.option(
     "--generated",
@@ -167,9 +168,9 @@ def mutants(context: click.Context, /, **options: Any) -> None:
 
 
 def _run(options: dict[str, Any]) -> int:
-    if options["hiding"]:
-        return _run_hiding(options)
     generated = _generated_order(options)
+    if options["hiding"]:
+        return _run_hiding(options, generated)
     if options["list_operators"]:
         return _list_operators(options, generated)
     plan = _plan(options, generated)
@@ -206,9 +207,9 @@ def _generated_order(options: dict[str, Any]) -> GeneratedOrder:
         return order
     if len(order.names) < len(options["patterns"]):
         raise CommandError("--fault names faults of the catalogue or generated ones, not both")
-    for option in ("quick", "recording"):
+    for option, word in (("quick", "--quick"), ("recording", "--record")):
         if options[option]:
-            raise CommandError("the kills of generated faults are not recorded")
+            raise CommandError(f"{word} is for faults of the catalogue, not for generated ones")
     return order
 
 
@@ -221,10 +222,12 @@ def _list_operators(options: dict[str, Any], order: GeneratedOrder) -> int:
 
 
 def _plan(options: dict[str, Any], generated: GeneratedOrder) -> CampaignPlan:
+    first_alone = generated.asks_for_faults or options["hiding"]
+    profile = Profile.QUICK if options["hiding"] else Profile.STANDARD
     settings = CampaignSettings(
-        patterns=options["patterns"],
-        dialects=options["dialects"] or (DIALECTS[:1] if generated.asks_for_faults else DIALECTS),
-        profile=Profile[(options["profile"] or Profile.STANDARD.key).upper()],
+        patterns=() if options["hiding"] else options["patterns"],
+        dialects=options["dialects"] or (DIALECTS[:1] if first_alone else DIALECTS),
+        profile=Profile[(options["profile"] or profile.key).upper()],
         jobs=options["jobs"],
         full=options["full"],
         seed=options["seed"],
@@ -240,16 +243,8 @@ def _plan(options: dict[str, Any], generated: GeneratedOrder) -> CampaignPlan:
     return plan
 
 
-def _run_hiding(options: dict[str, Any]) -> int:
-    plan = plan_campaign(
-        CampaignSettings(
-            dialects=options["dialects"] or DIALECTS[:1],
-            profile=Profile[(options["profile"] or Profile.QUICK.key).upper()],
-            jobs=options["jobs"],
-            seed=options["seed"],
-            without=options["without"],
-        )
-    )
+def _run_hiding(options: dict[str, Any], generated: GeneratedOrder) -> int:
+    plan = _plan(options, generated)
     outcome = measure_hiding(plan, spoiled_servers(plan, options["patterns"]), _print_loss)
     if options["recording"]:
         record_losses(outcome)

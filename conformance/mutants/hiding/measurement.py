@@ -44,6 +44,8 @@ class Loss:
     @property
     def unnamed(self) -> tuple[str, ...]:
         """What was lost without a reason in `spoilers.yaml`."""
+        if self.spoiler.generated:
+            return ()
         return tuple(name for name in self.lost if not self.spoiler.may_hide(name))
 
     @property
@@ -73,12 +75,18 @@ class HidingOutcome:
 
 
 def spoiled_servers(plan: CampaignPlan, patterns: Sequence[str]) -> tuple[Spoiler, ...]:
-    """Every spoiler, every two of them, and every fault of the first dialect, as patterns select.
+    """Every spoiler, every two of them, and every fault of the first dialect, as patterns select;
+    of a plan with generated faults, these alone.
 
     Raises CommandError if that is nothing, and FileProblems.
     """
     known = read_spoilers()
     dialect = plan.dialects[0].name
+    if plan.generated:
+        return tuple(
+            Spoiler(name=fault.name, deviations=fault.deviations, generated=True)
+            for fault in plan.faults[dialect]
+        )
     faults = tuple(
         known.of_fault(fault.name)
         for fault in plan.faults[dialect]

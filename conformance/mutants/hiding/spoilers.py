@@ -72,12 +72,14 @@ class Spoiler:
     """One or two spoilers at once, with `deviations` as words of the server's command line.
 
     `whole_operation` is whether an operation never succeeds, so that everything about it is lost.
+    What a server with `generated` faults hides is measured, and named nowhere.
     """
 
     name: str
     deviations: tuple[str, ...]
-    whole_operation: bool
-    hides: tuple[Hiding, ...]
+    whole_operation: bool = False
+    hides: tuple[Hiding, ...] = ()
+    generated: bool = False
 
     @property
     def faults(self) -> int:

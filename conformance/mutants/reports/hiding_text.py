@@ -7,7 +7,8 @@ from hookproof.conformance.mutants.hiding.measurement import HidingOutcome, Loss
 
 def render_loss(loss: Loss) -> Iterator[str]:
     """One server, with what it hid for no known reason."""
-    word = "broke" if loss.problems else "UNNAMED" if loss.unnamed else "named"
+    named = "lost" if loss.spoiler.generated else "named"
+    word = "broke" if loss.problems else "UNNAMED" if loss.unnamed else named
     yield (
         f"{word:8}{len(loss.lost):4} of {loss.exercised} ({loss.share:.0%})  {loss.spoiler.name}"
         f"{'  TOO MUCH' if loss.is_too_much else ''}"
@@ -15,6 +16,8 @@ def render_loss(loss: Loss) -> Iterator[str]:
     yield from (f"        {problem}" for problem in loss.problems)
     if loss.unnamed:
         yield f"        for no reason that is named: {' '.join(loss.unnamed)}"
+    elif loss.is_too_much:
+        yield f"        {' '.join(loss.lost)}"
 
 
 def render_hiding(outcome: HidingOutcome) -> str:

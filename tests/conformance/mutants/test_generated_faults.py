@@ -87,7 +87,8 @@ def test_a_wrong_list_of_what_a_fault_violates_shows_in_the_campaign() -> None:
     [
         (["--operator", "no_such_*"], "no generated fault matches"),
         (["--compound", "2"], "--compound is for generated faults"),
-        (["--generated", "1", "--record"], "the kills of generated faults are not recorded"),
+        (["--generated", "1", "--record"], "--record is for faults of the catalogue"),
+        (["--generated", "1", "--record", "--hiding"], "--record is for faults of the catalogue"),
         (["--fault", FIRST, "--fault", "null_message"], "not both"),
     ],
     ids=str,

@@ -2,16 +2,20 @@
 
 import asyncio
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from hookproof.conformance.mutants.campaign import CampaignSettings
 from hookproof.conformance.mutants.catalogue import find_dialect, list_faults
+from hookproof.conformance.mutants.generated import GeneratedOrder, plan_generated
 from hookproof.conformance.mutants.hiding.measurement import (
     HidingOutcome,
     Loss,
     read_losses,
     record_losses,
+    spoiled_servers,
 )
 from hookproof.conformance.mutants.hiding.spoilers import (
     Hiding,
@@ -24,6 +28,7 @@ from hookproof.spec.strict_yaml.file_problem import FileProblems
 from tests.conformance.command import run_command
 
 OPERATION = re.compile(r"operation=(\w+)")
+MOST_OF_HUNDRED = 15
 # That valid requests succeed, by operation: the one of its section, and others.
 SUCCESSES = {
     "createEndpoint": {"4.1-1", "3-4", "9-1"},
@@ -97,6 +102,25 @@ def test_an_error_of_hookproof_is_never_within_bounds() -> None:
     broken = Loss(spoiler=spoiler(), lost=(), exercised=100, problems=("it broke",))
     assert not outcome(broken).is_within_bounds
     assert "it broke" in "\n".join(render_loss(broken))
+
+
+def test_a_generated_fault_may_hide_a_little_and_need_not_name_it() -> None:
+    made = replace(spoiler(), generated=True)
+    little, much = (
+        replace(loss(*map(str, range(count))), spoiler=made) for count in (4, MOST_OF_HUNDRED)
+    )
+    assert outcome(little).is_within_bounds
+    assert [line.split()[0] for line in render_loss(little)] == ["lost"]
+    assert not outcome(much).is_within_bounds
+    assert list(render_loss(much))[1].split() == list(much.lost)
+
+
+def test_what_generated_faults_hide_is_measured_by_their_sample() -> None:
+    settings = CampaignSettings(dialects=("reference",))
+    plan = plan_generated(settings, GeneratedOrder(size=2, at_once=3))
+    servers = spoiled_servers(plan, ())
+    assert [server.name for server in servers] == [each.name for each in plan.faults["reference"]]
+    assert {(server.faults, server.generated) for server in servers} == {(3, True)}
 
 
 def test_what_is_not_named_is_printed() -> None:
