@@ -64,12 +64,14 @@ async def _broadcast_different(
 
 def _near_keys(context: ExperimentContext) -> dict[str, list[str]]:
     """Keys that are alike to a service that trims them, ignores their case or their punctuation,
-    brings them into a normal form of Unicode, drops characters, or cuts them.
+    unescapes them, brings them into a normal form of Unicode, drops characters, or cuts them.
     """
     word, long = context.word("Key"), context.word("key") * (LENGTH // 10)
     return {
         "keys in another case, and with spaces": [word, word.swapcase(), f" {word}", f"{word} "],
-        "keys with other punctuation": [f"{word}-1.2", f"{word}_1-2", f"{word}12"],
+        "keys with other punctuation": [
+            f"{word}{end}" for end in ("-1.2", "_1-2", "12", "%2D1.2", "&#45;1.2")
+        ],
         "keys of other characters": [
             f"{word}{end}" for end in ("\u00e9", "e\u0301", "\U0001f600", "\U0001d518")
         ],

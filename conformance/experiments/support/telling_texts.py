@@ -25,7 +25,10 @@ LONG: Final = "\u4e2d\u6587 caf\u00e9 " * (LENGTH // 8)
 # Also characters beyond the first plane, and controls.
 STRONG: Final = f"{WEAK} \U0001f600 \U0001d518 \u4e2d\u6587 tab\tbell\u0007"
 # A field that becomes a header may hold visible ASCII alone (RFC 9110, section 5.5).
-VISIBLE: Final = 'Capitals; with="quotes" & <signs>, 100%25'
+VISIBLE: Final = 'Capitals; with="quotes" & <signs>, 100%25 &amp;lt;'
+# What reads alike whether it was encoded as in a form or not, for Basic authentication with a token
+# server (RFC 6749, section 2.3.1).
+UNENCODED: Final = 'Capitals; with="quotes" & <signs>, /? &amp;lt;'
 PATH: Final = "Path/%2541?a=1&b=%26amp%3B"
 
 # Members of oauth2 that are words of the dialect, or the name of an algorithm.
@@ -60,6 +63,11 @@ def visible_texts(word: str) -> Candidates:
     return (f"{word} {VISIBLE} {'x' * LENGTH} {end}", f"{word} {VISIBLE} {end}")
 
 
+def client_secret(word: str) -> str:
+    """The shared secret of a client of a token server."""
+    return f"{word} {UNENCODED} {'x' * LENGTH} {_end(word)}"
+
+
 def header_values(word: str) -> Candidates:
     """Candidates for the value of a header that is stored and perhaps never sent."""
     longest, visible = visible_texts(word)
@@ -88,7 +96,7 @@ def endpoint_texts(bodies: RequestBodies) -> dict[str, Candidates]:
         "slack_webhook_url": urls(word("channel")),
         "url": urls(word("path")),
         "content_type": (
-            f'{content_type}"A & b <c>, 100%25 {"x" * LENGTH}"',
+            f'{content_type}"A & b <c>, 100%25 &amp;lt; {"x" * LENGTH}"',
             f'{content_type}"A & b"',
         ),
         "secret": _secrets(bodies),

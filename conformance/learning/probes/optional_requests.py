@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from hookproof.conformance.learning.probes.access import miss_undecided
-from hookproof.conformance.learning.probes.null_fields import with_null
+from hookproof.conformance.learning.probes.required import with_null
 from hookproof.conformance.learning.probes.rolls import read_time
 from hookproof.conformance.learning.session import (
     BROADCAST,

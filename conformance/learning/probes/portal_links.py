@@ -9,8 +9,7 @@ from typing import Any, Final
 from hookproof.conformance.learning.candidates import candidates
 from hookproof.conformance.learning.probes.access import miss_undecided, see_unknown_resource
 from hookproof.conformance.learning.probes.lists import EMPTY
-from hookproof.conformance.learning.probes.null_fields import with_null
-from hookproof.conformance.learning.probes.required import learn_one_of, learn_required
+from hookproof.conformance.learning.probes.required import learn_one_of, learn_required, with_null
 from hookproof.conformance.learning.session import LINK, UPDATE, ProbeSession, unknown_uid
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import (

@@ -37,7 +37,8 @@ _SETTINGS: Final = " ".join(
     for name in STORED_FIELDS["createEndpoint"]
     if name not in ("secret", "is_disabled")
 )
-_RECORD: Final = f"{_SETTINGS} uid status events failure_rate created_at secrets secrets.*"
+_FIELDS: Final = f"{_SETTINGS} uid status events failure_rate created_at"
+_RECORD: Final = f"{_FIELDS} secrets secrets.*"
 
 # Operations and patterns of fields that these show, and what a wrong value there violates.
 _SHOWN: Final = (
@@ -60,7 +61,7 @@ _SHOWN: Final = (
     ("createEndpoint", "created_at", "4.2-5"),
     ("createEndpoint", "secrets", "2.3-10 2.3-11 2.3-12 4.2-6"),
     ("createEndpoint", "secrets.value", "2.3-11 2.3-12 2.3-13 2.4-3 2.4-4 4.2-6"),
-    ("getEndpoint", "secrets.value", "2.4-4"),
+    ("getEndpoint", "secrets secrets.value", "2.4-4"),
     ("getEndpoint", "secrets secrets.uid secrets.value", "4.2-6 4.3-13"),
     ("createEndpoint", "secrets.uid", "4.2-6"),
     (_ENDPOINTS, "secrets secrets.uid", "2.4-2"),
@@ -99,7 +100,7 @@ _SHOWN: Final = (
     (_LINKS, "endpoints_metadata.uid", "2.6-2 2.6-4 2.6-8"),
     (
         _LINKS,
-        " ".join(f"endpoints_metadata.{name}" for name in _RECORD.split() if name != "secrets.*"),
+        " ".join(f"endpoints_metadata.{name}" for name in f"{_FIELDS} updated_at".split()),
         "2.6-10",
     ),
     (_LINKS, "endpoints_metadata.secrets.uid endpoints_metadata.secrets.*_at", "2.6-10"),
@@ -153,7 +154,9 @@ _SHOWN_OTHERWISE: Final = (
         " ".join(f"endpoint_metadata.{name}" for name in _RECORD.split()),
         "2.8-10",
     ),
-    (_LINKS, "endpoints_metadata.secrets.value", "2.6-10"),
+    # A record may leave secrets out.
+    (_LINKS, "endpoints_metadata.secrets endpoints_metadata.secrets.value", "2.6-10"),
+    ("createBroadcastEvent", "is_duplicate_event", "4.8-10 4.8-12"),
     ("createBroadcastEvent", "source_metadata.*", "2.8-12"),
     (_ALL, "created_at updated_at *metadata.created_at *metadata.updated_at", "2.9-12"),
 )

@@ -14,6 +14,7 @@ from hookproof.mockserver.faults.operators.place import (
     PAGINATION,
     Content,
     Place,
+    PlaceKind,
     ValueKind,
 )
 from hookproof.mockserver.fixture_file import default_fixtures
@@ -72,7 +73,12 @@ _EMAIL: Final = (
     "Help+Caf\u00e9e\u0301&amp;%25\U0001f600@support.invalid",
     f"{'x' * _LONG}@support.invalid",
 )
-_ASCII: Final = ('Visible text; with="quotes" & signs <>, 100%25', "x" * _LONG)
+_UNENCODED: Final = ('Visible text; with="quotes" & signs <> &amp;lt;', "x" * _LONG)
+_ASCII: Final = (f"{_UNENCODED[0]} 100%25", _UNENCODED[1])
+# What deliveries and requests for tokens alone show. HTTP leaves open how Basic authentication
+# writes characters outside ASCII (RFC 7617, section 2.1), and few services encode the secret of a
+# client for it (RFC 6749, section 2.3.1).
+_PASSWORDS: Final = {"password": _ASCII, "client_secret": _UNENCODED}
 # The members of a source that the server sets, whatever its fixture says.
 _SET_BY_SERVER: Final = frozenset(
     {"uid", "project_id", "url", "mask_id", "is_disabled", "created_at", "updated_at"}
@@ -128,7 +134,13 @@ def telling_texts(place: Place, dialect: Dialect) -> tuple[str, ...]:
         Content.QUERY: (f"note=%20Caf%C3%A9%2541&lines={'long%0A' * (_LONG // 5)}",),
         Content.MASKED: (dialect.representation.mask,),
         Content.NEVER: (),
-    }.get(content, _EMAIL if place.path[-1] == "support_email" else _FREE)
+    }.get(content, _free_texts(place))
+
+
+def _free_texts(place: Place) -> tuple[str, ...]:
+    if place.kind is not PlaceKind.SHOWN and place.path[-1] in _PASSWORDS:
+        return _PASSWORDS[place.path[-1]]
+    return _EMAIL if place.path[-1] == "support_email" else _FREE
 
 
 def _is_own_url(place: Place) -> bool:

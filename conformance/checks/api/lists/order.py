@@ -21,13 +21,16 @@ def sort_is_descending_by_default_and_ascending_is_its_reverse(
 ) -> Iterator[Judgement]:
     """Resources that the sort key does not tell apart may change places.
 
-    A sorted list on one page that has room for all lacks none of them.
+    A sorted list on one page that has room for all lacks none of them. One that shows others
+    besides tells that the walk without sort ended early (2.2-10).
     """
     walk = observed.walked()
     if walk is None or not walk.complete or walk.filter or walk.sort is None:
         return
-    missing = sorted({str(item.get("uid")) for item in walk.listed} - set(walk.uids))
-    if missing and len(walk.pages) == 1 and (walk.per_page or 0) > len(walk.listed):
+    listed = {str(item.get("uid")) for item in walk.listed}
+    missing = sorted(listed - set(walk.uids))
+    has_room = len(walk.pages) == 1 and (walk.per_page or 0) > len(walk.listed)
+    if missing and has_room and listed.issuperset(walk.uids):
         yield violated(
             OPPOSITE[walk.operation_id],
             "A sorted list lacks a resource",

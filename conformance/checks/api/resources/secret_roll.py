@@ -125,12 +125,15 @@ def a_roll_leaves_the_secrets_of_others_alone(
     rolled: RollAnswer, _context: CheckContext
 ) -> Iterator[Judgement]:
     """Another endpoint of the project, created before: none of its secrets is another one, or
-    expires since. Rolls that all fail show nothing of that.
+    expires since. Rolls that all fail show nothing of that, nor does fetching the endpoint where
+    fetching the rolled one shows no secrets either.
     """
     before, fetched = rolled.other_before, rolled.other_after
     if before is None or fetched is None or not secret_uids(before) or not shown(fetched):
         return
     if not any(map(was_accepted, rolled.rolls)):
+        return
+    if not any(secret_uids(answer) for answer in (fetched, rolled.after) if answer is not None):
         return
     expiring = _current_uids(before) - _current_uids(fetched)
     yield judged(

@@ -261,8 +261,8 @@ def _endpoints_of_owner(model: _Model, link: _Link, exchange: Exchange) -> Itera
         return
     for uid, endpoint in model.endpoints.items():
         of_endpoint = shown(endpoint.created).get("owner_id")
-        if not of_endpoint:
-            continue
+        if not isinstance(of_endpoint, str) or not of_endpoint:
+            continue  # shown as another type, which 4.1-7 judges
         belongs = of_endpoint == owner
         if not belongs:
             requirement = "4.6-11" if of_endpoint in link.owners[:-1] else "2.6-3"

@@ -61,6 +61,9 @@ from hookproof.conformance.observations.lists.endpoint_records import (
 )
 from hookproof.target.file_schema import Presence
 
+# The texts of an endpoint that an event shows in its record, the URL apart.
+SHOWN_TEXTS = ("name", "description", "owner_id", "support_email", "slack_webhook_url")
+
 Fixed = TypeVar("Fixed", bound=FixedCredentials)
 
 
@@ -148,7 +151,9 @@ async def basic_auth(scenario: Scenario) -> BasicAuthDeliveries:
 
 
 async def telling_records(scenario: Scenario) -> RecordsInEvent:
-    """Endpoints with each mechanism and with a secret, and an event that holds their records."""
+    """Endpoints with each mechanism, with a secret and with texts, and an event that holds their
+    records.
+    """
     context, bodies = scenario.context, scenario.bodies
     oauth2 = (with_assertion(bodies), with_assertion_by_rsa(bodies))
     settings: dict[str, dict[str, Any]] = {
@@ -156,7 +161,9 @@ async def telling_records(scenario: Scenario) -> RecordsInEvent:
         for name, (strongest, *_) in mechanisms(bodies, oauth2).items()
         if not context.why_lacking(capability_of(name))
     }
-    settings["secret"] = {"secret": endpoint_texts(bodies)["secret"][0]}
+    texts = {name: candidates[0] for name, candidates in endpoint_texts(bodies).items()}
+    settings["secret"] = {"secret": texts["secret"]}
+    settings["texts"] = {name: texts[name] for name in SHOWN_TEXTS}
     for name, setting in settings.items():
         created = await scenario.try_destination(name, **setting)
         if created is not None and created.uid is not None:

@@ -15,6 +15,7 @@ from hookproof.conformance.experiments.deliveries.security.token_server import (
     shortest_unit,
 )
 from hookproof.conformance.experiments.scenario import Scenario
+from hookproof.conformance.experiments.support.telling_texts import client_secret
 from hookproof.conformance.model.evidence import PreconditionFailed
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.observations.delivery.security.credentials import (
@@ -62,10 +63,23 @@ Granted = TypeVar("Granted", bound=OAuth2Deliveries)
 async def shared_secret(
     scenario: Scenario, *, mapping: Mapping[str, str] | None
 ) -> SharedSecretGrant:
-    """Client identifier and shared secret; the token answer may need a field_mapping."""
+    """Client identifier and shared secret; the token answer may need a field_mapping. Without one
+    the secret is a text that tells, if the target accepts it.
+    """
     server = await new_token_server(scenario, mapping=mapping)
-    await deliver_one(scenario, await authorized_destination(scenario, server))
+    members = {} if mapping else {"client_secret": await accepted_client_secret(scenario, server)}
+    await deliver_one(scenario, await authorized_destination(scenario, server, **members))
     return await observe_tokens(scenario, SharedSecretGrant, server)
+
+
+async def accepted_client_secret(scenario: Scenario, server: ScriptedTokenServer) -> str:
+    """A shared secret that any alteration changes, or else a word."""
+    telling, usual = client_secret(scenario.bodies.word("telling")), scenario.bodies.word("shared")
+    members = {**server.members, "client_secret": telling}
+    authentication = oauth2_towards(scenario, server.url, **members)
+    body = scenario.bodies.quiet_endpoint(authentication=authentication)
+    answer = await scenario.trial.call("createEndpoint", role="probe", body=body)
+    return telling if answer.succeeded else usual
 
 
 async def typed_token(scenario: Scenario, *, mapping: Mapping[str, str]) -> TypedToken:

@@ -233,7 +233,7 @@ OPERATORS: Final = (
         "any_key_opens",
         "Any Authorization header opens an operation",
         _EVERY,
-        _accepted(_any_key, "5-9", "5-13", "5-14"),
+        _accepted(_any_key, "5-9", "5-12", "5-13", "5-14"),
     ),
     _operator(
         "cut_key_opens",

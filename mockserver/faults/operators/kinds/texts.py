@@ -82,17 +82,6 @@ def _absent_as_empty(place: Place, _parameters: Parameters, dialect: Dialect) ->
     if field is None or field.value is not ValueKind.TEXT or field.default is not None:
         return None
     none = blank_for(dialect, "")
-    reason = ""
-    if shows_nothing_as_empty(dialect):
-        reason = "the dialect shows a field without value as an empty text"
-    elif field.required or place.path[-1] in _ALWAYS or _is_required(place, dialect):
-        reason = "it always has a value"
-    elif place.path[-2:] == ("endpoints_metadata", "owner_id"):
-        reason = "a portal link has the endpoints of its owner"
-    elif "authentication" in place.path[:-1]:
-        reason = "which members of credentials are shown without a value is a gap (section 2.5)"
-    elif place.kind is not PlaceKind.SHOWN and place.path[0] in _EMPTY_IS_NONE:
-        reason = "the dialect's server takes an empty text for none there as well"
     defect = field_defect(
         place, lambda value: "" if value is ABSENT or value == none else value, dialect
     )
@@ -109,8 +98,32 @@ def _absent_as_empty(place: Place, _parameters: Parameters, dialect: Dialect) ->
     return Alteration(
         part=defect.part,
         violates=in_order(violates),
-        equivalent=reason or defect.equivalent,
+        equivalent=_why_empty_is_absent(place, dialect) or defect.equivalent,
     )
+
+
+def _why_empty_is_absent(place: Place, dialect: Dialect) -> str:
+    """Why an empty text in place of none cannot be told here; empty if it can."""
+    field = place.field
+    assert field is not None
+    is_always_there = field.required or place.path[-1] in _ALWAYS or _is_required(place, dialect)
+    is_owner_of_record = place.path[-2:] == ("endpoints_metadata", "owner_id")
+    is_taken_alike = place.kind is not PlaceKind.SHOWN and place.path[0] in _EMPTY_IS_NONE
+    reasons = (
+        (
+            shows_nothing_as_empty(dialect),
+            "the dialect shows a field without value as an empty text",
+        ),
+        (is_always_there, "it always has a value"),
+        (is_owner_of_record, "a portal link has the endpoints of its owner"),
+        (place.path[0] == "mtls_client_cert", "a certificate is never without its key"),
+        (
+            "authentication" in place.path[:-1],
+            "which members of credentials are shown without a value is a gap (section 2.5)",
+        ),
+        (is_taken_alike, "the dialect's server takes an empty text for none there as well"),
+    )
+    return next((reason for holds, reason in reasons if holds), "")
 
 
 def _is_required(place: Place, dialect: Dialect) -> bool:
