@@ -37,6 +37,7 @@ _SETTINGS: Final = " ".join(
     for name in STORED_FIELDS["createEndpoint"]
     if name not in ("secret", "is_disabled")
 )
+_IDENTIFYING: Final = ("name", "url", "owner_id")
 _FIELDS: Final = f"{_SETTINGS} uid status events failure_rate created_at"
 _RECORD: Final = f"{_FIELDS} secrets secrets.*"
 
@@ -50,14 +51,14 @@ _SHOWN: Final = (
     (_ENDPOINTS, _SETTINGS, "4.3-11"),
     (_ENDPOINTS, "url", "2.3-3"),
     (f"{_LINKS} createBroadcastEvent", "endpoint*_metadata.url", "2.3-3"),
-    ("getEndpoint", "name url owner_id", "2.6-6"),
+    ("getEndpoint", " ".join(_IDENTIFYING), "2.6-6"),
     ("getEndpoint", _RECORD, "2.6-10 2.8-10"),
     ("createEndpoint", "uid", "2.3-1 4.2-1 4.2-4"),
     ("getEndpoint", "uid", "4.2-4"),
     ("expireEndpointSecret", "uid", "4.3-10"),
     (_ENDPOINTS, "status", "3-1 3-2"),
     (_ENDPOINTS, "events", "2.3-16 2.3-20"),
-    (_ALL, "failure_rate *metadata.failure_rate", "2.3-19"),
+    (_ALL, "failure_rate", "2.3-19"),
     ("createEndpoint", "created_at", "4.2-5"),
     ("createEndpoint", "secrets", "2.3-10 2.3-11 2.3-12 4.2-6"),
     ("createEndpoint", "secrets.value", "2.3-11 2.3-12 2.3-13 2.4-3 2.4-4 4.2-6"),
@@ -91,11 +92,7 @@ _SHOWN: Final = (
     (_LINKS, "endpoints endpoints_metadata", "2.6-8 9-4"),
     (_LINKS, "endpoint_count", "2.6-5"),
     (_LINKS, "endpoints_metadata", "2.6-2 2.6-3 2.6-4 2.6-5 4.6-10"),
-    (
-        _LINKS,
-        " ".join(f"endpoints_metadata.{name}" for name in ("name", "url", "owner_id")),
-        "2.6-6",
-    ),
+    (_LINKS, " ".join(f"endpoints_metadata.{name}" for name in _IDENTIFYING), "2.6-6"),
     (_LINKS, "endpoints_metadata.owner_id", "2.6-2 2.6-3"),
     (_LINKS, "endpoints_metadata.uid", "2.6-2 2.6-4 2.6-8"),
     (
@@ -159,6 +156,7 @@ _SHOWN_OTHERWISE: Final = (
     ("createBroadcastEvent", "is_duplicate_event", "4.8-10 4.8-12"),
     ("createBroadcastEvent", "source_metadata.*", "2.8-12"),
     (_ALL, "created_at updated_at *metadata.created_at *metadata.updated_at", "2.9-12"),
+    (_ALL, "*metadata.failure_rate", "2.3-19"),
 )
 
 # What deliveries and later answers make of what a request sets.

@@ -79,6 +79,7 @@ _ASCII: Final = (f"{_UNENCODED[0]} 100%25", _UNENCODED[1])
 # writes characters outside ASCII (RFC 7617, section 2.1), and few services encode the secret of a
 # client for it (RFC 6749, section 2.3.1).
 _PASSWORDS: Final = {"password": _ASCII, "client_secret": _UNENCODED}
+_EVENT_HEADERS: Final = ("headers", "custom_headers")
 # The members of a source that the server sets, whatever its fixture says.
 _SET_BY_SERVER: Final = frozenset(
     {"uid", "project_id", "url", "mask_id", "is_disabled", "created_at", "updated_at"}
@@ -164,7 +165,8 @@ def _header_texts(place: Place, dialect: Dialect) -> tuple[str, ...]:
         return ("X-Receiver-Key", "X-" + "Long-" * (_LONG // 5))
     if place.path[-1] == "content_type":
         return ("application/json", *_ASCII)
-    if dialect.requests.header_text.prefers(HeaderText.ASCII):
+    # HTTP leaves open how a header is written with other characters (RFC 9110, section 5.5).
+    if dialect.requests.header_text.prefers(HeaderText.ASCII) or place.path[0] in _EVENT_HEADERS:
         return _ASCII
     return (*_ASCII, "caf\u00e9")
 

@@ -164,6 +164,7 @@ async def telling_records(scenario: Scenario) -> RecordsInEvent:
     texts = {name: candidates[0] for name, candidates in endpoint_texts(bodies).items()}
     settings["secret"] = {"secret": texts["secret"]}
     settings["texts"] = {name: texts[name] for name in SHOWN_TEXTS}
+    settings["content type"] = {"content_type": texts["content_type"]}
     for name, setting in settings.items():
         created = await scenario.try_destination(name, **setting)
         if created is not None and created.uid is not None:

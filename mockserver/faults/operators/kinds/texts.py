@@ -14,7 +14,7 @@ from hookproof.mockserver.faults.operators.field_operators import (
 )
 from hookproof.mockserver.faults.operators.laws import in_order
 from hookproof.mockserver.faults.operators.operator import Alteration, Operator, Parameters
-from hookproof.mockserver.faults.operators.place import Content, Place, PlaceKind, ValueKind
+from hookproof.mockserver.faults.operators.place import Place, PlaceKind, ValueKind
 from hookproof.mockserver.faults.operators.places import STORED_FIELDS
 from hookproof.spec.dialect.groups.requests import REQUIRES
 from hookproof.spec.dialect.model import Dialect
@@ -93,7 +93,7 @@ def _absent_as_empty(place: Place, _parameters: Parameters, dialect: Dialect) ->
         violates.add("2.9-3")
     if place.kind is not PlaceKind.SHOWN and place.operation == "updatePortalLink":
         violates.add("4.6-15")
-    if place.kind is PlaceKind.SHOWN and field.content is Content.TIMESTAMP:
+    if place.kind is PlaceKind.SHOWN and place.path[-1].endswith("_at"):
         violates.add("2.9-2")
     return Alteration(
         part=defect.part,

@@ -1,0 +1,83 @@
+"""What is wrong with a flag, a type or the form of a time is blamed on nothing else."""
+
+from dataclasses import replace
+
+import pytest
+
+from hookproof.conformance.checks.api.lists.order import (
+    sort_is_descending_by_default_and_ascending_is_its_reverse,
+)
+from hookproof.conformance.checks.api.lists.walks import (
+    a_page_that_claims_no_next_one_is_the_last,
+    pages_of_different_sizes_show_the_same_order,
+)
+from hookproof.conformance.checks.api.resources.endpoint import (
+    created_at_never_changes,
+    several_endpoints_share_one_owner,
+)
+from hookproof.conformance.checks.api.resources.secret_roll import (
+    a_roll_leaves_the_secrets_of_others_alone,
+)
+from hookproof.conformance.checks.api.resources.sequences import a_sequence_agrees_with_its_model
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.resources.round_trip import EndpointsOfOneOwner
+from tests.conformance.canned_evidence import observation, verdicts
+from tests.conformance.checks.api import examples_sequences as steps
+from tests.conformance.checks.api.example import OTHER_UID, UID, created, fetched, secret
+from tests.conformance.checks.api.examples_endpoints import shown_with
+from tests.conformance.checks.api.examples_lists import ITEMS, walk
+from tests.conformance.checks.api.examples_secrets import BODY, EXPIRING, NEW, roll, with_secrets
+
+
+def test_a_walk_that_ends_too_early_shows_no_other_order() -> None:
+    short = walk("cb", per_page=2)
+    assert verdicts(a_page_that_claims_no_next_one_is_the_last, short) == {"2.2-10": Verdict.FAIL}
+    assert verdicts(pages_of_different_sizes_show_the_same_order, short) == {"2.2-15": Verdict.PASS}
+
+
+def test_a_sorted_page_with_more_than_the_walk_without_sort_lacks_nothing() -> None:
+    listed = (ITEMS["c"], ITEMS["b"])
+    others = replace(walk("ab", sort="ASC", per_page=3), listed=(ITEMS["c"], ITEMS["b"]))
+    order = sort_is_descending_by_default_and_ascending_is_its_reverse
+    assert verdicts(order, others) == {}
+    lacking = replace(walk("b", sort="ASC", per_page=3), listed=listed)
+    assert verdicts(order, lacking) == {"4.4-8": Verdict.FAIL}
+
+
+@pytest.mark.parametrize(
+    ("shown", "verdict"), [(["o"], Verdict.PASS), ("O", Verdict.PASS), ("", Verdict.FAIL)]
+)
+def test_endpoints_share_an_owner_however_it_is_shown(shown: object, verdict: Verdict) -> None:
+    shared = observation(
+        EndpointsOfOneOwner, *[created({"owner_id": shown}, {"owner_id": "o"})] * 2
+    )
+    assert verdicts(several_endpoints_share_one_owner, shared) == {"2.3-4": verdict}
+
+
+def test_a_time_in_another_form_is_not_another_time() -> None:
+    for escaped in ("2024-01-01T00%3A00%3A00.000000Z", "yesterday"):
+        again = shown_with(created(), fetched({"created_at": escaped}))
+        assert Verdict.FAIL not in verdicts(created_at_never_changes, again).values()
+
+
+def test_where_no_fetch_shows_secrets_a_roll_removes_none() -> None:
+    rolled = roll(EXPIRING, secret(NEW, "new-secret"), body=BODY, fetched_secrets=[])
+    exchanges = (
+        with_secrets("create other", "createEndpoint", secret(OTHER_UID)),
+        *rolled.exchanges[1:-1],
+        with_secrets("fetch other", "getEndpoint"),
+    )
+    check = a_roll_leaves_the_secrets_of_others_alone
+    assert verdicts(check, replace(rolled, exchanges=exchanges)) == {}
+    rolled = roll(EXPIRING, secret(NEW, "new-secret"), body=BODY)
+    exchanges = (exchanges[0], *rolled.exchanges[1:-1], exchanges[-1])
+    assert verdicts(check, replace(rolled, exchanges=exchanges)) == {"4.3-14": Verdict.FAIL}
+
+
+def test_an_owner_of_another_type_makes_no_endpoint_foreign() -> None:
+    listed = steps.sequence(steps.created(owner_id=["o"]), steps.retrieved(UID, UID, owner_id="o"))
+    assert "2.6-3" not in verdicts(a_sequence_agrees_with_its_model, listed)
+    foreign = steps.sequence(
+        steps.created(owner_id="another"), steps.retrieved(UID, UID, owner_id="o")
+    )
+    assert verdicts(a_sequence_agrees_with_its_model, foreign)["2.6-3"] is Verdict.FAIL
