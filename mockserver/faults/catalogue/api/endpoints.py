@@ -83,7 +83,7 @@ class OwnerTakenOnce(EndpointHandlers):
         return owner
 
 
-@fault("4.1-7", "2.3-4", "9-3", shows_in=SHOWN)
+@fault("4.1-7", "9-3", shows_in=SHOWN)
 class OwnerCut(EndpointHandlers):
     """The owner_id of an endpoint loses its first character."""
 

@@ -133,7 +133,7 @@ class FullPageClaimsNext(AlteredPages):
         )
 
 
-@fault("2.2-10", "2.2-15", seen="pages counted from one, and from zero", shows_in=SHOWN)
+@fault("2.2-10", seen="pages counted from one, and from zero", shows_in=SHOWN)
 class SecondPageIsLast(AlteredPages):
     """A page that a cursor leads forward to claims no next page."""
 
