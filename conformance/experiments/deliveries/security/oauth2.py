@@ -67,7 +67,9 @@ async def shared_secret(
     the secret is a text that tells, if the target accepts it.
     """
     server = await new_token_server(scenario, mapping=mapping)
-    members = {} if mapping else {"client_secret": await accepted_client_secret(scenario, server)}
+    members: dict[str, Any] = {}
+    if mapping is None:
+        members["client_secret"] = await accepted_client_secret(scenario, server)
     await deliver_one(scenario, await authorized_destination(scenario, server, **members))
     return await observe_tokens(scenario, SharedSecretGrant, server)
 
