@@ -29,7 +29,7 @@ from hookproof.receiver.client.child_process import SOURCES, send_signal
 LINE_LIMIT = 16 * 1024 * 1024
 # The variable with the folder in which the output of generators is kept; empty or missing for none.
 KEPT_IN: Final = "HOOKPROOF_GENERATED"
-# By how much generators give way to the processes that talk with the target; 19 is the most.
+# By how much generators give way to the processes that talk with the target.
 GENERATORS_NICENESS: Final = 10
 
 
@@ -171,8 +171,9 @@ async def _output_of(module: str, arguments: bytes) -> AsyncGenerator[bytes, Non
 
 def _let_others_go_first(pid: int) -> None:
     """Lower the priority of a generator: experiments that measure time run meanwhile."""
+    niceness = os.getpriority(os.PRIO_PROCESS, 0) + GENERATORS_NICENESS
     with suppress(OSError):  # it may have ended
-        os.setpriority(os.PRIO_PROCESS, pid, GENERATORS_NICENESS)
+        os.setpriority(os.PRIO_PROCESS, pid, niceness)
     # Linux may weigh sessions before processes, and a generator has a session of its own.
     with suppress(OSError):
         Path(f"/proc/{pid}/autogroup").write_text(str(GENERATORS_NICENESS))

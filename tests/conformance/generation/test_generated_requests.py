@@ -20,17 +20,20 @@ import pytest
 from hookproof.conformance.experiments.generated.sweep import HarmlessRequests
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.generation.generated_requests import (
+    GENERATORS_NICENESS,
     KEPT_IN,
     GeneratedRequest,
     GeneratorFailed,
     generated_requests,
 )
+from hookproof.receiver.client.child_process import send_signal
 from hookproof.spec.contract.service_contract import OPERATION_IDS
 from tests.conformance.canned_evidence import context
 
 pytestmark = pytest.mark.usefixtures("nothing_kept")
 
 EXAMPLES = 4
+LEAST_PRIORITY = 19
 
 CONTINUES_AFTER_SIGINT = """
 import asyncio, json, signal, sys
@@ -170,6 +173,20 @@ def test_nothing_is_kept_of_an_iteration_that_was_left(
 
 def test_the_iteration_can_be_left_early() -> None:
     assert leave_early() == 1
+
+
+def test_a_generator_gives_way_to_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    priorities = []
+
+    def end(process: asyncio.subprocess.Process, number: int) -> None:
+        priorities.append(os.getpriority(os.PRIO_PROCESS, process.pid))
+        send_signal(process, number)
+
+    module = "hookproof.conformance.generation.generated_requests"
+    monkeypatch.setattr(f"{module}.send_signal", end)
+    leave_early()
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    assert priorities == [min(own + GENERATORS_NICENESS, LEAST_PRIORITY)]
 
 
 def leave_early() -> int:
