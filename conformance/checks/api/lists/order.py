@@ -21,16 +21,15 @@ def sort_is_descending_by_default_and_ascending_is_its_reverse(
 ) -> Iterator[Judgement]:
     """Resources that the sort key does not tell apart may change places.
 
-    A sorted list on one page that has room for all lacks none of them. One that shows others
-    besides tells that the walk without sort ended early (2.2-10).
+    A sorted list on one page that has room for all lacks none of them. A full page may have others
+    behind it, where the walk without sort ended early (2.2-10).
     """
     walk = observed.walked()
     if walk is None or not walk.complete or walk.filter or walk.sort is None:
         return
-    listed = {str(item.get("uid")) for item in walk.listed}
-    missing = sorted(listed - set(walk.uids))
-    has_room = len(walk.pages) == 1 and (walk.per_page or 0) > len(walk.listed)
-    if missing and has_room and listed.issuperset(walk.uids):
+    missing = sorted({str(item.get("uid")) for item in walk.listed} - set(walk.uids))
+    has_room = (walk.per_page or 0) > max(len(walk.listed), len(walk.uids))
+    if missing and len(walk.pages) == 1 and has_room:
         yield violated(
             OPPOSITE[walk.operation_id],
             "A sorted list lacks a resource",

@@ -75,10 +75,14 @@ async def shared_secret(
 
 
 async def accepted_client_secret(scenario: Scenario, server: ScriptedTokenServer) -> str:
-    """A shared secret that any alteration changes, or else a word."""
+    """A shared secret that any alteration changes, or else a word.
+
+    The endpoint that is tried with it has a token URL of its own: it may be visited, too.
+    """
     telling, usual = client_secret(scenario.bodies.word("telling")), scenario.bodies.word("shared")
     members = {**server.members, "client_secret": telling}
-    authentication = oauth2_towards(scenario, server.url, **members)
+    elsewhere = await scenario.context.receiver.new_token()
+    authentication = oauth2_towards(scenario, elsewhere.url, **members)
     body = scenario.bodies.quiet_endpoint(authentication=authentication)
     answer = await scenario.trial.call("createEndpoint", role="probe", body=body)
     return telling if answer.succeeded else usual

@@ -35,12 +35,11 @@ def test_a_walk_that_ends_too_early_shows_no_other_order() -> None:
     assert verdicts(pages_of_different_sizes_show_the_same_order, short) == {"2.2-15": Verdict.PASS}
 
 
-def test_a_sorted_page_with_more_than_the_walk_without_sort_lacks_nothing() -> None:
-    listed = (ITEMS["c"], ITEMS["b"])
-    others = replace(walk("ab", sort="ASC", per_page=3), listed=(ITEMS["c"], ITEMS["b"]))
+def test_a_full_page_lacks_nothing_of_a_walk_that_ended_too_early() -> None:
+    full = replace(walk("ab", sort="ASC", per_page=2), listed=(ITEMS["c"],))
     order = sort_is_descending_by_default_and_ascending_is_its_reverse
-    assert verdicts(order, others) == {}
-    lacking = replace(walk("b", sort="ASC", per_page=3), listed=listed)
+    assert verdicts(order, full) == {}
+    lacking = replace(walk("ab", sort="ASC", per_page=3), listed=(ITEMS["c"], ITEMS["b"]))
     assert verdicts(order, lacking) == {"4.4-8": Verdict.FAIL}
 
 
