@@ -76,8 +76,8 @@ _EMAIL: Final = (
 _UNENCODED: Final = ('Visible text; with="quotes" & signs <> &amp;lt;', "x" * _LONG)
 _ASCII: Final = (f"{_UNENCODED[0]} 100%25", _UNENCODED[1])
 # What deliveries and requests for tokens alone show. HTTP leaves open how Basic authentication
-# writes characters outside ASCII (RFC 7617, section 2.1), and few services encode the secret of a
-# client for it (RFC 6749, section 2.3.1).
+# writes characters outside ASCII (RFC 7617, section 2.1), and a service may leave out what encodes
+# the secret of a client for it (RFC 6749, section 2.3.1).
 _PASSWORDS: Final = {"password": _ASCII, "client_secret": _UNENCODED}
 _EVENT_HEADERS: Final = ("headers", "custom_headers")
 # The members of a source that the server sets, whatever its fixture says.

@@ -249,6 +249,8 @@ def pages_of_different_sizes_show_the_same_order(
     ):
         listed = tuple(str(item["uid"]) for item in walk.listed)
         shared = min(len(walk.uids), len(listed))
+        if not shared and (walk.uids or listed):
+            return  # nothing to compare
         yield judged(
             walk.uids[:shared] == listed[:shared],
             "2.2-15",
