@@ -17,8 +17,9 @@ from hookproof.load.plan import LoadPlan
 from hookproof.load.target.settings import TargetSettings
 from hookproof.process.exit_codes import ExitCode
 from hookproof.process.private_folder import private_folder
+from hookproof.process.subprocesses import send_signal
 from hookproof.process.written_file import write_file
-from hookproof.receiver.client.child_process import child, send_signal
+from hookproof.receiver.client.child_process import child
 
 START_WITHIN_S: Final = 300.0
 MODULE: Final = (sys.executable, "-P", "-m")  # -P: not from the current folder

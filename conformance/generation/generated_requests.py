@@ -13,7 +13,6 @@ import base64
 import hashlib
 import json
 import os
-import signal
 import sys
 import tempfile
 from collections.abc import AsyncGenerator, Mapping
@@ -24,7 +23,8 @@ from typing import Any, Final
 
 from hookproof.conformance.generation.operation_sequence import SequenceStep
 from hookproof.process.private_folder import private_folder
-from hookproof.receiver.client.child_process import SOURCES, send_signal
+from hookproof.process.subprocesses import subprocess_killed_at_end
+from hookproof.receiver.client.child_process import SOURCES
 
 LINE_LIMIT = 16 * 1024 * 1024
 # The variable with the folder in which the output of generators is kept; empty or missing for none.
@@ -150,7 +150,7 @@ def _keep(lines: list[bytes], kept: Path) -> None:
 async def _output_of(module: str, arguments: bytes) -> AsyncGenerator[bytes, None]:
     """Run a generator with these arguments and read its output, line by line."""
     with private_folder() as storage:
-        process = await asyncio.create_subprocess_exec(
+        async with subprocess_killed_at_end(
             *(sys.executable, "-P", "-m", module),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
@@ -158,15 +158,11 @@ async def _output_of(module: str, arguments: bytes) -> AsyncGenerator[bytes, Non
             limit=LINE_LIMIT,
             env=_environment(storage),
             start_new_session=True,  # the terminal's ctrl-C is for hookproof, which ends it
-        )
-        try:
+        ) as process:
             _let_others_go_first(process.pid)
             async with aclosing(_lines(process, arguments)) as lines:
                 async for line in lines:
                     yield line
-        finally:
-            send_signal(process, signal.SIGKILL)
-            await process.wait()
 
 
 def _let_others_go_first(pid: int) -> None:

@@ -4,14 +4,14 @@ them, and the dialects under which they run.
 
 import asyncio
 import json
-import signal
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 from hookproof.process.exit_codes import CommandError, ExitCode
-from hookproof.receiver.client.child_process import HOOKPROOF, send_signal
+from hookproof.process.subprocesses import subprocess_killed_at_end
+from hookproof.receiver.client.child_process import HOOKPROOF
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_dialect
 
@@ -104,18 +104,16 @@ async def list_generated(dialect: NamedDialect) -> dict[str, Any]:
 
 
 async def _list(dialect: NamedDialect, option: str) -> Any:
-    process = await asyncio.create_subprocess_exec(
-        *HOOKPROOF,
-        *("serve", option, "--json", "--dialect", dialect.word),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
     try:
-        out, err = await asyncio.wait_for(process.communicate(), LISTED_WITHIN_S)
+        async with subprocess_killed_at_end(
+            *HOOKPROOF,
+            *("serve", option, "--json", "--dialect", dialect.word),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        ) as process:
+            out, err = await asyncio.wait_for(process.communicate(), LISTED_WITHIN_S)
     except TimeoutError:
-        send_signal(process, signal.SIGKILL)
-        await process.wait()
         raise CommandError(
             f"`hookproof serve {option}` did not end", ExitCode.INTERNAL_ERROR
         ) from None

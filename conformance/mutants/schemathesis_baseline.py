@@ -9,7 +9,6 @@ suites: each result is recorded as it comes, and shown beside the kill matrix.
 import asyncio
 import json
 import secrets
-import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -19,8 +18,9 @@ from hookproof.conformance.mutants.campaign import CLEAN, CampaignPlan
 from hookproof.conformance.mutants.catalogue import ListedFault, NamedDialect, conforming_dialects
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.private_folder import private_folder
+from hookproof.process.subprocesses import subprocess_killed_at_end
 from hookproof.process.variables import PROJECTS_VARIABLE
-from hookproof.receiver.client.child_process import child, send_signal
+from hookproof.receiver.client.child_process import child
 
 RECORDED: Final = Path(__file__).parent / "schemathesis_baseline.json"
 DOCUMENT: Final = "/openapi.yaml"
@@ -136,37 +136,23 @@ def _configure(folder: Path, authorization: str) -> None:
 
 
 async def _run(url: str, seed: int, folder: Path) -> None:
-    process = await asyncio.create_subprocess_exec(
-        *(
-            sys.executable,
-            "-m",
-            "schemathesis.cli",
-            "run",
-            url,
-        ),
-        *(
-            "--max-examples",
-            str(EXAMPLES),
-            "--seed",
-            str(seed),
-            "--continue-on-failure",
-            "--no-color",
-        ),
-        *("--report", "json", "--report-json-path", "report.json"),
-        cwd=folder,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.DEVNULL,
-    )
+    words = (sys.executable, "-m", "schemathesis.cli", "run", url)
+    options = ("--max-examples", str(EXAMPLES), "--seed", str(seed), "--continue-on-failure")
     try:
-        await asyncio.wait_for(process.wait(), ENDS_WITHIN_S)
+        async with subprocess_killed_at_end(
+            *words,
+            *options,
+            *("--no-color", "--report", "json", "--report-json-path", "report.json"),
+            cwd=folder,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.DEVNULL,
+        ) as process:
+            await asyncio.wait_for(process.wait(), ENDS_WITHIN_S)
     except TimeoutError:
         raise CommandError(
             f"`schemathesis run` did not end within {ENDS_WITHIN_S:.0f} s", ExitCode.INTERNAL_ERROR
         ) from None
-    finally:
-        send_signal(process, signal.SIGKILL)
-        await process.wait()
 
 
 def _failures(report: Path) -> set[str]:

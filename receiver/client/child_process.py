@@ -22,6 +22,7 @@ from types import MappingProxyType
 from typing import Any, Final, Self
 
 from hookproof.process import standard_input
+from hookproof.process.subprocesses import send_signal, to_its_end
 
 # -P keeps a folder `hookproof` in the user's current folder from being imported.
 HOOKPROOF: Final = (sys.executable, "-P", "-m", "hookproof")
@@ -89,34 +90,23 @@ async def children(
     """As `child`, for several that start and end concurrently; raises the first ChildFailed."""
     started: list[_Child] = []
     try:
-        for command in commands:
-            # One by one: if a later one cannot be started, those before it are ended.
-            process = await _Child.start(command, program)
-            started.append(process)
+        await to_its_end(_start_all(commands, program, started))
         yield await _all_ready(started, deadline_s)
     finally:
-        await _end_all(started, grace_s)
+        await to_its_end(_end_all(started, grace_s))
 
 
-def send_signal(process: asyncio.subprocess.Process, signal_number: signal.Signals) -> None:
-    """Send a signal to a process that has not ended.
-
-    `Process.send_signal` polls the process first, and may so take its exit code before asyncio can,
-    which then logs a warning and returns 255.
-    """
-    if process.returncode is None:
-        with suppress(ProcessLookupError):
-            os.kill(process.pid, signal_number)
+async def _start_all(
+    commands: Sequence[ChildCommand], program: Sequence[str], started: list["_Child"]
+) -> None:
+    for command in commands:
+        # One by one: if a later one cannot be started, those before it are ended.
+        process = await _Child.start(command, program)
+        started.append(process)
 
 
 async def _end_all(started: Sequence["_Child"], grace_s: float) -> None:
-    """End the processes, even if that is cancelled meanwhile."""
-    ending = asyncio.gather(*(process.end(grace_s) for process in started))
-    try:
-        await asyncio.shield(ending)
-    except asyncio.CancelledError:
-        await ending
-        raise
+    await asyncio.gather(*(process.end(grace_s) for process in started))
 
 
 async def _all_ready(started: Sequence["_Child"], deadline_s: float) -> tuple[dict[str, Any], ...]:

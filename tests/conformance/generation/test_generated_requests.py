@@ -26,7 +26,7 @@ from hookproof.conformance.generation.generated_requests import (
     GeneratorFailed,
     generated_requests,
 )
-from hookproof.receiver.client.child_process import send_signal
+from hookproof.process.subprocesses import send_signal
 from hookproof.spec.contract.service_contract import OPERATION_IDS
 from tests.conformance.canned_evidence import context
 
@@ -182,8 +182,7 @@ def test_a_generator_gives_way_to_this_process(monkeypatch: pytest.MonkeyPatch) 
         priorities.append(os.getpriority(os.PRIO_PROCESS, process.pid))
         send_signal(process, number)
 
-    module = "hookproof.conformance.generation.generated_requests"
-    monkeypatch.setattr(f"{module}.send_signal", end)
+    monkeypatch.setattr("hookproof.process.subprocesses.send_signal", end)
     leave_early()
     own = os.getpriority(os.PRIO_PROCESS, 0)
     assert priorities == [min(own + GENERATORS_NICENESS, LEAST_PRIORITY)]

@@ -16,7 +16,6 @@ from hookproof.receiver.client.child_process import (
     ChildFailed,
     child,
     children,
-    send_signal,
 )
 
 PARENT = """
@@ -171,16 +170,3 @@ def test_a_child_that_fails_ends_those_beside_it(tmp_path: Path) -> None:
     here, nowhere = str(tmp_path / "here"), str(tmp_path / "no folder" / "there")
     with pytest.raises(ChildFailed, match="did not start"):
         asyncio.run(run_both([here, here], [nowhere, here], seen=[]))
-
-
-def test_a_process_that_ends_while_it_is_signalled_keeps_its_exit_code() -> None:
-    async def ended(number: int) -> int:
-        process = await asyncio.create_subprocess_exec("/bin/true")
-        await asyncio.sleep(number % 20 / 5000)  # signal it at any time of its short life
-        send_signal(process, signal.SIGKILL)
-        return await process.wait()
-
-    async def codes() -> set[int]:
-        return {await ended(number) for number in range(200)}
-
-    assert asyncio.run(codes()) <= {0, -signal.SIGKILL}
