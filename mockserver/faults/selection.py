@@ -123,7 +123,7 @@ def _generated(name: str, dialect: Dialect) -> Fault:
     except UnknownGeneratedFault as problem:
         raise BadOrder(f"{problem}; --list-generated names all") from None
     if not item.is_fault:
-        reason = item.defect.equivalent or "no requirement says otherwise"
+        reason = item.defect.equivalent or "no requirement calls it wrong"
         raise BadOrder(f"{name} is not a fault under the dialect {dialect.name}: {reason}")
     return item.fault()
 

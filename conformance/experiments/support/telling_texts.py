@@ -77,7 +77,12 @@ def header_values(word: str) -> Candidates:
 def urls(word: str) -> Candidates:
     """Candidates for a field that takes a URL."""
     short = f"https://host.invalid/{word}/{PATH}"
-    return (f"{short}&c={'long/' * (LENGTH // 5)}", short)
+    return (with_long_query(short), short)
+
+
+def with_long_query(url: str) -> str:
+    """The URL with one more parameter, longer than most databases have room for."""
+    return f"{url}{'&' if '?' in url else '?'}c={'long/' * (LENGTH // 5)}"
 
 
 def endpoint_texts(bodies: RequestBodies) -> dict[str, Candidates]:

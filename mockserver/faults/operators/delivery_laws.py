@@ -1,5 +1,6 @@
 """Which requirements a wrong delivery violates, by its place: each law is here once."""
 
+import re
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import Final
@@ -104,8 +105,7 @@ def violated_by_delivery(place: Place, *wrong: str) -> tuple[str, ...]:
 
 def _by_member(member: str) -> set[str]:
     """The sentences that forbid a token that was requested for another value of this member."""
+    forbidden = rf"access token that was requested for another (?:\w+ or )*{member}\b"
     return {
-        one.id
-        for one in load_catalogue().requirements.values()
-        if f"access token that was requested for another {member} " in one.text
+        one.id for one in load_catalogue().requirements.values() if re.search(forbidden, one.text)
     }

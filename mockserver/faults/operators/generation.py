@@ -1,6 +1,7 @@
 """Every fault that the operators make under a dialect, and the one that a name stands for."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, Final
@@ -34,6 +35,7 @@ from hookproof.mockserver.faults.operators.operator import (
 )
 from hookproof.mockserver.faults.operators.place import Place
 from hookproof.mockserver.faults.operators.places import places_of
+from hookproof.mockserver.faults.operators.unsaid import why_allowed
 from hookproof.spec.contract.service_contract import contract_for
 from hookproof.spec.dialect.model import Dialect
 
@@ -126,6 +128,8 @@ def _generated(
     defect = operator.defect(place, parameters, dialect)
     if defect is None:
         return None
+    if not defect.violates and not defect.equivalent:
+        defect = replace(defect, equivalent=why_allowed(operator.name, place))
     return GeneratedFault(operator=operator, place=place, parameters=parameters, defect=defect)
 
 

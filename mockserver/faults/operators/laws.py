@@ -38,6 +38,7 @@ _SETTINGS: Final = " ".join(
     if name not in ("secret", "is_disabled")
 )
 _IDENTIFYING: Final = ("name", "url", "owner_id")
+_OF_LINK: Final = "name owner_id auth_type can_manage_endpoint"
 _FIELDS: Final = f"{_SETTINGS} uid status events failure_rate created_at"
 _RECORD: Final = f"{_FIELDS} secrets secrets.*"
 
@@ -57,7 +58,7 @@ _SHOWN: Final = (
     ("getEndpoint", "uid", "4.2-4"),
     ("expireEndpointSecret", "uid", "4.3-10"),
     (_ENDPOINTS, "status", "3-1 3-2"),
-    (_ENDPOINTS, "events", "2.3-16 2.3-20"),
+    ("getEndpoint", "events", "2.3-20"),
     (_ALL, "failure_rate", "2.3-19"),
     ("createEndpoint", "created_at", "4.2-5"),
     ("createEndpoint", "secrets", "2.3-10 2.3-11 2.3-12 4.2-6"),
@@ -78,9 +79,9 @@ _SHOWN: Final = (
     ("createEndpoint", "mtls_client_cert", "4.1-15"),
     ("createEndpoint getEndpoint", "mtls_client_cert mtls_client_cert.client_key", "2.5-24"),
     # Portal links, and the endpoints in them.
-    ("getPortalLink updatePortalLink", _ANY, "4.6-9"),
-    ("listPortalLinks getPortalLink", "name owner_id auth_type can_manage_endpoint", "2.6-7"),
-    ("listPortalLinks", "name owner_id auth_type can_manage_endpoint", "4.6-12"),
+    ("getPortalLink updatePortalLink", _OF_LINK, "4.6-9"),
+    ("listPortalLinks getPortalLink", _OF_LINK, "2.6-7"),
+    ("listPortalLinks", _OF_LINK, "4.6-12"),
     ("listPortalLinks", "name", "4.4-11 4.4-12 4.4-13"),
     ("listPortalLinks", "owner_id", "4.4-9 4.4-10 4.4-13"),
     (_LINKS, "owner_id", "2.6-2 2.6-3"),

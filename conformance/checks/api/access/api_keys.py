@@ -2,13 +2,23 @@
 
 from collections.abc import Iterator
 from typing import Final
+from urllib.parse import unquote
 
 from hookproof.conformance.checks.api.access.resource_change import has_changed
 from hookproof.conformance.checks.api.resources.portal_link import is_member
 from hookproof.conformance.checks.support.refusal import refusal_beside
 from hookproof.conformance.model.check_registry import CheckContext, check
+from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged, violated
-from hookproof.conformance.observations.answer import refused, shown, was_accepted, was_answered
+from hookproof.conformance.observations.answer import (
+    LISTS,
+    Kind,
+    refused,
+    resources,
+    shown,
+    was_accepted,
+    was_answered,
+)
 from hookproof.conformance.observations.requests.keys import (
     BroadcastsWithoutRight,
     CallWithKey,
@@ -50,6 +60,9 @@ WITHOUT_HEADER: Final = {
     ),
     KeyKind.IN_BODY: "an Authorization header, with the key in the body",
 }
+
+# In characters.
+TELLING_LENGTH: Final = 8
 
 # Kinds of keys that give access to nothing, and the requirement that says so.
 REFUSED_KEYS: Final = {
@@ -191,6 +204,49 @@ def what_is_refused_for_its_key_changes_nothing(
         actual="a change",
         exchanges=[before, *requests.tried, after, accepted],
     )
+
+
+@check("5-17")
+def a_refusal_shows_nothing_of_what_it_refuses(
+    request: CallWithKey, _context: CheckContext
+) -> Iterator[Judgement]:
+    """No uid of a resource and no URL of an endpoint, as far as the right key is shown some that
+    the refused request does not name.
+    """
+    tried, authorized = request.call, request.authorized
+    if tried is None or not refused(tried) or authorized is None:
+        return
+    if request.operation_id not in (*ON_A_RESOURCE, *LISTS):
+        return
+    named = f"{unquote(tried.url)} {_text(tried.request_body or b'')}"
+    told = f"{dict(tried.response_headers)} {_text(tried.response_body)}"
+    texts = [text for text in _texts_of_resources(authorized) if text not in named]
+    if texts:
+        shown_ones = [text for text in texts if text in told]
+        yield judged(
+            not shown_ones,
+            "5-17",
+            "A request that is refused for its key is shown the resource",
+            expected=f"{tried.status} and nothing of it",
+            actual=shown_ones,
+            exchanges=[authorized, tried],
+        )
+
+
+def _texts_of_resources(exchange: Exchange) -> list[str]:
+    """Texts that stand for one resource alone; a short one might stand there by chance."""
+    texts = [
+        text
+        for part in resources(exchange)
+        for text in (part.text("uid"), part.text("url") if part.kind is Kind.ENDPOINT else None)
+        if text is not None and len(text) >= TELLING_LENGTH
+    ]
+    return list(dict.fromkeys(texts))
+
+
+def _text(content: bytes) -> str:
+    """The content without the escapes that JSON may have in a URL."""
+    return content.decode(errors="replace").replace("\\/", "/").replace("\\u0026", "&")
 
 
 def _shows_allowed_one(creations: CreationsWithoutRight) -> bool:

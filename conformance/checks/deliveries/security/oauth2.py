@@ -232,20 +232,21 @@ def is_kept_over_a_pause(observed: RepeatedDeliveries) -> Iterator[Judgement]:
 
 
 @check("2.5-25", "2.5-26")
-def a_token_is_used_for_no_other_client_or_scope(
+def a_token_is_used_for_no_other_client_scope_or_audience(
     observed: SharedTokenUrl, _context: CheckContext
 ) -> Iterator[Judgement]:
     """The request that was answered with the token carried what the endpoint has, as far as it
-    carried the client or the scope of any endpoint.
+    carried the client, the scope or the audience of any endpoint.
     """
     for destination, delivery, place in observed.grants():
         of_client = observed.is_for(destination, place, "client_id")
-        of_scope = observed.is_for(destination, place, "scope") if of_client else None
-        for requirement, own, member in (
-            ("2.5-25", of_client, "client_id"),
-            ("2.5-26", of_scope, "scope"),
+        for requirement, member in (
+            ("2.5-25", "client_id"),
+            ("2.5-26", "scope"),
+            ("2.5-26", "audience"),
         ):
-            if own is not None:
+            own = observed.is_for(destination, place, member)
+            if own is not None and (of_client or member == "client_id"):
                 yield judged(
                     own,
                     requirement,

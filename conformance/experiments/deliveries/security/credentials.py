@@ -32,6 +32,7 @@ from hookproof.conformance.experiments.support.telling_texts import (
     endpoint_texts,
     mechanisms,
     visible_texts,
+    with_long_query,
 )
 from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
@@ -165,6 +166,8 @@ async def telling_records(scenario: Scenario) -> RecordsInEvent:
     settings["secret"] = {"secret": texts["secret"]}
     settings["texts"] = {name: texts[name] for name in SHOWN_TEXTS}
     settings["content type"] = {"content_type": texts["content_type"]}
+    token = await context.receiver.new_token()
+    settings["url"] = {"url": with_long_query(token.url)}
     for name, setting in settings.items():
         created = await scenario.try_destination(name, **setting)
         if created is not None and created.uid is not None:

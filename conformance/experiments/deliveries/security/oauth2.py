@@ -27,6 +27,7 @@ from hookproof.conformance.observations.delivery.security.credentials import (
 from hookproof.conformance.observations.delivery.security.oauth2 import (
     AFTER,
     AGAIN,
+    ANOTHER_AUDIENCE,
     ANOTHER_CLIENT,
     ANOTHER_SCOPE,
     FULLY_MAPPED,
@@ -55,7 +56,9 @@ WAVES: Final = (2, 3)
 ISSUED_IN_WAVES: Final = 40
 # Longer than any service renews a token before its end.
 REUSED_LIFE_S: Final = 600.0
-ISSUED_TO_SEVERAL: Final = 12
+# What an endpoint of the same client has in common with the first one.
+SHARED_BY_ANOTHER: Final = ("scope", "audience")
+ISSUED_TO_SEVERAL: Final = 14
 
 Granted = TypeVar("Granted", bound=OAuth2Deliveries)
 
@@ -139,17 +142,21 @@ async def broadcast_again(scenario: Scenario, destination: Destination, count: i
 
 
 async def shared_url(scenario: Scenario) -> SharedTokenUrl:
-    """An event to an endpoint that fetches the first token, and one when there are two more."""
+    """An event to an endpoint that fetches the first token, and one when there are three more."""
     server = await new_token_server(scenario, count=ISSUED_TO_SEVERAL)
     first = oauth2_towards(scenario, server.url, **server.members)
-    same_client = {name: first["oauth2"][name] for name in (*CLIENT, "audience")}
+    same_scope, same_audience = (
+        {name: first["oauth2"][name] for name in (*CLIENT, member)} for member in SHARED_BY_ANOTHER
+    )
     second = oauth2_towards(scenario, server.url, **server.members)
-    third = oauth2_towards(scenario, server.url, **server.members, **same_client)
+    third = oauth2_towards(scenario, server.url, **server.members, **same_audience)
+    fourth = oauth2_towards(scenario, server.url, **server.members, **same_scope)
     authorized = await scenario.destination(AUTHORIZED, authentication=first)
     await scenario.await_arrival(authorized, await scenario.broadcast(EVENT))
     others = [
         await scenario.destination(ANOTHER_CLIENT, authentication=second),
         await scenario.destination(ANOTHER_SCOPE, authentication=third),
+        await scenario.destination(ANOTHER_AUDIENCE, authentication=fourth),
     ]
     await scenario.await_everywhere(others, await scenario.broadcast(AGAIN))
     return await observe_tokens(scenario, SharedTokenUrl, server)

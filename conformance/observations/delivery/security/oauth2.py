@@ -27,6 +27,7 @@ AGAIN: Final = "again"
 # and with its client and another scope.
 ANOTHER_CLIENT: Final = "another client"
 ANOTHER_SCOPE: Final = "another scope"
+ANOTHER_AUDIENCE: Final = "another audience"
 
 # An endpoint whose field_mapping names every member, beside one whose field_mapping does not.
 FULLY_MAPPED: Final = "fully mapped"
@@ -212,7 +213,8 @@ class RedirectedTokenUrl(OAuth2Deliveries):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedTokenUrl(OAuth2Deliveries):
-    """Endpoints with one token URL, of two clients and with two scopes of one client.
+    """Endpoints with one token URL, of two clients; those of one client have two scopes and two
+    audiences.
 
     `missing` has, by the name of the endpoint, the members of its oauth2 that each request for a
     token did not carry, request by request. The last of the issued tokens is issued again and

@@ -15,9 +15,14 @@ from hookproof.mockserver.api.request_pipeline import RequestPipeline
 from hookproof.mockserver.api.routes import Route
 from hookproof.mockserver.api.service import OperationCall, OperationResult
 from hookproof.mockserver.faults.registry import fault
-from hookproof.mockserver.faults.support.altered_responses import BROADCAST
+from hookproof.mockserver.faults.support.altered_responses import (
+    BROADCAST,
+    GET_ENDPOINT,
+    GET_PORTAL_LINK,
+)
 from hookproof.mockserver.faults.support.misread_dialect import misread_dialect
 from hookproof.mockserver.store.database import Database
+from hookproof.spec.dialect.groups.errors import KEY_REFUSALS
 from hookproof.spec.dialect.model import Authentication, Dialect
 from hookproof.spec.dialect.vocabulary import KeyScope
 
@@ -149,6 +154,36 @@ class RefusedBroadcastGoesOut(RefusedButDone):
 
     def carries_out(self, route: Route) -> bool:
         return super().carries_out(route) and route.operation.operation_id == BROADCAST
+
+
+@fault("5-17", seen="an error page that prints what was loaded", shows_in=KEYS)
+class RefusalShowsResource(RequestPipeline):
+    """A request without the right key is refused, and the message shows the resource."""
+
+    operations: tuple[str, ...] = (GET_ENDPOINT, GET_PORTAL_LINK)
+
+    async def _carry_out(self, request: BaseRequest, route: Route, query: str) -> OperationResult:
+        try:
+            return await super()._carry_out(request, route, query)
+        except ApiError as error:
+            if error.refusal in KEY_REFUSALS and route.operation.operation_id in self.operations:
+                error.message = f"{error.message}: {self._find_resource(route)}"
+            raise
+
+    def _find_resource(self, route: Route) -> str:
+        project, target = route.values
+        call = OperationCall(
+            operation=route.operation,
+            project=project,
+            target=target,
+            query={},
+            body={},
+            payload=None,
+        )
+        try:
+            return self._perform(call).body.decode()
+        except ApiError as error:
+            return error.message
 
 
 # The Authorization header of the request that is being carried out.

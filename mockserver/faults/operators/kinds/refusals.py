@@ -13,6 +13,7 @@ from hookproof.mockserver.api.errors import ApiError
 from hookproof.mockserver.api.request_pipeline import RequestPipeline
 from hookproof.mockserver.api.routes import Route
 from hookproof.mockserver.api.service import OperationCall, OperationResult
+from hookproof.mockserver.faults.catalogue.api.api_keys import RefusalShowsResource
 from hookproof.mockserver.faults.operators.laws import in_order
 from hookproof.mockserver.faults.operators.operator import (
     Alteration,
@@ -92,13 +93,6 @@ async def _tell_existence(
         raise pipeline._errors.unknown_resource("resource")  # noqa: SLF001
 
 
-async def _show_data(
-    pipeline: RequestPipeline, _request: BaseRequest, route: Route, error: ApiError
-) -> None:
-    result = pipeline._perform(_call(route, {}, None))  # noqa: SLF001
-    error.message = f"{error.message}: {result.body.decode()}"
-
-
 def _refusing(on_refusal: OnRefusal, operations: tuple[str, ...], *requirements: str) -> FindDefect:
     def defect(place: Place, _parameters: Parameters, _dialect: Dialect) -> Alteration | None:
         if place.kind is not PlaceKind.ACCESS or place.operation not in operations:
@@ -115,6 +109,20 @@ def _refused_content_done(place: Place, _given: Parameters, _dialect: Dialect) -
         return None
     part = partial(_content_kept, place.operation)
     return Alteration(part=part, violates=in_order({"7-10"}))
+
+
+def _shows_data(place: Place, _given: Parameters, _dialect: Dialect) -> Alteration | None:
+    if place.kind is not PlaceKind.ACCESS or place.operation not in RefusalShowsResource.operations:
+        return None
+    part = partial(_data_shown, place.operation)
+    return Alteration(part=part, violates=in_order({"5-17"}))
+
+
+def _data_shown(operation: str) -> type:
+    class DataShown(RefusalShowsResource):
+        operations = (operation,)
+
+    return DataShown
 
 
 def _content_kept(operation: str) -> type:
@@ -183,6 +191,6 @@ OPERATORS: Final = (
         "refusal_shows_data",
         "A refusal without the right key shows the resource in its message",
         "operations that show one resource",
-        _refusing(_show_data, (GET_ENDPOINT, GET_PORTAL_LINK)),
+        _shows_data,
     ),
 )

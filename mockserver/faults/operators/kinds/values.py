@@ -183,6 +183,8 @@ def _both_the_same(place: Place) -> str:
 
 def _both_missing(place: Place, other: Place, dialect: Dialect) -> str:
     shown = [*_sources_with(place, dialect), *_sources_with(other, dialect)]
+    if place.path[0] == "source_metadata" and shown and not all(shown):
+        return "the source of an event may have a value where the list shows none"
     return "no source of the reference server shows them" if shown and not any(shown) else ""
 
 

@@ -7,6 +7,7 @@ from hookproof.conformance.checks.api.access.api_keys import (
     WITHOUT_HEADER,
     WITHOUT_KEY,
     a_key_that_is_none_is_refused,
+    a_refusal_shows_nothing_of_what_it_refuses,
     a_refused_key_has_the_dialects_status,
     nothing_works_without_a_key,
     the_key_of_another_project_opens_what_the_dialect_says,
@@ -48,7 +49,12 @@ from tests.conformance.checks.api.example import (
     secret,
 )
 
-ROLL, UPDATE, BROADCAST = "expireEndpointSecret", "updatePortalLink", "createBroadcastEvent"
+GET, ROLL, UPDATE, BROADCAST = (
+    "getEndpoint",
+    "expireEndpointSecret",
+    "updatePortalLink",
+    "createBroadcastEvent",
+)
 
 
 def call_with(
@@ -61,6 +67,16 @@ def call_with(
 def denied(status: int, operation_id: str = "createEndpoint") -> Exchange:
     """A request that was refused for its key."""
     return refusal(status, operation_id, role="refused")
+
+
+def fetched_without_key(
+    message: str, authorized: Exchange | None = None, **request: Any
+) -> CallWithKey:
+    """An endpoint that is fetched with the right key, and a refusal with this message."""
+    body = {"status": False, "message": message}
+    tried = refusal(401, GET, role="refused", body=body, path={"endpointID": UID}, **request)
+    allowed = replace(authorized or fetched(), role="authorized")
+    return call_with(KeyKind.NONE, allowed, tried, operation_id=GET)
 
 
 def around(
@@ -218,6 +234,12 @@ KEYS = (
         kept=call_with(KeyKind.FOREIGN, accepted()),
         broken=call_with(KeyKind.FOREIGN, denied(403), accepted(role="authorized")),
         dialect="contrary",
+    ),
+    Example(
+        check=a_refusal_shows_nothing_of_what_it_refuses,
+        requirement="5-17",
+        kept=fetched_without_key("no"),
+        broken=fetched_without_key("no: https://one.invalid/hook"),
     ),
     Example(
         check=what_is_refused_for_its_key_changes_nothing,

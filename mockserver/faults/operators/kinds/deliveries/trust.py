@@ -109,9 +109,11 @@ def _mixed_up(place: Place, _parameters: Parameters, _dialect: Dialect) -> Alter
         return None
     member = place.path[0]
     ignored = _CLIENT if member in _CLIENT else (member,)
+    violates = violated_by_delivery(place, "mixed_up")
     return Alteration(
         part=partial(_shared_tokens, tuple(name for name in _KEY if name not in ignored)),
-        violates=violated_by_delivery(place, "mixed_up"),
+        violates=violates,
+        equivalent="" if violates else "a token is no other for how its client asked for it",
     )
 
 

@@ -10,7 +10,7 @@ from hookproof.conformance.checks.deliveries.security.oauth2 import (
     a_member_that_is_not_mapped_is_read_under_its_standard_name,
     a_redirect_of_the_token_url_is_not_followed,
     a_token_is_not_used_beyond_its_lifetime,
-    a_token_is_used_for_no_other_client_or_scope,
+    a_token_is_used_for_no_other_client_scope_or_audience,
     a_token_request_carries_what_was_given,
     a_valid_token_is_used_again,
     the_mapped_token_type_is_read,
@@ -236,13 +236,14 @@ def test_too_few_tokens_show_nothing_about_their_use(letters: str) -> None:
 
 
 def sharing(*carried: tuple[str, str], requests: tuple[str, ...]) -> SharedTokenUrl:
-    """Three endpoints that share a token URL; `carried` says which delivered with which token, and
+    """Four endpoints that share a token URL; `carried` says which delivered with which token, and
     `requests` the forms of the requests for tokens, in order.
     """
     members = {
-        "authorized": {"client_id": "me", "scope": "a"},
-        "another client": {"client_id": "you", "scope": "b"},
-        "another scope": {"client_id": "me", "scope": "c"},
+        "authorized": {"client_id": "me", "scope": "a", "audience": "x"},
+        "another client": {"client_id": "you", "scope": "b", "audience": "z"},
+        "another scope": {"client_id": "me", "scope": "c", "audience": "x"},
+        "another audience": {"client_id": "me", "scope": "a", "audience": "y"},
     }
     where = {
         name: replace(authorized(**own), name=name, token=name) for name, own in members.items()
@@ -268,7 +269,7 @@ FIRST, SECOND, THIRD = (
     f"client_id={client}&scope={scope}"
     for client, scope in (("me", "a"), ("you", "b"), ("me", "c"))
 )
-CHECK_OF_SHARING = a_token_is_used_for_no_other_client_or_scope
+CHECK_OF_SHARING = a_token_is_used_for_no_other_client_scope_or_audience
 
 
 def test_tokens_of_each_endpoints_own_pass() -> None:
@@ -288,6 +289,15 @@ def test_a_token_of_another_client_fails() -> None:
 
 def test_a_token_for_another_scope_fails() -> None:
     shared = sharing(("another scope", "issued-first"), requests=(FIRST,))
+    assert verdicts(CHECK_OF_SHARING, shared) == {"2.5-25": PASS, "2.5-26": FAIL}
+
+
+def test_a_token_for_another_audience_fails() -> None:
+    first, second = (f"{FIRST}&audience={word}" for word in ("x", "y"))
+    own = [("authorized", "issued-first"), ("another audience", "issued-second")]
+    passed = verdicts(CHECK_OF_SHARING, sharing(*own, requests=(first, second)))
+    assert passed == {"2.5-25": PASS, "2.5-26": PASS}
+    shared = sharing(("another audience", "issued-first"), requests=(first,))
     assert verdicts(CHECK_OF_SHARING, shared) == {"2.5-25": PASS, "2.5-26": FAIL}
 
 

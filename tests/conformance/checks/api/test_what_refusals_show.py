@@ -1,0 +1,62 @@
+"""What a refusal shows of a resource: only what the right key alone is shown counts (5-17)."""
+
+from dataclasses import replace
+
+import pytest
+
+from hookproof.conformance.checks.api.access.api_keys import (
+    a_refusal_shows_nothing_of_what_it_refuses as check,
+)
+from hookproof.conformance.model.judgement import Verdict
+from hookproof.conformance.observations.requests.keys import KeyKind
+from tests.conformance.canned_evidence import verdicts
+from tests.conformance.checks.api.example import OTHER_UID, UID, accepted, fetched, page, refusal
+from tests.conformance.checks.api.examples_access import GET, call_with, fetched_without_key
+
+PASS, FAIL = {"5-17": Verdict.PASS}, {"5-17": Verdict.FAIL}
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        f"endpoint {UID} is not for this key",
+        "keys are explained at https://docs.invalid/keys",
+    ],
+)
+def test_what_the_request_named_may_be_in_its_refusal(message: str) -> None:
+    assert verdicts(check, fetched_without_key(message)) == PASS
+
+
+def test_a_url_with_escapes_is_found() -> None:
+    url = "https://one.invalid/hook?a=1&b=2"
+    shown = replace(fetched({"url": url}), role="authorized")
+    escaped = url.replace("/", "\\/").replace("&", "\\u0026").encode()
+    tried = replace(refusal(401, GET, role="refused"), response_body=b'{"seen": "%s"}' % escaped)
+    assert verdicts(check, call_with(KeyKind.NONE, shown, tried, operation_id=GET)) == FAIL
+
+
+def test_another_endpoints_url_is_nothing_of_the_resource() -> None:
+    assert verdicts(check, fetched_without_key("https://two.invalid/hook")) == PASS
+
+
+def test_texts_that_may_stand_there_by_chance_prove_nothing() -> None:
+    shown = fetched({"uid": "7", "url": "/hook", "secrets": []})
+    assert verdicts(check, fetched_without_key("7 /hook", shown)) == {}
+
+
+def test_a_list_is_not_for_every_key() -> None:
+    listed = page("listSources", [{"uid": OTHER_UID}], role="authorized")
+    for shown, expected in (("no", PASS), (f"no: {OTHER_UID}", FAIL)):
+        body = {"status": False, "message": shown}
+        tried = refusal(401, "listSources", role="refused", body=body)
+        called = call_with(KeyKind.WRONG, listed, tried, operation_id="listSources")
+        assert verdicts(check, called) == expected
+
+
+def test_without_the_right_answer_or_a_refusal_nothing_is_said() -> None:
+    refused_too = refusal(401, GET, role="authorized")
+    assert verdicts(check, fetched_without_key("no", refused_too)) == {}
+    allowed, opened = (replace(fetched(), role=role) for role in ("authorized", "refused"))
+    assert verdicts(check, call_with(KeyKind.NONE, allowed, opened, operation_id=GET)) == {}
+    created = call_with(KeyKind.NONE, accepted(role="authorized"), refusal(401, role="refused"))
+    assert verdicts(check, created) == {}
