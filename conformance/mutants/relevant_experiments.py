@@ -21,8 +21,8 @@ SHOWN_BY: Final = {
     "createBroadcastEvent": "broadcast_answers",
 }
 
-# The experiments in which oracles see most refused requests (section 7).
-REFUSALS: Final = ("refusals", "hostile")
+# The experiments in which oracles see most of what a section is about: pages, refused requests.
+SHOWN_MOST_BY: Final = {"2.2": ("paging",), "7": ("refusals", "hostile")}
 
 
 def relevant_experiments(
@@ -52,7 +52,6 @@ def relevant_experiments(
 
 
 def _oracle_experiments(requirement: Requirement) -> Iterator[str]:
-    if requirement.section == "7":
-        yield from REFUSALS
+    yield from SHOWN_MOST_BY.get(requirement.section, ())
     for operation_id in requirement.operations:
         yield SHOWN_BY[operation_id]

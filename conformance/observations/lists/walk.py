@@ -36,6 +36,12 @@ class Page:
         """The identifiers of its resources, in order."""
         return tuple(str(item.get("uid")) for item in self.items)
 
+    @property
+    def leads_on(self) -> bool:
+        """Whether it reports a next page and has a cursor for it."""
+        cursor = self.pagination.get("next_page_cursor")
+        return self.pagination.get("has_next_page") is True and bool(cursor)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WalkedPages:

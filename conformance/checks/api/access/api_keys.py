@@ -13,6 +13,7 @@ from hookproof.conformance.model.judgement import Judgement, judged, violated
 from hookproof.conformance.observations.answer import (
     LISTS,
     Kind,
+    Resource,
     refused,
     resources,
     shown,
@@ -210,8 +211,8 @@ def what_is_refused_for_its_key_changes_nothing(
 def a_refusal_shows_nothing_of_what_it_refuses(
     request: CallWithKey, _context: CheckContext
 ) -> Iterator[Judgement]:
-    """No uid of a resource and no URL of an endpoint, as far as the right key is shown some that
-    the refused request does not name.
+    """No uid of a resource, no URL of an endpoint and none that opens a portal link, as far as the
+    right key is shown some that the refused request does not name.
     """
     tried, authorized = request.call, request.authorized
     if tried is None or not refused(tried) or authorized is None:
@@ -238,10 +239,19 @@ def _texts_of_resources(exchange: Exchange) -> list[str]:
     texts = [
         text
         for part in resources(exchange)
-        for text in (part.text("uid"), part.text("url") if part.kind is Kind.ENDPOINT else None)
+        for text in (part.text("uid"), _own_url(part))
         if text is not None and len(text) >= TELLING_LENGTH
     ]
     return list(dict.fromkeys(texts))
+
+
+def _own_url(part: Resource) -> str | None:
+    """The URL of an endpoint, and that of a portal link unless it is the same for all of them."""
+    url = part.text("url")
+    if part.kind is Kind.PORTAL_LINK and url is not None:
+        names = (part.text("token"), part.text("uid"))
+        return url if any(name is not None and name in url for name in names) else None
+    return url if part.kind is Kind.ENDPOINT else None
 
 
 def _text(content: bytes) -> str:

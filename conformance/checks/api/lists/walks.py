@@ -23,11 +23,16 @@ SIZE: Final = {PORTAL_LINKS: "4.4-6", SOURCES: "4.7-6"}
 def a_page_that_claims_a_next_one_leads_to_it(
     observed: PageWalk, _context: CheckContext
 ) -> Iterator[Judgement]:
-    """The cursor leads to resources, and to none that were on an earlier page."""
+    """The cursor leads to resources, and to none that were on an earlier page.
+
+    A page without any that leads on itself is judged as such (2.2-18): more may follow there.
+    """
     walk = observed.walked()
     if walk is None:
         return
     for page, following in zip(walk.pages, walk.pages[1:], strict=False):
+        if not following.items and following.leads_on:
+            continue
         exchanges = [page.exchange, following.exchange]
         yield judged(
             bool(following.items),

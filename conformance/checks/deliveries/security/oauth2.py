@@ -9,10 +9,11 @@ from hookproof.conformance.checks.deliveries.attempts.later_attempts import (
 )
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import NotExaminedError
-from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.model.judgement import Judgement, judged, violated
 from hookproof.conformance.model.tolerances import require_punctual
 from hookproof.conformance.observations.delivery.attempts.later_attempts import LaterTokens
 from hookproof.conformance.observations.delivery.security.oauth2 import (
+    ANOTHER_SERVER,
     DECOY,
     AssertionGrant,
     PartlyMappedToken,
@@ -256,6 +257,22 @@ def a_token_is_used_for_no_other_client_scope_or_audience(
                     exchanges=[observed.exchange(destination.name)],
                     deliveries=[observed.request_for(place), delivery],
                 )
+
+
+@check("2.5-3")
+def a_token_is_used_for_no_other_token_url(
+    observed: SharedTokenUrl, _context: CheckContext
+) -> Iterator[Judgement]:
+    """The token of an endpoint that has all in common with another one but the token URL."""
+    for delivery in observed.of_another_server():
+        yield violated(
+            "2.5-3",
+            "A delivery carries an access token of another endpoint's token URL",
+            expected="a token that was issued at the endpoint's own token URL",
+            actual="one that was issued elsewhere",
+            exchanges=[observed.exchange(ANOTHER_SERVER)],
+            deliveries=[delivery],
+        )
 
 
 @check("2.5-14")

@@ -30,6 +30,7 @@ from hookproof.conformance.observations.delivery.security.oauth2 import (
     ANOTHER_AUDIENCE,
     ANOTHER_CLIENT,
     ANOTHER_SCOPE,
+    ANOTHER_SERVER,
     FULLY_MAPPED,
     AssertionGrant,
     OAuth2Deliveries,
@@ -56,8 +57,13 @@ WAVES: Final = (2, 3)
 ISSUED_IN_WAVES: Final = 40
 # Longer than any service renews a token before its end.
 REUSED_LIFE_S: Final = 600.0
-# What an endpoint of the same client has in common with the first one.
-SHARED_BY_ANOTHER: Final = ("scope", "audience")
+# In what an endpoint differs from the one that has fetched a token, by its name.
+DIFFERENT: Final = {
+    ANOTHER_CLIENT: CLIENT,
+    ANOTHER_SCOPE: ("scope",),
+    ANOTHER_AUDIENCE: ("audience",),
+    ANOTHER_SERVER: ("url",),
+}
 ISSUED_TO_SEVERAL: Final = 14
 
 Granted = TypeVar("Granted", bound=OAuth2Deliveries)
@@ -142,22 +148,20 @@ async def broadcast_again(scenario: Scenario, destination: Destination, count: i
 
 
 async def shared_url(scenario: Scenario) -> SharedTokenUrl:
-    """An event to an endpoint that fetches the first token, and one when there are three more."""
+    """An event to an endpoint that fetches the first token, and one when there are more endpoints:
+    each differs from the first one in one respect alone.
+    """
     server = await new_token_server(scenario, count=ISSUED_TO_SEVERAL)
     first = oauth2_towards(scenario, server.url, **server.members)
-    same_scope, same_audience = (
-        {name: first["oauth2"][name] for name in (*CLIENT, member)} for member in SHARED_BY_ANOTHER
-    )
-    second = oauth2_towards(scenario, server.url, **server.members)
-    third = oauth2_towards(scenario, server.url, **server.members, **same_audience)
-    fourth = oauth2_towards(scenario, server.url, **server.members, **same_scope)
     authorized = await scenario.destination(AUTHORIZED, authentication=first)
     await scenario.await_arrival(authorized, await scenario.broadcast(EVENT))
-    others = [
-        await scenario.destination(ANOTHER_CLIENT, authentication=second),
-        await scenario.destination(ANOTHER_SCOPE, authentication=third),
-        await scenario.destination(ANOTHER_AUDIENCE, authentication=fourth),
-    ]
+    elsewhere = await new_token_server(scenario)
+    others = []
+    for name, members in DIFFERENT.items():
+        other = oauth2_towards(scenario, elsewhere.url, **server.members)["oauth2"]
+        own = {member: other[member] for member in members}
+        authentication = {**first, "oauth2": {**first["oauth2"], **own}}
+        others.append(await scenario.destination(name, authentication=authentication))
     await scenario.await_everywhere(others, await scenario.broadcast(AGAIN))
     return await observe_tokens(scenario, SharedTokenUrl, server)
 

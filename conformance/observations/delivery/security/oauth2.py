@@ -28,6 +28,7 @@ AGAIN: Final = "again"
 ANOTHER_CLIENT: Final = "another client"
 ANOTHER_SCOPE: Final = "another scope"
 ANOTHER_AUDIENCE: Final = "another audience"
+ANOTHER_SERVER: Final = "another token server"
 
 # An endpoint whose field_mapping names every member, beside one whose field_mapping does not.
 FULLY_MAPPED: Final = "fully mapped"
@@ -213,8 +214,8 @@ class RedirectedTokenUrl(OAuth2Deliveries):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedTokenUrl(OAuth2Deliveries):
-    """Endpoints with one token URL, of two clients; those of one client have two scopes and two
-    audiences.
+    """Endpoints of which each differs from the first one in its client, its scope, its audience or
+    its token URL alone. `token_server` is that of the first one.
 
     `missing` has, by the name of the endpoint, the members of its oauth2 that each request for a
     token did not carry, request by request. The last of the issued tokens is issued again and
@@ -245,6 +246,13 @@ class SharedTokenUrl(OAuth2Deliveries):
                 for place in self.tokens_in(delivery):
                     if place < min(len(self.issued) - 1, len(self._granted)):
                         yield destination, delivery, place
+
+    def of_another_server(self) -> Iterator[ReceivedDelivery]:
+        """Deliveries to the endpoint of another token server that carry a token of this one."""
+        for destination in self.destinations:
+            if destination.name == ANOTHER_SERVER:
+                arrived = self.arrived_at(destination.token)
+                yield from (delivery for delivery in arrived if self.tokens_in(delivery))
 
     def request_for(self, place: int) -> ReceivedDelivery:
         """The request that was answered with the token at this place."""

@@ -125,6 +125,13 @@ class TokensCachedByClient(SharedTokens):
     shared_by = ("url", "client_id")
 
 
+@fault("2.5-3", seen="a cache with too short a key", shows_in=SHOWN)
+class TokensCachedWithoutUrl(SharedTokens):
+    """Endpoints with the same client, scope and audience share a token, whatever its token URL."""
+
+    shared_by = ("client_id", "scope", "audience")
+
+
 class AlteredTokenForm(OAuth2Tokens):
     """Requests tokens with the form that `alter_form` returns."""
 

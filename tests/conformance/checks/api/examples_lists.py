@@ -165,7 +165,7 @@ WALKS = (
     Example(
         check=a_page_that_claims_a_next_one_leads_to_it,
         requirement="2.2-9",
-        kept=walk("c", "ba"),
+        kept=walk("c", "", "ba"),
         broken=walk("cba", ""),
     ),
     Example(

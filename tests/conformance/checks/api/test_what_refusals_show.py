@@ -10,7 +10,15 @@ from hookproof.conformance.checks.api.access.api_keys import (
 from hookproof.conformance.model.judgement import Verdict
 from hookproof.conformance.observations.requests.keys import KeyKind
 from tests.conformance.canned_evidence import verdicts
-from tests.conformance.checks.api.example import OTHER_UID, UID, accepted, fetched, page, refusal
+from tests.conformance.checks.api.example import (
+    OTHER_UID,
+    UID,
+    accepted,
+    fetched,
+    page,
+    refusal,
+    retrieved,
+)
 from tests.conformance.checks.api.examples_access import GET, call_with, fetched_without_key
 
 PASS, FAIL = {"5-17": Verdict.PASS}, {"5-17": Verdict.FAIL}
@@ -51,6 +59,25 @@ def test_a_list_is_not_for_every_key() -> None:
         tried = refusal(401, "listSources", role="refused", body=body)
         called = call_with(KeyKind.WRONG, listed, tried, operation_id="listSources")
         assert verdicts(check, called) == expected
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("https://portal.invalid/t0ken", FAIL),
+        (f"https://portal.invalid/{UID}", FAIL),
+        ("https://portal.invalid/", {}),
+    ],
+)
+def test_the_url_of_a_portal_link_is_its_own_if_it_names_it(
+    url: str, expected: dict[str, Verdict]
+) -> None:
+    link = retrieved("authorized", token="t0ken", url=url, endpoints_metadata=[])
+    body = {"status": False, "message": f"no: {url}"}
+    path = {"portalLinkID": UID}
+    tried = refusal(401, "getPortalLink", role="refused", body=body, path=path)
+    called = call_with(KeyKind.NONE, link, tried, operation_id="getPortalLink")
+    assert verdicts(check, called) == expected
 
 
 def test_without_the_right_answer_or_a_refusal_nothing_is_said() -> None:

@@ -11,6 +11,7 @@ from hookproof.conformance.checks.deliveries.security.oauth2 import (
     a_redirect_of_the_token_url_is_not_followed,
     a_token_is_not_used_beyond_its_lifetime,
     a_token_is_used_for_no_other_client_scope_or_audience,
+    a_token_is_used_for_no_other_token_url,
     a_token_request_carries_what_was_given,
     a_valid_token_is_used_again,
     the_mapped_token_type_is_read,
@@ -236,14 +237,15 @@ def test_too_few_tokens_show_nothing_about_their_use(letters: str) -> None:
 
 
 def sharing(*carried: tuple[str, str], requests: tuple[str, ...]) -> SharedTokenUrl:
-    """Four endpoints that share a token URL; `carried` says which delivered with which token, and
-    `requests` the forms of the requests for tokens, in order.
+    """Five endpoints, of which four share a token URL; `carried` says which delivered with which
+    token, and `requests` the forms of the requests for tokens, in order.
     """
     members = {
         "authorized": {"client_id": "me", "scope": "a", "audience": "x"},
         "another client": {"client_id": "you", "scope": "b", "audience": "z"},
         "another scope": {"client_id": "me", "scope": "c", "audience": "x"},
         "another audience": {"client_id": "me", "scope": "a", "audience": "y"},
+        "another token server": {"client_id": "me", "scope": "a", "audience": "x"},
     }
     where = {
         name: replace(authorized(**own), name=name, token=name) for name, own in members.items()
@@ -299,6 +301,13 @@ def test_a_token_for_another_audience_fails() -> None:
     assert passed == {"2.5-25": PASS, "2.5-26": PASS}
     shared = sharing(("another audience", "issued-first"), requests=(first,))
     assert verdicts(CHECK_OF_SHARING, shared) == {"2.5-25": PASS, "2.5-26": FAIL}
+
+
+def test_a_token_of_another_token_url_fails() -> None:
+    check = a_token_is_used_for_no_other_token_url
+    for token, expected in (("issued-first", {"2.5-3": FAIL}), ("issued-elsewhere", {})):
+        shared = sharing(("another token server", token), requests=(FIRST,))
+        assert verdicts(check, shared) == expected
 
 
 def test_a_service_that_sends_no_scope_is_not_judged_by_it() -> None:
