@@ -243,6 +243,27 @@ def _run_mutants(
                 )
                 orders[subject] = plan.order_mutant(dialect, fault)
         outcomes += pool.run_all(orders)
+        if plan.generated and not plan.settings.full:
+            _run_survivors_again(plan, dialect, pool)
+
+
+def _run_survivors_again(plan: CampaignPlan, dialect: NamedDialect, pool: WorkerPool) -> None:
+    """Try what has survived with every experiment: what operators make may show anywhere."""
+    survived = {
+        outcome.fault.name: outcome
+        for outcome in pool.outcomes
+        if isinstance(outcome, FaultOutcome) and outcome.dialect == dialect.name
+        # A run that shows a flaw of the suites stays as it is.
+        if outcome.undetected and not (outcome.false_positives or outcome.result.problems)
+    }
+    orders = {
+        replace(outcome, result=NOT_RUN): plan.order(
+            dialect, outcome.fault.deviations, plan.experiment_names
+        )
+        for outcome in survived.values()
+    }
+    for outcome in pool.run_all(orders):
+        pool.outcomes.remove(survived[outcome.fault.name])
 
 
 def _run_variants(plan: CampaignPlan, pool: WorkerPool) -> None:

@@ -23,8 +23,7 @@ class Alteration:
     """What an operator does at one place under a dialect.
 
     `part` makes the class that takes the place of a collaborator. `equivalent` says why nobody can
-    tell the server from the clean one; it is empty if somebody can. Without `violates` no
-    requirement says that it is wrong.
+    tell the server from the clean one, or why the document allows it; it is empty for a fault.
     """
 
     part: Callable[[], type]

@@ -4,6 +4,7 @@ An operator that changes none of the values that a field can hold makes a server
 from the clean one: an equivalent mutant.
 """
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -82,7 +83,7 @@ _PASSWORDS: Final = {"password": _ASCII, "client_secret": _UNENCODED}
 _EVENT_HEADERS: Final = ("headers", "custom_headers")
 # The members of a source that the server sets, whatever its fixture says.
 _SET_BY_SERVER: Final = frozenset(
-    {"uid", "project_id", "url", "mask_id", "is_disabled", "created_at", "updated_at"}
+    {"uid", "project_id", "url", "mask_id", "created_at", "updated_at"}
 )
 _BYTES: Final = (0, 10, 32, 125, 255)
 _NUMBERS: Final = (0, 7, 3599)
@@ -141,6 +142,8 @@ def telling_texts(place: Place, dialect: Dialect) -> tuple[str, ...]:
 def _free_texts(place: Place) -> tuple[str, ...]:
     if place.kind is not PlaceKind.SHOWN and place.path[-1] in _PASSWORDS:
         return _PASSWORDS[place.path[-1]]
+    if place.path == ("raw",) and place.operation == "createBroadcastEvent":
+        return (json.dumps(_FREE, ensure_ascii=False),)
     return _EMAIL if place.path[-1] == "support_email" else _FREE
 
 
@@ -207,6 +210,8 @@ def _changes_member(
     holder: Any = source
     for step in path[:-1]:
         holder = holder.get(step) if isinstance(holder, Mapping) else None
+    if path == ("is_disabled",):
+        holder = {"is_disabled": False}  # the server has no way to disable a source
     if not isinstance(holder, Mapping):
         return False
     none = blank_for(dialect, "") if len(path) == 1 else ABSENT

@@ -3,7 +3,7 @@
 from fnmatch import fnmatchcase
 from typing import Final
 
-from hookproof.mockserver.faults.operators.place import Place, PlaceKind
+from hookproof.mockserver.faults.operators.place import Place, PlaceKind, ValueKind
 
 _LINKS: Final = "listPortalLinks getPortalLink updatePortalLink"
 # What is shown in place of a value by these is no value.
@@ -32,11 +32,15 @@ _FREE: Final = (
 )
 
 
+def _is_array(place: Place) -> bool:
+    return place.field is not None and place.field.value is ValueKind.ARRAY
+
+
 def why_allowed(operator: str, place: Place) -> str:
     """Why the document allows what this operator does; empty if nobody has said why."""
     if place.kind is not PlaceKind.SHOWN:
         return ""
-    if operator in _LOSING:
+    if operator in _LOSING or (operator == "zero_instead" and _is_array(place)):
         return _NO_VALUE
     path = ".".join(place.path)
     return next(

@@ -1,9 +1,11 @@
 """Canned mutant runs for the worker pool, without a server."""
 
 import threading
+from dataclasses import replace
 
+from hookproof.conformance.model.experiment_registry import all_experiments
 from hookproof.conformance.model.profile import Profile
-from hookproof.conformance.mutants.mutant_run import MutantRunOrder, MutantRunResult
+from hookproof.conformance.mutants.mutant_run import Detection, MutantRunOrder, MutantRunResult
 from hookproof.conformance.mutants.results import NOT_RUN, VariantOutcome
 
 
@@ -24,6 +26,21 @@ def ends_at_once(order: MutantRunOrder) -> MutantRunResult:
     return MutantRunResult(
         detections=(), exercised=frozenset({order.dialect}), problems=(), duration_s=0.0
     )
+
+
+def detects_with_every_experiment(order: MutantRunOrder) -> MutantRunResult:
+    """A run in which 4.2-5 is found violated by experiments that nobody would think of."""
+    found = Detection(
+        check="an_endpoint_is_fetched_as_it_was_created",
+        requirement="4.2-5",
+        message="",
+        expected="",
+        actual="",
+        experiment="an_experiment",
+    )
+    everything = {item.name for item in all_experiments() if item.profile <= order.profile}
+    is_whole = set(order.experiments) == everything
+    return replace(NOT_RUN, detections=(found,) if is_whole else ())
 
 
 def never_ends(order: MutantRunOrder) -> MutantRunResult:

@@ -1,18 +1,21 @@
 """Campaigns with generated faults: samples, compounds, and what their outcomes say."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hookproof.conformance.mutants.campaign import CampaignSettings
+from hookproof.conformance.mutants.campaign import CampaignSettings, run_campaign
 from hookproof.conformance.mutants.catalogue import ListedFault
 from hookproof.conformance.mutants.generated import GeneratedOrder, plan_generated
 from hookproof.conformance.mutants.mutant_run import Detection
 from hookproof.conformance.mutants.reports.text import render_summary
 from hookproof.conformance.mutants.results import NOT_RUN, Campaign, FaultOutcome
+from hookproof.conformance.mutants.worker_pool import WorkerPool
 from tests.conformance.command import CommandResult, run_command
+from tests.conformance.mutants.canned_mutant_runs import detects_with_every_experiment
 
 SETTINGS = CampaignSettings(dialects=("reference",), seed=3, jobs=1)
 FIRST = "text_cut@createEndpoint.stored.name:length=64"
@@ -80,6 +83,17 @@ def test_a_wrong_list_of_what_a_fault_violates_shows_in_the_campaign() -> None:
     wrong = campaign(replace(right, violates=("2.2-1",)), "4.2-5")
     assert [name for name, _ in wrong.survivors()] == [FIRST]
     assert [found.requirement for _, _, found in wrong.false_positives()] == ["4.2-5"]
+
+
+def test_what_survives_is_tried_with_every_experiment(monkeypatch: pytest.MonkeyPatch) -> None:
+    canned = partial(WorkerPool, run=detects_with_every_experiment)
+    monkeypatch.setattr("hookproof.conformance.mutants.campaign.WorkerPool", canned)
+    plan = plan_generated(SETTINGS, GeneratedOrder(names=(FIRST,)))
+    told: list[str] = []
+    done = run_campaign(plan, lambda outcome: told.append(outcome.dialect))
+    assert [sorted(outcome.result.detected) for outcome in done.outcomes] == [["4.2-5"]]
+    assert len(told) == 3  # the clean server, and the fault twice
+    assert done.flawless
 
 
 @pytest.mark.parametrize(

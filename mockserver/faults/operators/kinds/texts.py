@@ -91,6 +91,8 @@ def _absent_as_empty(place: Place, _parameters: Parameters, dialect: Dialect) ->
     is_set = place.path[0] in STORED_FIELDS.get(place.operation, ())
     if len(place.path) == 1 and place.operation in _CREATIONS and is_set:
         violates.add("2.9-3")
+    if place.kind is PlaceKind.SHOWN and not in_record:
+        violates.add("2.9-3")
     if place.kind is not PlaceKind.SHOWN and place.operation == "updatePortalLink":
         violates.add("4.6-15")
     if place.kind is PlaceKind.SHOWN and place.path[-1].endswith("_at"):
@@ -106,7 +108,12 @@ def _why_empty_is_absent(place: Place, dialect: Dialect) -> str:
     """Why an empty text in place of none cannot be told here; empty if it can."""
     field = place.field
     assert field is not None
-    is_always_there = field.required or place.path[-1] in _ALWAYS or _is_required(place, dialect)
+    is_always_there = (
+        field.required
+        or place.path[-1] in _ALWAYS
+        or _is_required(place, dialect)
+        or (place.operation == "createEndpoint" and place.path == ("secrets", "value"))
+    )
     is_owner_of_record = place.path[-2:] == ("endpoints_metadata", "owner_id")
     is_taken_alike = place.kind is not PlaceKind.SHOWN and place.path[0] in _EMPTY_IS_NONE
     reasons = (

@@ -46,6 +46,7 @@ from hookproof.mockserver.faults.support.altered_responses import (
 from hookproof.spec.dialect.model import Dialect
 
 GROUP: Final = "values"
+_RATE: Final = {"rate_limit", "rate_limit_duration"}
 # What no delivery can do without: the store of the reference server has it for every endpoint.
 _NEEDED: Final = frozenset(
     {"url", "content_type", "advanced_signatures", "http_timeout", "rate_limit_duration"}
@@ -167,6 +168,8 @@ def _swapped(place: Place, _parameters: Parameters, dialect: Dialect) -> Alterat
     }
     if place.kind is PlaceKind.TAKEN and place.operation == UPDATE_PORTAL_LINK:
         violates.add("4.6-15")  # what is sent for one of them leaves the other one out
+    if set(names) == _RATE and place.kind is not PlaceKind.SHOWN:
+        violates |= {"8-3", "8-6"}  # the limit of the endpoint is slower, or is none
     masked = {".".join(at.path) for at in (place, other)} & {*dialect.representation.masked}
     if len(masked) == 1:  # a masked value stands where values are shown
         violates.add("2.5-13")
