@@ -1,5 +1,6 @@
 """Section 5: who may call the API."""
 
+import re
 from collections.abc import Iterator
 from typing import Final
 from urllib.parse import unquote
@@ -62,8 +63,8 @@ WITHOUT_HEADER: Final = {
     KeyKind.IN_BODY: "an Authorization header, with the key in the body",
 }
 
-# In characters.
-TELLING_LENGTH: Final = 8
+# Of at least eight characters, and not a mere word.
+IS_TELLING: Final = re.compile(r"(?=.*[\d/]).{8}")
 
 # Kinds of keys that give access to nothing, and the requirement that says so.
 REFUSED_KEYS: Final = {
@@ -235,12 +236,14 @@ def a_refusal_shows_nothing_of_what_it_refuses(
 
 
 def _texts_of_resources(exchange: Exchange) -> list[str]:
-    """Texts that stand for one resource alone; a short one might stand there by chance."""
+    """Texts that stand for one resource alone; a short one, or a mere word, might stand there by
+    chance.
+    """
     texts = [
         text
         for part in resources(exchange)
         for text in (part.text("uid"), _own_url(part))
-        if text is not None and len(text) >= TELLING_LENGTH
+        if text is not None and IS_TELLING.match(text)
     ]
     return list(dict.fromkeys(texts))
 

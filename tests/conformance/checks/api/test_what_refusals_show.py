@@ -47,9 +47,10 @@ def test_another_endpoints_url_is_nothing_of_the_resource() -> None:
     assert verdicts(check, fetched_without_key("https://two.invalid/hook")) == PASS
 
 
-def test_texts_that_may_stand_there_by_chance_prove_nothing() -> None:
-    shown = fetched({"uid": "7", "url": "/hook", "secrets": []})
-    assert verdicts(check, fetched_without_key("7 /hook", shown)) == {}
+@pytest.mark.parametrize("uid", ["7", "customer"])
+def test_texts_that_may_stand_there_by_chance_prove_nothing(uid: str) -> None:
+    shown = fetched({"uid": uid, "url": "/hook", "secrets": []})
+    assert verdicts(check, fetched_without_key(f"{uid} /hook", shown)) == {}
 
 
 def test_a_list_is_not_for_every_key() -> None:
