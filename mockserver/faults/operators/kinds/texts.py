@@ -18,6 +18,7 @@ from hookproof.mockserver.faults.operators.place import Place, PlaceKind, ValueK
 from hookproof.mockserver.faults.operators.places import STORED_FIELDS
 from hookproof.spec.dialect.groups.requests import REQUIRES
 from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.vocabulary import EventApplication, EventRaw, EventSource
 
 GROUP: Final = "texts"
 _LENGTHS: Final = ("64", "128", "255", "256", "1000")
@@ -89,13 +90,13 @@ def _absent_as_empty(place: Place, _parameters: Parameters, dialect: Dialect) ->
     in_record = any(step.endswith("_metadata") for step in place.path[:-1])
     violates = set() if in_record else {*defect.violates}
     is_set = place.path[0] in STORED_FIELDS.get(place.operation, ())
-    if len(place.path) == 1 and place.operation in _CREATIONS and is_set:
-        violates.add("2.9-3")
-    if place.kind is PlaceKind.SHOWN and not in_record:
+    # The answer to a creation shows what was not sent: there an empty text was given by nobody.
+    is_shown = place.kind is PlaceKind.SHOWN
+    if len(place.path) == 1 and place.operation in _CREATIONS and (is_set or is_shown):
         violates.add("2.9-3")
     if place.kind is not PlaceKind.SHOWN and place.operation == "updatePortalLink":
         violates.add("4.6-15")
-    if place.kind is PlaceKind.SHOWN and place.path[-1].endswith("_at"):
+    if is_shown and place.path[-1].endswith("_at"):
         violates.add("2.9-2")
     return Alteration(
         part=defect.part,
@@ -108,9 +109,15 @@ def _why_empty_is_absent(place: Place, dialect: Dialect) -> str:
     """Why an empty text in place of none cannot be told here; empty if it can."""
     field = place.field
     assert field is not None
+    shown = dialect.representation
     is_always_there = (
         field.required
         or place.path[-1] in _ALWAYS
+        or (place.path == ("raw",) and not shown.event_raw.prefers(EventRaw.NONE))
+        or (
+            place.path == ("app_id",) and not shown.event_application.prefers(EventApplication.NONE)
+        )
+        or (place.path == ("source_id",) and not shown.event_source.prefers(EventSource.NONE))
         or _is_required(place, dialect)
         or (place.operation == "createEndpoint" and place.path == ("secrets", "value"))
     )
