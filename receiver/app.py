@@ -1,11 +1,13 @@
 """The composition root: assembles all listeners and runs them."""
 
 import asyncio
+import socket
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
 from ssl import SSLContext
@@ -28,6 +30,7 @@ from hookproof.receiver.dashboard.routes import Dashboard
 from hookproof.receiver.dashboard.session_deliveries import SessionDeliveries
 from hookproof.receiver.http.address import Address, listener_names
 from hookproof.receiver.http.authority import Authority
+from hookproof.receiver.http.closed_ports import ClosedPorts
 from hookproof.receiver.http.handshakes import FaultyListener, Handshakes
 from hookproof.receiver.http.request_handler import RequestHandler
 from hookproof.receiver.http.server import STOP_WITHIN_S, listen
@@ -128,13 +131,14 @@ async def run_receiver(settings: ReceiverConfiguration) -> AsyncIterator[Running
             stack, handler, settings.bind, context, handshakes if settings.tls else None
         )
         faults = await _tls_faults(stack, settings, handler, authority) if authority else {}
+        closed = _closed_ports(stack, settings, handler, context) if settings.tls_faults else None
         mail = await _listen_for_mail(stack, settings, sessions)
         stack.callback(sessions.abort_all)
         own_url = bound.url("https" if settings.tls else "http")
         url = settings.public_url or own_url
         _configure_tokens(settings.tokens, sessions, url)
         application = _control_application(
-            settings, sessions, authority, ca, feed, url, faults, handshakes, mail, lateness
+            settings, sessions, authority, ca, feed, url, faults, closed, handshakes, mail, lateness
         )
         control = await _serve_control(stack, application, settings.control)
         yield RunningReceiver(
@@ -155,6 +159,7 @@ def _control_application(
     feed: ChangeFeed,
     url: str,
     tls_faults: Mapping[str, FaultyListener],
+    closed_ports: ClosedPorts | None,
     handshakes: Handshakes,
     mail: MailSink | None,
     lateness: LatenessMeter,
@@ -165,6 +170,8 @@ def _control_application(
         authority=authority,
         url=url,
         tls_faults=tls_faults,
+        closed_ports=closed_ports,
+        port_url=partial(_url_of_port, settings),
         handshakes=handshakes,
         mail=mail,
         new_token=lambda: token_hex(8),
@@ -252,10 +259,31 @@ async def _tls_faults(
         for name, context in contexts.items():
             handshakes = Handshakes()
             bound = await _listen(stack, handler, any_port, context, handshakes)
-            reached = replace(bound, host=_public_host(settings) or bound.host)
-            listener = FaultyListener(url=reached.url("https"), handshakes=handshakes)
+            url = _url_of_port(settings, bound.port)
+            listener = FaultyListener(url=url, handshakes=handshakes)
             listeners[f"{name}{suffix}"] = listener
     return listeners
+
+
+def _closed_ports(
+    stack: AsyncExitStack,
+    settings: ReceiverConfiguration,
+    handler: RequestHandler,
+    context: SSLContext | None,
+) -> ClosedPorts:
+    async def start_listening(reserved: socket.socket) -> None:
+        listening = listen(handler, reserved, context, clock=Clock(), body_within_s=BODY_WITHIN_S)
+        await stack.enter_async_context(listening)
+
+    ports = ClosedPorts(settings.bind.host, start_listening)
+    stack.callback(ports.close)
+    return ports
+
+
+def _url_of_port(settings: ReceiverConfiguration, port: int) -> str:
+    """The base URL of a port other than the receiver's own, at the host of the public URL."""
+    host = _public_host(settings) or settings.bind.host
+    return Address(host=host, port=port).url("https" if settings.tls else "http")
 
 
 async def _listen(

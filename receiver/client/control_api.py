@@ -59,6 +59,14 @@ class IssuedCertificate:
     client_key: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReservedPort:
+    """A port of the receiver that is closed until it is opened, and its base URL."""
+
+    port: int
+    url: str
+
+
 class ReceiverClient:
     """Talks to one receiver, or to one session of it; an async context manager.
 
@@ -181,6 +189,13 @@ class ReceiverClient:
         """How many handshakes senders began with each listener with wrong TLS, by fault."""
         counted = (await self._call("GET", "/tls-faults"))["handshakes"]
         return {fault: handshakes["begun"] for fault, handshakes in counted.items()}
+
+    async def reserve_port(self) -> ReservedPort:
+        """A port at which nobody listens until `open_port`; needs --tls-faults."""
+        return ReservedPort(**await self._call("POST", "/closed-ports"))
+
+    async def open_port(self, port: int) -> None:
+        await self._call("POST", f"/closed-ports/{port}/open")
 
     async def tls_handshakes(self) -> TlsHandshakes:
         """The handshakes with the receiver's own listener, of all sessions."""

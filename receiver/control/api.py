@@ -16,6 +16,7 @@ from hookproof.process.lateness import LatenessMeter
 from hookproof.receiver.control.json_exchange import errors_as_json, json_response, read_body
 from hookproof.receiver.control.session_api import SessionApi
 from hookproof.receiver.http.authority import Authority
+from hookproof.receiver.http.closed_ports import ClosedPorts, TooManyPorts, UnknownPort
 from hookproof.receiver.http.handshakes import FaultyListener, Handshakes
 from hookproof.receiver.mail.sink import MailSink
 from hookproof.receiver.session import Sessions, TooManySessions
@@ -33,8 +34,9 @@ class CertificateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unkno
 class ControlApi:
     """The routes of the control API.
 
-    `url` is the listener's public base URL, `tls_faults` are the listeners with wrong TLS, and
-    `authority` is None without TLS. `mail` is the mail server, if there is one,
+    `url` is the listener's public base URL, `port_url` returns that of another port. `tls_faults`
+    are the listeners with wrong TLS, `closed_ports` is None without them, and `authority` is None
+    without TLS. `mail` is the mail server, if there is one,
     and `lateness` that of the loop of all listeners.
     """
 
@@ -42,6 +44,8 @@ class ControlApi:
     authority: Authority | None
     url: str
     tls_faults: Mapping[str, FaultyListener]
+    closed_ports: ClosedPorts | None
+    port_url: Callable[[int], str]
     handshakes: Handshakes
     mail: MailSink | None
     new_token: Callable[[], str]
@@ -53,6 +57,8 @@ class ControlApi:
             [
                 web.get("/health", self.health),
                 web.get("/tls-faults", self.show_tls_faults),
+                web.post("/closed-ports", self.reserve_port),
+                web.post("/closed-ports/{port:[0-9]{1,5}}/open", self.open_port),
                 web.get("/tls-handshakes", self.show_handshakes),
                 web.get("/mail", self.show_mail),
                 web.post("/client-certificates", self.issue_client_certificate),
@@ -87,6 +93,30 @@ class ControlApi:
                 },
             }
         )
+
+    async def reserve_port(self, request: web.Request) -> web.Response:
+        """Reserve a port at which nobody listens; its base URL."""
+        if self.closed_ports is None:
+            raise web.HTTPConflict(text="the receiver has one port; start it with --tls-faults")
+        try:
+            port = self.closed_ports.reserve()
+        except TooManyPorts as full:
+            raise web.HTTPServiceUnavailable(text=str(full)) from None
+        except OSError as error:
+            text = f"no port can be reserved: {error.strerror or error}"
+            raise web.HTTPServiceUnavailable(text=text) from None
+        return json_response({"port": port, "url": self.port_url(port)}, HTTPStatus.CREATED)
+
+    async def open_port(self, request: web.Request) -> web.Response:
+        """Accept deliveries at a reserved port from now on."""
+        port = int(request.match_info["port"])
+        if self.closed_ports is None:
+            raise web.HTTPNotFound(text=f"the port {port} is not reserved")
+        try:
+            await self.closed_ports.open(port)
+        except UnknownPort as unknown:
+            raise web.HTTPNotFound(text=str(unknown)) from None
+        return web.Response(status=HTTPStatus.NO_CONTENT)
 
     async def show_handshakes(self, request: web.Request) -> web.Response:
         """How many TLS handshakes began and were completed, and how long ago the first began."""

@@ -1,8 +1,10 @@
 """Listens for senders, and closes all their connections when it stops."""
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from ssl import SSLContext
 from typing import Final
 
@@ -18,14 +20,15 @@ STOP_WITHIN_S: Final = 1.0
 @asynccontextmanager
 async def listen(
     handler: ConnectionHandler,
-    wanted: Address,
+    wanted: Address | socket.socket,
     context: SSLContext | None,
     *,
     clock: Clock,
     body_within_s: float,
     handshakes: Handshakes | None = None,
 ) -> AsyncIterator[Address]:
-    """Accept requests within the block; yields the address with the actual port.
+    """Accept requests within the block, at an address or a bound socket; yields the address with
+    the actual port.
 
     TLS handshakes are counted in `handshakes`, without TLS every connection as one that was begun.
     Raises OSError or ValueError if the address cannot be used. At the end of the block connections
@@ -41,15 +44,16 @@ async def listen(
             handshakes.begun += 1
         return SenderConnection(handler, clock, body_within_s, connections, counts)
 
-    server = await asyncio.get_running_loop().create_server(
-        accept,
-        wanted.host,
-        wanted.port,
-        ssl=context,
-        backlog=BACKLOG,
+    create_server = partial(
+        asyncio.get_running_loop().create_server, accept, ssl=context, backlog=BACKLOG
     )
+    if isinstance(wanted, Address):
+        server = await create_server(wanted.host, wanted.port)
+    else:
+        server = await create_server(sock=wanted)
     try:
-        yield Address(host=wanted.host, port=server.sockets[0].getsockname()[1])
+        host, port, *_ = server.sockets[0].getsockname()
+        yield Address(host=wanted.host if isinstance(wanted, Address) else host, port=port)
     finally:
         server.close()
         await _end(connections)

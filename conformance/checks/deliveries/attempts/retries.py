@@ -19,6 +19,13 @@ from hookproof.conformance.model.retry_schedule import may_be_due, wait_before
 from hookproof.conformance.model.tolerances import EARLY_S, LATE_S, require_punctual, widened
 from hookproof.conformance.observations.deliveries import Attempts
 from hookproof.conformance.observations.delivery.attempts.later_attempts import LaterAttempts
+from hookproof.conformance.observations.delivery.attempts.refused_connections import (
+    BESIDE,
+    CLOSED,
+    EVENT,
+    OPENED,
+    RefusedConnection,
+)
 from hookproof.conformance.observations.delivery.attempts.retries import (
     AttemptedDelivery,
     RetriedDeliveries,
@@ -47,14 +54,18 @@ def a_failed_attempt_is_followed_by_another(
 
 @check("1-17")
 def an_attempt_without_answer_is_followed_by_another(
-    retried: RetriedDeliveries | AnsweredStatuses | WithoutTls, context: CheckContext
+    retried: RetriedDeliveries | AnsweredStatuses | WithoutTls | RefusedConnection,
+    context: CheckContext,
 ) -> Iterator[Judgement]:
-    """After no answer in time, none at all, or a TLS handshake that failed."""
+    """After no answer in time or none at all, a TLS handshake that failed, a refused connection."""
     if isinstance(retried, AnsweredStatuses):
         yield from further_after_failure("1-17", retried, context)
         return
     if isinstance(retried, WithoutTls):
         yield from further_after_failed_handshake(retried)
+        return
+    if isinstance(retried, RefusedConnection):
+        yield from further_after_refused_connection(retried, context)
         return
     for attempted in retried.attempted_without_answer(context.dialect):
         if len(attempted.attempts) > 1 or not attempted.named_only:
@@ -74,6 +85,34 @@ def further_after_failed_handshake(observed: WithoutTls) -> Iterator[Judgement]:
             actual=f"{observed.tries} connections",
             exchanges=[observed.exchange(NO_TLS)],
         )
+
+
+def further_after_refused_connection(
+    observed: RefusedConnection, context: CheckContext
+) -> Iterator[Judgement]:
+    """An endpoint that gets the later event could be reached, and was not disabled meanwhile.
+
+    What came as soon as the port was open may be a first attempt.
+    """
+    beside, further, opened = (
+        observed.arrived(destination, event, context.dialect)
+        for destination, event in ((BESIDE, EVENT), (CLOSED, EVENT), (CLOSED, OPENED))
+    )
+    if not beside or not opened:
+        return
+    if not further:
+        require_punctual(observed.late_s)
+    elif further[0].arrived_monotonic - beside[0].arrived_monotonic < observed.again_s / 2:
+        return
+    yield judged(
+        bool(further),
+        "1-17",
+        "A delivery whose connection was refused was not attempted again",
+        expected="another attempt",
+        actual="none, though the endpoint got a later event",
+        exchanges=[observed.exchange(CLOSED), observed.exchange(EVENT)],
+        deliveries=[*beside, *further[:1], *opened],
+    )
 
 
 @check("1-15")

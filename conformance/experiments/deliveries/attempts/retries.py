@@ -8,6 +8,9 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.conformance.experiments.deliveries.attempts.refused_connections import (
+    refused_connection,
+)
 from hookproof.conformance.experiments.deliveries.attempts.statuses import every_status
 from hookproof.conformance.experiments.deliveries.retry_waiting import MARGIN_S, waits
 from hookproof.conformance.experiments.scenario import Scenario
@@ -16,6 +19,9 @@ from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.tolerances import LATE_S
+from hookproof.conformance.observations.delivery.attempts.refused_connections import (
+    RefusedConnection,
+)
 from hookproof.conformance.observations.delivery.attempts.retries import (
     ACCEPTS_WITHOUT_CONTENT,
     ANSWERS_AT_ONCE,
@@ -48,7 +54,11 @@ ATTEMPTS: Final = {FAILS_ONCE: 2, REFUSES_ONCE: 2, FAILS_TWICE: 3, NO_ANSWER_ONC
 SHORT_TIMEOUT_S: Final = 1
 
 
-@experiment("retries", observes=(RetriedDeliveries, AnsweredStatuses), sharing=Sharing.CONFIRMED)
+@experiment(
+    "retries",
+    observes=(RetriedDeliveries, AnsweredStatuses, RefusedConnection),
+    sharing=Sharing.CONFIRMED,
+)
 async def retries(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast to endpoints that fail, redirect, ask for patience, or do not answer at first.
 
@@ -56,7 +66,7 @@ async def retries(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """
     scenarios: list[dict[str, ScenarioFunction]] = [{"failures": failures}]
     if context.profile >= Profile.STANDARD:
-        scenarios.append({"every status": every_status})
+        scenarios.append({"every status": every_status, "closed port": refused_connection})
     for one_after_the_other in scenarios:
         async for observation in run_scenarios(context, one_after_the_other):
             yield observation

@@ -8,6 +8,7 @@ from hookproof.mockserver.delivery.http_client.transport import ParsedUrl, Trans
 from hookproof.mockserver.delivery.scheduling.outcomes import Outcomes
 from hookproof.mockserver.delivery.scheduling.retry import RetryRules
 from hookproof.mockserver.delivery.store_port import DeliveryState, Failure
+from hookproof.mockserver.faults.catalogue.deliveries.odd_answers import INTERRUPTED
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.misread_dialect import misread_group
 from hookproof.spec.dialect.groups.deliveries import Retry
@@ -99,6 +100,20 @@ class SilenceIsFinal(Outcomes):
         self, number: int, result: AttemptResult, now: float
     ) -> tuple[DeliveryState, float | None]:
         if result.failure is not None:
+            return DeliveryState.EXHAUSTED, None
+        return super()._verdict(number, result, now)
+
+
+@fault("1-17", seen="a host that is down taken for one that is gone", shows_in=RETRIES)
+class RefusedConnectionIsFinal(Outcomes):
+    """An attempt whose connection is refused is the last one."""
+
+    def _verdict(
+        self, number: int, result: AttemptResult, now: float
+    ) -> tuple[DeliveryState, float | None]:
+        if result.failure is Failure.CONNECTION and not any(
+            words in result.detail for words in INTERRUPTED
+        ):
             return DeliveryState.EXHAUSTED, None
         return super()._verdict(number, result, now)
 

@@ -1,0 +1,64 @@
+"""What a closed port shows of further attempts (1-17)."""
+
+from dataclasses import replace
+
+import pytest
+
+from hookproof.conformance.checks.deliveries.attempts.retries import (
+    an_attempt_without_answer_is_followed_by_another as check,
+)
+from hookproof.conformance.model.evidence import NotExaminedError
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.delivery.attempts.refused_connections import (
+    BESIDE,
+    CLOSED,
+    EVENT,
+    OPENED,
+    RefusedConnection,
+)
+from tests.conformance.canned_deliveries import destination, event, observed, sent
+from tests.conformance.canned_evidence import NOW, verdicts
+
+PASS, FAIL = {"1-17": Verdict.PASS}, {"1-17": Verdict.FAIL}
+ALL = ((BESIDE, EVENT, 0.0), (CLOSED, OPENED, 0.6), (CLOSED, EVENT, 1.1))
+
+
+def closed_at_first(*arrived: tuple[str, str, float], late_s: float = 0.0) -> RefusedConnection:
+    """What arrived where, each with its event and the seconds since the first."""
+    where = {name: destination(name) for name in (BESIDE, CLOSED)}
+    events = {name: event(name) for name in (EVENT, OPENED)}
+    observation = observed(
+        RefusedConnection,
+        where.values(),
+        *(
+            replace(sent(events[name], where[place]), arrived_monotonic=NOW + after_s)
+            for place, name, after_s in arrived
+        ),
+        events=events.values(),
+        again_s=1.0,
+    )
+    return replace(observation, late_s=late_s)
+
+
+def test_a_second_attempt_passes() -> None:
+    assert verdicts(check, closed_at_first(*ALL)) == PASS
+
+
+def test_a_delivery_that_is_given_up_fails() -> None:
+    assert verdicts(check, closed_at_first(*ALL[:2])) == FAIL
+
+
+def test_what_comes_as_soon_as_the_port_is_open_may_be_a_first_attempt() -> None:
+    early = closed_at_first(*ALL[:2], (CLOSED, EVENT, 0.4))
+    assert verdicts(check, early) == {}
+
+
+@pytest.mark.parametrize("missing", [0, 1])
+def test_an_endpoint_that_nothing_reaches_proves_nothing(missing: int) -> None:
+    arrived = [each for number, each in enumerate(ALL[:2]) if number != missing]
+    assert verdicts(check, closed_at_first(*arrived)) == {}
+
+
+def test_a_machine_that_is_late_accuses_nobody() -> None:
+    with pytest.raises(NotExaminedError):
+        verdicts(check, closed_at_first(*ALL[:2], late_s=60.0))
