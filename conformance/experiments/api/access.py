@@ -21,6 +21,7 @@ from hookproof.conformance.experiments.support.valid_requests import (
     ValidRequests,
     hold_portal_links_for,
     prepare_valid_requests,
+    unlike,
 )
 from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import experiment
@@ -49,7 +50,8 @@ OTHER_SCHEMES: Final = ("Basic ", "Token ", "Bearer ")
 class Attempt:
     """One way to send a request without being allowed to.
 
-    `headers` and `query` are sent besides what `key` stands for, `fields` in the body.
+    `headers` and `query` are sent besides what `key` stands for, `fields` in the body. With
+    `unknown` the path names a resource that there is not: who may not ask is not told that.
     """
 
     kind: KeyKind
@@ -58,6 +60,7 @@ class Attempt:
     query: Mapping[str, str] = field(default_factory=dict)
     fields: Mapping[str, str] = field(default_factory=dict)
     project: Project | None = None
+    unknown: bool = False
 
     @classmethod
     def with_authorization(cls, kind: KeyKind, value: str) -> "Attempt":
@@ -95,6 +98,8 @@ def _attempts(context: ExperimentContext, credentials: dict[str, str]) -> Iterat
     own, key_format = context.projects[0], context.dialect.authentication.key_format
     for key in (Key.NONE, Key.EMPTY, Key.WRONG, Key.TRUNCATED):
         yield Attempt(kind=KeyKind(key.value), key=key)
+    for key in (Key.NONE, Key.WRONG):
+        yield Attempt(kind=KeyKind(key.value), key=key, unknown=True)
     for other in (own.api_key.swapcase(), f"{own.api_key}x"):
         # The same UUID may be written in capitals.
         if other != own.api_key and not HEXADECIMAL.fullmatch(own.api_key):
@@ -167,7 +172,8 @@ async def _try_every_key(
         return [
             await _try_key(context, requests, operation_id, attempt, authorized)
             for attempt in attempts
-            if not attempt.fields or requests.body(operation_id) is not None
+            if (not attempt.fields or requests.body(operation_id) is not None)
+            and (not attempt.unknown or requests.path(operation_id))
         ]
 
 
@@ -193,14 +199,15 @@ async def _try_key(
     attempt: Attempt,
     authorized: Exchange,
 ) -> Evidence:
-    trial = context.trial(f"{operation_id}, key: {attempt.kind}")
+    unknown = ", an unknown resource" if attempt.unknown else ""
+    trial = context.trial(f"{operation_id}, key: {attempt.kind}{unknown}")
     trial.exchanges.append(authorized)
     await _fetch_subject(trial, requests, operation_id, "before")
-    body = requests.body(operation_id)
+    body, path = requests.body(operation_id), requests.path(operation_id)
     await trial.call(
         operation_id,
         role="refused",
-        path=requests.path(operation_id),
+        path={name: unlike(uid) for name, uid in path.items()} if attempt.unknown else path,
         query=attempt.query,
         body=body if body is None else {**body, **attempt.fields},
         headers=attempt.headers,

@@ -17,6 +17,7 @@ from hookproof.conformance.experiments.support.valid_requests import (
     ValidRequests,
     hold_portal_links_for,
     prepare_valid_requests,
+    unlike,
 )
 from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import experiment
@@ -352,7 +353,7 @@ def _unknown_identifiers(requests: ValidRequests) -> Iterator[PlannedRequest]:
                 about="unknown identifier",
                 observes=UnknownIdentifier,
                 operation_id=operation_id,
-                path={parameter: _unlike(known)},
+                path={parameter: unlike(known)},
                 body=requests.body(operation_id),
             )
 
@@ -360,7 +361,7 @@ def _unknown_identifiers(requests: ValidRequests) -> Iterator[PlannedRequest]:
 def _unknown_endpoint(requests: ValidRequests) -> Iterator[PlannedRequest]:
     """Section 4.6: such an identifier in the deprecated endpoints of a portal link."""
     if requests.endpoint_id is not None:
-        unknown = _unlike(requests.endpoint_id)
+        unknown = unlike(requests.endpoint_id)
         yield PlannedRequest(
             about="unknown endpoint",
             observes=UnknownEndpointListed,
@@ -368,11 +369,6 @@ def _unknown_endpoint(requests: ValidRequests) -> Iterator[PlannedRequest]:
             field="endpoints",
             body=requests.bodies.portal_link(endpoints=[unknown]),
         )
-
-
-def _unlike(known: str) -> str:
-    """An identifier that differs from a known one in its last character."""
-    return known[:-1] + ("1" if known.endswith("0") else "0")
 
 
 def _other_data(requests: ValidRequests) -> Iterator[PlannedRequest]:

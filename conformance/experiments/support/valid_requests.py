@@ -114,3 +114,8 @@ async def prepare_valid_requests(context: ExperimentContext, trial: Trial) -> Va
         missing={"endpointID": created.reason, "portalLinkID": existing.reason},
         why_unasked=context.why_unasked,
     )
+
+
+def unlike(known: str) -> str:
+    """An identifier that differs from a known one in its last character."""
+    return known[:-1] + ("1" if known.endswith("0") else "0")
