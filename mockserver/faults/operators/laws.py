@@ -29,8 +29,6 @@ _TYPES: Final = "have the documented types"
 _ENDPOINTS: Final = "createEndpoint getEndpoint expireEndpointSecret"
 _LINKS: Final = "listPortalLinks getPortalLink updatePortalLink"
 _ALL: Final = f"{_ENDPOINTS} {_LINKS} listSources createBroadcastEvent"
-# Any field of a resource.
-_ANY: Final = "*"
 # Fields that a creation sets and the answers show; the rest of section 2.3 is the service's.
 _SETTINGS: Final = " ".join(
     f"{name} {name}.*"
@@ -154,6 +152,7 @@ _SHOWN_OTHERWISE: Final = (
     ),
     # A record may leave secrets out.
     (_LINKS, "endpoints_metadata.secrets endpoints_metadata.secrets.value", "2.6-10"),
+    (_ALL, "*metadata.secrets *metadata.secrets.uid", "2.4-2"),
     ("createBroadcastEvent", "is_duplicate_event", "4.8-10 4.8-12"),
     ("createBroadcastEvent", "source_metadata.*", "2.8-12"),
     (_ALL, "created_at updated_at *metadata.created_at *metadata.updated_at", "2.9-12"),
@@ -162,7 +161,7 @@ _SHOWN_OTHERWISE: Final = (
 
 # What deliveries and later answers make of what a request sets.
 _USED: Final = (
-    ("createEndpoint", "url", "1-1 4.8-13"),
+    ("createEndpoint", "url", "1-1 4.8-13 2.3-3"),
     ("createEndpoint", "content_type", "2.3-7 6-12"),
     ("createEndpoint", "owner_id", "2.3-4 2.6-2 2.6-3 2.6-4"),
     ("createEndpoint", "appID", "9-3"),
@@ -176,6 +175,7 @@ _USED: Final = (
     ("createEndpoint", "advanced_signatures", "6-6 6-7 2.4-3"),
     ("createEndpoint", "authentication.api_key authentication.api_key.*", "2.5-9"),
     ("createEndpoint", "authentication.basic_auth authentication.basic_auth.*", "2.5-10"),
+    ("createEndpoint", "authentication.basic_auth authentication.basic_auth.username", "2.5-12"),
     ("createEndpoint", "authentication authentication.type", "2.5-3 2.5-6 2.5-9 2.5-10"),
     # Without a usable request for a token no delivery has one.
     ("createEndpoint", "authentication.oauth2 authentication.oauth2.*", "2.5-3 2.5-6"),
@@ -277,11 +277,9 @@ def _of_rows(rows: Rows, operation: str, path: str) -> tuple[str, ...]:
 
 
 def _find_in_rows(rows: Rows, operation: str, path: str) -> Iterator[str]:
-    in_resource = path.partition(".")[0] not in (ENVELOPE, PAGINATION)
     for operations, patterns, requirements in rows:
         if operation in operations.split() and any(
-            in_resource if pattern == _ANY else fnmatchcase(path, pattern)
-            for pattern in patterns.split()
+            fnmatchcase(path, pattern) for pattern in patterns.split()
         ):
             yield from requirements.split()
 

@@ -218,14 +218,16 @@ def named(creation: Exchange) -> str:
 
 def _have_owners_as_set(link: Exchange, created: Iterable[Exchange], *, same: bool) -> bool:
     """Whether the owners that are shown are those that requests have set: the same for the portal
-    link and these endpoints, or another.
+    link and these endpoints, or another. One that shows no owner has lost it, or never tells it.
     """
     of_link = shown(link).get("owner_id")
+    if not has_value(of_link):
+        return False
     for endpoint in created:
         owner = shown(endpoint).get("owner_id")
         if owner != sent(endpoint).get("owner_id", owner):
             return False
-        if has_value(of_link) and has_value(owner) and (of_link == owner) is not same:
+        if has_value(owner) and (of_link == owner) is not same:
             return False
     return True
 
