@@ -21,6 +21,7 @@ from hookproof.control.same_origin import guard, own_names
 from hookproof.process.lateness import LatenessMeter
 from hookproof.process.private_folder import private_folder
 from hookproof.receiver.clock import Clock
+from hookproof.receiver.closed_ports import ClosedPorts
 from hookproof.receiver.control.api import ControlApi
 from hookproof.receiver.control.json_exchange import refusal
 from hookproof.receiver.dashboard.change_feed import ChangeFeed
@@ -30,7 +31,6 @@ from hookproof.receiver.dashboard.routes import Dashboard
 from hookproof.receiver.dashboard.session_deliveries import SessionDeliveries
 from hookproof.receiver.http.address import Address, listener_names
 from hookproof.receiver.http.authority import Authority
-from hookproof.receiver.http.closed_ports import ClosedPorts
 from hookproof.receiver.http.handshakes import FaultyListener, Handshakes
 from hookproof.receiver.http.request_handler import RequestHandler
 from hookproof.receiver.http.server import STOP_WITHIN_S, listen

@@ -13,10 +13,10 @@ import msgspec
 from aiohttp import web
 
 from hookproof.process.lateness import LatenessMeter
+from hookproof.receiver.closed_ports import ClosedPorts, TooManyPorts, UnknownPort
 from hookproof.receiver.control.json_exchange import errors_as_json, json_response, read_body
 from hookproof.receiver.control.session_api import SessionApi
 from hookproof.receiver.http.authority import Authority
-from hookproof.receiver.http.closed_ports import ClosedPorts, TooManyPorts, UnknownPort
 from hookproof.receiver.http.handshakes import FaultyListener, Handshakes
 from hookproof.receiver.mail.sink import MailSink
 from hookproof.receiver.session import Sessions, TooManySessions

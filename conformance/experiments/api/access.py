@@ -27,6 +27,7 @@ from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.observations.preparation import Preparation
 from hookproof.conformance.observations.requests.keys import (
+    KNOWN,
     BroadcastsWithoutRight,
     CallWithKey,
     CreationsWithoutRight,
@@ -169,8 +170,9 @@ async def _try_every_key(
         ]
     async with hold_portal_links_for(context, operation_id):
         authorized = await _call_with_right_key(context, requests, operation_id)
+        known: dict[KeyKind, Exchange] = {}
         return [
-            await _try_key(context, requests, operation_id, attempt, authorized)
+            await _try_key(context, requests, operation_id, attempt, authorized, known)
             for attempt in attempts
             if (not attempt.fields or requests.body(operation_id) is not None)
             and (not attempt.unknown or requests.path(operation_id))
@@ -198,13 +200,17 @@ async def _try_key(
     operation_id: str,
     attempt: Attempt,
     authorized: Exchange,
+    known: dict[KeyKind, Exchange],
 ) -> Evidence:
+    """Try to call an operation with a key; `known` are the calls for a resource that there is."""
     unknown = ", an unknown resource" if attempt.unknown else ""
     trial = context.trial(f"{operation_id}, key: {attempt.kind}{unknown}")
     trial.exchanges.append(authorized)
     await _fetch_subject(trial, requests, operation_id, "before")
     body, path = requests.body(operation_id), requests.path(operation_id)
-    await trial.call(
+    if attempt.unknown:
+        trial.exchanges.append(replace(known[attempt.kind], role=KNOWN))
+    tried = await trial.call(
         operation_id,
         role="refused",
         path={name: unlike(uid) for name, uid in path.items()} if attempt.unknown else path,
@@ -214,6 +220,7 @@ async def _try_key(
         key=attempt.key,
         project=attempt.project,
     )
+    known.setdefault(attempt.kind, tried)
     await _fetch_subject(trial, requests, operation_id, "after")
     return trial.observe(CallWithKey, kind=attempt.kind, operation_id=operation_id)
 

@@ -18,10 +18,13 @@ from hookproof.conformance.experiments.support.request_bodies import RequestBodi
 from hookproof.conformance.experiments.support.telling_texts import endpoint_texts
 from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.observations.answer import has_value, shown, shown_uid
 from hookproof.conformance.observations.lists.endpoint_records import (
     FETCHED,
+    ONE_OF_MANY,
     SHOWN,
+    ManyInPortalLink,
     Record,
     RecordsInEvent,
     RecordsInPortalLink,
@@ -50,7 +53,14 @@ RECORDED_OF_EVENTS: Final = (
 )
 
 
-@experiment("endpoint_records", observes=(RecordsInPortalLink, RecordsInEvent, Preparation))
+# How many endpoints a portal link is to show: one more than pages of lists usually hold.
+MANY: Final = {Profile.QUICK: 21, Profile.STANDARD: 101, Profile.DEEP: 101}
+
+
+@experiment(
+    "endpoint_records",
+    observes=(RecordsInPortalLink, RecordsInEvent, ManyInPortalLink, Preparation),
+)
 async def endpoint_records(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """An endpoint of a portal link's owner, and one that a broadcast has reached."""
     reached: list[Record] = []
@@ -73,6 +83,7 @@ async def endpoint_records(context: ExperimentContext) -> AsyncIterator[Evidence
             for endpoint in reached:
                 if has_value(endpoint.get("uid")) and has_value(endpoint.get("owner_id")):
                     yield await show_existing(context, existing.links[0], endpoint)
+            yield await show_many(context, existing.links[0])
         yield trial.observe(Preparation)
 
 
@@ -135,6 +146,29 @@ async def show_in_portal_link(
         await give_owner(trial, bodies, link, owner)
     await _show_everywhere(context, trial, link, owner, uids)
     return trial.observe(RecordsInPortalLink)
+
+
+async def show_many(context: ExperimentContext, link: Record) -> Evidence:
+    """Create many endpoints, and see the portal link of their owner."""
+    trial, bodies = context.trial("many endpoints of one owner"), RequestBodies.of(context)
+    if context.shares_project and not bodies.quiet_fields():
+        return trial.not_observed(
+            ManyInPortalLink,
+            "each broadcast of other experiments would reach them all, since disabled endpoints"
+            " receive, too; one project for each experiment helps",
+        )
+    owner = context.word("owner")
+    await asyncio.gather(
+        *(
+            trial.call(
+                "createEndpoint", role=ONE_OF_MANY, body=bodies.quiet_endpoint(owner_id=owner)
+            )
+            for _ in range(MANY[context.profile])
+        )
+    )
+    await give_owner(trial, bodies, link, owner)
+    await _show_everywhere(context, trial, link, owner, [])
+    return trial.observe(ManyInPortalLink, link_uid=str(link["uid"]))
 
 
 async def show_existing(

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from hookproof.conformance.model.evidence import Exchange, Observation
-from hookproof.conformance.observations.answer import resources, shown
+from hookproof.conformance.observations.answer import Kind, resources, shown, shown_uid
 from hookproof.conformance.observations.deliveries import DeliveryObservation
 
 FETCHED = "fetch"
 SHOWN = "shows records"
+ONE_OF_MANY = "one of many"
 
 Record = Mapping[str, Any]
 
@@ -67,6 +68,28 @@ class RecordsInPortalLink(Observation):
     def fetched_and_shown(self) -> Iterator[FetchedAndShown]:
         """The endpoint beside its record in endpoints_metadata."""
         return fetched_and_shown(self, "endpoints_metadata")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ManyInPortalLink(Observation):
+    """The creations of more endpoints of one owner than a page of a list holds, and the portal link
+    of that owner in the answers of all three operations that show one.
+    """
+
+    link_uid: str
+
+    @property
+    def created(self) -> tuple[Exchange, ...]:
+        """The creations that were accepted and show the uid."""
+        creations = self.all_exchanges(ONE_OF_MANY)
+        return tuple(each for each in creations if shown_uid(each) is not None)
+
+    def links(self) -> Iterator[tuple[Exchange, Record]]:
+        """Each answer with the portal link that it shows."""
+        for answer in self.all_exchanges(SHOWN):
+            for part in resources(answer):
+                if part.kind is Kind.PORTAL_LINK and part.text("uid") == self.link_uid:
+                    yield answer, part.fields
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,10 +2,14 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import was_accepted
 from hookproof.conformance.observations.before_and_after import BeforeAndAfter
+
+# The role of a request for a resource that there is, beside one for none.
+KNOWN: Final = "known"
 
 
 class KeyKind(StrEnum):
@@ -51,6 +55,11 @@ class CallWithKey(RequestsWithoutRight):
     def key_matters(self) -> bool:
         """Whether the right key is accepted, so that a refusal is for the key."""
         return self.authorized is not None and was_accepted(self.authorized)
+
+    @property
+    def known(self) -> Exchange | None:
+        """The same request for a resource that there is, if the call is for none."""
+        return self.exchange(KNOWN)
 
     @property
     def call(self) -> Exchange | None:

@@ -43,13 +43,11 @@ _RECORD: Final = f"{_FIELDS} secrets secrets.*"
 # Operations and patterns of fields that these show, and what a wrong value there violates.
 _SHOWN: Final = (
     (_ALL, "project_id endpoint*_metadata.project_id source_metadata.project_id", "1-3"),
-    (f"{_ENDPOINTS} {_LINKS}", "created_at endpoints_metadata.created_at", "2.9-13"),
     # Endpoints: what was sent, what creation showed, and what a roll leaves as it was.
     ("createEndpoint getEndpoint", _SETTINGS, "4.2-5"),
     ("createEndpoint", "owner_id", "9-3"),
     (_ENDPOINTS, _SETTINGS, "4.3-11"),
     (_ENDPOINTS, "url", "2.3-3"),
-    (f"{_LINKS} createBroadcastEvent", "endpoint*_metadata.url", "2.3-3"),
     ("getEndpoint", " ".join(_IDENTIFYING), "2.6-6"),
     ("getEndpoint", _RECORD, "2.6-10 2.8-10"),
     ("createEndpoint", "uid", "2.3-1 4.2-1 4.2-4"),
@@ -95,7 +93,9 @@ _SHOWN: Final = (
     (_LINKS, "endpoints_metadata.uid", "2.6-2 2.6-4 2.6-8"),
     (
         _LINKS,
-        " ".join(f"endpoints_metadata.{name}" for name in f"{_FIELDS} updated_at".split()),
+        " ".join(
+            f"endpoints_metadata.{name}" for name in f"{_FIELDS} updated_at project_id".split()
+        ),
         "2.6-10",
     ),
     (_LINKS, "endpoints_metadata.secrets.uid endpoints_metadata.secrets.*_at", "2.6-10"),
@@ -150,6 +150,10 @@ _SHOWN_OTHERWISE: Final = (
         " ".join(f"endpoint_metadata.{name}" for name in _RECORD.split()),
         "2.8-10",
     ),
+    (f"{_ENDPOINTS} {_LINKS}", "created_at endpoints_metadata.created_at", "2.9-13"),
+    (f"{_LINKS} createBroadcastEvent", "endpoint*_metadata.url", "2.3-3"),
+    ("createBroadcastEvent", "source_metadata.type source_metadata.provider", "2.9-5 2.9-6"),
+    ("createBroadcastEvent", "source_metadata.*.type", "2.9-7 2.9-8 2.9-15"),
     # A record may leave secrets out.
     (_LINKS, "endpoints_metadata.secrets endpoints_metadata.secrets.value", "2.6-10"),
     (_ALL, "*metadata.secrets *metadata.secrets.uid", "2.4-2"),
@@ -168,8 +172,7 @@ _USED: Final = (
     ("createEndpoint", "secret", "2.3-11"),
     ("createEndpoint", "is_disabled", "3-1 3-2 3-5 3-6 4.8-14"),
     ("createEndpoint", "http_timeout", "8-7 8-8"),
-    ("createEndpoint", "rate_limit", "8-1 8-2 8-4"),
-    ("createEndpoint", "rate_limit_duration", "8-1 8-2 8-4"),
+    ("createEndpoint", "rate_limit rate_limit_duration", "8-1 8-2 8-4"),
     ("createEndpoint", "slack_webhook_url", "6-14"),
     ("createEndpoint", "support_email", "6-26"),
     ("createEndpoint", "advanced_signatures", "6-6 6-7 2.4-3"),
@@ -179,8 +182,8 @@ _USED: Final = (
     ("createEndpoint", "authentication authentication.type", "2.5-3 2.5-6 2.5-9 2.5-10"),
     # Without a usable request for a token no delivery has one.
     ("createEndpoint", "authentication.oauth2 authentication.oauth2.*", "2.5-3 2.5-6"),
-    ("createEndpoint", "authentication.oauth2.client_id", "2.5-4"),
-    ("createEndpoint", "authentication.oauth2.client_secret", "2.5-4"),
+    ("createEndpoint", "authentication.oauth2", "2.5-2"),
+    ("createEndpoint", "authentication.oauth2.client_id *.client_secret", "2.5-4"),
     ("createEndpoint", "authentication.oauth2.authentication_type", "2.5-4 2.5-8"),
     ("createEndpoint", "authentication.oauth2.signing_key*", "2.5-8"),
     ("createEndpoint", "authentication.oauth2.field_mapping*", "2.5-6 2.5-15 2.5-16 2.5-17"),
@@ -201,7 +204,7 @@ _FORGOTTEN: Final = (
     ("createEndpoint", _SETTINGS, "4.2-5 4.3-11"),
     ("createEndpoint", "secret", "2.4-3 4.2-6 6-6 6-7 6-8"),
     ("createEndpoint", "is_disabled", "2.6-10"),
-    ("expireEndpointSecret", "secret", "4.3-3 4.3-5 4.3-13"),
+    ("expireEndpointSecret", "secret", "4.3-3 4.3-5 4.3-6 4.3-7 4.3-13 6-10"),
     ("updatePortalLink", "*", "4.6-9 4.6-15"),
 )
 # Of a stored event only its deliveries and its duplicates are seen again; keys that were different

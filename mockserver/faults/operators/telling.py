@@ -51,9 +51,9 @@ _PEM: Final = (
 _PEM_OF_KEY: Final = (_PEM[0].replace("CERTIFICATE", "PRIVATE KEY")[:240],)
 # Members of keys of 2,048 bits and of the curve P-256 (RFC 7518), by their length.
 _KEY_LENGTHS: Final = {
-    **dict.fromkeys(("n", "d"), 342),
+    "n": 342,
     **dict.fromkeys(("p", "q", "dp", "dq", "qi"), 171),
-    **dict.fromkeys(("x", "y"), 43),
+    **dict.fromkeys(("x", "y", "d"), 43),  # with p and q OpenSSL makes no use of d
     **dict.fromkeys(("e", "crv", "kty"), 4),
 }
 # With wrong ones OpenSSL signs as with right ones: they only make it faster.
@@ -108,6 +108,8 @@ def telling_values(place: Place, kind: ValueKind, dialect: Dialect) -> tuple[Any
     if field.element is ValueKind.NUMBER:
         return _BYTES
     most = _MOST if field.maximum is None else field.maximum
+    if place.path == (PAGINATION, "per_page"):
+        most = min(most, *(size or most for size in dialect.paging.maximum_per_page.allowed), most)
     if place.path[-1] in _COUNTED:
         most = _MOST_COUNTED
     if place.operation == "createEndpoint" and place.path[-1] in _STARTING_AT_ZERO:

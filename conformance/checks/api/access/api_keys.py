@@ -124,8 +124,12 @@ def _refusal(
 def a_refused_key_has_the_dialects_status(
     request: CallWithKey, context: CheckContext
 ) -> Iterator[Judgement]:
-    """One for a missing key, one for a wrong key."""
+    """One for a missing key, one for a wrong key; where it opens nothing, for a resource that there
+    is not as well.
+    """
     rules = context.dialect.authentication
+    if request.known is not None and not refused(request.known):
+        return
     expected = {
         KeyKind.NONE: ("5-10", rules.missing_key_status),
         KeyKind.WRONG: ("5-11", rules.wrong_key_status),

@@ -51,6 +51,9 @@ CONFIGURATION: Final = (
     "created_at",
 )
 
+# What a roll leaves as it was; 4.3-10 and 2.9-13 judge the others.
+LEFT_BY_ROLL: Final = tuple(name for name in CONFIGURATION if name not in ("uid", "created_at"))
+
 HTTPS = "https://"
 
 
@@ -124,7 +127,7 @@ def several_endpoints_share_one_owner(
 ) -> Iterator[Judgement]:
     """Each of them is created and shows the owner_id, in whatever way.
 
-    A refusal tells only where one was created.
+    A refusal tells only where one was created; that an owner_id is not shown at all is 4.1-7.
     """
     answers = [endpoints.first_shown(created) for created in endpoints.created]
     if not any(map(was_successful, answers)) or not all(
@@ -133,6 +136,8 @@ def several_endpoints_share_one_owner(
         return
     wanted = [sent(created).get("owner_id") for created in endpoints.created]
     actual = [shown(answer).get("owner_id") for answer in answers]
+    if all(map(was_successful, answers)) and not any(map(has_value, actual)):
+        return
     is_shared = has_value(actual[0]) and all(owner == actual[0] for owner in actual)
     yield judged(
         is_shared,

@@ -11,6 +11,7 @@ from hookproof.conformance.observations.answer import has_value, sent, shown
 from hookproof.conformance.observations.delivery.security.credentials import AuthorizedDeliveries
 from hookproof.conformance.observations.lists.endpoint_records import (
     FetchedAndShown,
+    ManyInPortalLink,
     RecordsInEvent,
     RecordsInPortalLink,
     fetched_and_shown,
@@ -67,6 +68,28 @@ def a_portal_link_holds_full_records_of_its_endpoints(
                     actual=pair.record.get(field, "absent"),
                     exchanges=[pair.fetched, pair.answer],
                 )
+
+
+@check("2.6-2")
+def a_portal_link_has_all_the_many_endpoints_of_its_owner(
+    links: ManyInPortalLink, _context: CheckContext
+) -> Iterator[Judgement]:
+    """In each answer that shows it with this owner and with the uid of any endpoint."""
+    wanted = {shown(created)["uid"] for created in links.created}
+    owners = {sent(created).get("owner_id") for created in links.created}
+    for answer, link in links.links():
+        found = {record.get("uid") for record in objects_in(link.get("endpoints_metadata"))}
+        if not found & wanted or link.get("owner_id") not in owners:
+            continue
+        lacking = sorted(map(str, wanted - found))
+        yield judged(
+            not lacking,
+            "2.6-2",
+            "A portal link lacks some of the many endpoints of its owner",
+            expected=f"all {len(wanted)}",
+            actual=f"{len(lacking)} lacking, as {', '.join(lacking[:3])}" if lacking else "",
+            exchanges=[answer],
+        )
 
 
 @check("2.8-10")

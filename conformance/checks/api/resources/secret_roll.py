@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from hookproof.conformance.checks.api.resources.endpoint import CONFIGURATION
+from hookproof.conformance.checks.api.resources.endpoint import LEFT_BY_ROLL
 from hookproof.conformance.checks.support.agreement import differences
 from hookproof.conformance.checks.support.json_objects import objects_in
 from hookproof.conformance.model.check_registry import CheckContext, check
@@ -30,7 +30,6 @@ ROUNDING_S: Final = 2.0
 SHARE: Final = 0.01
 
 # 4.2-4 and 4.3-10 judge the uid.
-COMPARED: Final = tuple(name for name in CONFIGURATION if name != "uid")
 
 
 @check("4.3-11")
@@ -53,7 +52,7 @@ def a_roll_leaves_the_configuration_as_it_was(
     ):
         if answer is None or not shown(answer):
             continue
-        changed = differences(COMPARED, shown(before), shown(answer), forms)
+        changed = differences(LEFT_BY_ROLL, shown(before), shown(answer), forms)
         yield judged(
             not changed,
             "4.3-11",

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from hookproof.conformance.checks.api.resources.endpoint import CONFIGURATION
+from hookproof.conformance.checks.api.resources.endpoint import CONFIGURATION, LEFT_BY_ROLL
 from hookproof.conformance.checks.api.resources.portal_link import (
     LISTED_AS_RETRIEVED,
     UPDATED,
@@ -197,7 +197,7 @@ def _rolled_alike(model: _Model, before: Exchange, roll: Exchange, now: Exchange
     return agreement(
         "4.3-11",
         "A roll changes the configuration of an endpoint",
-        CONFIGURATION,
+        LEFT_BY_ROLL,
         shown(before),
         shown(now),
         dict.fromkeys([before, roll, now]),

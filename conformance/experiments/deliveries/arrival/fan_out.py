@@ -12,7 +12,7 @@ from typing import Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.scenario import Scenario
-from hookproof.conformance.experiments.scenario_run import run_scenarios
+from hookproof.conformance.experiments.scenario_run import ScenarioFunction, run_scenarios
 from hookproof.conformance.experiments.support.existing_resources import NO_SECOND_PROJECT
 from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
@@ -29,6 +29,7 @@ from hookproof.conformance.observations.delivery.arrival.fan_out import (
     HEALTHY,
     SAME_OWNER,
     WITHOUT_OWNER,
+    ManyEndpointsFanOut,
     OneProjectFanOut,
     TwoProjectFanOut,
 )
@@ -37,17 +38,28 @@ from hookproof.receiver.replies.script import Reply
 from hookproof.spec.dialect.groups.requests import accepted_timeout
 
 SHORT_TIMEOUT_S: Final = 2
+# One more than pages of lists usually hold.
+MANY: Final = 101
 
 
-@experiment("fan_out", observes=(OneProjectFanOut, TwoProjectFanOut), sharing=Sharing.CONFIRMED)
+@experiment(
+    "fan_out",
+    observes=(OneProjectFanOut, TwoProjectFanOut, ManyEndpointsFanOut),
+    sharing=Sharing.CONFIRMED,
+)
 async def fan_out(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast to endpoints that answer, fail, hang, are gone, are disabled, have no owner, or
     belong elsewhere.
     """
-    async for observation in run_scenarios(
-        context, {"one project": one_project, "two projects": two_projects}
-    ):
-        yield observation
+    scenarios: list[dict[str, ScenarioFunction]] = [
+        {"one project": one_project, "two projects": two_projects}
+    ]
+    # In a project that experiments share, each of their events reaches as many.
+    if context.profile >= Profile.STANDARD and not context.shares_project:
+        scenarios.append({"many endpoints": many_endpoints})
+    for one_after_the_other in scenarios:
+        async for observation in run_scenarios(context, one_after_the_other):
+            yield observation
 
 
 async def one_project(scenario: Scenario) -> OneProjectFanOut:
@@ -78,6 +90,19 @@ async def one_project(scenario: Scenario) -> OneProjectFanOut:
     await asyncio.sleep(timeout)  # a service may wait for one endpoint before it tries the next
     await scenario.await_silence()
     return await scenario.observe(OneProjectFanOut)
+
+
+async def many_endpoints(scenario: Scenario) -> ManyEndpointsFanOut:
+    """An event to a hundred endpoints and one."""
+    owner = scenario.bodies.word("owner")
+    created = await scenario.create_all(
+        *(
+            scenario.destination(f"endpoint {number}", owner_id=owner)
+            for number in range(1, MANY + 1)
+        )
+    )
+    await scenario.await_everywhere(created, await scenario.broadcast(EVENT))
+    return await scenario.observe(ManyEndpointsFanOut)
 
 
 async def two_projects(scenario: Scenario) -> TwoProjectFanOut:

@@ -108,5 +108,10 @@ class OneProjectFanOut(FanOut):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ManyEndpointsFanOut(FanOut):
+    """An event to more endpoints of one owner than a page of a list holds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TwoProjectFanOut(FanOut):
     """An event in each of two projects, each of which has an endpoint."""

@@ -56,6 +56,14 @@ class OneEndpointPerOwner(EndpointTable):
         )
 
 
+@fault("2.6-2", seen="a query with the page size of a list", shows_in=["endpoint_records"])
+class TwentyEndpointsPerPortalLink(EndpointTable):
+    """A portal link has at most 20 endpoints of its owner."""
+
+    def find_owned(self, project: str, owners: Iterable[str]) -> list[EndpointRow]:
+        return super().find_owned(project, owners)[:20]
+
+
 @fault("2.6-3", "4.6-11", "9-4", shows_in=SHOWN)
 class EndpointsOfAnybody(EndpointTable):
     """A portal link with an owner has every endpoint of its project that has one."""

@@ -30,6 +30,14 @@ class LastEndpointForgotten(EventTable):
         super().add(event, reached=reached[:-1] if len(reached) > 1 else reached, now=now)
 
 
+@fault("1-1", "4.8-13", seen="a query with the page size of a list", shows_in=FAN_OUT)
+class HundredEndpointsReached(EventTable):
+    """A broadcast reaches at most a hundred endpoints."""
+
+    def add(self, event: NewEvent, *, reached: Sequence[EndpointRow], now: float) -> None:
+        super().add(event, reached=reached[:100], now=now)
+
+
 @fault("1-1", seen="201 and then dropped", shows_in=["flood"])
 class EveryFiftiethLost(EventTable):
     """Every fiftieth event is accepted and not delivered."""

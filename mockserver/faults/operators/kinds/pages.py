@@ -181,6 +181,10 @@ def _order_forgotten(_pager: Pager, _project: str, query: Query) -> Query:
     return query if query.start is None else changed_query(query, ascending=False)
 
 
+def _about_size(operation: str) -> set[str]:
+    return requirements_about(operation, "^A perPage within")
+
+
 def _first_ones_alone(place: Place, given: Parameters, _dialect: Dialect) -> Alteration | None:
     """What a query with the page size of a list leaves out, where all are wanted."""
     most = int(given["most"])
@@ -200,7 +204,7 @@ def _first_ones_alone(place: Place, given: Parameters, _dialect: Dialect) -> Alt
 
     return Alteration(
         part=partial(alter_place, shown, cut),
-        violates=in_order({"2.6-2", "2.6-4", "4.6-10"}),
+        violates=in_order({"2.6-2"}),
     )
 
 
@@ -267,11 +271,12 @@ OPERATORS: Final = (
         _by_parameter(
             "how",
             {
-                "one_more": _pages(lambda _: {"2.2-8"}, query=_one_more, page=_size_as_asked),
-                "default": _pages(
-                    lambda operation: requirements_about(operation, "^A perPage within"),
-                    query=_default_size,
+                "one_more": _pages(
+                    lambda operation: {"2.2-8", *_about_size(operation)},
+                    query=_one_more,
+                    page=_size_as_asked,
                 ),
+                "default": _pages(_about_size, query=_default_size),
             },
         ),
         *({"how": "one_more"}, {"how": "default"}),

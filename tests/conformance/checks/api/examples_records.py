@@ -6,11 +6,13 @@ from hookproof.conformance.checks.api.resources.endpoint_records import (
     COUNTED,
     IDENTIFYING,
     RECORDED,
+    a_portal_link_has_all_the_many_endpoints_of_its_owner,
     a_portal_link_holds_full_records_of_its_endpoints,
     a_shown_acknowledged_at_is_the_one_sent,
     an_event_shows_its_endpoints_as_they_are_fetched,
 )
 from hookproof.conformance.observations.lists.endpoint_records import (
+    ManyInPortalLink,
     RecordsInEvent,
     RecordsInPortalLink,
 )
@@ -61,6 +63,24 @@ def in_event(**record: Any) -> RecordsInEvent:
     )
 
 
+def many_in_portal_link(
+    shown_ones: range, operation_id: str = "getPortalLink", owner: str | None = "o"
+) -> ManyInPortalLink:
+    """Thirty endpoints of one owner, and its portal link with some of them."""
+    records = [endpoint(uid=f"endpoint {number}", owner_id="o") for number in range(30)]
+    holder = link(owner_id=owner, endpoints_metadata=[records[number] for number in shown_ones])
+    data = {"content": [holder]} if operation_id == "listPortalLinks" else holder
+    return observation(
+        ManyInPortalLink,
+        *(
+            exchange("one of many", "createEndpoint", data=record, request={"owner_id": "o"})
+            for record in records
+        ),
+        exchange("shows records", operation_id, data=data),
+        link_uid=UID,
+    )
+
+
 def acknowledged(shown_at: str | None) -> BroadcastWithField:
     """An event that was sent with an acknowledged_at and shows this one."""
     sent_at = "2024-05-06T07:08:09.000001Z"
@@ -72,6 +92,15 @@ def acknowledged(shown_at: str | None) -> BroadcastWithField:
 
 
 EXAMPLES = (
+    *(
+        Example(
+            check=a_portal_link_has_all_the_many_endpoints_of_its_owner,
+            requirement="2.6-2",
+            kept=many_in_portal_link(range(30), operation_id),
+            broken=many_in_portal_link(range(20), operation_id),
+        )
+        for operation_id in ("getPortalLink", "listPortalLinks", "updatePortalLink")
+    ),
     *(
         Example(
             check=a_portal_link_holds_full_records_of_its_endpoints,

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from hookproof.conformance.checks.api.access.api_keys import (
+    a_refused_key_has_the_dialects_status,
     what_is_refused_for_its_key_changes_nothing,
 )
 from hookproof.conformance.checks.api.extremes.refused_content import (
@@ -33,6 +34,9 @@ from hookproof.conformance.checks.api.resources.endpoint import (
     no_two_endpoints_have_the_same_uid,
     status_follows_is_disabled,
 )
+from hookproof.conformance.checks.api.resources.endpoint_records import (
+    a_portal_link_has_all_the_many_endpoints_of_its_owner,
+)
 from hookproof.conformance.checks.api.resources.event import a_broadcast_is_taken_with_every_field
 from hookproof.conformance.checks.api.resources.portal_link import (
     a_portal_link_has_the_endpoints_of_its_owner,
@@ -51,7 +55,7 @@ from hookproof.conformance.checks.api.responses.success import a_valid_request_s
 from hookproof.conformance.checks.support.agreement import differences
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.requests.keys import BroadcastsWithoutRight
+from hookproof.conformance.observations.requests.keys import BroadcastsWithoutRight, KeyKind
 from hookproof.conformance.observations.resources.broadcast_answer import (
     BroadcastWithPayload,
     DifferentEvents,
@@ -72,6 +76,7 @@ from tests.conformance.checks.api.example import (
     AT,
     OTHER_UID,
     UID,
+    accepted,
     created,
     endpoint,
     event,
@@ -82,10 +87,12 @@ from tests.conformance.checks.api.example import (
     retrieved,
     secret,
 )
+from tests.conformance.checks.api.examples_access import call_with, denied
 from tests.conformance.checks.api.examples_endpoints import MASKED, OAUTH2, shown_with
 from tests.conformance.checks.api.examples_extremes import broadcast_refused
 from tests.conformance.checks.api.examples_lists import LINKS, SOURCES, walk
 from tests.conformance.checks.api.examples_portal_links import endpoints_updated, update
+from tests.conformance.checks.api.examples_records import many_in_portal_link
 from tests.conformance.checks.api.examples_secrets import (
     BODY,
     EXPIRING,
@@ -387,3 +394,18 @@ def test_a_secret_expires_by_the_clock_of_the_target(by_date: str, verdict: Verd
     evidence = replace(rolled, exchanges=tuple(exchanges))
     check = the_old_secret_expires_when_the_roll_says
     assert verdicts(check, evidence) == {"4.3-15": verdict}
+
+
+def test_a_portal_link_that_tells_no_owner_lacks_none_of_many_endpoints() -> None:
+    check = a_portal_link_has_all_the_many_endpoints_of_its_owner
+    assert verdicts(check, many_in_portal_link(range(20), owner=None)) == {}
+    assert verdicts(check, many_in_portal_link(range(0))) == {}
+
+
+@pytest.mark.parametrize(("status", "expected"), [(401, {"5-11": Verdict.FAIL}), (200, {})])
+def test_a_key_that_opens_a_resource_says_nothing_by_one_that_there_is_not(
+    status: int, expected: dict[str, Verdict]
+) -> None:
+    known = refusal(status, role="known")
+    call = call_with(KeyKind.WRONG, accepted(role="authorized"), known, denied(404))
+    assert verdicts(a_refused_key_has_the_dialects_status, call) == expected

@@ -44,13 +44,21 @@ def test_a_full_page_lacks_nothing_of_a_walk_that_ended_too_early() -> None:
 
 
 @pytest.mark.parametrize(
-    ("shown", "verdict"), [(["o"], Verdict.PASS), ("O", Verdict.PASS), ("", Verdict.FAIL)]
+    ("shown", "expected"),
+    [
+        ((["o"], ["o"]), {"2.3-4": Verdict.PASS}),
+        (("O", "O"), {"2.3-4": Verdict.PASS}),
+        (("o", "p"), {"2.3-4": Verdict.FAIL}),
+        (("o", ""), {"2.3-4": Verdict.FAIL}),
+        (("", ""), {}),
+    ],
 )
-def test_endpoints_share_an_owner_however_it_is_shown(shown: object, verdict: Verdict) -> None:
-    shared = observation(
-        EndpointsOfOneOwner, *[created({"owner_id": shown}, {"owner_id": "o"})] * 2
-    )
-    assert verdicts(several_endpoints_share_one_owner, shared) == {"2.3-4": verdict}
+def test_endpoints_share_an_owner_however_it_is_shown(
+    shown: tuple[object, object], expected: dict[str, Verdict]
+) -> None:
+    answers = [created({"owner_id": one}, {"owner_id": "o"}) for one in shown]
+    shared = observation(EndpointsOfOneOwner, *answers)
+    assert verdicts(several_endpoints_share_one_owner, shared) == expected
 
 
 def test_a_time_in_another_form_is_not_another_time() -> None:

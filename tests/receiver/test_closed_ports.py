@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from hookproof.receiver.client.control_api import ReceiverFailed
-from hookproof.receiver.http.closed_ports import MOST_PORTS, ClosedPorts, TooManyPorts, UnknownPort
+from hookproof.receiver.closed_ports import MOST_PORTS, ClosedPorts, TooManyPorts, UnknownPort
 from tests.receiver.receiver_process import DEADLINE_S, empty_post, receiver
 
 
