@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from hookproof.conformance.checks.api.access.api_keys import (
-    a_refused_key_has_the_dialects_status,
     what_is_refused_for_its_key_changes_nothing,
 )
 from hookproof.conformance.checks.api.extremes.refused_content import (
@@ -55,7 +54,7 @@ from hookproof.conformance.checks.api.responses.success import a_valid_request_s
 from hookproof.conformance.checks.support.agreement import differences
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.requests.keys import BroadcastsWithoutRight, KeyKind
+from hookproof.conformance.observations.requests.keys import BroadcastsWithoutRight
 from hookproof.conformance.observations.resources.broadcast_answer import (
     BroadcastWithPayload,
     DifferentEvents,
@@ -76,7 +75,6 @@ from tests.conformance.checks.api.example import (
     AT,
     OTHER_UID,
     UID,
-    accepted,
     created,
     endpoint,
     event,
@@ -87,7 +85,6 @@ from tests.conformance.checks.api.example import (
     retrieved,
     secret,
 )
-from tests.conformance.checks.api.examples_access import call_with, denied
 from tests.conformance.checks.api.examples_endpoints import MASKED, OAUTH2, shown_with
 from tests.conformance.checks.api.examples_extremes import broadcast_refused
 from tests.conformance.checks.api.examples_lists import LINKS, SOURCES, walk
@@ -400,12 +397,3 @@ def test_a_portal_link_that_tells_no_owner_lacks_none_of_many_endpoints() -> Non
     check = a_portal_link_has_all_the_many_endpoints_of_its_owner
     assert verdicts(check, many_in_portal_link(range(20), owner=None)) == {}
     assert verdicts(check, many_in_portal_link(range(0))) == {}
-
-
-@pytest.mark.parametrize(("status", "expected"), [(401, {"5-11": Verdict.FAIL}), (200, {})])
-def test_a_key_that_opens_a_resource_says_nothing_by_one_that_there_is_not(
-    status: int, expected: dict[str, Verdict]
-) -> None:
-    known = refusal(status, role="known")
-    call = call_with(KeyKind.WRONG, accepted(role="authorized"), known, denied(404))
-    assert verdicts(a_refused_key_has_the_dialects_status, call) == expected

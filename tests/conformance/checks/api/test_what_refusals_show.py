@@ -1,4 +1,6 @@
-"""What a refusal shows of a resource: only what the right key alone is shown counts (5-17)."""
+"""What a refusal shows of a resource: only what the right key alone is shown counts (5-17); and by
+its status (5-11).
+"""
 
 from dataclasses import replace
 
@@ -6,6 +8,9 @@ import pytest
 
 from hookproof.conformance.checks.api.access.api_keys import (
     a_refusal_shows_nothing_of_what_it_refuses as check,
+)
+from hookproof.conformance.checks.api.access.api_keys import (
+    a_refused_key_has_the_dialects_status,
 )
 from hookproof.conformance.model.judgement import Verdict
 from hookproof.conformance.observations.requests.keys import KeyKind
@@ -19,7 +24,7 @@ from tests.conformance.checks.api.example import (
     refusal,
     retrieved,
 )
-from tests.conformance.checks.api.examples_access import GET, call_with, fetched_without_key
+from tests.conformance.checks.api.examples_access import GET, call_with, denied, fetched_without_key
 
 PASS, FAIL = {"5-17": Verdict.PASS}, {"5-17": Verdict.FAIL}
 
@@ -88,3 +93,12 @@ def test_without_the_right_answer_or_a_refusal_nothing_is_said() -> None:
     assert verdicts(check, call_with(KeyKind.NONE, allowed, opened, operation_id=GET)) == {}
     created = call_with(KeyKind.NONE, accepted(role="authorized"), refusal(401, role="refused"))
     assert verdicts(check, created) == {}
+
+
+@pytest.mark.parametrize(("status", "expected"), [(401, {"5-11": Verdict.FAIL}), (200, {})])
+def test_a_key_that_opens_a_resource_says_nothing_by_one_that_there_is_not(
+    status: int, expected: dict[str, Verdict]
+) -> None:
+    known = refusal(status, role="known")
+    call = call_with(KeyKind.WRONG, accepted(role="authorized"), known, denied(404))
+    assert verdicts(a_refused_key_has_the_dialects_status, call) == expected
