@@ -49,9 +49,11 @@ def stale_times(sent: Sequence[str]) -> Iterator[Variant[str]]:
 
 def unsent_times(scheme: SignatureScheme, now: float) -> Iterator[Variant[str]]:
     """Times shortly before `now`, in Unix seconds, for a delivery that has none."""
-    for second in range(int(now), int(now) - STALE_S, -1) if math.isfinite(now) else ():
+    unit_s = scheme.timestamp_unit.in_seconds
+    # A number of seconds may be finite, and that of milliseconds not.
+    for second in range(int(now), int(now) - STALE_S, -1) if math.isfinite(now / unit_s) else ():
         words = "did not send the time that it signed"
-        yield _variant(words, str(round(second / scheme.timestamp_unit.in_seconds)))
+        yield _variant(words, str(round(second / unit_s)))
 
 
 def deviation_of_sent_time(scheme: SignatureScheme, text: str, now: float) -> Deviation | None:

@@ -1,6 +1,7 @@
 """For any delivery: the diagnosis never raises, and never invents a cause."""
 
 import base64
+import math
 import random
 import shutil
 import subprocess
@@ -15,7 +16,9 @@ from svix.webhooks import Webhook
 
 from hookproof.receiver.signatures.diagnosis import KnownValues
 from hookproof.receiver.signatures.diagnosis.search import EFFORT_OF_A_HASH, MOST_EFFORT
+from hookproof.receiver.signatures.diagnosis.time_variants import unsent_times
 from hookproof.receiver.signatures.verification import Verified
+from hookproof.spec.dialect.vocabulary import TimeUnit
 from tests.receiver.signatures.signature_vectors import SignedVector, dialect, find_vector, vectors
 from tests.receiver.signatures.tamper import tamper
 
@@ -129,6 +132,14 @@ header_names = st.sampled_from(sorted({name for vector in vectors() for name, _ 
 values = texts | st.sampled_from(
     ["t=1735689600,v1=00", "v1,AAAA", "signed v1:" + "A" * 86 + "==", "9" * 19, "0x" * 20]
 )
+
+
+@pytest.mark.parametrize("now", [1.797693134862316e305, math.inf, -math.inf, math.nan])
+def test_a_clock_that_shows_no_time_offers_none_that_was_signed(now: float) -> None:
+    in_milliseconds = dialect("contrary").signatures.scheme(advanced=True)
+    assert in_milliseconds.timestamp_unit is TimeUnit.MILLISECONDS
+    assert list(unsent_times(in_milliseconds, now)) == []
+    assert list(unsent_times(in_milliseconds, 0.0))
 
 
 @few
