@@ -1,6 +1,7 @@
 """API keys: wrong ones that are accepted, and wrong refusals (sections 4 and 5)."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any, Final
@@ -124,7 +125,8 @@ class RefusedButDone(RequestPipeline):
             self._api_keys.check(route.values[0], request.headers.get(hdrs.AUTHORIZATION))
         except ApiError:
             if self.carries_out(route):
-                await self.carry_out_unauthorized(request, route)
+                with suppress(ApiError):  # whatever becomes of it, the key is refused
+                    await self.carry_out_unauthorized(request, route)
             raise
         return await super()._carry_out(request, route, query)
 
