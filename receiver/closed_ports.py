@@ -49,7 +49,11 @@ class ClosedPorts:
         reserved = self._closed.pop(port, None)
         if reserved is None:
             raise UnknownPort(f"the port {port} is not reserved, or is open")
-        await self._start_listening(reserved)
+        try:
+            await self._start_listening(reserved)
+        except OSError:
+            reserved.close()
+            raise
 
     def close(self) -> None:
         """Give up the ports that were never opened."""

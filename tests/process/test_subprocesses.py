@@ -78,7 +78,8 @@ def test_what_is_to_end_ends_before_the_cancellation_is_raised() -> None:
     ended = []
 
     async def ends() -> None:
-        await asyncio.sleep(0.05)
+        for _ in range(20):
+            await asyncio.sleep(0)
         ended.append(True)
 
     async def cancel_often() -> None:

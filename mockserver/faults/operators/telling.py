@@ -109,7 +109,7 @@ def telling_values(place: Place, kind: ValueKind, dialect: Dialect) -> tuple[Any
         return _BYTES
     most = _MOST if field.maximum is None else field.maximum
     if place.path == (PAGINATION, "per_page"):
-        most = min(most, *(size or most for size in dialect.paging.maximum_per_page.allowed), most)
+        most = min([most, *(size or most for size in dialect.paging.maximum_per_page.allowed)])
     if place.path[-1] in _COUNTED:
         most = _MOST_COUNTED
     if place.operation == "createEndpoint" and place.path[-1] in _STARTING_AT_ZERO:

@@ -225,7 +225,7 @@ def a_refusal_shows_nothing_of_what_it_refuses(
     if request.operation_id not in (*ON_A_RESOURCE, *LISTS):
         return
     named = f"{unquote(tried.url)} {_text(tried.request_body or b'')}"
-    told = f"{dict(tried.response_headers)} {_text(tried.response_body)}"
+    told = f"{tried.response_headers} {_text(tried.response_body)}"
     texts = [text for text in _texts_of_resources(authorized) if text not in named]
     if texts:
         shown_ones = [text for text in texts if text in told]

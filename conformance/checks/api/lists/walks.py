@@ -5,6 +5,7 @@ requirement a law is for each of them.
 """
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final
 
 from hookproof.conformance.model.check_registry import CheckContext, check
@@ -25,13 +26,17 @@ def a_page_that_claims_a_next_one_leads_to_it(
 ) -> Iterator[Judgement]:
     """The cursor leads to resources, and to none that were on an earlier page.
 
-    A page without any that leads on itself is judged as such (2.2-18): more may follow there.
+    An empty page that leads on to others with resources is judged as such (2.2-18).
     """
     walk = observed.walked()
     if walk is None:
         return
-    for page, following in zip(walk.pages, walk.pages[1:], strict=False):
-        if not following.items and following.leads_on:
+    for number, (page, following) in enumerate(pairwise(walk.pages), start=2):
+        if (
+            following.leads_on
+            and not following.items
+            and any(later.items for later in walk.pages[number:])
+        ):
             continue
         exchanges = [page.exchange, following.exchange]
         yield judged(

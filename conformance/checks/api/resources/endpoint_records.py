@@ -7,7 +7,7 @@ from hookproof.conformance.checks.support.agreement import differences
 from hookproof.conformance.checks.support.json_objects import objects_in
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
-from hookproof.conformance.observations.answer import has_value, sent, shown
+from hookproof.conformance.observations.answer import has_value, sent, shown, shown_uid
 from hookproof.conformance.observations.delivery.security.credentials import AuthorizedDeliveries
 from hookproof.conformance.observations.lists.endpoint_records import (
     FetchedAndShown,
@@ -75,13 +75,13 @@ def a_portal_link_has_all_the_many_endpoints_of_its_owner(
     links: ManyInPortalLink, _context: CheckContext
 ) -> Iterator[Judgement]:
     """In each answer that shows it with this owner and with the uid of any endpoint."""
-    wanted = {shown(created)["uid"] for created in links.created}
-    owners = {sent(created).get("owner_id") for created in links.created}
+    wanted = {str(shown_uid(created)) for created in links.created}
+    owners = [sent(created).get("owner_id") for created in links.created]
     for answer, link in links.links():
-        found = {record.get("uid") for record in objects_in(link.get("endpoints_metadata"))}
+        found = {str(record.get("uid")) for record in objects_in(link.get("endpoints_metadata"))}
         if not found & wanted or link.get("owner_id") not in owners:
             continue
-        lacking = sorted(map(str, wanted - found))
+        lacking = sorted(wanted - found)
         yield judged(
             not lacking,
             "2.6-2",

@@ -29,8 +29,6 @@ ROUNDING_S: Final = 2.0
 # The same for long times, as a share of them.
 SHARE: Final = 0.01
 
-# 4.2-4 and 4.3-10 judge the uid.
-
 
 @check("4.3-11")
 def a_roll_leaves_the_configuration_as_it_was(

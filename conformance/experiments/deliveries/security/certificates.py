@@ -35,8 +35,8 @@ from hookproof.conformance.observations.destinations import Destination
 
 NO_LISTENERS: Final = (
     "the receiver's public_url leads elsewhere than to its own port, as behind a proxy, or it has a"
-    " certificate of your own (tls_cert), so that it has no listeners with faulty certificates; use"
-    " a CA of hookproof, and let bind and public_url have one port"
+    " certificate of your own (tls_cert), so that it has no ports besides, with faulty"
+    " certificates or closed; use a CA of hookproof, and let bind and public_url have one port"
 )
 
 # How often the receiver is asked who has connected: it cannot report that by itself.

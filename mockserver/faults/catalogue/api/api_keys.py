@@ -188,6 +188,34 @@ class RefusalShowsResource(RequestPipeline):
             return error.message
 
 
+def _tells_unknown_ones_apart(dialect: Dialect) -> bool:
+    """Whether an unknown endpoint has another status than a missing and a wrong key."""
+    rules = dialect.authentication
+    unknown = dialect.errors.status("unknown_resource", GET_ENDPOINT).allowed
+    return not {*unknown} & {*rules.missing_key_status.allowed, *rules.wrong_key_status.allowed}
+
+
+@fault(
+    "5-10",
+    "5-11",
+    seen="a route that loads what it names before anything else",
+    shows_in=KEYS,
+    where=_tells_unknown_ones_apart,
+)
+class RefusalTellsExistence(RequestPipeline):
+    """Who fetches an endpoint without the right key is told if there is none."""
+
+    async def _carry_out(self, request: BaseRequest, route: Route, query: str) -> OperationResult:
+        try:
+            return await super()._carry_out(request, route, query)
+        except ApiError as error:
+            if error.refusal in KEY_REFUSALS and route.operation.operation_id == GET_ENDPOINT:
+                statement = "SELECT 1 FROM endpoints WHERE project = ? AND uid = ?"
+                if self._database.read(statement, route.values).fetchone() is None:
+                    raise self._errors.unknown_resource("endpoint") from None
+            raise
+
+
 # The Authorization header of the request that is being carried out.
 _authorization: ContextVar[str] = ContextVar("authorization")
 

@@ -125,6 +125,13 @@ class TokensCachedByClient(SharedTokens):
     shared_by = ("url", "client_id")
 
 
+@fault("2.5-26", seen="a cache with too short a key", shows_in=SHOWN)
+class TokensCachedWithoutAudience(SharedTokens):
+    """Endpoints with the same token URL, client and scope share a token for any audience."""
+
+    shared_by = ("url", "client_id", "scope")
+
+
 @fault("2.5-3", seen="a cache with too short a key", shows_in=SHOWN)
 class TokensCachedWithoutUrl(SharedTokens):
     """Endpoints with the same client, scope and audience share a token, whatever its token URL."""

@@ -110,14 +110,15 @@ def _why_empty_is_absent(place: Place, dialect: Dialect) -> str:
     field = place.field
     assert field is not None
     shown = dialect.representation
+    always_in_events: dict[tuple[str, ...], bool] = {
+        ("raw",): not shown.event_raw.prefers(EventRaw.NONE),
+        ("app_id",): not shown.event_application.prefers(EventApplication.NONE),
+        ("source_id",): not shown.event_source.prefers(EventSource.NONE),
+    }
     is_always_there = (
         field.required
         or place.path[-1] in _ALWAYS
-        or (place.path == ("raw",) and not shown.event_raw.prefers(EventRaw.NONE))
-        or (
-            place.path == ("app_id",) and not shown.event_application.prefers(EventApplication.NONE)
-        )
-        or (place.path == ("source_id",) and not shown.event_source.prefers(EventSource.NONE))
+        or always_in_events.get(place.path, False)
         or _is_required(place, dialect)
         or (place.operation == "createEndpoint" and place.path == ("secrets", "value"))
     )

@@ -171,6 +171,12 @@ WALKS = (
     Example(
         check=a_page_that_claims_a_next_one_leads_to_it,
         requirement="2.2-9",
+        kept=walk("c", "", "", "ba"),
+        broken=walk("cba", "", "", last={"has_next_page": True, "next_page_cursor": "on"}),
+    ),
+    Example(
+        check=a_page_that_claims_a_next_one_leads_to_it,
+        requirement="2.2-9",
         kept=walk("c", "ba"),
         broken=walk("c", last={"has_next_page": True, "next_page_cursor": None}),
     ),
