@@ -14,6 +14,7 @@ from hookproof.conformance.observations.answer import (
     has_value,
     items,
     pagination,
+    path_parameters,
     resources,
     sent,
     shown,
@@ -254,11 +255,12 @@ def an_endpoint_in_a_portal_link_is_shown_as_fetched(
 
 @check("2.6-7", "4.4-14")
 def a_portal_link_is_listed_as_it_is_retrieved(
-    links: ListedPortalLinks | UpdateAmongPortalLinks, _context: CheckContext
+    links: ListedPortalLinks | UpdateAmongPortalLinks, context: CheckContext
 ) -> Iterator[Judgement]:
     """Every one that can be retrieved is in the list, and looks the same there.
 
-    A list that was not read to its end lacks nothing, nor does one that hides a uid.
+    A list that was not read to its end lacks nothing, nor does one that hides a uid. An answer
+    with another uid than the one in the path says nothing of the list.
     """
     ended = all(
         page.succeeded and pagination(page).get("has_next_page") is False
@@ -269,8 +271,11 @@ def a_portal_link_is_listed_as_it_is_retrieved(
     one_by_one = isinstance(links, ListedPortalLinks)
     answers = links.retrieved if isinstance(links, ListedPortalLinks) else (links.update,)
     for answer in answers if links.pages else ():
+        if answer is None or answer.operation_id is None:
+            continue
         uid = shown_uid(answer)
-        if answer is None or uid is None:
+        path = path_parameters(answer, context.contract.operations[answer.operation_id].path)
+        if uid is None or uid != path.get("portalLinkID"):
             continue
         if uid in listed or shows_all:
             yield judged(

@@ -232,7 +232,7 @@ class AuthTypeNotUpdated(AlteredUpdate):
         return {name: value for name, value in body.items() if name != "auth_type"}
 
 
-@fault("4.6-4", "4.4-14", shows_in=SHOWN)
+@fault("4.6-4", shows_in=SHOWN)
 class UpdateAnswersToken(AlteredResponses):
     """The response to an update has the token of the portal link as its uid."""
 

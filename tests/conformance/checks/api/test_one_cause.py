@@ -1,4 +1,4 @@
-"""What is wrong with a flag, a type or the form of a time is blamed on nothing else."""
+"""What is wrong with a flag, a uid, a type or the form of a time is blamed on nothing else."""
 
 from dataclasses import replace
 
@@ -15,17 +15,30 @@ from hookproof.conformance.checks.api.resources.endpoint import (
     created_at_never_changes,
     several_endpoints_share_one_owner,
 )
+from hookproof.conformance.checks.api.resources.portal_link import (
+    a_portal_link_is_listed_as_it_is_retrieved,
+)
 from hookproof.conformance.checks.api.resources.secret_roll import (
     a_roll_leaves_the_secrets_of_others_alone,
 )
 from hookproof.conformance.checks.api.resources.sequences import a_sequence_agrees_with_its_model
 from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.resources.portal_link import ListedPortalLinks
 from hookproof.conformance.observations.resources.round_trip import EndpointsOfOneOwner
 from tests.conformance.canned_evidence import observation, verdicts
 from tests.conformance.checks.api import examples_sequences as steps
-from tests.conformance.checks.api.example import OTHER_UID, UID, created, fetched, secret
+from tests.conformance.checks.api.example import (
+    OTHER_UID,
+    UID,
+    created,
+    fetched,
+    link,
+    page,
+    retrieved,
+    secret,
+)
 from tests.conformance.checks.api.examples_endpoints import shown_with
-from tests.conformance.checks.api.examples_lists import ITEMS, walk
+from tests.conformance.checks.api.examples_lists import ITEMS, LINKS, walk
 from tests.conformance.checks.api.examples_secrets import BODY, EXPIRING, NEW, roll, with_secrets
 
 
@@ -88,3 +101,10 @@ def test_an_owner_of_another_type_makes_no_endpoint_foreign() -> None:
         steps.created(owner_id="another"), steps.retrieved(UID, UID, owner_id="o")
     )
     assert verdicts(a_sequence_agrees_with_its_model, foreign)["2.6-3"] is Verdict.FAIL
+
+
+def test_an_answer_about_another_portal_link_says_nothing_of_the_list() -> None:
+    evidence = observation(
+        ListedPortalLinks, page(LINKS, [link()], "inventory"), retrieved(uid=OTHER_UID)
+    )
+    assert verdicts(a_portal_link_is_listed_as_it_is_retrieved, evidence) == {}
