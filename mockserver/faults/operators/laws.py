@@ -83,14 +83,14 @@ _SHOWN: Final = (
     (_LINKS, "owner_id", "2.6-2 2.6-3"),
     ("listPortalLinks", "uid", "2.6-1 2.6-7 4.4-14"),
     ("getPortalLink", "uid", "2.6-1 4.5-4"),
-    ("updatePortalLink", "uid", "4.6-4"),
+    ("updatePortalLink", "uid", "2.6-1 4.6-4"),
     (_LINKS, "auth_type", "2.9-4"),
     (_LINKS, "endpoints endpoints_metadata", "2.6-8 9-4"),
     (_LINKS, "endpoint_count", "2.6-5"),
     (_LINKS, "endpoints_metadata", "2.6-2 2.6-3 2.6-4 2.6-5 4.6-10"),
     (_LINKS, " ".join(f"endpoints_metadata.{name}" for name in _IDENTIFYING), "2.6-6"),
     (_LINKS, "endpoints_metadata.owner_id", "2.6-2 2.6-3"),
-    (_LINKS, "endpoints_metadata.uid", "2.6-2 2.6-4 2.6-8"),
+    (_LINKS, "endpoints_metadata.uid", "2.6-8"),
     (
         _LINKS,
         " ".join(

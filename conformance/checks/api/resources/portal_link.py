@@ -50,20 +50,25 @@ def members(exchange: Exchange | None) -> list[str]:
 def is_member(link: Exchange, creation: Exchange, others: Iterable[Exchange]) -> bool | None:
     """Whether a portal link shows an endpoint, told by its uid, or else by its URL.
 
-    A service may spell a URL otherwise than it was sent, so that one that is missing tells nothing
-    (None) unless the URL of this creation, or in the portal link that of one of the others, is
-    shown as it was sent.
+    A URL tells nothing if one of the `others` was created with the same. A service may spell a URL
+    otherwise than it was sent: one that is missing tells nothing (None) unless the URL of this
+    creation, or in the portal link that of one of the others, is shown as it was sent.
     """
     uid, url = shown_uid(creation), sent(creation).get("url")
-    if uid is not None:
-        return uid in members(link)
-    if not creation.succeeded or not has_value(url):
-        return None
-    urls = [record.get("url") for record in objects_in(shown(link).get("endpoints_metadata"))]
+    if uid in members(link):
+        return True
+    records = objects_in(shown(link).get("endpoints_metadata"))
+    urls = [record.get("url") for record in records]
+    of_others = [sent(other).get("url") for other in others if other is not creation]
+    is_its_own = has_value(url) and url not in of_others
+    if is_its_own and url in urls:
+        return True
+    if uid is not None and all(has_value(record.get("uid")) for record in records):
+        return False
     is_spelled_as_sent = shown(creation).get("url") == url or any(
-        sent(other).get("url") in urls for other in others
+        other in urls for other in of_others
     )
-    return url in urls if url in urls or is_spelled_as_sent else None
+    return False if creation.succeeded and is_its_own and is_spelled_as_sent else None
 
 
 def settings(link: Mapping[str, Any]) -> dict[str, Any]:

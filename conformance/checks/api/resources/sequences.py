@@ -12,6 +12,7 @@ from hookproof.conformance.checks.api.resources.endpoint import CONFIGURATION, L
 from hookproof.conformance.checks.api.resources.portal_link import (
     LISTED_AS_RETRIEVED,
     UPDATED,
+    is_member,
     members,
 )
 from hookproof.conformance.checks.support.agreement import agreement
@@ -259,6 +260,7 @@ def _endpoints_of_owner(model: _Model, link: _Link, exchange: Exchange) -> Itera
     owner = shown(exchange).get("owner_id")
     if not owner:
         return
+    created = [endpoint.created for endpoint in model.endpoints.values()]
     for uid, endpoint in model.endpoints.items():
         of_endpoint = shown(endpoint.created).get("owner_id")
         if not isinstance(of_endpoint, str) or not of_endpoint:
@@ -270,9 +272,12 @@ def _endpoints_of_owner(model: _Model, link: _Link, exchange: Exchange) -> Itera
             requirement = "2.6-4"
         else:
             requirement = "4.6-10" if link.updated else "2.6-2"
+        is_there = is_member(exchange, endpoint.created, created)
+        if is_there is None:
+            continue
         problem = "lacks an endpoint of its owner" if belongs else "has a foreign endpoint"
         yield judged(
-            (uid in members(exchange)) is belongs,
+            is_there is belongs,
             requirement,
             f"A portal link {problem}",
             expected=f"{'with' if belongs else 'without'} {uid}",
