@@ -3,8 +3,7 @@
     python -m hookproof.conformance.generation.schemathesis_worker > requests.jsonl
 
 Generation takes milliseconds per request and holds the interpreter, so it must not share one with
-experiments that measure time. A separate process is also reproducible: Hypothesis takes constants
-from the modules that are loaded, and here these are always the same.
+experiments that measure time.
 
 The arguments are a line of standard input, which stays open as long as the output is wanted:
 `{"document": ..., "seed": int, "examples": int}`; `examples` is the number of
@@ -37,6 +36,7 @@ from schemathesis.generation.hypothesis.builder import (
 from schemathesis.schemas import APIOperation, BaseSchema
 
 from hookproof.conformance.generation.codec_tables import save_codec_tables
+from hookproof.conformance.generation.local_constants import ignore_local_constants
 from hookproof.conformance.generation.uid_placeholder import place_of, uid_from
 from hookproof.process.standard_input import end_with_parent
 
@@ -214,6 +214,7 @@ def main() -> None:
     arguments = json.loads(sys.stdin.readline())
     threading.Thread(target=end_with_parent, daemon=True).start()
     save_codec_tables()
+    ignore_local_constants()
     generate = generate_sequences if "sequences" in arguments else generate_requests
     for line in generate(**arguments):
         sys.stdout.write(json.dumps(line) + "\n")

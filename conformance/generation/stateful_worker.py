@@ -23,6 +23,7 @@ import hypothesis
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
+from hookproof.conformance.generation.local_constants import ignore_local_constants
 from hookproof.conformance.generation.operation_sequence import LINK_PREFIX, SequenceStep
 from hookproof.process.standard_input import end_with_parent
 
@@ -141,6 +142,7 @@ def main() -> None:
     """Read the arguments from standard input and write the sequences to standard output."""
     arguments = json.loads(sys.stdin.readline())
     threading.Thread(target=end_with_parent, daemon=True).start()
+    ignore_local_constants()
     for steps in generate_sequences(**arguments):
         sys.stdout.write(json.dumps(steps) + "\n")
 

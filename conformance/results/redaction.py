@@ -16,6 +16,8 @@ from hookproof.conformance.observations.credential_names import (
     is_distinctive,
     replace_words,
 )
+from hookproof.conformance.observations.delivery.arrival.broadcasts import FORM
+from hookproof.conformance.observations.destinations import CONTENT_TYPE
 from hookproof.conformance.results.records.evidence_records import own_fields, own_values
 from hookproof.conformance.target.client import Key
 from hookproof.conformance.target.definition import Project, Target
@@ -27,6 +29,8 @@ from hookproof.process.encoded_credentials import (
 )
 from hookproof.process.terminal_text import without_passwords
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.spec.dialect.answer import Answer
+from hookproof.spec.dialect.answers import answers_of
 from hookproof.spec.dialect.model import Dialect
 
 VARIABLE: Final = "HOOKPROOF_API_KEY"
@@ -155,7 +159,7 @@ class Mask:
             for name, value in headers
             for part in (value, *value.split())
         )
-        self._credentials = Credentials(unmasked=(dialect.representation.mask,))
+        self._credentials = Credentials(unmasked=frozenset(_words(dialect)))
         self._known_count, self._known_replacer = 0, Replacer({})
 
     @classmethod
@@ -274,6 +278,18 @@ class Mask:
                 return f"${variable}"
             case _:
                 return HIDDEN
+
+
+def _words(dialect: Dialect) -> Iterator[str]:
+    """What answers and deliveries say, which is not masked if a credential happens to be the same.
+
+    A generated credential may be any text, and what is masked in one place is masked in all.
+    """
+    yield from (CONTENT_TYPE, FORM)
+    for _, answer in answers_of(dialect):
+        for value in answer.allowed if isinstance(answer, Answer) else (answer,):
+            if isinstance(value, str):
+                yield value
 
 
 def header_variable(name: str) -> str:

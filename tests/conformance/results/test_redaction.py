@@ -232,6 +232,17 @@ def test_a_secret_that_is_a_word_leaves_the_word_alone_elsewhere(word: str) -> N
     assert masking.exchange(exchange(query=f"?s={word}")).url.endswith(f"?s={word}")
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["application/json", "application/x-www-form-urlencoded", "X-Webhook-Signature"],
+)
+def test_a_credential_that_is_a_text_of_the_protocol_leaves_it_alone(text: str) -> None:
+    masking = mask()
+    masking.exchange(exchange(request={"secret": text}))
+    kept = masking.exchange(exchange(response_headers=(("Content-Type", text),)))
+    assert kept.response_headers == (("Content-Type", text),)
+
+
 def test_only_whole_words_are_replaced() -> None:
     named = {SECRET: "secret#1", "abc/def+123==": "secret#2"}
     assert (

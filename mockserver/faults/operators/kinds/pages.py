@@ -76,6 +76,11 @@ def _backwards(operation: str) -> set[str]:
     return {"2.2-13"} | requirements_about(operation, "^Direction prev")
 
 
+def _backwards_beyond_the_first(operation: str) -> set[str]:
+    """The page before the second resource is empty, and has a next one."""
+    return {"2.2-18"} | _backwards(operation)
+
+
 def _order(operation: str) -> set[str]:
     return requirements_about(operation, "opposite orders", "Without sort", "dialect's sort key")
 
@@ -245,7 +250,7 @@ OPERATORS: Final = (
         "prev_off_by_one",
         "The page before begins one resource too early",
         "lists",
-        _pages(_backwards, query=_one_further_back),
+        _pages(_backwards_beyond_the_first, query=_one_further_back),
     ),
     _operator(
         "prev_reversed",

@@ -86,6 +86,15 @@ def _zero(place: Place, _parameters: Parameters, dialect: Dialect) -> Alteration
     return _as_value(place, _ZEROS[field.value], dialect)
 
 
+def _reversed(place: Place, parameters: Parameters, dialect: Dialect) -> Alteration | None:
+    """Where active endpoints are taken for disabled ones, broadcasts do not reach them either."""
+    defect = whole_values((ValueKind.BOOLEAN,), lambda value, _: not value)
+    alteration = defect(place, parameters, dialect)
+    if alteration is None or place.kind is PlaceKind.SHOWN or place.path != ("is_disabled",):
+        return alteration
+    return replace(alteration, violates=in_order({*alteration.violates, "1-1", "4.8-13"}))
+
+
 def _default(place: Place, _parameters: Parameters, dialect: Dialect) -> Alteration | None:
     field = place.field
     if field is None or len(place.path) > 1 or place.kind is PlaceKind.TAKEN:
@@ -280,7 +289,7 @@ OPERATORS: Final = (
         "boolean_reversed",
         "True and false are taken for each other",
         "booleans, taken, stored or shown",
-        whole_values((ValueKind.BOOLEAN,), lambda value, _: not value),
+        _reversed,
     ),
     _operator(
         "swapped_with_neighbour",

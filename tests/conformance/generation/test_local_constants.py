@@ -1,0 +1,40 @@
+"""Words of the source are not among what Hypothesis generates."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+WORD = "a word of the source"
+DRAW = """
+import hypothesis
+import words
+from hypothesis import strategies
+from hookproof.conformance.generation.local_constants import ignore_local_constants
+drawn = set()
+
+@hypothesis.seed(1)
+@hypothesis.settings(max_examples=1000, database=None, deadline=None)
+@hypothesis.given(strategies.text())
+def draw(text):
+    drawn.add(text)
+
+if {ignored}:
+    ignore_local_constants()
+draw()
+print(words.WORD in drawn)
+"""
+
+
+@pytest.mark.parametrize("ignored", [True, False])
+def test_no_word_of_a_loaded_module_is_drawn(ignored: bool, tmp_path: Path) -> None:
+    (tmp_path / "words.py").write_text(f"WORD = {WORD!r}\n")
+    process = subprocess.run(
+        [sys.executable, "-c", DRAW.format(ignored=ignored)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert process.stdout.split() == [str(not ignored)]
