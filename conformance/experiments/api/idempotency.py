@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.existing_resources import NO_SECOND_PROJECT
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
-from hookproof.conformance.experiments.support.telling_texts import LENGTH
+from hookproof.conformance.experiments.support.telling_texts import LENGTH, texts
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.observations.resources.broadcast_answer import (
@@ -27,6 +27,7 @@ async def idempotency(context: ExperimentContext) -> AsyncIterator[Evidence]:
     bodies = RequestBodies.of(context)
     body = bodies.broadcast(idempotency_key=context.word("key"))
     yield await _repeat_key(context, "same key again", body, body)
+    yield await _repeat_telling_key(context, bodies)
     body = bodies.broadcast(idempotency_key=context.word("key"))
     other = {**body, "data": {"other": context.word("data")}}
     yield await _repeat_key(context, "same key, other data", body, other)
@@ -52,6 +53,16 @@ async def _repeat_key(
     trial = context.trial(name)
     await _broadcast_in_turn(trial, [body, again])
     return trial.observe(RepeatedKey)
+
+
+async def _repeat_telling_key(context: ExperimentContext, bodies: RequestBodies) -> RepeatedKey:
+    """A key that shows whether it is stored as it was sent: the first that is accepted."""
+    for key in texts(context.word("key")):
+        body = bodies.broadcast(idempotency_key=key)
+        repeated = await _repeat_key(context, "same key of many kinds of characters", body, body)
+        if repeated.first is not None and repeated.first.succeeded:
+            break
+    return repeated
 
 
 async def _broadcast_different(

@@ -33,7 +33,8 @@ TIMESTAMP_WRITERS: Mapping[TimestampForm, Callable[[float], str]] = {
     TimestampForm.UNIX_MILLISECONDS: lambda at: str(round(at * 1000)),
 }
 SECRET_BYTES = 24
-OVERLAP_S = 7200.0
+# Half a day: more seconds than 16 bits hold.
+OVERLAP_S = 43_200.0
 
 # Functions that make a new value for each field.
 FieldValues = Mapping[str, Callable[[], Any]]
@@ -253,8 +254,9 @@ class RequestBodies:
         return rules.prefix + text
 
     def lasting_expiration(self) -> int:
-        """An expiration of hours, in the dialect's unit and within its bounds: nothing waits for
-        its end.
+        """An expiration of half a day, in the dialect's unit and within its bounds.
+
+        Nothing waits for its end.
         """
         rules, unit = self.dialect.requests, self.dialect.rolling.expiration_unit
         least = max(1, least_expiration(rules))

@@ -31,7 +31,7 @@ class FetchedAndShown:
 def fetched_and_shown(observation: Observation, member: str) -> Iterator[FetchedAndShown]:
     """The endpoints that were fetched, where `member` of another resource then holds records.
 
-    The URL, which no two of them share, tells a record without uid.
+    The URL, which no two of them share, tells a record without the uid of any of them.
     """
     fetched: dict[str, Exchange] = {}
     for place, exchange in enumerate(observation.exchanges):
@@ -39,9 +39,13 @@ def fetched_and_shown(observation: Observation, member: str) -> Iterator[Fetched
             fetched |= dict.fromkeys(_known_by(shown(exchange)), exchange)
         for holder in resources(exchange):
             records = holder.fields.get(member)
-            for record in records if isinstance(records, list) else ():
-                known_by = next(iter(_known_by(record)), None)
-                if known_by in fetched:
+            records = records if isinstance(records, list) else []
+            names = {name for record in records for name in _known_by(record)}
+            for record in records:
+                known_by = next((name for name in _known_by(record) if name in fetched), None)
+                if known_by is None:
+                    continue
+                if known_by == record.get("uid") or shown_uid(fetched[known_by]) not in names:
                     later = observation.exchanges[place + 1 :]
                     yield FetchedAndShown(
                         fetched=fetched[known_by],

@@ -255,7 +255,12 @@ def _altered_portal_links(field: str, change: ChangeObject) -> type:
 def _altered_events(field: str, change: ChangeObject) -> type:
     class AlteredStoredEvents(EventTable):
         def add(self, event: NewEvent, **further: Any) -> None:
-            super().add(_changed_event(event, field, change), **further)
+            stored = _changed_event(event, field, change)
+            key = stored.original_key
+            if key is not None and self.find_original(stored.project, key) is not None:
+                # Of two keys that became one the first is known: each can be stored once.
+                stored = stored._replace(original_key=None)
+            super().add(stored, **further)
 
     return AlteredStoredEvents
 

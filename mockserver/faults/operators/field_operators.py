@@ -135,7 +135,8 @@ def never_seen(place: Place, dialect: Dialect) -> str:
     if field.content is Content.MASKED or _is_masked_secret(place, dialect):
         return "the dialect masks it"
     if place.kind is PlaceKind.SHOWN:
-        return ""
+        is_new = place.operation == "createEndpoint" and place.path == ("secrets", "expires_at")
+        return "the secret of a new endpoint does not expire" if is_new else ""
     unused = {
         "appID": dialect.requests.app_id.value is AppIdMeaning.IGNORED,
         "endpoints": dialect.requests.portal_endpoints.value is PortalEndpointsMeaning.IGNORED,

@@ -16,8 +16,8 @@ _FREE: Final = (
     (_LINKS, "auth_key token url", "the service makes it, perhaps anew for each answer"),
     (
         "createEndpoint expireEndpointSecret",
-        "events",
-        "only a fetched endpoint has a count that the document binds to anything",
+        "events failure_rate",
+        "only a fetched endpoint has counts that the document binds to anything",
     ),
     (
         "createEndpoint expireEndpointSecret",

@@ -34,6 +34,12 @@ def test_endpoints_that_show_no_uid_are_told_apart_by_their_urls() -> None:
     assert pairs([{"url": FIRST}, {"url": SECOND}], records) == [(1, records[0]), (0, records[1])]
 
 
+def test_the_url_tells_a_record_with_another_uid_unless_its_uid_is_shown_too() -> None:
+    first, altered = {"uid": "E1", "url": FIRST}, {"uid": "e1", "url": FIRST}
+    assert pairs([first], [altered]) == [(0, altered)]
+    assert pairs([first], [altered, first]) == [(0, first)]
+
+
 @pytest.mark.parametrize("record", [None, 7, "e1", [], {}, {"uid": []}, {"uid": "e2"}])
 def test_what_is_no_record_of_it_is_not_compared_with_an_endpoint(record: Any) -> None:
     for fetched in ({"uid": "e1", "url": FIRST}, {"url": FIRST}, {}):

@@ -85,7 +85,13 @@ async def telling_texts(context: ExperimentContext) -> AsyncIterator[Evidence]:
             owner = {name: value for name, value in found.items() if name == "owner_id"}
             endpoints = [{**fields, **owner} for fields in accepted.values()]
             title = "texts that tell in a portal link"
-            yield await show_in_portal_link(context, link, title, *endpoints)
+            records = await show_in_portal_link(context, link, title, *endpoints)
+            yield records
+            if not any(records.fetched_and_shown()):
+                # Whatever becomes of such an owner does not hide the other texts.
+                title, owner = f"{title}, of a plain owner", {"owner_id": context.word("owner")}
+                endpoints = [{**fields, **owner} for fields in accepted.values()]
+                yield await show_in_portal_link(context, link, title, *endpoints)
             for field, value in found.items():
                 title = f"update of {field} to a text that tells"
                 yield await update_field(context, bodies, link, title, field, value)

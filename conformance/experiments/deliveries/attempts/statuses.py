@@ -47,7 +47,8 @@ async def every_status(scenario: Scenario) -> AnsweredStatuses:
     )
     await scenario.await_everywhere(destinations, *events)
     started = scenario.context.loop.time()
-    patience_s = second_s + scenario.context.distant(LATE_S)
+    # The margin is for what arrives late because other deliveries did.
+    patience_s = second_s + scenario.context.distant(LATE_S) + MARGIN_S
     await asyncio.gather(
         *(
             scenario.await_arrival(destination, *events, count=2, timeout_s=patience_s)

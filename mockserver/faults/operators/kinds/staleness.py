@@ -34,7 +34,7 @@ from hookproof.spec.dialect.vocabulary import LeftOut
 
 GROUP: Final = "state"
 _STALE: Final = {
-    GET_ENDPOINT: {"4.3-13", "2.3-20"},
+    GET_ENDPOINT: {"4.3-13", "2.3-20", "2.6-10", "2.8-10"},
     GET_PORTAL_LINK: {
         *("2.6-2", "2.6-4", "2.6-7", "4.6-5", "4.6-6", "4.6-7", "4.6-8", "4.6-9", "4.6-10"),
         *("4.6-11", "9-4"),
@@ -43,7 +43,7 @@ _STALE: Final = {
 }
 # A write to the resource itself clears the cache: what other writes change stays as it was.
 _STALE_BESIDE: Final = {
-    GET_ENDPOINT: {"2.3-20"},
+    GET_ENDPOINT: {"2.3-20", "2.6-10", "2.8-10"},
     GET_PORTAL_LINK: {"2.6-2", "2.6-4", "2.6-6", "2.6-10"},
 }
 _UPDATED: Final = (

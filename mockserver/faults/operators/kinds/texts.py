@@ -124,6 +124,7 @@ def _why_empty_is_absent(place: Place, dialect: Dialect) -> str:
     )
     is_owner_of_record = place.path[-2:] == ("endpoints_metadata", "owner_id")
     is_taken_alike = place.kind is not PlaceKind.SHOWN and place.path[0] in _EMPTY_IS_NONE
+    is_key = place.kind is PlaceKind.STORED and place.path == ("idempotency_key",)
     reasons = (
         (
             shows_nothing_as_empty(dialect),
@@ -136,7 +137,10 @@ def _why_empty_is_absent(place: Place, dialect: Dialect) -> str:
             "authentication" in place.path[:-1],
             "which members of credentials are shown without a value is a gap (section 2.5)",
         ),
-        (is_taken_alike, "the dialect's server takes an empty text for none there as well"),
+        (
+            is_taken_alike or is_key,
+            "the dialect's server takes an empty text for none there as well",
+        ),
     )
     return next((reason for holds, reason in reasons if holds), "")
 

@@ -156,7 +156,7 @@ def test_a_portal_link_that_shows_no_endpoints_proves_nothing() -> None:
 
 
 def test_a_portal_link_without_the_endpoint_shows_no_record_of_it() -> None:
-    evidence = in_portal_link(uid="another")
+    evidence = in_portal_link(uid="another", url="https://another.invalid")
     assert verdicts(a_portal_link_holds_full_records_of_its_endpoints, evidence) == {}
 
 
