@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(READY): pyproject.toml constraints.txt
 	python3 -m venv $(VENV)
@@ -79,6 +79,17 @@ mutants: setup ## Test the suites against every mutant and conforming variant; r
 .PHONY: mutants-quick
 mutants-quick: setup ## Test the suites against the first fault that each check kills
 	$(BIN)/hookproof mutants --quick --jobs 4
+
+# Another sample each time; the first line names its seed.
+SEED ?= $(shell date +%s)
+
+.PHONY: mutants-generated
+mutants-generated: setup ## Test the suites against a random sample of 300 faults by operators (takes 40 minutes)
+	$(BIN)/hookproof mutants --generated 300 --seed $(SEED)
+
+.PHONY: mutants-compound
+mutants-compound: setup ## Test the suites against 100 servers with three faults by operators (takes 30 minutes)
+	$(BIN)/hookproof mutants --generated 100 --compound 3 --seed $(SEED)
 
 .PHONY: hiding
 hiding: setup ## Measure what one fault, or two, keep the suites from seeing (takes two hours)
