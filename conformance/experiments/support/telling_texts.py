@@ -81,8 +81,8 @@ def urls(word: str) -> Candidates:
 
 
 def with_long_query(url: str) -> str:
-    """The URL with one more parameter, longer than most databases have room for."""
-    return f"{url}{'&' if '?' in url else '?'}c={'long/' * (LENGTH // 5)}"
+    """The URL with parameters that tell, longer than most databases have room for."""
+    return f"{url}{'&' if '?' in url else '?'}A=%2541&amp;c={'long/' * (LENGTH // 5)}"
 
 
 def endpoint_texts(bodies: RequestBodies) -> dict[str, Candidates]:
