@@ -86,7 +86,9 @@ def with_long_query(url: str) -> str:
 
 
 def endpoint_texts(bodies: RequestBodies) -> dict[str, Candidates]:
-    """Candidates for the texts of createEndpoint, and its largest numbers (section 4.1)."""
+    """Candidates for the texts of createEndpoint, and for numbers and flags that are no default
+    (section 4.1).
+    """
     word, requests = bodies.word, bodies.dialect.requests
     address = f"Help+{word('developers')}caf\u00e9&amp;%25"
     content_type = "application/json; note="
@@ -105,6 +107,7 @@ def endpoint_texts(bodies: RequestBodies) -> dict[str, Candidates]:
             f'{content_type}"A & b"',
         ),
         "secret": _secrets(bodies),
+        "advanced_signatures": (True,),
         "http_timeout": (_odd_below(requests.http_timeout_maximum),),
         "rate_limit": (_odd_below(requests.rate_limit_maximum),),
         "rate_limit_duration": (_odd_below(requests.rate_limit_duration_maximum),),
