@@ -1,6 +1,7 @@
 """Runs mutants in worker processes, several at a time, until all are done or an interrupt comes.
 
-An interrupt lets the runs under way finish and starts no other; the results until then are kept.
+An interrupt lets the runs under way finish and starts no other; a further one ends those, too. The
+results until then are kept.
 """
 
 import multiprocessing
@@ -61,12 +62,17 @@ class WorkerPool:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> bool:
-        self._pool.shutdown(cancel_futures=True)
-        self._folder.close()
         self.interrupted = kind is not None and issubclass(kind, KeyboardInterrupt)
+        try:
+            self._pool.shutdown(cancel_futures=True)
+        except KeyboardInterrupt:
+            self.interrupted = True
+            _kill_workers()
+            self._pool.shutdown()
+        self._folder.close()
         if self.interrupted:
             for future, subject in self._under_way.items():
-                if not future.cancelled() and future.exception() is None:
+                if future.done() and not future.cancelled() and future.exception() is None:
                     self._keep(replace(subject, result=future.result()))
         return self.interrupted
 
@@ -85,6 +91,12 @@ class WorkerPool:
     def _keep(self, outcome: FaultOutcome | VariantOutcome) -> None:
         self.outcomes.append(outcome)
         self._on_outcome(outcome)
+
+
+def _kill_workers() -> None:
+    """What they have started ends when its standard input closes."""
+    for worker in multiprocessing.active_children():
+        worker.kill()
 
 
 def _start_worker(generated: str) -> None:

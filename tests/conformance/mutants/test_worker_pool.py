@@ -25,6 +25,19 @@ if __name__ == "__main__":
         list(pool.run_all(orders("begun")))
 """
 
+INTERRUPTED = """
+from hookproof.conformance.mutants.worker_pool import WorkerPool
+from tests.conformance.mutants.canned_mutant_runs import never_ends, orders
+if __name__ == "__main__":
+    with WorkerPool(1, print, run=never_ends) as pool:
+        try:
+            list(pool.run_all(orders("begun")))
+        except KeyboardInterrupt:
+            print("waits for the run", flush=True)
+            raise
+    print(pool.interrupted, pool.outcomes)
+"""
+
 
 def test_each_subject_gets_the_result_of_its_own_run() -> None:
     reported: list[FaultOutcome | VariantOutcome] = []
@@ -58,18 +71,34 @@ def test_another_error_does_not_count_as_an_interrupt() -> None:
     assert not pool.interrupted
 
 
-def test_a_run_ends_with_its_parent_process(tmp_path: Path) -> None:
-    program = tmp_path / "parent.py"
-    program.write_text(PARENT)
-    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-    with subprocess.Popen(
-        [sys.executable, program],
-        env={**os.environ, "PYTHONPATH": path},
+def started(folder: Path, program: str) -> subprocess.Popen[str]:
+    """A process that runs this program, whose worker has begun to run."""
+    path = folder / "parent.py"
+    path.write_text(program)
+    import_path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    parent = subprocess.Popen(
+        with_signals([sys.executable, str(path)]),
+        env={**os.environ, "PYTHONPATH": import_path},
         stdout=subprocess.PIPE,
         text=True,
-    ) as parent:
+    )
+    assert parent.stdout is not None
+    assert parent.stdout.readline() == "begun\n"
+    return parent
+
+
+def test_a_second_interrupt_ends_the_runs_under_way(tmp_path: Path) -> None:
+    with started(tmp_path, INTERRUPTED) as parent:
         assert parent.stdout is not None
-        assert parent.stdout.readline() == "begun\n"
+        parent.send_signal(signal.SIGINT)
+        assert parent.stdout.readline() == "waits for the run\n"
+        parent.send_signal(signal.SIGINT)
+        output, _ = parent.communicate(timeout=DEADLINE_S)
+    assert (parent.returncode, output) == (0, "True []\n")
+
+
+def test_a_run_ends_with_its_parent_process(tmp_path: Path) -> None:
+    with started(tmp_path, PARENT) as parent:
         parent.kill()
         # The pipe closes when no process is left that could write to it.
         output, _ = parent.communicate(timeout=DEADLINE_S)
