@@ -34,12 +34,12 @@ from hookproof.spec.dialect.vocabulary import LeftOut
 
 GROUP: Final = "state"
 _STALE: Final = {
-    GET_ENDPOINT: {"4.3-13", "2.3-20", "2.6-10", "2.8-10"},
+    GET_ENDPOINT: {"4.3-13", "2.3-20", "2.6-10", "2.8-10", "5-15"},
     GET_PORTAL_LINK: {
         *("2.6-2", "2.6-4", "2.6-7", "4.6-5", "4.6-6", "4.6-7", "4.6-8", "4.6-9", "4.6-10"),
-        *("4.6-11", "9-4"),
+        *("4.6-11", "4.6-12", "4.6-14", "4.6-15", "9-4"),
     },
-    LIST_PORTAL_LINKS: {"2.6-7", "2.2-17", "4.6-12", "4.4-14"},
+    LIST_PORTAL_LINKS: {"2.6-7", "2.2-17", "4.6-12", "4.4-10", "4.4-12", "4.4-14"},
 }
 # A write to the resource itself clears the cache: what other writes change stays as it was.
 _STALE_BESIDE: Final = {
