@@ -180,6 +180,26 @@ class UpdatedNotListed(AlteredResponses):
         return {**data, "content": as_created or data["content"]}
 
 
+@fault("4.4-14", seen="an index by owner that is not kept up", shows_in=SHOWN)
+class MovedNotListed(AlteredResponses):
+    """A portal link that an update names an owner for is missing in the list, if others are on its
+    page.
+    """
+
+    operations = (UPDATE_PORTAL_LINK, LIST_PORTAL_LINKS)
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._moved: set[str] = set()
+
+    def alter_data(self, call: OperationCall, data: Object) -> Object:
+        if call.operation.operation_id == UPDATE_PORTAL_LINK:
+            self._moved |= {data["uid"]} if "owner_id" in call.body else set()
+            return data
+        stayed = [link for link in data["content"] if link["uid"] not in self._moved]
+        return {**data, "content": stayed or data["content"]}
+
+
 @fault("4.5-4", "4.6-4", "4.6-12", shows_in=SHOWN)
 class FirstRetrieved(PortalLinkTable):
     """Retrieving or updating a portal link finds the first one of the project."""

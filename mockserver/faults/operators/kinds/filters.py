@@ -138,9 +138,12 @@ def _matched_otherwise(place: Place, given: Parameters, dialect: Dialect) -> Alt
     more = any(wrong.matches(*pair) and not right.matches(*pair) for pair in _PAIRS)
     less = any(right.matches(*pair) and not wrong.matches(*pair) for pair in _PAIRS)
     words = [*(["leaves only"] if more else []), *(["leaves out no"] if less else [])]
+    violates = _filter_laws(place, dialect, *words) if words else set()
+    if more:
+        violates |= requirements_about(place.operation, "^A filter holds on every page")
     return Alteration(
         part=partial(_listing_with_match, TABLES[place.operation], column, wrong),
-        violates=in_order(_filter_laws(place, dialect, *words)) if words else (),
+        violates=in_order(violates),
         equivalent="" if words else "the dialect compares so",
     )
 
