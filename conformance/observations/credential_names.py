@@ -87,9 +87,8 @@ def is_name(text: str) -> bool:
 class Credentials:
     """The names of a run's credentials, in order of appearance; thread-safe.
 
-    `unmasked` are texts that stay as they are: what a target shows in place of credentials, and
-    words of the protocol. Each method adds the credentials that it finds, with their names, to
-    `found_names`.
+    `unmasked` are texts that a target shows in place of credentials. Each method adds the
+    credentials that it finds, with their names, to `found_names`.
     """
 
     def __init__(self, unmasked: Collection[str] = ()):

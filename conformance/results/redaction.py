@@ -159,7 +159,8 @@ class Mask:
             for name, value in headers
             for part in (value, *value.split())
         )
-        self._credentials = Credentials(unmasked=frozenset(_words(dialect)))
+        self._credentials = Credentials(unmasked=(dialect.representation.mask,))
+        self._words = frozenset(_words(dialect))
         self._known_count, self._known_replacer = 0, Replacer({})
 
     @classmethod
@@ -173,7 +174,8 @@ class Mask:
             return text
         known = self._credentials.known
         if len(known) != self._known_count:
-            self._known_count, self._known_replacer = len(known), _all_of(known)
+            self._known_count = len(known)
+            self._known_replacer = _all_of(self._without_words(known))
         masked = self._known.text(self._known_replacer.text(self._keys.text(text)))
         return without_passwords(masked)
 
@@ -219,8 +221,13 @@ class Mask:
 
     def _found(self, found_names: Mapping[str, str]) -> Found:
         """What replaces these credentials, which are looked for in all later evidence too."""
+        found_names = self._without_words(found_names)
         self._known.add(found_names.items())
         return Found(found_names, self._known)
+
+    def _without_words(self, names: Mapping[str, str]) -> Mapping[str, str]:
+        """The credentials that are masked elsewhere than in the member that holds them."""
+        return {text: name for text, name in names.items() if text not in self._words}
 
     def _exchange(self, exchange: Exchange, found_names: dict[str, str]) -> Exchange:
         sent = exchange.request_body
@@ -281,10 +288,7 @@ class Mask:
 
 
 def _words(dialect: Dialect) -> Iterator[str]:
-    """What answers and deliveries say, which is not masked if a credential happens to be the same.
-
-    A generated credential may be any text, and what is masked in one place is masked in all.
-    """
+    """What answers and deliveries say anyway, and a generated credential may happen to be."""
     yield from (CONTENT_TYPE, FORM)
     for _, answer in answers_of(dialect):
         for value in answer.allowed if isinstance(answer, Answer) else (answer,):

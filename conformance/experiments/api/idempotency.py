@@ -27,7 +27,7 @@ async def idempotency(context: ExperimentContext) -> AsyncIterator[Evidence]:
     bodies = RequestBodies.of(context)
     body = bodies.broadcast(idempotency_key=context.word("key"))
     yield await _repeat_key(context, "same key again", body, body)
-    yield await _repeat_telling_key(context, bodies)
+    yield await repeat_telling_key(context, bodies)
     body = bodies.broadcast(idempotency_key=context.word("key"))
     other = {**body, "data": {"other": context.word("data")}}
     yield await _repeat_key(context, "same key, other data", body, other)
@@ -55,14 +55,19 @@ async def _repeat_key(
     return trial.observe(RepeatedKey)
 
 
-async def _repeat_telling_key(context: ExperimentContext, bodies: RequestBodies) -> RepeatedKey:
-    """A key that shows whether it is stored as it was sent: the first that is accepted."""
+async def repeat_telling_key(context: ExperimentContext, bodies: RequestBodies) -> Evidence:
+    """Repeat the first key that is accepted of those that show whether they are kept as sent.
+
+    A service may refuse any of them: a refusal is no part of the observation.
+    """
     for key in texts(context.word("key")):
+        trial = context.trial("same key of many kinds of characters")
         body = bodies.broadcast(idempotency_key=key)
-        repeated = await _repeat_key(context, "same key of many kinds of characters", body, body)
-        if repeated.first is not None and repeated.first.succeeded:
-            break
-    return repeated
+        first = await trial.call("createBroadcastEvent", role="first", body=body)
+        if first.succeeded:
+            await trial.call("createBroadcastEvent", role="again", body=body)
+            return trial.observe(RepeatedKey)
+    return trial.not_observed(RepeatedKey, "the target refuses keys of many kinds of characters")
 
 
 async def _broadcast_different(

@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from hookproof.conformance.experiments.api.idempotency import repeat_telling_key
 from hookproof.conformance.experiments.support.telling_texts import Candidates, find_accepted
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.profile import Profile
@@ -65,6 +67,7 @@ def test_a_field_of_which_every_text_is_refused_is_left_out() -> None:
         ),
         ("text_in_one_plane@updatePortalLink.stored.name:how=dropped", "telling_texts", "4.6-5"),
         ("text_trimmed@createBroadcastEvent.shown.event_type", "broadcast_answers", "4.8-4"),
+        ("text_trimmed@createBroadcastEvent.stored.idempotency_key", "idempotency", "4.8-8"),
         (
             "value_lost@createBroadcastEvent.shown.endpoint_metadata.authentication.api_key",
             "credentials",
@@ -84,3 +87,44 @@ def test_what_a_service_does_to_texts_is_seen(
         without=(),
     )
     assert requirement in run_mutant(order).detected
+
+
+class Trial:
+    """A trial against a target that accepts the keys from this one on, of those in order."""
+
+    def __init__(self, accepted_from: int, sent: list[Any]) -> None:
+        self._accepted_from = accepted_from
+        self._sent = sent
+        self.roles: list[str] = []
+
+    async def call(self, _operation: str, *, role: str, body: Any) -> Exchange:
+        if body not in self._sent:
+            self._sent.append(body)
+        self.roles.append(role)
+        status = 201 if self._sent.index(body) >= self._accepted_from else 400
+        return exchange(role, "createBroadcastEvent", status=status)
+
+    def observe(self, _kind: type) -> list[str]:
+        return self.roles
+
+    def not_observed(self, _kind: type, reason: str) -> str:
+        return reason
+
+
+@pytest.mark.parametrize(
+    ("accepted_from", "observed"),
+    [
+        (0, ["first", "again"]),
+        (2, ["first", "again"]),
+        (3, "the target refuses keys of many kinds of characters"),
+    ],
+)
+def test_refused_keys_are_no_part_of_what_is_observed(accepted_from: int, observed: Any) -> None:
+    sent: list[Any] = []
+    scripted: Any = SimpleNamespace(
+        word=str,
+        trial=lambda _name: Trial(accepted_from, sent),
+        broadcast=lambda **fields: fields,
+    )
+    assert asyncio.run(repeat_telling_key(scripted, scripted)) == observed
+    assert len(sent) == min(accepted_from + 1, 3)

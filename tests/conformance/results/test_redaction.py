@@ -238,7 +238,9 @@ def test_a_secret_that_is_a_word_leaves_the_word_alone_elsewhere(word: str) -> N
 )
 def test_a_credential_that_is_a_text_of_the_protocol_leaves_it_alone(text: str) -> None:
     masking = mask()
-    masking.exchange(exchange(request={"secret": text}))
+    sent = exchange(request={"secret": text, "content_type": text})
+    assert masking.exchange(sent).request_json == {"secret": "secret#1", "content_type": text}
+    assert masking.text(text) == text
     kept = masking.exchange(exchange(response_headers=(("Content-Type", text),)))
     assert kept.response_headers == (("Content-Type", text),)
 

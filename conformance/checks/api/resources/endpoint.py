@@ -254,7 +254,7 @@ def created_at_never_changes(
 def status_follows_is_disabled(trip: RoundTrip, context: CheckContext) -> Iterator[Judgement]:
     """Both values of is_disabled are accepted, given alone; the words are the dialect's.
 
-    A service may have disabled an endpoint by the time it is fetched, but not enabled one.
+    A service may have disabled an endpoint by the time it is fetched again, but not enabled one.
     """
     for created in trip.created:
         if trip.fields == ("is_disabled",):
@@ -262,25 +262,28 @@ def status_follows_is_disabled(trip: RoundTrip, context: CheckContext) -> Iterat
             yield from success_of(created, "3-4", message)
         yield from _status(created, trip.first_shown(created), context)
     for created, fetched in trip.created_and_fetched():
-        yield from _status(created, fetched, context)
+        may_be_disabled = not sent(created).get("is_disabled") and has_value(_word_in(fetched))
+        if fetched is not trip.first_shown(created) and not may_be_disabled:
+            yield from _status(created, fetched, context)
 
 
 def _status(created: Exchange, answer: Exchange, context: CheckContext) -> Iterator[Judgement]:
     words, disabled = context.dialect.words, sent(created).get("is_disabled", False)
     word = words.endpoint_disabled if disabled else words.endpoint_active
-    status = shown(answer).get("status")
-    if not word.decided or not shown(answer):
-        return
-    was_disabled_since = answer is not created and not disabled and has_value(status)
-    yield judged(
-        word.allows(status) or was_disabled_since,
-        "3-2" if disabled else "3-1",
-        f"The status of {'a disabled' if disabled else 'an active'} endpoint is another word than"
-        " the dialect's",
-        expected=" or ".join(word.allowed),
-        actual=shown(answer).get("status", "absent"),
-        exchanges=dict.fromkeys([created, answer]),
-    )
+    if word.decided and shown(answer):
+        yield judged(
+            word.allows(_word_in(answer)),
+            "3-2" if disabled else "3-1",
+            f"The status of {'a disabled' if disabled else 'an active'} endpoint is another word"
+            " than the dialect's",
+            expected=" or ".join(word.allowed),
+            actual=shown(answer).get("status", "absent"),
+            exchanges=dict.fromkeys([created, answer]),
+        )
+
+
+def _word_in(answer: Exchange) -> object:
+    return shown(answer).get("status")
 
 
 def _equal(left: Any, right: Any) -> bool:

@@ -194,7 +194,8 @@ class MovedNotListed(AlteredResponses):
 
     def alter_data(self, call: OperationCall, data: Object) -> Object:
         if call.operation.operation_id == UPDATE_PORTAL_LINK:
-            self._moved |= {data["uid"]} if "owner_id" in call.body else set()
+            if "owner_id" in call.body:
+                self._moved.add(data["uid"])
             return data
         stayed = [link for link in data["content"] if link["uid"] not in self._moved]
         return {**data, "content": stayed or data["content"]}

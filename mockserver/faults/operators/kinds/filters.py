@@ -138,7 +138,7 @@ def _matched_otherwise(place: Place, given: Parameters, dialect: Dialect) -> Alt
     more = any(wrong.matches(*pair) and not right.matches(*pair) for pair in _PAIRS)
     less = any(right.matches(*pair) and not wrong.matches(*pair) for pair in _PAIRS)
     words = [*(["leaves only"] if more else []), *(["leaves out no"] if less else [])]
-    violates = _filter_laws(place, dialect, *words) if words else set()
+    violates = _filter_laws(place, dialect, *words)
     if more:
         violates |= requirements_about(place.operation, "^A filter holds on every page")
     return Alteration(

@@ -16,6 +16,7 @@ from hookproof.mockserver.faults.operators.laws import in_order
 from hookproof.mockserver.faults.operators.operator import Alteration, Operator, Parameters
 from hookproof.mockserver.faults.operators.place import Place, PlaceKind, ValueKind
 from hookproof.mockserver.faults.operators.places import STORED_FIELDS
+from hookproof.mockserver.faults.support.altered_responses import CREATIONS
 from hookproof.spec.dialect.groups.requests import REQUIRES
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import EventApplication, EventRaw, EventSource
@@ -25,8 +26,6 @@ _LENGTHS: Final = ("64", "128", "255", "256", "1000")
 _LAST_OF_PLANE_0: Final = 0xFFFF
 # A text that is empty counts as none for the clean server too.
 _EMPTY_IS_NONE: Final = frozenset({"owner_id", "secret", "appID"})
-# The operations whose answer shows what was sent and nothing older.
-_CREATIONS: Final = frozenset({"createEndpoint", "createBroadcastEvent"})
 # Fields with a value in every answer of the reference server, whatever a request holds.
 _ALWAYS: Final = frozenset(
     {"updated_at", "token", "auth_key", "mask_id", "project_id", "url", "auth_type"}
@@ -92,7 +91,7 @@ def _absent_as_empty(place: Place, _parameters: Parameters, dialect: Dialect) ->
     is_set = place.path[0] in STORED_FIELDS.get(place.operation, ())
     # The answer to a creation shows what was not sent: there an empty text was given by nobody.
     is_shown = place.kind is PlaceKind.SHOWN
-    if len(place.path) == 1 and place.operation in _CREATIONS and (is_set or is_shown):
+    if len(place.path) == 1 and place.operation in CREATIONS and (is_set or is_shown):
         violates.add("2.9-3")
     if place.kind is not PlaceKind.SHOWN and place.operation == "updatePortalLink":
         violates.add("4.6-15")

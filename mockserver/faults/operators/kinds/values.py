@@ -34,10 +34,11 @@ from hookproof.mockserver.faults.operators.place import (
     PlaceKind,
     ValueKind,
 )
+from hookproof.mockserver.faults.operators.places import STORED_FIELDS
 from hookproof.mockserver.faults.operators.telling import is_changed_in_sources
 from hookproof.mockserver.faults.support.altered_responses import (
     BROADCAST,
-    CREATE_ENDPOINT,
+    CREATIONS,
     GET_ENDPOINT,
     ON_PORTAL_LINKS,
     ROLL,
@@ -178,8 +179,8 @@ def _swapped(place: Place, _parameters: Parameters, dialect: Dialect) -> Alterat
     }
     if place.kind is PlaceKind.TAKEN and place.operation == UPDATE_PORTAL_LINK:
         violates.add("4.6-15")  # what is sent for one of them leaves the other one out
-    is_created = len(place.path) == 1 and place.operation in (CREATE_ENDPOINT, BROADCAST)
-    if is_created and field.value is ValueKind.TEXT:
+    is_sent = {*names} & {*STORED_FIELDS.get(place.operation, ())} and len(place.path) == 1
+    if is_sent and place.operation in CREATIONS and field.value is ValueKind.TEXT:
         violates.add("2.9-3")  # an empty text that was sent for one stands in place of the other
     if set(names) == _RATE and place.kind is not PlaceKind.SHOWN:
         violates |= {"8-3", "8-6"}  # the limit of the endpoint is slower, or is none

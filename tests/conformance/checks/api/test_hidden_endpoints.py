@@ -274,3 +274,25 @@ def test_a_named_endpoint_may_hide_its_uid() -> None:
     }
     assert verdicts(check, updated(exchange("named endpoint", status=422))) == {}
     assert verdicts(check, updated(created({"uid": OTHER_UID}, role="named endpoint"))) == {}
+
+
+@pytest.mark.parametrize(
+    ("disabled", "status", "verdict"),
+    [
+        (False, "active", Verdict.PASS),
+        (False, "inactive", Verdict.PASS),  # disabled since by the service
+        (False, None, Verdict.FAIL),
+        (True, "inactive", Verdict.PASS),
+        (True, "active", Verdict.FAIL),
+        (True, None, Verdict.FAIL),
+    ],
+)
+def test_a_fetched_endpoint_has_a_status_and_is_not_enabled_by_itself(
+    disabled: bool, status: str | None, verdict: Verdict
+) -> None:
+    first = "inactive" if disabled else "active"
+    trip = shown_with(
+        created({"status": first}, {"is_disabled": disabled}), fetched({"status": status})
+    )
+    expected = {"3-2" if disabled else "3-1": verdict}
+    assert verdicts(status_follows_is_disabled, trip) == expected
