@@ -89,7 +89,7 @@ def test_what_a_service_does_to_texts_is_seen(
     assert requirement in run_mutant(order).detected
 
 
-class Trial:
+class PickyTrial:
     """A trial against a target that accepts the keys from this one on, of those in order."""
 
     def __init__(self, accepted_from: int, sent: list[Any]) -> None:
@@ -123,7 +123,7 @@ def test_refused_keys_are_no_part_of_what_is_observed(accepted_from: int, observ
     sent: list[Any] = []
     scripted: Any = SimpleNamespace(
         word=str,
-        trial=lambda _name: Trial(accepted_from, sent),
+        trial=lambda _name: PickyTrial(accepted_from, sent),
         broadcast=lambda **fields: fields,
     )
     assert asyncio.run(repeat_telling_key(scripted, scripted)) == observed
