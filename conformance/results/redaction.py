@@ -17,6 +17,7 @@ from hookproof.conformance.observations.credential_names import (
     replace_words,
 )
 from hookproof.conformance.observations.delivery.arrival.broadcasts import FORM
+from hookproof.conformance.observations.delivery.security.credentials import KEY_HEADER
 from hookproof.conformance.observations.destinations import CONTENT_TYPE
 from hookproof.conformance.results.records.evidence_records import own_fields, own_values
 from hookproof.conformance.target.client import Key
@@ -288,8 +289,8 @@ class Mask:
 
 
 def _words(dialect: Dialect) -> Iterator[str]:
-    """What answers and deliveries say anyway, and a generated credential may happen to be."""
-    yield from (CONTENT_TYPE, FORM)
+    """What answers and deliveries say anyway, whatever stands where a credential belongs."""
+    yield from (CONTENT_TYPE, FORM, KEY_HEADER)
     for _, answer in answers_of(dialect):
         for value in answer.allowed if isinstance(answer, Answer) else (answer,):
             if isinstance(value, str):

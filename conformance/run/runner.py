@@ -30,6 +30,7 @@ from hookproof.conformance.run.gathering.order import gather_in_order
 from hookproof.conformance.run.gathering.passages import Passages
 from hookproof.conformance.run.gathering.run_contexts import RunContexts
 from hookproof.conformance.run.gathering.schedule import schedule_of
+from hookproof.conformance.run.gathering.threads import run_in_thread
 from hookproof.conformance.run.intake import Intake
 from hookproof.conformance.run.plan import ContextFactory, FollowUp, RunPlan
 from hookproof.conformance.run.target_watch import TargetWatch
@@ -361,8 +362,10 @@ class Runner:
         elif doubtful is not None and ending is not Ending.CRASHED and doubtful(name):
             self._discard(name)
             return
-        running.keep()
-        self._settle(name, ending, reason, self._loop.time() - started)
+        try:
+            await run_in_thread(running.keep)
+        finally:
+            self._settle(name, ending, reason, self._loop.time() - started)
 
     def _discard(self, name: str) -> None:
         self._observations[name].clear()

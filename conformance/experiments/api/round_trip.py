@@ -15,6 +15,7 @@ from hookproof.conformance.experiments.support.optional_settings import find_acc
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
+from hookproof.conformance.observations.delivery.security.credentials import KEY_HEADER
 from hookproof.conformance.observations.preparation import Preparation
 from hookproof.conformance.observations.resources.round_trip import (
     AuthenticationRoundTrip,
@@ -119,7 +120,7 @@ async def _fields_by_name(
 
 def _authentications(bodies: RequestBodies) -> dict[str, dict[str, Any]]:
     words = bodies.dialect.words
-    api_key = {"header_name": "X-Endpoint-Key", "header_value": bodies.word("key")}
+    api_key = {"header_name": KEY_HEADER, "header_value": bodies.word("key")}
     basic = {"username": bodies.word("user"), "password": bodies.word("password")}
     return {
         "by api_key": {"type": words.auth_api_key, "api_key": api_key},

@@ -5,8 +5,9 @@ What a number as cursor does not lead to has a role of its own: nobody knows how
 sent, so that it shows no violation.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Any, Final
 
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
@@ -75,7 +76,11 @@ def planned_walks(
         for terms, matches in _filters(context, operation_id, listed)
         for sort, size in ((None, None), ("ASC", least_size(context, matches)))
     ]
-    return sorted_walks + filtered
+    both = [
+        PlannedWalk(operation_id=operation_id, filter=terms)
+        for terms in _two_filters(context, operation_id, listed)
+    ]
+    return [*sorted_walks, *filtered, *both]
 
 
 def _sizes(context: ExperimentContext, total: int) -> list[int]:
@@ -109,14 +114,9 @@ def _filters(
             ({name: value}, sum(item.get(name) == value for item in listed))
             for name, value in terms
         ]
-    paging = context.dialect.paging
     filters: list[tuple[dict[str, str], int]] = []
-    for parameter, field, answer in (
-        (paging.owner_filter, "owner_id", paging.owner_match),
-        (paging.name_filter, "name", paging.name_match),
-    ):
+    for parameter, field, match in _filtered_fields(context, operation_id):
         texts = [item[field] for item in listed if isinstance(item.get(field), str) and item[field]]
-        match = answer.value if answer.decided else Match.EXACT
         values = [
             _filter_value(text, match)
             for text in _most_distinguishing_first(texts)[:VALUES_PER_FILTER]
@@ -127,6 +127,42 @@ def _filters(
         ]
         filters.append(({parameter: context.word("nobody")}, 0))
     return filters
+
+
+def _two_filters(
+    context: ExperimentContext, operation_id: str, listed: Sequence[Item]
+) -> Iterator[dict[str, str]]:
+    """Two filters at once, each of which lets through a resource that the other one does not."""
+    fields = _filtered_fields(context, operation_id)
+    for pair in permutations(listed, 2):
+        values = [
+            _filter_value(item[field], match)
+            for item, (_, field, match) in zip(pair, fields, strict=True)
+            if isinstance(item.get(field), str) and item[field]
+        ]
+        if len(values) == len(fields) and not any(
+            match.matches(value, str(other.get(field) or ""))
+            for value, other, (_, field, match) in zip(values, pair[::-1], fields, strict=True)
+        ):
+            parameters = (parameter for parameter, _, _ in fields)
+            yield dict(zip(parameters, values, strict=True))
+            return
+
+
+def _filtered_fields(
+    context: ExperimentContext, operation_id: str
+) -> tuple[tuple[str, str, Match], ...]:
+    """The parameters of both filters of a list, with the fields that they compare, and how."""
+    if operation_id == "listSources":
+        return (("provider", "provider", Match.EXACT), ("type", "type", Match.EXACT))
+    paging = context.dialect.paging
+    return tuple(
+        (parameter, field, answer.value if answer.decided else Match.EXACT)
+        for parameter, field, answer in (
+            (paging.owner_filter, "owner_id", paging.owner_match),
+            (paging.name_filter, "name", paging.name_match),
+        )
+    )
 
 
 def _most_distinguishing_first(texts: Sequence[str]) -> list[str]:

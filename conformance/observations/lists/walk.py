@@ -100,7 +100,11 @@ class ListWalk(SucceedingRequests):
 
     @property
     def judged_elsewhere(self) -> tuple[Exchange, ...]:
-        """The steps of a walk, of which sections 4.4 and 4.7 speak."""
+        """The steps of a walk, of which sections 4.4 and 4.7 speak, and two filters at once, of
+        which no sentence speaks.
+        """
+        if len(self.filter or {}) > 1:
+            return tuple(filter(refused, self.exchanges))
         return tuple(step for _, step in self.steps if refused(step))
 
     def walked(self) -> WalkedPages | None:
@@ -165,14 +169,15 @@ class FilterTerm:
         return self.match.value.matches(self.wanted, str(item.get(self.field) or ""))
 
 
-def filter_of(walk: WalkedPages, dialect: Dialect) -> FilterTerm | None:
-    """The filter of a walk; None for a walk without one.
+def filters_of(walk: WalkedPages, dialect: Dialect) -> tuple[FilterTerm, ...]:
+    """The filters of a walk, which all hold at once.
 
     Raises NotExaminedError if the list was filtered by a parameter of another dialect.
     """
-    if not walk.filter:
-        return None
-    ((parameter, wanted),) = walk.filter.items()
+    return tuple(_term(walk, dialect, *pair) for pair in walk.filter.items())
+
+
+def _term(walk: WalkedPages, dialect: Dialect, parameter: str, wanted: str) -> FilterTerm:
     if walk.operation_id == "listSources":
         return FilterTerm(field=parameter, match=Answer((Match.EXACT,)), wanted=wanted)
     paging = dialect.paging

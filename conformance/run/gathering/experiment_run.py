@@ -8,6 +8,7 @@ from typing import Final, cast
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.model.evidence import Evidence, NotObserved, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import Experiment
+from hookproof.conformance.run.gathering.threads import run_in_thread
 from hookproof.conformance.run.intake import Intake
 from hookproof.conformance.run.target_watch import TargetWatch
 
@@ -40,9 +41,9 @@ class ExperimentRun:
                     await self._watch.confirm(observation)
                     if self.outage is not None:
                         return
-                    self._take(observation)
+                    await self._take(observation)
         except PreconditionFailed as failed:
-            self._take(
+            await self._take(
                 NotObserved(
                     experiment=self._experiment.name,
                     name="precondition failed",
@@ -58,15 +59,20 @@ class ExperimentRun:
         return outages[0].words if outages else None
 
     def keep(self) -> None:
-        """Let what was gathered count."""
+        """Let what was gathered count; this may take seconds."""
         for evidence in self.observations if self._tentative else ():
             self._intake.keep(evidence)
         self._tentative = False
 
-    def _take(self, evidence: Evidence) -> None:
+    async def _take(self, evidence: Evidence) -> None:
+        """In a thread: a megabyte takes a second, in which nothing else here may be late."""
         if not isinstance(evidence, (NotObserved, *self._experiment.observes)):
             raise TypeError(f"it does not declare that it observes a {type(evidence).__name__}")
         if isinstance(evidence, NotObserved) and len(evidence.reason) > LONGEST_REASON:
             evidence = replace(evidence, reason=f"{evidence.reason[:LONGEST_REASON]}...")
         take = self._intake.masked if self._tentative else self._intake.take
-        self.observations.append(take(evidence))
+
+        def take_now() -> None:
+            self.observations.append(take(evidence))
+
+        await run_in_thread(take_now)

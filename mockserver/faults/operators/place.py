@@ -108,6 +108,12 @@ class Place:
         return ".".join((self.operation, self.kind, *self.path))
 
     @property
+    def is_in_record_of_event(self) -> bool:
+        """Whether an event shows it of another resource: not in full, so that it may be empty."""
+        records = ("endpoint_metadata", "source_metadata")
+        return self.operation == "createBroadcastEvent" and self.path[0] in records
+
+    @property
     def words(self) -> str:
         """The place as part of a sentence."""
         if self.operation in (DELIVERY, TOKEN_REQUEST):

@@ -107,14 +107,28 @@ def telling_values(place: Place, kind: ValueKind, dialect: Dialect) -> tuple[Any
         return (*_NUMBERS, -7, 0.125, 1 << 40)
     if field.element is ValueKind.NUMBER:
         return _BYTES
-    most = _MOST if field.maximum is None else field.maximum
-    if place.path == (PAGINATION, "per_page"):
-        most = min([most, *(size or most for size in dialect.paging.maximum_per_page.allowed)])
-    if place.path[-1] in _COUNTED:
-        most = _MOST_COUNTED
-    if place.operation == "createEndpoint" and place.path[-1] in _STARTING_AT_ZERO:
-        most = 0
+    most = _most_at(place, dialect)
     return (*(number for number in _NUMBERS if number <= most), most)
+
+
+def _most_at(place: Place, dialect: Dialect) -> int:
+    """The largest number that a service can have there, or that anybody would send."""
+    assert place.field is not None
+    name, requests, rate = place.path[-1], dialect.requests, dialect.representation.failure_rate
+    if place.operation == "createEndpoint" and name in _STARTING_AT_ZERO:
+        return 0
+    if name in _COUNTED:
+        return _MOST_COUNTED
+    bounds: dict[str, Iterable[int | None]] = {
+        "per_page": dialect.paging.maximum_per_page.allowed,
+        "failure_rate": [unit.whole for unit in rate.allowed],
+        "http_timeout": [requests.http_timeout_maximum],
+        "rate_limit": [requests.rate_limit_maximum],
+        "rate_limit_duration": [requests.rate_limit_duration_maximum],
+        "expiration": [requests.expiration_maximum],
+    }
+    most = _MOST if place.field.maximum is None else place.field.maximum
+    return min([most, *(bound for bound in bounds.get(name, ()) if bound is not None)])
 
 
 def telling_texts(place: Place, dialect: Dialect) -> tuple[str, ...]:

@@ -26,21 +26,28 @@ _FREE: Final = (
     ),
     (
         "createBroadcastEvent",
+        "endpoint_metadata.status endpoint_metadata.events endpoint_metadata.failure_rate",
+        "they may have changed when the endpoint is fetched",
+    ),
+    (
+        "createBroadcastEvent",
         "source_id source_metadata source_metadata.*",
         "events of the dialect name no source",
     ),
 )
 
 
-def _is_array(place: Place) -> bool:
-    return place.field is not None and place.field.value is ValueKind.ARRAY
+def _is_blank(place: Place) -> bool:
+    """Whether what is zero, false or empty there is no value."""
+    kind = None if place.field is None else place.field.value
+    return kind is ValueKind.ARRAY or (kind is ValueKind.TEXT and place.is_in_record_of_event)
 
 
 def why_allowed(operator: str, place: Place) -> str:
     """Why the document allows what this operator does; empty if nobody has said why."""
     if place.kind is not PlaceKind.SHOWN:
         return ""
-    if operator in _LOSING or (operator == "zero_instead" and _is_array(place)):
+    if operator in _LOSING or (operator == "zero_instead" and _is_blank(place)):
         return _NO_VALUE
     path = ".".join(place.path)
     return next(

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import pytest
 
+from hookproof.conformance.checks.api.responses.success import a_valid_request_succeeds
 from hookproof.conformance.experiments.context import Trial
 from hookproof.conformance.experiments.support.planned_walks import (
     PlannedWalk,
@@ -14,9 +15,11 @@ from hookproof.conformance.experiments.support.planned_walks import (
     why_ended,
 )
 from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.answer import cursor, has_numeric_cursor
 from hookproof.conformance.observations.lists.walk import PageWalk
-from tests.conformance.canned_evidence import exchange, observation
+from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
+from tests.conformance.canned_evidence import exchange, observation, verdicts
 
 
 @pytest.mark.parametrize(
@@ -124,3 +127,18 @@ def test_a_page_without_pagination_shows_its_resources() -> None:
     walked = walk(page({"content": [{"uid": "a"}]})).walked()
     assert walked is not None
     assert (walked.uids, dict(walked.pages[0].pagination)) == (("a",), {})
+
+
+@pytest.mark.parametrize(
+    ("query", "judged"),
+    [
+        ("?perPage=2", {"4.4-1": Verdict.FAIL}),
+        ("?perPage=2&direction=next&next_page_cursor=c", {}),
+        ("?direction=prev&prev_page_cursor=c", {}),
+    ],
+)
+def test_sections_on_paging_answer_for_a_cursor_that_is_refused(
+    query: str, judged: dict[str, Verdict]
+) -> None:
+    page = exchange("page", "listPortalLinks", status=400, query=query)
+    assert verdicts(a_valid_request_succeeds, observation(SucceedingRequests, page)) == judged

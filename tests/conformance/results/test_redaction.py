@@ -234,7 +234,12 @@ def test_a_secret_that_is_a_word_leaves_the_word_alone_elsewhere(word: str) -> N
 
 @pytest.mark.parametrize(
     "text",
-    ["application/json", "application/x-www-form-urlencoded", "X-Webhook-Signature"],
+    [
+        "application/json",
+        "application/x-www-form-urlencoded",
+        "X-Webhook-Signature",
+        "X-Destination-Key",
+    ],
 )
 def test_a_credential_that_is_a_text_of_the_protocol_leaves_it_alone(text: str) -> None:
     masking = mask()

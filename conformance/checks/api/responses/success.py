@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from typing import Final
+from urllib.parse import parse_qsl, urlsplit
 
 from hookproof.conformance.checks.support.success import success_of
 from hookproof.conformance.model.check_registry import CheckContext, check
@@ -45,6 +46,8 @@ STATUS: Final = {
 # What not every service has a licence or a use for: without it every endpoint can be created.
 OPTIONAL_PARTS: Final = frozenset({"authentication", "mtls_client_cert"})
 
+CURSORS: Final = frozenset({"next_page_cursor", "prev_page_cursor"})
+
 NAMED_BY_PATH: Final = {
     "getEndpoint": ("4.2-4", "endpointID"),
     "expireEndpointSecret": ("4.3-10", "endpointID"),
@@ -73,9 +76,11 @@ def a_valid_request_succeeds(
 
 def _is_surely_valid(exchange: Exchange, known: set[str | None], context: CheckContext) -> bool:
     """Whether a request asks for nothing that a service may lack, and names no endpoint that it has
-    not shown.
+    not shown. Whether a cursor is one that it has shown is for sections 4.4 and 4.7.
     """
     operation_id, body = exchange.operation_id or "", sent(exchange)
+    if CURSORS & dict(parse_qsl(urlsplit(exchange.url).query)).keys():
+        return False
     named = body.get("endpoints", [])
     if OPTIONAL_PARTS & body.keys() or ("endpoints" in body and not named):
         return False

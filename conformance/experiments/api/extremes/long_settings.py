@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
+from hookproof.conformance.observations.delivery.security.credentials import KEY_HEADER
 from hookproof.receiver.signatures.base64_text import encode_base64
 from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm
 
@@ -51,7 +52,7 @@ def long_settings(
     words = bodies.dialect.words
     by_secret = tuple(_texts_in(shared))
     plain = {field: bodies.endpoint_value(field) for field in PLAIN}
-    api_key = {"header_name": "X-Endpoint-Key", "header_value": bodies.word("key")}
+    api_key = {"header_name": KEY_HEADER, "header_value": bodies.word("key")}
     basic = {"username": bodies.word("user"), "password": bodies.word("password")}
     mechanisms = {
         "api_key": {"type": words.auth_api_key, "api_key": api_key},

@@ -37,6 +37,7 @@ from hookproof.conformance.observations.delivery.attempts.later_attempts import 
     LaterSilence,
     LaterTokens,
 )
+from hookproof.conformance.observations.delivery.security.credentials import KEY_HEADER
 from hookproof.conformance.observations.destinations import Destination, Event, ended
 from hookproof.receiver.replies.script import Reply
 from hookproof.spec.dialect.groups.requests import accepted_timeout
@@ -197,7 +198,7 @@ async def silent_after_roll(scenario: Scenario) -> LaterSilence:
 async def kinds_of_endpoints(scenario: Scenario) -> Mapping[str, Mapping[str, Any]]:
     """The settings of an endpoint of each kind, by name: the formats and fixed credentials."""
     words, bodies = scenario.dialect.words, scenario.bodies
-    api_key = {"header_name": "X-Destination-Key", "header_value": bodies.word("value")}
+    api_key = {"header_name": KEY_HEADER, "header_value": bodies.word("value")}
     basic_auth = {"username": bodies.word("user"), "password": bodies.word("password")}
     kinds: dict[str, tuple[str, dict[str, Any]]] = {
         "simple": ("", {"content_type": "application/json"}),

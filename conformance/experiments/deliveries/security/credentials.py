@@ -41,6 +41,7 @@ from hookproof.conformance.observations.client_assertion import ELLIPTIC, RSA
 from hookproof.conformance.observations.delivery.security.credentials import (
     ASKED,
     AUTHORIZED,
+    KEY_HEADER,
     ApiKeyDeliveries,
     BasicAuthDeliveries,
     FixedCredentials,
@@ -62,8 +63,9 @@ from hookproof.conformance.observations.lists.endpoint_records import (
 )
 from hookproof.target.file_schema import Presence
 
-# The texts of an endpoint that an event shows in its record, the URL apart.
+# What an event shows of an endpoint in its record: texts, the URL apart, and other settings.
 SHOWN_TEXTS = ("name", "description", "owner_id", "support_email", "slack_webhook_url")
+SHOWN_SETTINGS = ("advanced_signatures", "http_timeout", "rate_limit", "rate_limit_duration")
 
 Fixed = TypeVar("Fixed", bound=FixedCredentials)
 
@@ -121,7 +123,7 @@ async def api_key(scenario: Scenario) -> ApiKeyDeliveries:
         [
             {
                 "type": scenario.dialect.words.auth_api_key,
-                "api_key": {"header_name": "X-Destination-Key", "header_value": value},
+                "api_key": {"header_name": KEY_HEADER, "header_value": value},
             }
             for value in values
         ],
@@ -152,8 +154,8 @@ async def basic_auth(scenario: Scenario) -> BasicAuthDeliveries:
 
 
 async def telling_records(scenario: Scenario) -> RecordsInEvent:
-    """Endpoints with each mechanism, with a secret and with texts, and an event that holds their
-    records.
+    """Endpoints with each mechanism, a secret, texts and other settings, and an event that holds
+    their records.
     """
     context, bodies = scenario.context, scenario.bodies
     oauth2 = (with_assertion(bodies), with_assertion_by_rsa(bodies))
@@ -165,6 +167,8 @@ async def telling_records(scenario: Scenario) -> RecordsInEvent:
     texts = {name: candidates[0] for name, candidates in endpoint_texts(bodies).items()}
     settings["secret"] = {"secret": texts["secret"]}
     settings["texts"] = {name: texts[name] for name in SHOWN_TEXTS}
+    others = [name for name in SHOWN_SETTINGS if name not in context.lacking_fields()]
+    settings["other settings"] = {name: texts[name] for name in others}
     settings["content type"] = {"content_type": texts["content_type"]}
     token = await context.receiver.new_token()
     settings["url"] = {"url": with_long_query(token.url)}

@@ -18,6 +18,9 @@ from hookproof.spec.dialect.model import Dialect
 AUTHORIZED: Final = "authorized"
 PLAIN: Final = "plain"
 
+# The header by which deliveries are to carry an API key.
+KEY_HEADER: Final = "X-Destination-Key"
+
 EVENT: Final = "event"
 
 # The event that is sent where the first one did not arrive at the endpoint with credentials.

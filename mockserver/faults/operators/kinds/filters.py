@@ -54,7 +54,8 @@ _WILDCARDS: Final = {
 def _joined_by_or(place: Place, _parameters: Parameters, _dialect: Dialect) -> Alteration | None:
     if place.kind is not PlaceKind.LIST:
         return None
-    violates = requirements_about(place.operation, "leaves only")
+    laws = ("leaves only", "^A filter holds on every page")
+    violates = requirements_about(place.operation, *laws)
     return Alteration(
         part=partial(_filters_joined_by_or, TABLES[place.operation]), violates=in_order(violates)
     )
@@ -86,7 +87,7 @@ def _at_filters(
     alter: Callable[[str], AlterQuery],
     *words: str,
     further: tuple[str, ...] = (),
-    excuse: Callable[[Place], str] = lambda _place: "",
+    excuse: Callable[[Place, Dialect], str] = lambda _place, _dialect: "",
 ) -> Any:
     """A defect of the queries with one filter."""
 
@@ -97,14 +98,18 @@ def _at_filters(
         violates = _filter_laws(place, dialect, *words) | set(further)
         violates |= requirements_about(place.operation, "^A filter holds on every page")
         part = partial(altered_pager, place.operation, query=alter(column))
-        return Alteration(part=part, violates=in_order(violates), equivalent=excuse(place))
+        return Alteration(part=part, violates=in_order(violates), equivalent=excuse(place, dialect))
 
     return defect
 
 
-def _compares_words(place: Place) -> str:
-    is_word = place.operation == "listSources"
-    return "the words by which sources are filtered have no spaces around them" if is_word else ""
+def _compares_words(place: Place, dialect: Dialect) -> str:
+    """Why nobody can tell that the spaces around a value do not count."""
+    if place.operation == "listSources":
+        return "the words by which sources are filtered have no spaces around them"
+    match = _match(filter_columns(place.operation, dialect)[place.path[0]], dialect)
+    whole = match.matches("one", "one") and not match.matches("one", " one ")
+    return "" if whole else "a part of a text is looked for, which need not begin with a space"
 
 
 def _ignore(column: str) -> AlterQuery:

@@ -88,7 +88,8 @@ def _absent_as_empty(place: Place, _parameters: Parameters, dialect: Dialect) ->
     # Of a record in another resource, what has no value is not compared (2.6-10 and 2.8-10).
     in_record = any(step.endswith("_metadata") for step in place.path[:-1])
     violates = set() if in_record else {*defect.violates}
-    is_set = place.path[0] in STORED_FIELDS.get(place.operation, ())
+    settable = (*STORED_FIELDS.get(place.operation, ()), "acknowledged_at")
+    is_set = place.path[0] in settable
     # The answer to a creation shows what was not sent: there an empty text was given by nobody.
     is_shown = place.kind is PlaceKind.SHOWN
     if len(place.path) == 1 and place.operation in CREATIONS and (is_set or is_shown):

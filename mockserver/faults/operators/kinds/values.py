@@ -1,6 +1,6 @@
 """Operators on single values: lost, taken for another type or value, exchanged."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -19,7 +19,12 @@ from hookproof.mockserver.faults.operators.field_operators import (
     shows_nothing_as_empty,
     whole_values,
 )
-from hookproof.mockserver.faults.operators.laws import in_order, violated_by_field
+from hookproof.mockserver.faults.operators.laws import (
+    TYPES,
+    in_order,
+    requirements_about,
+    violated_by_field,
+)
 from hookproof.mockserver.faults.operators.operator import (
     Alteration,
     FindDefect,
@@ -85,7 +90,12 @@ def _zero(place: Place, _parameters: Parameters, dialect: Dialect) -> Alteration
         return None
     if place.kind is PlaceKind.SHOWN and shows_nothing_as_empty(dialect):
         return None  # a value that is lost is shown so
-    return _as_value(place, _ZEROS[field.value], dialect)
+    alteration = _as_value(place, _ZEROS[field.value], dialect)
+    is_shown = place.kind is PlaceKind.SHOWN and place.operation in CREATIONS
+    if not is_shown or place.path != ("owner_id",):
+        return alteration
+    # It was sent as appID: an empty text was given by nobody.
+    return replace(alteration, violates=in_order({*alteration.violates, "2.9-3"}))
 
 
 def _reversed(place: Place, parameters: Parameters, dialect: Dialect) -> Alteration | None:
@@ -175,20 +185,38 @@ def _swapped(place: Place, _parameters: Parameters, dialect: Dialect) -> Alterat
         never_seen(place, dialect) or _both_the_same(place) or _both_missing(place, other, dialect)
     )
     violates = {
-        name for at in (place, other) for name in violated_by_field(at, _of_same_type, dialect)
+        *(name for at in (place, other) for name in violated_by_field(at, _of_same_type, dialect)),
+        *_violated_by_swap(place, {*names}, field.value is ValueKind.TEXT),
     }
-    if place.kind is PlaceKind.TAKEN and place.operation == UPDATE_PORTAL_LINK:
-        violates.add("4.6-15")  # what is sent for one of them leaves the other one out
-    is_sent = {*names} & {*STORED_FIELDS.get(place.operation, ())} and len(place.path) == 1
-    if is_sent and place.operation in CREATIONS and field.value is ValueKind.TEXT:
-        violates.add("2.9-3")  # an empty text that was sent for one stands in place of the other
-    if set(names) == _RATE and place.kind is not PlaceKind.SHOWN:
-        violates |= {"8-3", "8-6"}  # the limit of the endpoint is slower, or is none
     masked = {".".join(at.path) for at in (place, other)} & {*dialect.representation.masked}
     if len(masked) == 1:  # a masked value stands where values are shown
         violates.add("2.5-13")
     part = partial(alter_place, place, whole)
     return Alteration(part=part, violates=in_order(violates), equivalent=reason)
+
+
+def _violated_by_swap(place: Place, names: set[str], are_texts: bool) -> Iterator[str]:
+    """What neither field alone violates with another value of its type."""
+    is_shown = place.kind is PlaceKind.SHOWN
+    if place.kind is PlaceKind.TAKEN and place.operation == UPDATE_PORTAL_LINK:
+        yield "4.6-15"  # what is sent for one of them leaves the other one out
+    is_sent = names & {*STORED_FIELDS.get(place.operation, ())} and len(place.path) == 1
+    if is_sent and place.operation in CREATIONS and are_texts:
+        yield "2.9-3"  # an empty text that was sent for one stands in place of the other
+    if is_shown and place.path == ("data",):
+        yield from requirements_about(place.operation, TYPES)  # its members are of any type
+    if "failure_rate" in names and place.operation in (GET_ENDPOINT, *ON_PORTAL_LINKS):
+        yield "2.3-19"  # no count of events is a rate
+    if is_shown and "owner_id" in names and place.operation in ON_PORTAL_LINKS:
+        yield from ("4.6-11", "4.6-15")  # it may have no value, and seem to be cleared
+    if not is_shown and names == _RATE:
+        yield from ("8-3", "8-6")  # the limit of the endpoint is slower, or is none
+    if not is_shown and "owner_id" in names:
+        yield "9-3"  # what is sent under another name for it stands in its place, too
+    if not is_shown and "is_disabled" in names:
+        yield from ("1-1", "2.3-8", "4.8-13")  # broadcasts do not reach the endpoint
+    if not is_shown and "idempotency_key" in names:
+        yield from ("1-1", "2.8-8", "2.8-9", "4.8-13")  # events of one type are duplicates
 
 
 def _both_the_same(place: Place) -> str:

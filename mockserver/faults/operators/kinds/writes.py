@@ -42,8 +42,10 @@ _NOTHING_STORED: Final = {
         *("4.2-1", "1-1", "4.8-13", "2.6-2", "2.6-4", "4.6-10", "9-4"),
         *("4.3-1", "4.3-21", "4.9-4", "2.9-11"),  # a roll finds nothing, whatever it holds
     },
-    ROLL: {"4.3-13", "4.3-3", "4.3-4", "4.3-5", "4.3-16", "6-10"},
-    UPDATE_PORTAL_LINK: {"4.6-5", "4.6-6", "4.6-7", "4.6-8", "4.6-9", "4.6-10", "4.6-11", "9-4"},
+    ROLL: {"4.3-13", "4.3-3", "4.3-4", "4.3-5", "4.3-6", "4.3-7", "4.3-16", "6-10"},
+    UPDATE_PORTAL_LINK: {
+        *("4.6-5", "4.6-6", "4.6-7", "4.6-8", "4.6-9", "4.6-10", "4.6-11", "4.6-14", "9-4"),
+    },
     BROADCAST: {"1-1", "4.8-13", "4.8-8", "2.8-6", "4.8-11"},
 }
 
@@ -275,8 +277,8 @@ OPERATORS: Final = (
         _at_writes(
             {ROLL: _rolls_sibling, UPDATE_PORTAL_LINK: _updates_sibling},
             {
-                ROLL: {"4.3-13", "4.3-14", "4.3-3", "6-8"},
-                UPDATE_PORTAL_LINK: {"4.6-9", "4.6-12", *_NOTHING_STORED[UPDATE_PORTAL_LINK]},
+                ROLL: {"4.3-14", "6-8", *_NOTHING_STORED[ROLL]},
+                UPDATE_PORTAL_LINK: {"4.6-12", *_NOTHING_STORED[UPDATE_PORTAL_LINK]},
             },
         ),
     ),
@@ -288,7 +290,7 @@ OPERATORS: Final = (
             {CREATE_ENDPOINT: _creates_elsewhere, BROADCAST: _broadcasts_elsewhere},
             {
                 CREATE_ENDPOINT: {*_NOTHING_STORED[CREATE_ENDPOINT], "1-10", "1-11", "1-3"},
-                BROADCAST: {"4.8-8", "4.8-9", "4.8-12"},
+                BROADCAST: {"4.8-1", "4.8-8", "4.8-9", "4.8-12", "7-8"},  # it may have such a key
             },
         ),
     ),

@@ -310,6 +310,10 @@ FILTERS = tuple(
         ("4.7-11", SOURCES, {"type": "http"}, ("c", "a"), ("cba",)),
         ("4.7-12", SOURCES, {"type": "http"}, ("c", "a"), ("c",)),
         ("4.7-13", SOURCES, {"type": "http"}, ("c", "a"), ("c", "ba")),
+        ("4.4-9", LINKS, {"ownerId": "o2", "q": "link c"}, ("",), ("c",)),
+        ("4.4-11", LINKS, {"ownerId": "o2", "q": "link c"}, ("",), ("b",)),
+        ("4.7-9", SOURCES, {"provider": "github", "type": "pub_sub"}, ("",), ("b",)),
+        ("4.7-11", SOURCES, {"provider": "github", "type": "pub_sub"}, ("",), ("a",)),
     )
 )
 

@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -92,6 +92,14 @@ def test_shown_places_go_into_every_nested_resource() -> None:
                 assert ".".join(part for part in (holder, nested, path) if part) in names
 
 
+NOTHING_ROLLED: Final = ("4.3-3", "4.3-4", "4.3-5", "4.3-6", "4.3-7", "4.3-13", "4.3-16", "6-10")
+# An endpoint that was to sign in the advanced format is disabled instead.
+NOT_SIGNED_AS_SENT: Final = (
+    *("1-1", "2.3-8", "2.3-9", "2.4-3", "3-1", "3-2", "3-5", "3-6"),
+    *("4.1-9", "4.8-13", "4.8-14", "6-6", "6-7"),
+)
+
+
 @pytest.mark.parametrize(
     ("name", "violates"),
     [
@@ -107,6 +115,10 @@ def test_shown_places_go_into_every_nested_resource() -> None:
         ("text_lowered@listSources.shown.name", ("2.8-12",)),
         ("text_lowered@getEndpoint.shown.created_at", ("2.6-10", "2.8-10", "2.9-2")),
         ("filter_ignored@listPortalLinks.filter.q", ("4.4-11", "4.4-13")),
+        ("filters_joined_by_or@listSources.list", ("4.7-9", "4.7-11", "4.7-13")),
+        ("not_stored@expireEndpointSecret.written", NOTHING_ROLLED),
+        ("text_lowered@createEndpoint.shown.project_id", ("1-3", "4.2-5")),
+        ("swapped_with_neighbour@createEndpoint.taken.advanced_signatures", NOT_SIGNED_AS_SENT),
         ("key_in_cookie@getPortalLink.access", ("5-5",)),
         ("left_out_cleared@updatePortalLink.taken.auth_type", ("4.6-15",)),
         ("update_lost@updatePortalLink.taken.owner_id", ("4.6-6", "4.6-10", "4.6-11", "4.6-15")),
