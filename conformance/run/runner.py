@@ -30,7 +30,6 @@ from hookproof.conformance.run.gathering.order import gather_in_order
 from hookproof.conformance.run.gathering.passages import Passages
 from hookproof.conformance.run.gathering.run_contexts import RunContexts
 from hookproof.conformance.run.gathering.schedule import schedule_of
-from hookproof.conformance.run.gathering.threads import run_in_thread
 from hookproof.conformance.run.intake import Intake
 from hookproof.conformance.run.plan import ContextFactory, FollowUp, RunPlan
 from hookproof.conformance.run.target_watch import TargetWatch
@@ -41,6 +40,7 @@ from hookproof.conformance.target.hooks.created_endpoints import CreatedEndpoint
 from hookproof.conformance.target.hooks.noted_provision import noted_provision
 from hookproof.conformance.target.pacing import SLOWER, Pacing
 from hookproof.conformance.target.preflight import reach
+from hookproof.process.subprocesses import to_its_end
 from hookproof.target.hooks.hook_failures import HookFailures
 from hookproof.target.hooks.provision import HookFailed
 from hookproof.target.hooks.removable_endpoints import CLEANED_WITHIN_S
@@ -363,7 +363,7 @@ class Runner:
             self._discard(name)
             return
         try:
-            await run_in_thread(running.keep)
+            await to_its_end(asyncio.to_thread(running.keep))
         finally:
             self._settle(name, ending, reason, self._loop.time() - started)
 

@@ -1,5 +1,6 @@
 """One experiment while it runs: takes in what it yields, until it ends or the target fails."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
@@ -8,9 +9,9 @@ from typing import Final, cast
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.model.evidence import Evidence, NotObserved, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import Experiment
-from hookproof.conformance.run.gathering.threads import run_in_thread
 from hookproof.conformance.run.intake import Intake
 from hookproof.conformance.run.target_watch import TargetWatch
+from hookproof.process.subprocesses import to_its_end
 
 # In characters. A reason may name what the target showed, such as an identifier of a megabyte.
 LONGEST_REASON: Final = 2000
@@ -75,4 +76,4 @@ class ExperimentRun:
         def take_now() -> None:
             self.observations.append(take(evidence))
 
-        await run_in_thread(take_now)
+        await to_its_end(asyncio.to_thread(take_now))

@@ -33,9 +33,11 @@ async def gather_in_order(
         loop.call_later(EARLY_S, passages.release_early),
         loop.call_later(HELD_BACK_S, passages.release_all),
     )
-    await _SideBySide(schedule, passages, gather).gather_all(crowd_is_over)
-    for timer in timers:
-        timer.cancel()
+    try:
+        await _SideBySide(schedule, passages, gather).gather_all(crowd_is_over)
+    finally:
+        for timer in timers:
+            timer.cancel()
     for experiment in schedule.last:
         await gather(experiment)
 
@@ -52,18 +54,20 @@ class _SideBySide:
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     async def gather_all(self, crowd_is_over: Callable[[], object]) -> None:
-        for begin, experiments in (
-            (self._begin, self._schedule.at_once),
-            (self._begin_second, self._schedule.second),
-        ):
-            for experiment in experiments:
-                self._tasks[experiment.name] = asyncio.create_task(begin(experiment))
-
         async def note_end_of_crowd() -> None:
             await self._ended(self._schedule.crowd)
             crowd_is_over()
 
-        await asyncio.gather(*self._tasks.values(), self._gather_late(), note_end_of_crowd())
+        # Where the run is cut, it waits until each experiment has ended its processes.
+        async with asyncio.TaskGroup() as group:
+            for begin, experiments in (
+                (self._begin, self._schedule.at_once),
+                (self._begin_second, self._schedule.second),
+            ):
+                for experiment in experiments:
+                    self._tasks[experiment.name] = group.create_task(begin(experiment))
+            group.create_task(self._gather_late())
+            group.create_task(note_end_of_crowd())
 
     async def _begin(self, experiment: Experiment) -> None:
         async with self._slot(experiment):
@@ -79,7 +83,9 @@ class _SideBySide:
     async def _gather_late(self) -> None:
         await self._ended(self._schedule.loud)
         for alike in self._schedule.late:
-            await asyncio.gather(*map(self._begin, alike))
+            async with asyncio.TaskGroup() as group:
+                for experiment in alike:
+                    group.create_task(self._begin(experiment))
 
     async def _ended(self, experiments: Iterable[Experiment]) -> None:
         if running := [self._tasks[experiment.name] for experiment in experiments]:

@@ -227,3 +227,29 @@ def test_only_a_few_busy_experiments_run_at_once_and_the_others_run_beside_them(
     gathered, _, _ = results(*experiments, named("not busy", begin_beside), busy=names)
     assert {each.ending for each in gathered.values()} == {Ending.COMPLETE}
     assert most_at_once == LOUD_AT_ONCE
+
+
+def test_a_run_that_is_cut_waits_until_every_experiment_has_ended() -> None:
+    begun = {name: threading.Event() for name in ("at_once", "slowly")}
+    ended: list[str] = []
+
+    async def at_once(_context: ExperimentContext) -> None:
+        begun["at_once"].set()
+        await asyncio.Event().wait()
+
+    async def slowly(_context: ExperimentContext) -> None:
+        begun["slowly"].set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0.2)  # as long as a process takes to end
+            ended.append("slowly")
+
+    gathers = [named(each.__name__, each) for each in (at_once, slowly)]
+    with stand_in(empty_page) as url, runner(url, *gathers) as run:
+        run.open()
+        run.begin(intake(lambda _: None))
+        assert all(event.wait(60) for event in begun.values())
+        run.stop("enough")
+        run.all_gathered()
+    assert ended == ["slowly"]

@@ -1,4 +1,4 @@
-"""What takes long runs beside the event loop, and comes to its end."""
+"""Evidence is taken in beside the event loop, and to its end."""
 
 import asyncio
 import threading
@@ -11,7 +11,6 @@ from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import Experiment
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.run.gathering.experiment_run import ExperimentRun
-from hookproof.conformance.run.gathering.threads import run_in_thread
 from tests.conformance.canned_evidence import CannedObservation, observation
 
 PATIENCE_S = 30
@@ -21,9 +20,10 @@ class WaitingIntake:
     """Takes evidence in when the event loop has done something else meanwhile."""
 
     def __init__(self) -> None:
-        self.may_go_on = threading.Event()
+        self.begun, self.may_go_on = threading.Event(), threading.Event()
 
     def take(self, evidence: Evidence) -> Evidence:
+        self.begun.set()
         assert self.may_go_on.wait(PATIENCE_S)
         return evidence
 
@@ -39,10 +39,7 @@ class Answering:
         """It answers."""
 
 
-@pytest.mark.parametrize("tentative", [False, True])
-def test_evidence_is_taken_in_while_the_event_loop_goes_on(tentative: bool) -> None:
-    seen = observation(CannedObservation)
-
+def running(seen: Evidence, intake: WaitingIntake, *, tentative: bool = False) -> ExperimentRun:
     async def observe(_context: Any) -> AsyncIterator[Evidence]:
         yield seen
 
@@ -54,10 +51,15 @@ def test_evidence_is_taken_in_while_the_event_loop_goes_on(tentative: bool) -> N
         busy=False,
         sharing={},
     )
+    target: Any = Answering()
+    return ExperimentRun(experiment, cast("Any", intake), target, tentative=tentative)
+
+
+@pytest.mark.parametrize("tentative", [False, True])
+def test_evidence_is_taken_in_while_the_event_loop_goes_on(tentative: bool) -> None:
+    seen = observation(CannedObservation)
     intake = WaitingIntake()
-    run = ExperimentRun(
-        experiment, cast("Any", intake), cast("Any", Answering()), tentative=tentative
-    )
+    run = running(seen, intake, tentative=tentative)
 
     async def gather() -> None:
         gathering = asyncio.ensure_future(run.gather(cast("Any", None)))
@@ -68,30 +70,18 @@ def test_evidence_is_taken_in_while_the_event_loop_goes_on(tentative: bool) -> N
     assert run.observations == [seen]
 
 
-def test_what_has_begun_comes_to_its_end_although_it_is_cancelled() -> None:
-    begun, may_go_on, ended = threading.Event(), threading.Event(), list[str]()
+def test_what_is_taken_in_as_the_run_is_cut_counts() -> None:
+    seen = observation(CannedObservation)
+    intake = WaitingIntake()
 
-    def work() -> None:
-        begun.set()
-        assert may_go_on.wait(PATIENCE_S)
-        ended.append("work")
-
-    async def cancel() -> None:
-        working = asyncio.ensure_future(run_in_thread(work))
-        assert await asyncio.to_thread(begun.wait, PATIENCE_S)
-        working.cancel()
-        asyncio.get_running_loop().call_soon(may_go_on.set)
+    async def cut(run: ExperimentRun) -> None:
+        gathering = asyncio.ensure_future(run.gather(cast("Any", None)))
+        assert await asyncio.to_thread(intake.begun.wait, PATIENCE_S)
+        gathering.cancel()
+        asyncio.get_running_loop().call_soon(intake.may_go_on.set)
         with pytest.raises(asyncio.CancelledError):
-            await working
-        ended.append("task")
+            await gathering
 
-    asyncio.run(cancel())
-    assert ended == ["work", "task"]
-
-
-def test_what_it_raises_is_raised() -> None:
-    def broken() -> None:
-        raise ValueError("broken")
-
-    with pytest.raises(ValueError, match="broken"):
-        asyncio.run(run_in_thread(broken))
+    run = running(seen, intake)
+    asyncio.run(cut(run))
+    assert run.observations == [seen]
