@@ -122,8 +122,7 @@ _SHOWN: Final = (
     ("createBroadcastEvent", "raw", "2.8-11"),
     ("createBroadcastEvent", "headers", "2.8-5 2.8-15"),
     ("createBroadcastEvent", "acknowledged_at", "2.8-16 4.8-18"),
-    ("createBroadcastEvent", "endpoints", "2.8-6 2.8-7"),
-    ("createBroadcastEvent", "endpoint_metadata endpoint_metadata.uid", "2.8-7"),
+    ("createBroadcastEvent", "endpoint_metadata.uid", "2.8-7"),
     (
         "createBroadcastEvent",
         "endpoint_metadata.authentication.* endpoint_metadata.mtls_client_cert.*",
@@ -142,6 +141,8 @@ _SHOWN_OTHERWISE: Final = (
     ("expireEndpointSecret", "uid", "4.3-10"),
     ("expireEndpointSecret", "secrets.uid", "4.3-13"),
     (_LINKS, "endpoint_count", "2.6-5"),
+    ("createBroadcastEvent", "endpoints", "2.8-6 2.8-7"),
+    ("createBroadcastEvent", "endpoint_metadata", "2.8-7"),
     (_LINKS, "endpoints", "2.6-8 9-4"),
     ("getPortalLink updatePortalLink", "updated_at", "4.6-14"),
     (

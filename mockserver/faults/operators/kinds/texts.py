@@ -14,16 +14,22 @@ from hookproof.mockserver.faults.operators.field_operators import (
 )
 from hookproof.mockserver.faults.operators.laws import in_order
 from hookproof.mockserver.faults.operators.operator import Alteration, Operator, Parameters
-from hookproof.mockserver.faults.operators.place import Place, PlaceKind, ValueKind
+from hookproof.mockserver.faults.operators.place import PAGINATION, Place, PlaceKind, ValueKind
 from hookproof.mockserver.faults.operators.places import STORED_FIELDS
-from hookproof.mockserver.faults.support.altered_responses import CREATIONS
+from hookproof.mockserver.faults.support.altered_responses import CREATIONS, ON_ENDPOINTS
 from hookproof.spec.dialect.groups.requests import REQUIRES
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import EventApplication, EventRaw, EventSource
+from hookproof.spec.dialect.vocabulary import (
+    EventApplication,
+    EventRaw,
+    EventSource,
+    SecretDisplay,
+)
 
 GROUP: Final = "texts"
 _LENGTHS: Final = ("64", "128", "255", "256", "1000")
 _LAST_OF_PLANE_0: Final = 0xFFFF
+_COMPARED: Final = (*ON_ENDPOINTS, "listPortalLinks", "getPortalLink")
 # A text that is empty counts as none for the clean server too.
 _EMPTY_IS_NONE: Final = frozenset({"owner_id", "secret", "appID"})
 # Fields with a value in every answer of the reference server, whatever a request holds.
@@ -85,24 +91,38 @@ def _absent_as_empty(place: Place, _parameters: Parameters, dialect: Dialect) ->
     defect = field_defect(
         place, lambda value: "" if value is ABSENT or value == none else value, dialect
     )
-    # Of a record in another resource, what has no value is not compared (2.6-10 and 2.8-10).
-    in_record = any(step.endswith("_metadata") for step in place.path[:-1])
-    violates = set() if in_record else {*defect.violates}
+    violates = {*defect.violates} if _compared_without_value(place) else set[str]()
     settable = (*STORED_FIELDS.get(place.operation, ()), "acknowledged_at")
-    is_set = place.path[0] in settable
     # The answer to a creation shows what was not sent: there an empty text was given by nobody.
-    is_shown = place.kind is PlaceKind.SHOWN
-    if len(place.path) == 1 and place.operation in CREATIONS and (is_set or is_shown):
+    if len(place.path) == 1 and place.operation in CREATIONS and place.path[0] in settable:
         violates.add("2.9-3")
     if place.kind is not PlaceKind.SHOWN and place.operation == "updatePortalLink":
         violates.add("4.6-15")
-    if is_shown and place.path[-1].endswith("_at"):
+    if place.kind is PlaceKind.SHOWN and place.path[-1].endswith("_at"):
         violates.add("2.9-2")
     return Alteration(
         part=defect.part,
         violates=in_order(violates),
         equivalent=_why_empty_is_absent(place, dialect) or defect.equivalent,
     )
+
+
+def _compared_without_value(place: Place) -> bool:
+    """Whether requirements compare what is shown there even where it has no value.
+
+    Those of a record in another resource do not (2.6-10 and 2.8-10), nor do those of sources, of
+    paging, and of what an update or a broadcast shows.
+    """
+    if place.kind is not PlaceKind.SHOWN:
+        return True
+    in_record = any(step.endswith("_metadata") for step in place.path[:-1])
+    return place.operation in _COMPARED and not in_record and place.path[0] != PAGINATION
+
+
+def _secrets_are_shown(place: Place, dialect: Dialect) -> bool:
+    """Whether a secret always has a value there."""
+    always = dialect.representation.secrets_shown.value is SecretDisplay.ALWAYS
+    return always or place.operation == "createEndpoint"
 
 
 def _why_empty_is_absent(place: Place, dialect: Dialect) -> str:
@@ -120,7 +140,7 @@ def _why_empty_is_absent(place: Place, dialect: Dialect) -> str:
         or place.path[-1] in _ALWAYS
         or always_in_events.get(place.path, False)
         or _is_required(place, dialect)
-        or (place.operation == "createEndpoint" and place.path == ("secrets", "value"))
+        or (place.path[-2:] == ("secrets", "value") and _secrets_are_shown(place, dialect))
     )
     is_owner_of_record = place.path[-2:] == ("endpoints_metadata", "owner_id")
     is_taken_alike = place.kind is not PlaceKind.SHOWN and place.path[0] in _EMPTY_IS_NONE
