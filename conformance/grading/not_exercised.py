@@ -42,11 +42,12 @@ def reasons_not_observed(
     `missing` the reason why others are not part of it. An oracle judges whatever exchanges there
     are, so it misses only experiments that were cut.
     """
-    reasons: list[str] = []
+    reasons = list(_of_cut(_needed_of_run(checks, needed, run).values()))
     for check in checks:
         for name in needed[check.name]:
             if name in run:
-                reasons.extend(_of_experiment(run[name], check))
+                given_up = _given_up(run[name], check)
+                reasons.extend(as_sentence(evidence.reason) for evidence in given_up)
             elif not check.is_oracle:
                 reasons.append(missing[name])
     return tuple(dict.fromkeys(reasons))
@@ -80,8 +81,8 @@ def reasons_not_exercised(
     """
     if not checks:
         return ("No check is bound to it.",)
-    gathered = {name: run[name] for check in checks for name in needed[check.name] if name in run}
-    cut = [reason for each in gathered.values() for reason in _of_cut(each)]
+    gathered = _needed_of_run(checks, needed, run)
+    cut = list(_of_cut(gathered.values()))
     if of_all := reasons_of_all_answers(requirement, checks, gathered.values()):
         return tuple(dict.fromkeys([*cut, *of_all]))
     given_up = [
@@ -120,6 +121,12 @@ def reasons_not_exercised(
         return (what_was_answered(requirement, checks, everything),)
     reasons = [*of_target, *of_setup, *not_run]
     return tuple(dict.fromkeys(reasons or [what_was_answered(requirement, checks, quiet)]))
+
+
+def _needed_of_run(
+    checks: Sequence[Check], needed: Mapping[str, Sequence[str]], run: Mapping[str, Gathered]
+) -> dict[str, Gathered]:
+    return {name: run[name] for check in checks for name in needed[check.name] if name in run}
 
 
 def _is_any_judged(checks: Sequence[Check], quiet: Sequence[Gathered]) -> bool:
@@ -197,15 +204,16 @@ def _not_arrived(observation: DeliveryObservation, dialect: Dialect) -> Iterator
         )
 
 
-def _of_experiment(gathered: Gathered, check: Check) -> Iterator[str]:
-    yield from _of_cut(gathered)
-    for evidence in _given_up(gathered, check):
-        yield as_sentence(evidence.reason)
-
-
-def _of_cut(gathered: Gathered) -> Iterator[str]:
-    if gathered.ending is Ending.CUT:
-        yield f"The experiment {gathered.experiment} was cut short: {as_sentence(gathered.reason)}"
+def _of_cut(gathered: Iterable[Gathered]) -> Iterator[str]:
+    """A sentence for each reason for which experiments were cut."""
+    by_reason: dict[str, list[str]] = {}
+    for each in gathered:
+        if each.ending is Ending.CUT:
+            by_reason.setdefault(as_sentence(each.reason), []).append(each.experiment)
+    for reason, names in by_reason.items():
+        were = "experiments" if len(names) > 1 else "experiment"
+        was = "were" if len(names) > 1 else "was"
+        yield f"The {were} {named(names)} {was} cut short: {reason}"
 
 
 def _given_up(gathered: Gathered, check: Check) -> Iterator[NotObserved]:

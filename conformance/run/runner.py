@@ -64,6 +64,7 @@ class Runner:
         self.pacing = Pacing(plan.subject.budgets.requests_per_s)
         self._plan = plan
         self._ended_by: str | None = None
+        self._left_out = ""
         self._watch: TargetWatch | None = None
         self._environment: Future[Environment] = Future()
         self._intake: Future[Intake] = Future()
@@ -176,7 +177,7 @@ class Runner:
     def cut(self) -> str | None:
         """Why the run is not whole: what ended it early, or was in the way of its experiments."""
         if self._ended_by or self._watch is None:
-            return self._ended_by
+            return self._ended_by and f"{self._ended_by}{self._left_out}"
         outages = (self._masked(outage.words) for outage in self._watch.outages)
         return next(outages, None) or self._environment.result().distrust
 
@@ -252,12 +253,10 @@ class Runner:
         await asyncio.wait(
             {experiments, stop}, timeout=total_s, return_when=asyncio.FIRST_COMPLETED
         )
-        if self.under_way():
+        if self.under_way() and not self._ended_by:
             limit = f"; {self.pacing.words}; {SLOWER}" if self.pacing.put_off else ""
-            self._cut_run(
-                f"the time budget of {self._budget_s:g} s is over; it leaves"
-                f" out {', '.join(self.under_way())}{limit}"
-            )
+            self._left_out = f"; it leaves out {', '.join(self.under_way())}"
+            self._cut_run(f"the time budget of {self._budget_s:g} s is over{limit}")
         breaker.open()
         for task in (experiments, watch, stop):
             task.cancel()

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+import pytest
+
 from hookproof.conformance.grading.grader import Grader
 from hookproof.conformance.model.check_registry import Check, CheckContext
 from hookproof.conformance.model.evidence import (
@@ -179,6 +181,30 @@ def test_an_experiment_that_was_cut_short_is_the_reason() -> None:
     judged = entry(bound(passes), gathered={"x": cut})
     assert judged.verdict is Verdict.NOT_EXERCISED
     assert judged.reasons == ("The experiment x was cut short: The time budget of 5 s is over.",)
+
+
+@pytest.mark.parametrize(
+    ("second", "reasons"),
+    [
+        ("over", ("The experiments x, y were cut short: Over.",)),
+        (
+            "it stopped",
+            (
+                "The experiment x was cut short: Over.",
+                "The experiment y was cut short: It stopped.",
+            ),
+        ),
+    ],
+)
+def test_experiments_that_were_cut_for_one_reason_are_one_sentence(
+    second: str, reasons: tuple[str, ...]
+) -> None:
+    gathered = {
+        name: Gathered(experiment=name, observations=(), ending=Ending.CUT, reason=reason)
+        for name, reason in {"x": "over", "y": second}.items()
+    }
+    judges = bound(passes, evidence=(CannedObservation, OtherObservation))
+    assert entry(judges, gathered=gathered).reasons == reasons
 
 
 def test_a_requirement_that_the_target_may_lack_is_not_applicable() -> None:

@@ -249,7 +249,7 @@ TARGETS: Final[dict[str, HostileTarget]] = {
     ),
     "answers with a bomb to what is posted": hostile(
         bomb_to_posts,
-        {**ALIKE, "check": "a JSON object|is not treated as the dialect says"},
+        {**ALIKE, "check": "a JSON object|as the dialect says"},
     ),
     "answers with a page": hostile(
         says(PAGE), dict.fromkeys(("check", "learn"), "but text/html") | {"load": NOT_CREATED}

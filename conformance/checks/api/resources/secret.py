@@ -189,7 +189,10 @@ def no_two_secrets_of_an_endpoint_have_the_same_uid(
 def secrets_are_shown_where_the_dialect_says(
     trip: EndpointRoundTrip, context: CheckContext
 ) -> Iterator[Judgement]:
-    """Always, or only in the answer to the request that set them."""
+    """Always, or only in the answer to the request that set them.
+
+    Not judged where another secret has taken the place of the given one: 2.3-11 tells that.
+    """
     display = context.dialect.representation.secrets_shown
     if not trip.created or not trip.fetched or not display.decided:
         return
@@ -199,6 +202,9 @@ def secrets_are_shown_where_the_dialect_says(
         return
     allowed = {SecretDisplay.ALWAYS: True, SecretDisplay.WHEN_SET: False}
     is_shown = shows_credential(fetched, secret)
+    instead = {*secret_values(created)} & {*secret_values(fetched)}
+    if not is_shown and instead - {secret, context.dialect.representation.mask}:
+        return
     yield judged(
         any(allowed[place] is is_shown for place in display.allowed),
         "2.4-4",

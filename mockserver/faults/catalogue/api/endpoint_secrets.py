@@ -59,12 +59,7 @@ class SecretsNotShownAtCreation(AlteredResponses):
         return {**resource, "secrets": []}
 
 
-@fault(
-    "2.3-11",
-    "2.4-4",
-    "4.3-12",
-    shows_in=["round_trip", "roll_answers"],
-)
+@fault("2.3-11", "4.3-12", shows_in=["round_trip", "roll_answers"])
 class GivenSecretReplaced(SecretSource):
     """A secret is generated although the request gave one."""
 
