@@ -18,6 +18,9 @@ from hookproof.conformance.checks.api.resources.endpoint import (
 from hookproof.conformance.checks.api.resources.portal_link import (
     a_portal_link_is_listed_as_it_is_retrieved,
 )
+from hookproof.conformance.checks.api.resources.secret import (
+    secrets_are_shown_where_the_dialect_says,
+)
 from hookproof.conformance.checks.api.resources.secret_roll import (
     a_roll_leaves_the_secrets_of_others_alone,
 )
@@ -39,7 +42,14 @@ from tests.conformance.checks.api.example import (
 )
 from tests.conformance.checks.api.examples_endpoints import shown_with
 from tests.conformance.checks.api.examples_lists import ITEMS, LINKS, walk
-from tests.conformance.checks.api.examples_secrets import BODY, EXPIRING, NEW, roll, with_secrets
+from tests.conformance.checks.api.examples_secrets import (
+    BODY,
+    EXPIRING,
+    GIVEN,
+    NEW,
+    roll,
+    with_secrets,
+)
 
 
 def test_a_walk_that_ends_too_early_shows_no_other_order() -> None:
@@ -108,3 +118,23 @@ def test_an_answer_about_another_portal_link_says_nothing_of_the_list() -> None:
         ListedPortalLinks, page(LINKS, [link()], "inventory"), retrieved(uid=OTHER_UID)
     )
     assert verdicts(a_portal_link_is_listed_as_it_is_retrieved, evidence) == {}
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "expected"),
+    [
+        ("another", "another", {}),
+        ("another", "a third", {"2.4-4": Verdict.FAIL}),
+        (GIVEN, "another", {"2.4-4": Verdict.FAIL}),
+        ("********", "********", {"2.4-4": Verdict.FAIL}),
+        (GIVEN, GIVEN, {"2.4-4": Verdict.PASS}),
+    ],
+)
+def test_a_secret_that_replaces_the_given_one_is_not_hidden(
+    first: str, later: str, expected: dict[str, Verdict]
+) -> None:
+    trip = shown_with(
+        created({"secrets": [secret(value=first)]}, {"secret": GIVEN}),
+        fetched({"secrets": [secret(value=later)]}),
+    )
+    assert verdicts(secrets_are_shown_where_the_dialect_says, trip) == expected
