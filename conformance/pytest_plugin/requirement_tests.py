@@ -15,6 +15,7 @@ import pytest
 from hookproof.conformance.model.ledger import Entry, Finding
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.results.curl_command import curl
+from hookproof.process.terminal_text import printable, printable_lines
 from hookproof.spec.catalogue import Requirement
 
 NAME: Final = "hookproof"
@@ -49,7 +50,7 @@ class RequirementItem(pytest.Item):
         """Judge here, so that an error of hookproof is an error and not a failure."""
         self.entry = self._judge(self.requirement)
         if self.entry.verdict is Verdict.ERROR:
-            pytest.fail("\n".join(self.entry.reasons), pytrace=False)
+            pytest.fail(printable_lines("\n".join(self.entry.reasons)), pytrace=False)
 
     def runtest(self) -> None:
         assert self.entry is not None
@@ -60,7 +61,7 @@ class RequirementItem(pytest.Item):
         if self.entry.follows_from:
             pytest.skip(
                 f"fails, as follows from {', '.join(self.entry.follows_from)}:"
-                f" {self.entry.findings[0].message}"
+                f" {printable(self.entry.findings[0].message)}"
             )
         if self.entry.verdict is Verdict.FAIL:
             pytest.fail(
@@ -68,7 +69,7 @@ class RequirementItem(pytest.Item):
                 pytrace=False,
             )
         if self.entry.verdict is not Verdict.PASS:
-            pytest.skip("\n".join(self.entry.reasons))
+            pytest.skip(printable_lines("\n".join(self.entry.reasons)))
 
     def reportinfo(self) -> tuple[str, None, str]:
         return NAME, None, self.name
@@ -87,10 +88,10 @@ def collect_requirements(
 
 
 def _describe(finding: Finding) -> str:
+    """What a target has sent is shown without its control characters."""
     lines = [finding.message, f"  expected: {finding.expected}", f"  actual: {finding.actual}"]
     lines.append(f"  seen: {finding.sightings} (check {finding.check})")
     if finding.follows_from:
         lines.append(f"  follows: from {', '.join(finding.follows_from)}")
-    return "\n".join(
-        [*lines, *(f"  {command}" for command in curl(finding.exchanges).splitlines())]
-    )
+    lines += [f"  {command}" for command in curl(finding.exchanges).splitlines()]
+    return printable_lines("\n".join(lines))

@@ -30,7 +30,8 @@ class OutcomePlugin:
         if report.when == "call" or report.outcome != "passed":
             name = report.nodeid.partition("::")[2]
             self.outcomes[name] = (report.when or "", report.outcome)
-            self.texts[name] = report.longreprtext
+            skipped = report.longrepr if isinstance(report.longrepr, tuple) else None
+            self.texts[name] = skipped[2] if skipped else report.longreprtext
 
 
 def run(folder: Path, *entries: Entry) -> tuple[OutcomePlugin, int]:
@@ -67,6 +68,21 @@ def test_a_failure_shows_the_sentence_and_the_finding(tmp_path: Path) -> None:
     assert "The name of a new endpoint is the one that was sent." in text
     assert finding().message in text
     assert "expected: 'it'" in text
+
+
+def test_no_control_character_of_a_target_reaches_the_terminal(tmp_path: Path) -> None:
+    message, reason = "Name \x9b31m\u202e of it", "no \x1b[2J answer"
+    odd = replace(failed(), findings=(replace(finding(), message=message),))
+    for entry in (
+        odd,
+        replace(odd, findings=(replace(odd.findings[0], follows_from=("4.1-1",)),)),
+        replace(not_exercised(), reasons=(reason,)),
+        replace(BROKEN, reasons=(reason,)),
+    ):
+        recording, _ = run(tmp_path, entry)
+        (text,) = recording.texts.values()
+        assert not {"\x1b", "\x9b", "\u202e"} & set(text)
+        assert "\\x9b31m\\u202e of it" in text or "no \\x1b[2J answer" in text
 
 
 def test_what_only_follows_from_another_failure_is_skipped_and_says_so(tmp_path: Path) -> None:

@@ -302,6 +302,11 @@ def test_an_untrusted_certificate_ends_each_attempt_before_anything_is_sent(
         ("https://127.0.0.1:99999/", Failure.CONFIGURATION),
         ("https://[::1/", Failure.CONFIGURATION),
         ("https://a\u0000b/", Failure.CONFIGURATION),
+        ("https://user@127.0.0.1/", Failure.CONFIGURATION),
+        ("https://127.0.0.1@localhost/", Failure.CONFIGURATION),
+        ("https://127.0.0.1:0/", Failure.CONFIGURATION),
+        ("https://2130706433/", Failure.CONFIGURATION),
+        ("https://0x7f.1/", Failure.CONFIGURATION),
         ("", Failure.CONFIGURATION),
     ],
 )
