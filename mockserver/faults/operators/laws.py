@@ -187,7 +187,7 @@ _USED: Final = (
     ("createEndpoint", "authentication.oauth2.signing_key*", "2.5-8"),
     ("createEndpoint", "authentication.oauth2.field_mapping*", "2.5-6 2.5-15 2.5-16 2.5-17"),
     ("createEndpoint", "authentication.oauth2.expiry_time_unit", "2.5-17"),
-    ("createEndpoint", "mtls_client_cert mtls_client_cert.*", "2.3-17"),
+    ("createEndpoint", "mtls_client_cert mtls_client_cert.*", "2.3-17 4.1-15"),
     ("expireEndpointSecret", "secret", "4.3-12"),
     ("expireEndpointSecret", "expiration", "4.3-15 4.3-2 4.3-4 4.3-6 6-10"),
     ("updatePortalLink", "owner_id", "4.6-10 4.6-11"),
