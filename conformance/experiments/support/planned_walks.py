@@ -39,6 +39,8 @@ PAGES: Final = {Profile.QUICK: 12, Profile.STANDARD: 40, Profile.DEEP: 400}
 EVERY_SIZE: Final = {Profile.QUICK: 0, Profile.STANDARD: 40, Profile.DEEP: 200}
 
 VALUES_PER_FILTER: Final = 3
+# Of how many resources two are looked for that two filters tell apart.
+MOST_PAIRED: Final = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +136,11 @@ def _two_filters(
 ) -> Iterator[dict[str, str]]:
     """Two filters at once, each of which lets through a resource that the other one does not."""
     fields = _filtered_fields(context, operation_id)
-    for pair in permutations(listed, 2):
+    # Of a long list not all pairs are looked at: they are its square.
+    different: dict[str, Item] = {}
+    for item in listed:
+        different.setdefault(repr([item.get(field) for _, field, _ in fields]), item)
+    for pair in permutations([*different.values()][:MOST_PAIRED], 2):
         values = [
             _filter_value(item[field], match)
             for item, (_, field, match) in zip(pair, fields, strict=True)

@@ -40,6 +40,11 @@ def test_each_filter_lets_through_what_the_other_one_does_not() -> None:
     ]
 
 
+def test_a_long_list_of_resources_that_are_alike_hides_no_pair() -> None:
+    alike = [{**link("one", "abcd"), "uid": str(number)} for number in range(1000)]
+    assert len(pairs("listPortalLinks", *alike, link("two", "wxyz"))) == 1
+
+
 @pytest.mark.parametrize(
     "others",
     [
