@@ -30,13 +30,13 @@ from hookproof.conformance.experiments.support.created_endpoints import (
     shown_secret,
     uid_in_records,
 )
-from hookproof.conformance.experiments.support.existing_resources import outcome
+from hookproof.conformance.experiments.support.existing_resources import require_success
 from hookproof.conformance.experiments.support.foreign_deliveries import (
     OWN_TO_EVENT,
     without_foreign,
 )
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
-from hookproof.conformance.model.evidence import Exchange, PreconditionFailed
+from hookproof.conformance.model.evidence import PreconditionFailed
 from hookproof.conformance.model.tolerances import BACKLOG_FACTOR
 from hookproof.conformance.observations.answer import refused, sent, shown_uid
 from hookproof.conformance.observations.deliveries import DeliveryObservation
@@ -152,7 +152,7 @@ class Scenario:
     ) -> Destination:
         project = project or self.trial.project
         created = await self.trial.call("createEndpoint", role=name, body=settings, project=project)
-        _require_success(created)
+        require_success(created)
         shown = created.data if isinstance(created.data, dict) else {}
         await self.context.provision.after_endpoint_created(project, shown)
         uid, secret = shown_uid(created), settings.get("secret") or shown_secret(created)
@@ -201,7 +201,7 @@ class Scenario:
             self.trial.rename(answer, f"smallest {name}")
             more = {"acknowledged_at": self.bodies.timestamp()}
             return await self.broadcast(name, data=data, project=project, **more)
-        _require_success(answer)
+        require_success(answer)
         self.context.backlog.note(marker, answer.sent_at)
         event = Event(name=name, marker=marker, uid=shown_uid(answer), project=project.id)
         self.events.append(event)
@@ -240,7 +240,7 @@ class Scenario:
             path={"endpointID": uid},
             body={"expiration": expiration, "secret": new_secret},
         )
-        _require_success(rolled)
+        require_success(rolled)
         roll = Roll(
             role=role,
             old_secret=destination.secrets[-1],
@@ -348,7 +348,7 @@ class Scenario:
         """
         budgets = self.context.budgets
         behind_s = self.context.backlog.behind_s(self.trial.received, self.destinations)
-        longest_s = BACKLOG_FACTOR * behind_s + self._late_s
+        longest_s = BACKLOG_FACTOR * behind_s + self.late_s
         return max(budgets.quiet_s, min(longest_s, budgets.delivery_s))
 
     async def observe(
@@ -373,28 +373,22 @@ class Scenario:
             ),
             events=tuple(self.events),
             ended_at=self.context.clock(),
-            late_s=self._late_s,
-            round_trip_s=self.context.round_trip_s,
+            late_s=self.late_s,
+            round_trip_s=self.round_trip_s,
             backlog_s=backlog_s,
             **fields,
         )
 
     @property
-    def _late_s(self) -> float:
+    def late_s(self) -> float:
+        """How late this machine was at most, until now."""
         return max(self._lateness.worst_s, self.trial.receiver_late_s)
+
+    @property
+    def round_trip_s(self) -> float:
+        """How far away the target is."""
+        return self.context.round_trip_s
 
     def close(self) -> None:
         """End what the scenario keeps running."""
         self._lateness.stop()
-
-
-def _require_success(exchange: Exchange) -> None:
-    """Raise PreconditionFailed unless the status is a 2xx, whatever the body shows.
-
-    Deliveries are recognised by what the event carried, so that nothing else is needed to go on.
-    """
-    if not exchange.succeeded:
-        raise PreconditionFailed(
-            f"{exchange.operation_id} as {exchange.role!r} was answered {outcome(exchange)};"
-            " a success of it would help"
-        )

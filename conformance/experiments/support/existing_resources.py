@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
-from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.evidence import Exchange, PreconditionFailed
 from hookproof.conformance.observations.answer import (
     cursor,
     has_numeric_cursor,
@@ -129,6 +129,18 @@ def why_no_uid(created: Exchange) -> str:
 def outcome(exchange: Exchange) -> str:
     """The status of an answer, or why there was none."""
     return exchange.problem or str(exchange.status)
+
+
+def require_success(exchange: Exchange) -> None:
+    """Raise PreconditionFailed unless the status is a 2xx, whatever the body shows.
+
+    Deliveries are recognised by what the event carried, so that nothing else is needed to go on.
+    """
+    if not exchange.succeeded:
+        raise PreconditionFailed(
+            f"{exchange.operation_id} as {exchange.role!r} was answered {outcome(exchange)};"
+            " a success of it would help"
+        )
 
 
 async def fetch_list(

@@ -28,7 +28,7 @@ from hookproof.conformance.experiments.support.client_certificate import issue_c
 from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.model.profile import Profile
-from hookproof.conformance.model.tolerances import LATE_S
+from hookproof.conformance.model.tolerances import LATE_S, for_attempt
 from hookproof.conformance.observations.delivery.attempts.later_attempts import (
     AFTER_END,
     AFTER_ROLL,
@@ -304,8 +304,8 @@ async def await_given_up(
 ) -> None:
     """Wait until the service has given up the attempt with this number, or should have."""
     arrived = await scenario.await_arrival(destination, event, count=number, timeout_s=patience_s)
-    deadline = scenario.context.loop.time() + timeout_s + scenario.context.distant(LATE_S)
-    while scenario.context.loop.time() < deadline:
+    began = scenario.context.loop.time()
+    while scenario.context.loop.time() < began + timeout_s + for_attempt(LATE_S, scenario):
         if len(arrived) < number or ended(arrived[number - 1]) is not None:
             return
         await asyncio.sleep(STEP_S)  # the receiver cannot report it by itself

@@ -10,7 +10,7 @@ from hookproof.conformance.experiments.scenario_run import run_scenarios
 from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.model.profile import Profile
-from hookproof.conformance.model.tolerances import EARLY_S, LATE_S
+from hookproof.conformance.model.tolerances import EARLY_S, LATE_S, for_attempt
 from hookproof.conformance.observations.delivery.attempts.timeouts import (
     AGAIN,
     ENDLESS,
@@ -134,10 +134,13 @@ def known_default(scenario: Scenario) -> Answer[int]:
 async def await_end(
     scenario: Scenario, destination: Destination, event: Event, timeout_s: float
 ) -> None:
-    """Wait until the service has given up the first attempt, or certainly should have."""
+    """Wait until the service has given up the first attempt, or certainly should have.
+
+    The more late this machine was meanwhile, the longer that takes to be certain.
+    """
     context = scenario.context
-    deadline = context.loop.time() + timeout_s + context.distant(LATE_S)
-    while context.loop.time() < deadline:
+    began = context.loop.time()
+    while context.loop.time() < began + timeout_s + for_attempt(LATE_S, scenario):
         attempts = await scenario.await_arrival(destination, event, timeout_s=0)
         if not attempts or waited_s(attempts, timeout_s, context.distant(EARLY_S)) is not None:
             return
