@@ -25,6 +25,7 @@ def plan_lines(schedule: ExperimentSchedule, budget_s: float, expected_s: float)
         ("second", schedule.second),
         ("quietly", schedule.quiet),
         ("side by side", schedule.beside),
+        ("afterwards", schedule.yielding),
         *(("later", alike) for alike in schedule.late),
         ("then alone", schedule.last),
     ):

@@ -29,7 +29,7 @@ from hookproof.receiver.client.child_process import SOURCES
 LINE_LIMIT = 16 * 1024 * 1024
 # The variable with the folder in which the output of generators is kept; empty or missing for none.
 KEPT_IN: Final = "HOOKPROOF_GENERATED"
-# By how much generators give way to the processes that talk with the target.
+# By how much generators of requests give way to the processes that talk with the target.
 GENERATORS_NICENESS: Final = 10
 
 
@@ -69,13 +69,14 @@ class GeneratedRequest:
 
 
 async def generated_requests(
-    document: Mapping[str, Any], *, seed: int, examples: int
+    document: Mapping[str, Any], *, seed: int, examples: int, first: str = ""
 ) -> AsyncGenerator[GeneratedRequest, None]:
-    """Generate requests for the document's operations; raises GeneratorFailed.
+    """Generate requests for the document's operations, the one with the id `first` before all
+    others; raises GeneratorFailed.
 
     The same arguments generate the same requests.
     """
-    arguments = {"document": document, "seed": seed, "examples": examples}
+    arguments = {"document": document, "seed": seed, "examples": examples, "first": first}
     async with aclosing(
         _run_generator("hookproof.conformance.generation.schemathesis_worker", arguments)
     ) as lines:
@@ -104,17 +105,20 @@ async def generated_sequences(
 ) -> AsyncGenerator[tuple[SequenceStep, ...], None]:
     """Generate sequences of at most `steps` steps; raises GeneratorFailed.
 
-    The same arguments generate the same sequences.
+    The same arguments generate the same sequences. It takes a second or less, and what follows is
+    one request after the other until the end of the run, so that it gives way to nobody.
     """
     arguments = {"seed": seed, "sequences": sequences, "steps": steps, "portal_links": portal_links}
     async with aclosing(
-        _run_generator("hookproof.conformance.generation.stateful_worker", arguments)
+        _run_generator("hookproof.conformance.generation.stateful_worker", arguments, niceness=0)
     ) as lines:
         async for line in lines:
             yield tuple(map(SequenceStep.from_json, line))
 
 
-async def _run_generator(module: str, arguments: Mapping[str, Any]) -> AsyncGenerator[Any, None]:
+async def _run_generator(
+    module: str, arguments: Mapping[str, Any], *, niceness: int = GENERATORS_NICENESS
+) -> AsyncGenerator[Any, None]:
     """The output of a generator with these arguments, line by line, as JSON."""
     given = json.dumps(arguments).encode()
     kept = _kept_output(module, given)
@@ -123,7 +127,7 @@ async def _run_generator(module: str, arguments: Mapping[str, Any]) -> AsyncGene
             yield json.loads(line)
         return
     written = []
-    async with aclosing(_output_of(module, given)) as lines:
+    async with aclosing(_output_of(module, given, niceness)) as lines:
         async for line in lines:
             written.append(line)
             yield json.loads(line)
@@ -147,7 +151,7 @@ def _keep(lines: list[bytes], kept: Path) -> None:
     Path(file.name).replace(kept)
 
 
-async def _output_of(module: str, arguments: bytes) -> AsyncGenerator[bytes, None]:
+async def _output_of(module: str, arguments: bytes, niceness: int) -> AsyncGenerator[bytes, None]:
     """Run a generator with these arguments and read its output, line by line."""
     with private_folder() as storage:
         async with subprocess_killed_at_end(
@@ -159,20 +163,20 @@ async def _output_of(module: str, arguments: bytes) -> AsyncGenerator[bytes, Non
             env=_environment(storage),
             start_new_session=True,  # the terminal's ctrl-C is for hookproof, which ends it
         ) as process:
-            _let_others_go_first(process.pid)
+            _let_others_go_first(process.pid, niceness)
             async with aclosing(_lines(process, arguments)) as lines:
                 async for line in lines:
                     yield line
 
 
-def _let_others_go_first(pid: int) -> None:
-    """Lower the priority of a generator: experiments that measure time run meanwhile."""
-    niceness = os.getpriority(os.PRIO_PROCESS, 0) + GENERATORS_NICENESS
+def _let_others_go_first(pid: int, niceness: int) -> None:
+    """Lower the priority of a generator by so much: experiments that measure time run meanwhile."""
+    priority = os.getpriority(os.PRIO_PROCESS, 0) + niceness
     with suppress(OSError):  # it may have ended
-        os.setpriority(os.PRIO_PROCESS, pid, niceness)
+        os.setpriority(os.PRIO_PROCESS, pid, priority)
     # Linux may weigh sessions before processes, and a generator has a session of its own.
     with suppress(OSError):
-        Path(f"/proc/{pid}/autogroup").write_text(str(GENERATORS_NICENESS))
+        Path(f"/proc/{pid}/autogroup").write_text(str(niceness))
 
 
 async def _lines(

@@ -6,11 +6,12 @@ Generation takes milliseconds per request and holds the interpreter, so it must 
 experiments that measure time.
 
 The arguments are a line of standard input, which stays open as long as the output is wanted:
-`{"document": ..., "seed": int, "examples": int}`; `examples` is the number of
-requests of the fuzzing phase per operation. Each line of the output is one request, as
-`hookproof.conformance.generation.generated_requests` reads it. With `"sequences"` and `"steps"` in
-place of `examples`, each line is a sequence: a list of at most `steps` requests along the
-document's links. Nothing is sent and nothing is judged here.
+`{"document": ..., "seed": int, "examples": int, "first": str}`; `examples` is the number of
+requests of the fuzzing phase per operation, `first` the operation that comes before all others.
+Each line of the output is one request, as `hookproof.conformance.generation.generated_requests`
+reads it. With `"sequences"` and `"steps"` in place of `examples` and `first`, each line is a
+sequence: a list of at most `steps` requests along the document's links. Nothing is
+sent and nothing is judged here.
 """
 
 import base64
@@ -47,20 +48,24 @@ PROJECT = "projectID"
 
 
 def generate_requests(
-    document: dict[str, Any], *, seed: int, examples: int
+    document: dict[str, Any], *, seed: int, examples: int, first: str = ""
 ) -> Iterator[dict[str, Any]]:
-    """Generate valid and invalid requests for every operation of the document.
+    """Generate valid and invalid requests for every operation of the document; those for the
+    operation with the id `first` before all others.
 
     The phases are examples, coverage and fuzzing. The same arguments generate the same requests in
     the same order, in any process with the same hash seed.
     """
     schema = _schema(document)
+    operations = []
     for index, result in enumerate(schema.get_all_operations()):
         if isinstance(result, Err):
             raise result.err()
         operation = result.ok()
-        for case in _cases(schema, operation, seed=seed + index, examples=examples):
-            yield _line(operation.definition.raw["operationId"], case)
+        operations.append((operation.definition.raw["operationId"], seed + index, operation))
+    for operation_id, own_seed, operation in sorted(operations, key=lambda each: each[0] != first):
+        for case in _cases(schema, operation, seed=own_seed, examples=examples):
+            yield _line(operation_id, case)
 
 
 def _schema(document: dict[str, Any]) -> BaseSchema:

@@ -33,8 +33,10 @@ class Sharing(StrEnum):
     EARLY: like CONFIRMED, and what follows its first broadcasts takes longest. They wait only for
     those that go first, and are out when it has said so.
     SECOND: like FIRST, and it begins when the first broadcasts of the early ones are out.
-    LATE: like CONFIRMED, and it begins when the busy ones that may broadcast have ended, since all
-    broadcasts reach its endpoints, and are costly there.
+    YIELDING: like CONFIRMED, and it begins when the busy ones that may broadcast have ended, or a
+    while after the run began: until then it has no endpoints that their broadcasts reach.
+    LATE: like CONFIRMED, and it begins when the busy ones that may broadcast have ended, however
+    long that takes, since broadcasts that reach its endpoints are costly.
     ALONE: it runs when all others have ended: it would delay them, or they would hide what is
     wrong.
     QUIET: it never broadcasts, so that it runs while broadcasts of others wait.
@@ -45,6 +47,7 @@ class Sharing(StrEnum):
     FIRST = "first"
     EARLY = "early"
     SECOND = "second"
+    YIELDING = "yielding"
     LATE = "late"
     ALONE = "alone"
     QUIET = "quiet"

@@ -34,8 +34,17 @@ SHOWN_AS: Final = {"custom_headers": "headers"}
 PAGINATION: Final = "Pagination"
 KINDS: Final = (*dict.fromkeys((*SHOWS.values(), *LISTS.values())), PAGINATION)
 
-# The fields of an object by name, each with those inside it.
-Fields = Mapping[str, "Fields"]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentedField:
+    """A field of a resource and those inside it; `name` is that of a `FieldCount`."""
+
+    name: str
+    inner: "Fields"
+
+
+# The fields of an object by name.
+Fields = Mapping[str, DocumentedField]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,18 +95,15 @@ class FieldCounter:
         return tuple(
             FieldCount(name=name, shown=self._shown[name], sent=self._sent[name])
             for kind in KINDS
-            for name in _names(kind, documented_fields(kind))
+            for name in _names(documented_fields(kind))
         )
 
     def _count(self, counter: Counter[str], found: Iterable[tuple[str, Any]]) -> None:
         """Count each field once for all resources of one answer or request."""
-        counter.update(
-            {
-                name
-                for kind, value in found
-                for name in _present(kind, documented_fields(kind), value)
-            }
-        )
+        present: set[str] = set()
+        for kind, value in found:
+            _add_present(present, documented_fields(kind), value)
+        counter.update(present)
 
 
 @cache
@@ -112,30 +118,33 @@ def settable_fields(operation_id: str) -> Mapping[str, str]:
 @cache
 def documented_fields(kind: str) -> Fields:
     """The fields of a named schema of the contract."""
-    return _fields(schema_named(openapi_document(), kind))
+    return _fields(kind, schema_named(openapi_document(), kind))
 
 
-def _fields(schema: Mapping[str, Any]) -> dict[str, Fields]:
+def _fields(place: str, schema: Mapping[str, Any]) -> Fields:
     document = openapi_document()
-    fields: dict[str, Fields] = {}
+    fields: dict[str, DocumentedField] = {}
     for name, member in resolved(document, dict(schema)).get("properties", {}).items():
         inner = without_null(member)
         inner = inner.get("items", inner)
         own = inner.get("$ref", "").rpartition("/")[2] in COUNTED_ON_THEIR_OWN
-        fields[name] = {} if own else _fields(inner)
+        full = f"{place}.{name}"
+        fields[name] = DocumentedField(name=full, inner={} if own else _fields(full, inner))
     return fields
 
 
-def _present(place: str, fields: Fields, value: Any) -> Iterator[str]:
-    """The names of the fields with a value in an object, or in any object of an array."""
-    for part in value if isinstance(value, list) else [value]:
+def _add_present(present: set[str], fields: Fields, value: Any) -> None:
+    """Add the names of the fields with a value in an object, or in any object of an array."""
+    for part in value if isinstance(value, list) else (value,):
         for name, content in part.items() if isinstance(part, dict) else ():
-            if name in fields and has_value(content):
-                yield f"{place}.{name}"
-                yield from _present(f"{place}.{name}", fields[name], content)
+            field = fields.get(name)
+            if field is not None and has_value(content):
+                present.add(field.name)
+                if field.inner:
+                    _add_present(present, field.inner, content)
 
 
-def _names(place: str, fields: Fields) -> Iterator[str]:
-    for name, inner in fields.items():
-        yield f"{place}.{name}"
-        yield from _names(f"{place}.{name}", inner)
+def _names(fields: Fields) -> Iterator[str]:
+    for field in fields.values():
+        yield field.name
+        yield from _names(field.inner)

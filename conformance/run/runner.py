@@ -304,7 +304,7 @@ class Runner:
             test = doubtful if beside and schedule.is_confirmed(experiment) else None
             await self._gather(experiment, context(experiment, attempt), intake, watch, test)
 
-        await gather_in_order(schedule, passages, gather, self._crowd_over.set)
+        await gather_in_order(schedule, passages, gather, self._crowd_over.set, self._budget_s)
         for experiment in self._plan.experiments:
             if experiment.name in self._unconfirmed:
                 await gather(experiment, attempt="again")

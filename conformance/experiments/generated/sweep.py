@@ -37,6 +37,7 @@ IN_FLIGHT = 12
 # The share of identifiers that are replaced by known ones; the others stay as generated.
 KNOWN_SHARE = 0.8
 
+BROADCAST: Final = "createBroadcastEvent"
 ENDPOINTS = 6
 PORTAL_LINKS = 2
 RESERVED = ".invalid"
@@ -44,8 +45,10 @@ RESERVED = ".invalid"
 
 @experiment("sweep", observes=(GeneratedExchange, Preparation))
 async def sweep(context: ExperimentContext) -> AsyncIterator[Evidence]:
-    """Send every generated request, in the order in which they were generated; broadcasts last,
-    since they may have to wait for other experiments.
+    """Send every generated request, in the order in which they were generated.
+
+    Broadcasts come first, before others have created all the endpoints that they would reach, and
+    beside the rest, since they may have to wait for other experiments.
     """
     trial = context.trial("resources to ask for")
     bodies = RequestBodies.of(context)
@@ -78,45 +81,47 @@ async def sweep(context: ExperimentContext) -> AsyncIterator[Evidence]:
 async def _send_generated(
     context: ExperimentContext, harmless: "HarmlessRequests"
 ) -> AsyncGenerator[Evidence, None]:
-    pending: list[asyncio.Task[Evidence]] = []
+    sending: list[asyncio.Task[Evidence]] = []
+    broadcasting: list[asyncio.Task[Evidence]] = []
+    turns = asyncio.Semaphore(IN_FLIGHT)
     requests = generated_requests(
         context.contract.document,
         seed=context.random.getrandbits(32),
         examples=EXAMPLES[context.profile],
+        first=BROADCAST,
     )
     try:
-        async for request in _with_broadcasts_last(requests, harmless):
+        async for generated in requests:
+            request = harmless.prepared(generated)
             if context.why_unasked(request.operation_id):
                 continue
             trial = context.trial(_name(request))
-            pending.append(asyncio.create_task(_send_and_observe(context, trial, request)))
-            if len(pending) >= IN_FLIGHT:
-                yield await pending.pop(0)
-        while pending:
-            yield await pending.pop(0)
+            if request.operation_id == BROADCAST:
+                broadcast = _send_in_turn(turns, context, trial, request)
+                broadcasting.append(asyncio.create_task(broadcast))
+                continue
+            sending.append(asyncio.create_task(_send_and_observe(context, trial, request)))
+            if len(sending) >= IN_FLIGHT:
+                yield await sending.pop(0)
+        for tasks in (sending, broadcasting):
+            while tasks:
+                yield await tasks.pop(0)
     finally:
         await requests.aclose()
-        for task in pending:
+        for task in (*sending, *broadcasting):
             task.cancel()
-        await asyncio.gather(*pending, return_exceptions=True)
-
-
-async def _with_broadcasts_last(
-    requests: AsyncIterator[GeneratedRequest], harmless: "HarmlessRequests"
-) -> AsyncIterator[GeneratedRequest]:
-    broadcasts = []
-    async for request in requests:
-        prepared = harmless.prepared(request)
-        if request.operation_id == "createBroadcastEvent":
-            broadcasts.append(prepared)
-        else:
-            yield prepared
-    for broadcast in broadcasts:
-        yield broadcast
+        await asyncio.gather(*sending, *broadcasting, return_exceptions=True)
 
 
 def _name(request: GeneratedRequest) -> str:
     return f"{request.operation_id}, {request.phase}: {request.aim}"
+
+
+async def _send_in_turn(
+    turns: asyncio.Semaphore, context: ExperimentContext, trial: Trial, request: GeneratedRequest
+) -> Evidence:
+    async with turns:
+        return await _send_and_observe(context, trial, request)
 
 
 async def _send_and_observe(

@@ -16,6 +16,9 @@ from hookproof.process.subprocesses import to_its_end
 # In characters. A reason may name what the target showed, such as an identifier of a megabyte.
 LONGEST_REASON: Final = 2000
 
+# In bytes of bodies. What is smaller is taken in within a millisecond or two.
+LARGE: Final = 4096
+
 
 class ExperimentRun:
     """What an experiment observes, masked; `observations` grows while it is gathered.
@@ -66,7 +69,9 @@ class ExperimentRun:
         self._tentative = False
 
     async def _take(self, evidence: Evidence) -> None:
-        """In a thread: a megabyte takes a second, in which nothing else here may be late."""
+        """What is large in a thread: a megabyte takes a second, in which nothing else here may be
+        late. For what is small a thread takes longer than the work.
+        """
         if not isinstance(evidence, (NotObserved, *self._experiment.observes)):
             raise TypeError(f"it does not declare that it observes a {type(evidence).__name__}")
         if isinstance(evidence, NotObserved) and len(evidence.reason) > LONGEST_REASON:
@@ -76,4 +81,16 @@ class ExperimentRun:
         def take_now() -> None:
             self.observations.append(take(evidence))
 
-        await to_its_end(asyncio.to_thread(take_now))
+        if _size(evidence) > LARGE:
+            await to_its_end(asyncio.to_thread(take_now))
+        else:
+            take_now()
+
+
+def _size(evidence: Evidence) -> int:
+    """The bytes of all bodies."""
+    exchanged = (
+        len(exchange.request_body or b"") + len(exchange.response_body)
+        for exchange in evidence.exchanges
+    )
+    return sum(exchanged) + sum(len(delivery.body) for delivery in evidence.deliveries)

@@ -9,10 +9,13 @@ from hookproof.conformance.model.experiment_registry import Experiment
 from hookproof.conformance.run.gathering.passages import EARLY_S, HELD_BACK_S, Passages
 from hookproof.conformance.run.gathering.schedule import ExperimentSchedule
 
-# So many busy experiments load a target fully: those that may broadcast, and the others. More would
-# only delay those that mostly wait.
-LOUD_AT_ONCE: Final = 4
-QUIET_AT_ONCE: Final = 2
+# So many busy experiments load a target fully: those that may broadcast, for which many others
+# wait, and the rest. More would only delay those that mostly wait.
+LOUD_AT_ONCE: Final = 6
+QUIET_AT_ONCE: Final = 1
+# The share of a run's time budget after which those that yield begin in any case: a target may be
+# so slow that the busy ones never end.
+YIELDING_SHARE: Final = 1 / 8
 
 
 class Gather(Protocol):
@@ -26,15 +29,20 @@ async def gather_in_order(
     passages: Passages,
     gather: Gather,
     crowd_is_over: Callable[[], object],
+    budget_s: float,
 ) -> None:
-    """Gather once for each experiment; `crowd_is_over` is called when none is busy any more."""
+    """Gather once for each experiment; `crowd_is_over` is called when none is busy any more.
+
+    `budget_s` is what the whole run may take.
+    """
     loop = asyncio.get_running_loop()
     timers = (
         loop.call_later(EARLY_S, passages.release_early),
         loop.call_later(HELD_BACK_S, passages.release_all),
     )
     try:
-        await _SideBySide(schedule, passages, gather).gather_all(crowd_is_over)
+        side_by_side = _SideBySide(schedule, passages, gather, yields_s=YIELDING_SHARE * budget_s)
+        await side_by_side.gather_all(crowd_is_over)
     finally:
         for timer in timers:
             timer.cancel()
@@ -45,10 +53,13 @@ async def gather_in_order(
 class _SideBySide:
     """Gathers for the experiments that need not be alone."""
 
-    def __init__(self, schedule: ExperimentSchedule, passages: Passages, gather: Gather) -> None:
+    def __init__(
+        self, schedule: ExperimentSchedule, passages: Passages, gather: Gather, *, yields_s: float
+    ) -> None:
         self._schedule = schedule
         self._passages = passages
         self._gather = gather
+        self._yields_s = yields_s
         self._loud = asyncio.Semaphore(LOUD_AT_ONCE)
         self._quiet = asyncio.Semaphore(QUIET_AT_ONCE)
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -63,6 +74,7 @@ class _SideBySide:
             for begin, experiments in (
                 (self._begin, self._schedule.at_once),
                 (self._begin_second, self._schedule.second),
+                (self._begin_yielding, self._schedule.yielding),
             ):
                 for experiment in experiments:
                     self._tasks[experiment.name] = group.create_task(begin(experiment))
@@ -80,6 +92,10 @@ class _SideBySide:
         await self._passages.early_ones_passed(self._schedule.projects[experiment.name][0])
         await self._begin(experiment)
 
+    async def _begin_yielding(self, experiment: Experiment) -> None:
+        await self._ended(self._schedule.loud_beside(experiment), timeout_s=self._yields_s)
+        await self._begin(experiment)
+
     async def _gather_late(self) -> None:
         await self._ended(self._schedule.loud)
         for alike in self._schedule.late:
@@ -87,9 +103,11 @@ class _SideBySide:
                 for experiment in alike:
                     group.create_task(self._begin(experiment))
 
-    async def _ended(self, experiments: Iterable[Experiment]) -> None:
+    async def _ended(
+        self, experiments: Iterable[Experiment], *, timeout_s: float | None = None
+    ) -> None:
         if running := [self._tasks[experiment.name] for experiment in experiments]:
-            await asyncio.wait(running)
+            await asyncio.wait(running, timeout=timeout_s)
 
     def _slot(self, experiment: Experiment) -> AbstractAsyncContextManager[None]:
         if not experiment.busy:

@@ -2,7 +2,7 @@
 
 Where each has a project of its own, all begin at once. Where projects are shared, broadcasts reach
 the endpoints of others: `Sharing` says what that means for an experiment. Broadcasts of the others
-wait for those that go first. Meanwhile those run that broadcast nothing. Some begin when no other
+wait for those that go first. Meanwhile those run that broadcast nothing. Many begin when no other
 is busy with broadcasts any more, and those that must be alone go last, one by one. What has to be
 confirmed is gathered again when all have ended.
 """
@@ -23,6 +23,7 @@ CONFIRMED_ALONE: Final = (
     Sharing.FIRST,
     Sharing.EARLY,
     Sharing.SECOND,
+    Sharing.YIELDING,
     Sharing.LATE,
 )
 
@@ -91,6 +92,16 @@ class ExperimentSchedule:
         return tuple(each for each in self.crowd if self.sharing[each.name] is not Sharing.QUIET)
 
     @property
+    def yielding(self) -> tuple[Experiment, ...]:
+        """Those that begin when the loud ones of their project have ended, or after a while."""
+        return self._of(Sharing.YIELDING)
+
+    def loud_beside(self, experiment: Experiment) -> tuple[Experiment, ...]:
+        """The loud ones that have the same main project as this one."""
+        main = self.projects[experiment.name][0]
+        return tuple(each for each in self.loud if self.projects[each.name][0].id == main.id)
+
+    @property
     def late(self) -> tuple[tuple[Experiment, ...], ...]:
         """What begins when the loud ones have ended: those of each profile side by side, the
         lightest profile first.
@@ -144,7 +155,9 @@ class ExperimentSchedule:
             return max((usual_s[experiment.name] for experiment in experiments), default=0.0)
 
         at_once_s = longest_s((*self.at_once, *self.second))
-        late_s = longest_s(self.loud) + sum(map(longest_s, self.late))
+        late_s = longest_s(self.loud) + max(
+            longest_s(self.yielding), sum(map(longest_s, self.late))
+        )
         alone_s = sum(usual_s[experiment.name] for experiment in self.last)
         return AROUND_S + max(at_once_s, late_s) + alone_s
 

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from hookproof.conformance.generation.generated_requests import (
     GeneratedRequest,
     GeneratorFailed,
     generated_requests,
+    generated_sequences,
 )
 from hookproof.process.subprocesses import send_signal
 from hookproof.spec.contract.service_contract import OPERATION_IDS
@@ -108,6 +109,19 @@ def test_the_seed_alone_decides_which_requests_are_made(monkeypatch: pytest.Monk
     assert generate(small_document(), seed=8) != first
 
 
+def test_the_operation_that_comes_first_gets_the_same_requests_as_elsewhere() -> None:
+    async def collect(first: str) -> list[GeneratedRequest]:
+        arguments = {"seed": 7, "examples": EXAMPLES, "first": first}
+        return [each async for each in generated_requests(small_document(), **arguments)]
+
+    ordered = asyncio.run(collect("createBroadcastEvent"))
+    operations = [request.operation_id for request in ordered]
+    assert operations == sorted(operations, key=lambda each: each != "createBroadcastEvent")
+    usual = asyncio.run(collect(""))
+    assert sorted(usual, key=lambda each: each.operation_id != "createBroadcastEvent") == ordered
+    assert usual != ordered
+
+
 def test_every_operation_gets_requests_of_every_phase(requests: list[GeneratedRequest]) -> None:
     phases = ("examples", "coverage", "fuzzing")
     assert {(request.operation_id, request.phase) for request in requests} == set(
@@ -175,7 +189,9 @@ def test_the_iteration_can_be_left_early() -> None:
     assert leave_early() == 1
 
 
-def test_a_generator_gives_way_to_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_generator_of_requests_gives_way_and_one_of_sequences_does_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     priorities = []
 
     def end(process: asyncio.subprocess.Process, number: int) -> None:
@@ -184,18 +200,23 @@ def test_a_generator_gives_way_to_this_process(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr("hookproof.process.subprocesses.send_signal", end)
     leave_early()
+    leave_early(lambda: generated_sequences(seed=1, sequences=99, steps=20, portal_links=1))
     own = os.getpriority(os.PRIO_PROCESS, 0)
-    assert priorities == [min(own + GENERATORS_NICENESS, LEAST_PRIORITY)]
+    assert priorities == [min(own + GENERATORS_NICENESS, LEAST_PRIORITY), own]
 
 
-def leave_early() -> int:
-    """Leave the iteration after the first request; the number of tasks afterwards."""
+def small_requests() -> AsyncGenerator[GeneratedRequest, None]:
+    return generated_requests(small_document(), seed=1, examples=EXAMPLES)
+
+
+def leave_early(generate: Callable[[], AsyncGenerator[Any, None]] = small_requests) -> int:
+    """Leave the iteration after the first item; the number of tasks afterwards."""
 
     async def leave() -> int:
-        requests = generated_requests(small_document(), seed=1, examples=EXAMPLES)
-        async for _ in requests:
+        generated = generate()
+        async for _ in generated:
             break
-        await requests.aclose()
+        await generated.aclose()
         return len(asyncio.all_tasks())
 
     return asyncio.run(leave())

@@ -50,7 +50,7 @@ DEFAULT_PATIENCE_S: Final = {Profile.QUICK: 3.0, Profile.STANDARD: 5.0, Profile.
 @experiment(
     "timeout",
     observes=(GivenTimeout, DefaultTimeout, ZeroTimeoutDeliveries),
-    sharing=Sharing.CONFIRMED,
+    sharing=Sharing.YIELDING,
 )
 async def timeout(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast to endpoints that keep the service waiting."""

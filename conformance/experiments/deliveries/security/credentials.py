@@ -76,7 +76,6 @@ Fixed = TypeVar("Fixed", bound=FixedCredentials)
         SharedSecretGrant,
         PartlyMappedToken,
         TypedToken,
-        RepeatedDeliveries,
         SharedTokenUrl,
         AssertionGrant,
         ShortLivedToken,
@@ -94,7 +93,6 @@ async def credentials(context: ExperimentContext) -> AsyncIterator[Evidence]:
         "oauth2 with field_mapping": partial(shared_secret, mapping=MAPPED_FIELDS),
         "oauth2 with part of a field_mapping": partly_mapped,
         "oauth2 with another token_type": partial(typed_token, mapping=MAPPED_FIELDS),
-        "oauth2 with several deliveries": repeated,
         "oauth2 with one token URL for several": shared_url,
         "oauth2 with assertion by an elliptic key": partial(
             assertion, signing_key=elliptic_key(context.word("kid")), algorithm=ELLIPTIC
@@ -110,6 +108,13 @@ async def credentials(context: ExperimentContext) -> AsyncIterator[Evidence]:
         "records of credentials with texts that tell": telling_records,
     }
     async for observation in run_scenarios(context, scenarios):
+        yield observation
+
+
+@experiment("token_reuse", observes=(RepeatedDeliveries,), sharing=Sharing.YIELDING)
+async def token_reuse(context: ExperimentContext) -> AsyncIterator[Evidence]:
+    """Broadcast to an endpoint with oauth2 again and again, within the life of one token."""
+    async for observation in run_scenarios(context, {"oauth2 with several deliveries": repeated}):
         yield observation
 
 

@@ -28,7 +28,7 @@ BROKEN: Final = (
 )
 
 
-@experiment("custom_headers", observes=(HostileHeaders,), sharing=Sharing.CONFIRMED)
+@experiment("custom_headers", observes=(HostileHeaders,), sharing=Sharing.YIELDING)
 async def custom_headers(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast with each reserved header in turn, and with line breaks in names and values."""
     async for observation in run_scenarios(context, {"hostile headers": hostile_headers}):

@@ -18,7 +18,7 @@ from hookproof.conformance.observations.delivery.arrival.broadcasts import (
 SPACED: Final = '{{ "marker": "{marker}",\n  "values": [ 1, 2 ] }}'
 
 
-@experiment("signing", observes=(SigningFormats,), sharing=Sharing.CONFIRMED)
+@experiment("signing", observes=(SigningFormats,), sharing=Sharing.YIELDING)
 async def signing(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Several events to endpoints that differ in format and secret."""
     async for observation in run_scenarios(context, {"formats": formats}):

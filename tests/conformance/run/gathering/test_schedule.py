@@ -26,6 +26,7 @@ KINDS = MappingProxyType(
         "g": Sharing.LATE,
         "h": Sharing.EARLY,
         "i": Sharing.SECOND,
+        "j": Sharing.YIELDING,
     }
 )
 
@@ -109,6 +110,18 @@ def test_late_ones_begin_by_profile_and_are_confirmed() -> None:
     assert plan.last == ()
     assert names(tuple(filter(plan.is_confirmed, plan.experiments))) == ["a", "f", "g"]
     assert names(schedule(9, names="abfg").at_once) == ["a", "f", "g", "b"]
+
+
+def test_those_that_yield_wait_for_the_loud_ones_of_their_project() -> None:
+    plan = schedule(1, names="abj")
+    assert (names(plan.yielding), names(plan.at_once)) == (["j"], ["a", "b"])
+    (yielding,) = plan.yielding
+    assert names(plan.loud_beside(yielding)) == ["b"]
+    assert names(tuple(filter(plan.is_confirmed, plan.experiments))) == ["a", "j"]
+    assert plan.expected_s({"a": 1.0, "b": 2.0, "j": 3.0}) == AROUND_S + 2.0 + 3.0
+    two = schedule(2, names="abj")
+    assert names(two.loud_beside(two.yielding[0])) == []
+    assert names(schedule(9, names="abj").at_once) == ["a", "j", "b"]
 
 
 def test_an_experiment_that_has_its_project_for_itself_needs_no_confirmation() -> None:

@@ -1,4 +1,4 @@
-"""Evidence is taken in beside the event loop, and to its end."""
+"""Large evidence is taken in beside the event loop, and to its end; small evidence at once."""
 
 import asyncio
 import threading
@@ -10,20 +10,23 @@ import pytest
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import Experiment
 from hookproof.conformance.model.profile import Profile
-from hookproof.conformance.run.gathering.experiment_run import ExperimentRun
-from tests.conformance.canned_evidence import CannedObservation, observation
+from hookproof.conformance.run.gathering.experiment_run import LARGE, ExperimentRun
+from tests.conformance.canned_evidence import CannedObservation, delivery, exchange, observation
 
 PATIENCE_S = 30
+LARGE_BODY = b"x" * (LARGE + 1)
 
 
 class WaitingIntake:
-    """Takes evidence in when the event loop has done something else meanwhile."""
+    """Takes evidence in when the event loop has done something else meanwhile, and notes where."""
 
     def __init__(self) -> None:
         self.begun, self.may_go_on = threading.Event(), threading.Event()
+        self.thread: threading.Thread | None = None
 
     def take(self, evidence: Evidence) -> Evidence:
         self.begun.set()
+        self.thread = threading.current_thread()
         assert self.may_go_on.wait(PATIENCE_S)
         return evidence
 
@@ -56,8 +59,10 @@ def running(seen: Evidence, intake: WaitingIntake, *, tentative: bool = False) -
 
 
 @pytest.mark.parametrize("tentative", [False, True])
-def test_evidence_is_taken_in_while_the_event_loop_goes_on(tentative: bool) -> None:
-    seen = observation(CannedObservation)
+@pytest.mark.parametrize("role", ["answer", "request"])
+def test_evidence_is_taken_in_while_the_event_loop_goes_on(role: str, tentative: bool) -> None:
+    body = {"request_body": LARGE_BODY} if role == "request" else {"body": LARGE_BODY}
+    seen = observation(CannedObservation, exchange(**body))
     intake = WaitingIntake()
     run = running(seen, intake, tentative=tentative)
 
@@ -70,8 +75,16 @@ def test_evidence_is_taken_in_while_the_event_loop_goes_on(tentative: bool) -> N
     assert run.observations == [seen]
 
 
+def test_small_evidence_is_taken_in_without_a_thread() -> None:
+    seen, intake = observation(CannedObservation, exchange()), WaitingIntake()
+    intake.may_go_on.set()
+    run = running(seen, intake)
+    asyncio.run(run.gather(cast("Any", None)))
+    assert (run.observations, intake.thread) == ([seen], threading.current_thread())
+
+
 def test_what_is_taken_in_as_the_run_is_cut_counts() -> None:
-    seen = observation(CannedObservation)
+    seen = observation(CannedObservation, deliveries=[delivery(body=LARGE_BODY)])
     intake = WaitingIntake()
 
     async def cut(run: ExperimentRun) -> None:
