@@ -37,7 +37,7 @@ class FakeLoop:
 class FakeScenario:
     """A scenario in which an attempt is never given up; it notes how long it was to wait."""
 
-    late_s = 0.2
+    late_s = 0.9
 
     def __init__(self, round_trip_s: float) -> None:
         self.dialect = load_dialect("reference")
