@@ -79,7 +79,7 @@ def test_those_that_yield_begin_when_no_other_in_their_project_is_loud() -> None
     # Every second one shares a project.
     experiments = [named(each.__name__, each) for each in (loud, elsewhere, yielding)]
     sharing = {"yielding": Sharing.YIELDING}
-    results(*experiments, sharing=sharing, busy=["loud", "elsewhere"])
+    results(*experiments, sharing=sharing, busy=["loud", "elsewhere"], total_s=1000)
     assert order == ["loud", "yielding", "elsewhere"]
 
 
