@@ -56,7 +56,7 @@ _SHOWN: Final = (
     ("getEndpoint", "uid", "4.2-4"),
     ("createEndpoint getEndpoint", "status", "3-1 3-2"),
     ("getEndpoint", "events", "2.3-20"),
-    ("createEndpoint", "created_at", "4.2-5"),
+    ("createEndpoint getEndpoint", "created_at", "4.2-5"),
     ("createEndpoint", "secrets", "2.3-10 2.3-11 2.3-12 4.2-6"),
     ("createEndpoint", "secrets.value", "2.3-11 2.3-12 2.3-13 2.4-3 2.4-4 4.2-6"),
     ("getEndpoint", "secrets secrets.value", "2.4-4"),
