@@ -157,7 +157,7 @@ def mutants(context: click.Context, /, **options: Any) -> None:
     Each fault of `hookproof serve --list-faults` is started and judged. It is killed when the
     requirements that it violates are detected, and no others. The exit code is 0 if every fault is
     killed without false positives, 1 if not, and 3 if the campaign was interrupted before that
-    was known; what ran until then is reported.
+    was known; what ran until then is reported. It is 130 if nothing had run by then.
     """
     try:
         code = _run(options)
@@ -180,6 +180,8 @@ def _run(options: dict[str, Any]) -> int:
         return ExitCode.CONFORMS
     out = _prepare_folder(options["out"])
     campaign, missing = _run_campaign(plan, quick=options["quick"])
+    if campaign.interrupted and not campaign.outcomes and not campaign.variants:
+        raise KeyboardInterrupt  # there is nothing to report
     with held_back():  # what ran is reported, whatever comes
         click.echo()
         for line in (*missing, *render_summary(campaign)):
@@ -246,6 +248,8 @@ def _plan(options: dict[str, Any], generated: GeneratedOrder) -> CampaignPlan:
 def _run_hiding(options: dict[str, Any], generated: GeneratedOrder) -> int:
     plan = _plan(options, generated)
     outcome = measure_hiding(plan, spoiled_servers(plan, options["patterns"]), _print_loss)
+    if outcome.interrupted and not outcome.losses:
+        raise KeyboardInterrupt
     if options["recording"]:
         record_losses(outcome)
     click.echo()

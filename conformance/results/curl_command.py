@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.results.redaction import HEADER_VARIABLE, VARIABLE
 from hookproof.receiver.http.curl_arguments import (
     URL_AS_IT_IS,
     body_argument,
     header_argument,
     omitted_header_argument,
 )
+from hookproof.target.masking.quotation_mask import HEADER_VARIABLE, VARIABLE
 
 MOST_EXCHANGES: Final = 4
 # In bytes; a longer body would hide the rest of the command.

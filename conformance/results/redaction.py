@@ -1,77 +1,31 @@
-"""Masks API keys and credentials in everything that is written.
+"""Masks API keys and credentials in the evidence of a run, before anything is written."""
 
-A key, or the value of a header that target.yaml adds, is replaced by the name of an environment
-variable, so that anybody who has it can repeat a request from a report. Any other credential is
-replaced by a name that is the same throughout the run (`credential_names.py`).
-"""
-
-import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Self
 
 from hookproof.conformance.model.evidence import Evidence, Exchange, NotObserved, Observation
-from hookproof.conformance.observations.credential_names import (
-    Credentials,
-    is_distinctive,
-    replace_words,
-)
 from hookproof.conformance.observations.delivery.arrival.broadcasts import FORM
 from hookproof.conformance.observations.delivery.security.credentials import KEY_HEADER
 from hookproof.conformance.observations.destinations import CONTENT_TYPE
 from hookproof.conformance.results.records.evidence_records import own_fields, own_values
 from hookproof.conformance.target.client import Key
 from hookproof.conformance.target.definition import Project, Target
-from hookproof.process.encoded_credentials import (
-    EncodedCredentials,
-    encodings,
-    is_unmistakable,
-    spellings,
-)
-from hookproof.process.terminal_text import without_passwords
+from hookproof.process.encoded_credentials import EncodedCredentials, encodings, is_unmistakable
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
-from hookproof.spec.dialect.answer import Answer
-from hookproof.spec.dialect.answers import answers_of
 from hookproof.spec.dialect.model import Dialect
+from hookproof.target.masking.credential_names import is_distinctive, replace_words
+from hookproof.target.masking.quotation_mask import (
+    VARIABLE,
+    QuotationMask,
+    Replacer,
+    all_of,
+    header_variable,
+)
 
-VARIABLE: Final = "HOOKPROOF_API_KEY"
-# What the variables begin with that stand for the values of the target's further headers.
-HEADER_VARIABLE: Final = "HOOKPROOF_HEADER_"
 HIDDEN: Final = "(masked)"
 # Encodings of a credential with fewer different characters may be those of anything.
 VARIED: Final = 5
-# Keys of fewer characters are masked in Authorization only: elsewhere they may be part of any word.
-SHORTEST: Final = 4
-
-
-class Replacer:
-    """Replaces texts by others, the longest first, since one may begin with another."""
-
-    def __init__(self, parts: Mapping[str, str]):
-        self._parts = tuple(sorted(parts.items(), key=lambda item: (-len(item[0]), item)))
-        # Hardly any text holds a key. If the keys have a common prefix, one search tells.
-        self._prefix = _common_prefix(parts)
-
-    def text(self, text: str) -> str:
-        if self._prefix not in text:
-            return text
-        for part, name in self._parts:
-            text = text.replace(part, name)
-        return text
-
-    def content(self, content: bytes) -> bytes:
-        if self._prefix.encode() not in content:
-            return content
-        for part, name in self._parts:
-            content = content.replace(part.encode(), name.encode())
-        return content
-
-    def value(self, value: Any) -> Any:
-        if isinstance(value, dict):
-            return {self.text(name): self.value(item) for name, item in value.items()}
-        if isinstance(value, list | tuple):
-            return [self.value(item) for item in value]
-        return self.text(value) if isinstance(value, str) else value
 
 
 class Found:
@@ -81,7 +35,7 @@ class Found:
         self._known = known
         # Those that are too short to be looked for everywhere.
         self._names = {text: name for text, name in names.items() if not is_unmistakable(text)}
-        self._replacer = _all_of(self._names)
+        self._replacer = all_of(self._names)
         self._encoded = Replacer(
             {
                 encoded: name
@@ -126,12 +80,8 @@ class Found:
         return tuple((name, self.text(value)) for name, value in headers)
 
 
-class Mask:
-    """Masks the keys of a run's projects, and the credentials that evidence shows.
-
-    Without projects there are no keys to mask. What is masked already stays as it is. `headers` are
-    those that target.yaml adds to each request: their values may be credentials, too.
-    """
+class Mask(QuotationMask):
+    """Masks the keys of a run's projects, and the credentials that evidence shows, everywhere."""
 
     def __init__(
         self,
@@ -139,53 +89,14 @@ class Mask:
         dialect: Dialect,
         headers: Sequence[tuple[str, str]] = (),
     ):
+        super().__init__(projects, dialect, headers, (CONTENT_TYPE, FORM, KEY_HEADER))
         self._format = dialect.authentication.key_format
-        self._variables = {
-            p.id: VARIABLE if i == 0 else f"{VARIABLE}_{i + 1}" for i, p in enumerate(projects)
-        }
-        # The truncated key of an access experiment is masked too.
-        variables = {
-            part: f"${self._variables[project.id]}"
-            for project in projects
-            for part in (project.api_key, project.api_key[:-1])
-            if len(part) >= SHORTEST
-        }
-        self._keys = Replacer(variables)
-        self._known = EncodedCredentials()
-        self._known.add(variables.items())
         self._further_headers = {name.lower(): f"${header_variable(name)}" for name, _ in headers}
-        # As it is, and what stands behind the name of a scheme.
-        self._known.add(
-            (part, self._further_headers[name.lower()])
-            for name, value in headers
-            for part in (value, *value.split())
-        )
-        self._credentials = Credentials(unmasked=(dialect.representation.mask,))
-        self._words = frozenset(_words(dialect))
-        self._known_count, self._known_replacer = 0, Replacer({})
 
     @classmethod
     def of(cls, target: Target, dialect: Dialect) -> Self:
         """What masks the keys of this target and the headers that are added for it."""
         return cls(target.projects, dialect, target.connection.headers)
-
-    def text(self, text: str) -> str:
-        """A text without keys, passwords of URLs, and the credentials found so far."""
-        if not text:  # as most reasons are, and to look for all that was found takes long
-            return text
-        known = self._credentials.known
-        if len(known) != self._known_count:
-            self._known_count = len(known)
-            self._known_replacer = _all_of(self._without_words(known))
-        masked = self._known.text(self._known_replacer.text(self._keys.text(text)))
-        return without_passwords(masked)
-
-    def quotation(self, text: str) -> str:
-        """The same of a text that quotes an answer, in which credentials are found as in a body."""
-        if not text:
-            return text
-        found = self._credentials.content(text.encode("utf-8", "surrogatepass"), {})
-        return self.text(found.decode("utf-8", "surrogatepass"))
 
     def evidence(self, evidence: Evidence) -> Evidence:
         """An observation without keys and credentials."""
@@ -225,10 +136,6 @@ class Mask:
         found_names = self._without_words(found_names)
         self._known.add(found_names.items())
         return Found(found_names, self._known)
-
-    def _without_words(self, names: Mapping[str, str]) -> Mapping[str, str]:
-        """The credentials that are masked elsewhere than in the member that holds them."""
-        return {text: name for text, name in names.items() if text not in self._words}
 
     def _exchange(self, exchange: Exchange, found_names: dict[str, str]) -> Exchange:
         sent = exchange.request_body
@@ -286,38 +193,3 @@ class Mask:
                 return f"${variable}"
             case _:
                 return HIDDEN
-
-
-def _words(dialect: Dialect) -> Iterator[str]:
-    """What answers and deliveries say anyway, whatever stands where a credential belongs."""
-    yield from (CONTENT_TYPE, FORM, KEY_HEADER)
-    for _, answer in answers_of(dialect):
-        for value in answer.allowed if isinstance(answer, Answer) else (answer,):
-            if isinstance(value, str):
-                yield value
-
-
-def header_variable(name: str) -> str:
-    """The environment variable that stands for the value of a header."""
-    return HEADER_VARIABLE + re.sub("[^A-Z0-9]", "_", name.upper())
-
-
-def _all_of(named: Mapping[str, str]) -> Replacer:
-    """A replacer of these credentials, in all spellings, by their names."""
-    return Replacer(
-        {
-            way: name
-            for text, name in named.items()
-            if is_distinctive(text)
-            for way in spellings(text)
-        }
-    )
-
-
-def _common_prefix(texts: Collection[str]) -> str:
-    """The longest common prefix of these texts."""
-    first, last = min(texts, default=""), max(texts, default="")
-    alike = (
-        place for place, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]
-    )
-    return first[: next(alike, min(len(first), len(last)))]

@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
-from hookproof.conformance.results.redaction import HEADER_VARIABLE
 from hookproof.conformance.target.client import encoded
+from hookproof.target.masking.quotation_mask import HEADER_VARIABLE
 
 Item = TypeVar("Item")
 

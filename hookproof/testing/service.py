@@ -16,6 +16,7 @@ from typing import Any, Final, Literal
 import trustme
 
 from hookproof.process.private_folder import private_folder
+from hookproof.process.terminal_text import printable
 from hookproof.process.variables import PROJECTS_VARIABLE
 from hookproof.receiver.client.child_process import child
 from hookproof.receiver.http.authority import CERTIFICATE_FILE, KEY_FILE, Authority
@@ -179,14 +180,14 @@ class Service(BackgroundProcess):
         return self._at_least(count, found, f"{kind} expected within {timeout_s:g} s")
 
     def describe(self) -> str:
-        """The latest requests and deliveries, a line for each."""
+        """The latest requests and deliveries, a line for each, without control characters."""
         requests, deliveries = self.journal("requests"), self.journal("deliveries")
         return "\n".join(
             [
                 f"requests: {len(requests)}",
-                *(f"  {_request_line(entry)}" for entry in requests[-MOST_SHOWN:]),
+                *(f"  {printable(_request_line(entry))}" for entry in requests[-MOST_SHOWN:]),
                 f"deliveries: {len(deliveries)}",
-                *(f"  {_delivery_text(entry)}" for entry in deliveries[-MOST_SHOWN:]),
+                *(f"  {printable(_delivery_text(entry))}" for entry in deliveries[-MOST_SHOWN:]),
             ]
         )
 

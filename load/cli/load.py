@@ -306,7 +306,7 @@ async def _carry_out(
                 table = outcome.table
     hooks = ready.preparation.hooks
     left = {} if settings.base_url is None else hooks.left_at_target()
-    return {**report, "left_at_target": left, "failed_hooks": list(hooks.failures.words)}, table
+    return {**report, "left_at_target": left, "failed_hooks": hooks.failed_at_end()}, table
 
 
 async def _search(

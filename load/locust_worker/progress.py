@@ -20,8 +20,10 @@ from hookproof.process.terminal_text import printable
 
 LOOK_EVERY_S: Final = 0.1
 
-# The approximate number of progress lines of a run; at most one line is shown a second.
+# The approximate number of progress lines of a run on a terminal; at most one is shown a second.
 PROGRESS_LINES: Final = 60
+# Elsewhere one is written as often as the suites write theirs, in seconds.
+LINE_EVERY_S: Final = 10.0
 
 
 class RunProgress(msgspec.Struct, frozen=True, kw_only=True):
@@ -118,12 +120,17 @@ def _drain_end(
 
 
 def show_progress(
-    tally: Callable[[], RunProgress], *, started_at: float, duration_s: float
+    tally: Callable[[], RunProgress],
+    *,
+    started_at: float,
+    duration_s: float,
+    pause: Callable[[float], object] = gevent.sleep,
 ) -> None:
     """Print the progress of the run regularly, until killed."""
-    every_s, before = max(1.0, duration_s / PROGRESS_LINES), RunProgress()
+    on_terminal, before = sys.stdout.isatty(), RunProgress()
+    every_s = max(1.0, duration_s / PROGRESS_LINES) if on_terminal else LINE_EVERY_S
     while True:
-        gevent.sleep(every_s)  # paces the lines
+        pause(every_s)  # paces the lines
         now = tally()
         accepted_rate = (now.accepted - before.accepted) / every_s
         arrived_rate = (now.arrived - before.arrived) / every_s

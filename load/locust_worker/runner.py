@@ -3,8 +3,7 @@
     python -P -m hookproof.load.locust_worker.runner PLAN RESULT
 
 Importing Locust patches the process for gevent, which is why the command never imports this module.
-While it runs it prints its progress, at most a line a second; Locust's tables follow when the last
-delivery has arrived.
+While it runs it prints its progress; Locust's tables follow when the last delivery has arrived.
 """
 
 import locust  # first: it patches what the other imports bring in

@@ -24,6 +24,7 @@ from hookproof.receiver.client.child_process import child
 from hookproof.receiver.http.address import Address, listener_names
 from hookproof.receiver.http.authority import Authority
 from hookproof.spec.dialect.writer import written_dialect
+from hookproof.target.hooks.provision import HookFailed
 from hookproof.target.receiver_url import require_taken
 
 PROJECT: Final = "load"
@@ -117,7 +118,10 @@ async def _with_fresh_project(
             "the workers on other machines need the key of the project, and that of a fresh project"
             " is not passed on: name a project in the target file"
         )
-    fresh = await settings.provision.fresh_project()
+    try:
+        fresh = await settings.provision.fresh_project()
+    except HookFailed as failure:
+        raise failure.masked(HookCalls.of(settings).mask.quotation) from None
     return replace(settings, project=fresh["id"], api_key=fresh["api_key"])
 
 

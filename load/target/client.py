@@ -13,6 +13,7 @@ import aiohttp
 from hookproof.load.no_answer import no_answer_reason
 from hookproof.load.plan import KEY, is_success
 from hookproof.load.target.settings import TargetSettings
+from hookproof.target.masking.quotation_mask import QuotationMask
 from hookproof.target.rate_answer import is_refusal, requested_pause_s
 
 CONNECT_WITHIN_S: Final = 10.0
@@ -22,6 +23,10 @@ LONGEST_PAUSES_S: Final = 300.0
 SHORTEST_PAUSE_S: Final = 0.1
 # In bytes; an endless answer must not exhaust our memory.
 LONGEST_ANSWER: Final = 16 * 1024 * 1024
+# Of a longer answer only the beginning is searched for credentials, in bytes, and quoted, in
+# characters.
+SEARCHED: Final = 1024 * 1024
+QUOTED: Final = 200
 
 
 class Unreachable(Exception):
@@ -58,8 +63,11 @@ class TargetAnswer:
 
 
 class TargetClient:
-    def __init__(self, settings: TargetSettings) -> None:
+    """What it says of an answer is masked by `mask`, which learns the credentials of all others."""
+
+    def __init__(self, settings: TargetSettings, mask: QuotationMask) -> None:
         self._settings = settings
+        self._mask = mask
         self._patience_s = LONGEST_PAUSES_S
         self._headers = settings.connection.with_headers(
             [
@@ -100,17 +108,20 @@ class TargetClient:
             pause_s = max(pause_s, SHORTEST_PAUSE_S)
             self._patience_s -= pause_s
             if self._patience_s < 0:
-                raise _refusal(method, url, answer, f", with a pause of {pause_s:g} s once more")
+                raise self._refusal(
+                    method, url, answer, f", with a pause of {pause_s:g} s once more"
+                )
             await asyncio.sleep(pause_s)
             answer = await self._answer(method, url, body)
         if not is_success(answer.status):
-            raise _refusal(method, url, answer)
+            raise self._refusal(method, url, answer)
         data = data_of(answer.text)
         if data is None and needs_data:
-            raise _refusal(method, url, answer, ", but the body has no object in data")
+            raise self._refusal(method, url, answer, ", but the body has no object in data")
         return data or {}
 
     async def _answer(self, method: str, url: str, body: object) -> TargetAnswer:
+        self._mask.learn(json.dumps(body).encode())
         try:
             async with self._session.request(
                 method,
@@ -120,21 +131,32 @@ class TargetClient:
                 allow_redirects=False,
                 proxy=self._settings.connection.proxy,
             ) as answer:
-                body = bytearray()
+                content = bytearray()
                 async for piece in answer.content.iter_any():
-                    body += piece
-                    if len(body) > LONGEST_ANSWER:
+                    content += piece
+                    if len(content) > LONGEST_ANSWER:
                         raise Unreachable(
                             f"{method} {url} was answered {answer.status}, with a body that is"
                             f" longer than {LONGEST_ANSWER} bytes"
                         )
-                text = body.decode(errors="replace")
+                self._mask.learn(bytes(content[:SEARCHED]))
+                text = content.decode(errors="replace")
                 return TargetAnswer(status=answer.status, headers=answer.headers, text=text)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise Unreachable(
                 f"the server does not answer: {self._settings.base_url}:"
-                f" {no_answer_reason(error, ANSWER_WITHIN_S)}"
+                f" {self._mask.quotation(no_answer_reason(error, ANSWER_WITHIN_S))}"
             ) from None
+
+    def _refusal(
+        self, method: str, url: str, answer: TargetAnswer, what: str = ""
+    ) -> TargetRefusal:
+        quoted = " ".join(self._mask.quotation(answer.text[:SEARCHED]).split())[:QUOTED]
+        return TargetRefusal(
+            f"{method} {url} was answered {answer.status}{what}: {quoted or 'with an empty body'}",
+            has_no_effect=is_refusal(answer.status),
+            is_failure=answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR,
+        )
 
 
 def data_of(text: str | bytes) -> Mapping[str, Any] | None:
@@ -145,12 +167,3 @@ def data_of(text: str | bytes) -> Mapping[str, Any] | None:
         return None
     data = envelope.get("data") if isinstance(envelope, dict) else None
     return data if isinstance(data, dict) else None
-
-
-def _refusal(method: str, url: str, answer: TargetAnswer, what: str = "") -> TargetRefusal:
-    shown = " ".join(answer.text.split())[:200] or "with an empty body"
-    return TargetRefusal(
-        f"{method} {url} was answered {answer.status}{what}: {shown}",
-        has_no_effect=is_refusal(answer.status),
-        is_failure=answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR,
-    )

@@ -14,6 +14,7 @@ from hookproof.target.hooks.hook_failures import HookFailures
 from hookproof.target.hooks.provision import HookFailed, Provision
 from hookproof.target.hooks.removable_endpoints import RemovableEndpoint, RemovableEndpoints
 from hookproof.target.hooks.wanted_resources import HOOKS, wanted_resources
+from hookproof.target.masking.quotation_mask import QuotationMask
 
 AFTER_ENDPOINT: Final = "after_endpoint_created"
 # Each failure may take as long as a hook has time, and an endpoint may be one of thousands.
@@ -31,12 +32,13 @@ class LoadedProject:
 @dataclass(slots=True, kw_only=True)
 class HookCalls:
     """Calls the hooks, and counts the calls by hook for the report; notes what they are to remove
-    after the run, and in `failures` those that fail then.
+    after the run, and in `failures` those that fail then. What it says of failures is masked.
     """
 
     provision: Provision
     project: LoadedProject
     words: Words
+    mask: QuotationMask
     counts: Counter[str] = field(default_factory=Counter)
     endpoints: RemovableEndpoints = field(default_factory=RemovableEndpoints)
     failures: HookFailures = field(default_factory=HookFailures)
@@ -44,10 +46,12 @@ class HookCalls:
 
     @classmethod
     def of(cls, settings: TargetSettings) -> Self:
+        project = LoadedProject(id=settings.project, api_key=settings.api_key)
         return cls(
             provision=settings.provision,
-            project=LoadedProject(id=settings.project, api_key=settings.api_key),
+            project=project,
             words=settings.dialect.words,
+            mask=QuotationMask([project], settings.dialect, settings.connection.headers),
         )
 
     def note_created(self, shown: Mapping[str, Any], *, is_disabled: bool) -> None:
@@ -58,7 +62,10 @@ class HookCalls:
 
     def note_created_by_mix(self, count: int, answers: Iterable[bytes]) -> None:
         """Note so many endpoints that a run has created disabled; `answers` are of some of them."""
-        shown = [data_of(answer) or {} for answer in answers]
+        shown = []
+        for answer in answers:
+            self.mask.learn(answer)
+            shown.append(data_of(answer) or {})
         for each in (*shown, *({},) * (count - len(shown))):
             self.note_created(each, is_disabled=True)
 
@@ -73,6 +80,10 @@ class HookCalls:
             for each in self.endpoints.created
         ]
         return {"endpoints": left, "removed": len(self.endpoints.removed)}
+
+    def failed_at_end(self) -> list[str]:
+        """A line for each hook that failed when the run was over."""
+        return [self.mask.quotation(words) for words in self.failures.words]
 
     async def after_endpoint_created(self, endpoint: Mapping[str, Any]) -> None:
         """Call the hook for an endpoint, if there is one.
@@ -96,9 +107,8 @@ class HookCalls:
         """
         if self._failures:
             calls = f"{len(self._failures):,} of {self.counts[AFTER_ENDPOINT]:,}"
-            raise HookFailed(
-                AFTER_ENDPOINT, f"{self._failures[0].what} ({calls} calls of it failed)"
-            )
+            what = self.mask.quotation(self._failures[0].what)
+            raise HookFailed(AFTER_ENDPOINT, f"{what} ({calls} calls of it failed)")
 
     async def create_missing(self, operation_id: str, present: int) -> list[dict[str, Any]]:
         """Create what a list lacks that shows `present` resources, if there is a hook for it.
@@ -112,7 +122,10 @@ class HookCalls:
         create = getattr(self.provision, hook)
         for fields in wanted[present:]:
             self.counts[hook] += 1
-            uid = await create(self.project, fields)
+            try:
+                uid = await create(self.project, fields)
+            except HookFailed as failure:
+                raise failure.masked(self.mask.quotation) from None
             if uid is not None:
                 created.append({"uid": uid, **fields})
         return created

@@ -254,7 +254,7 @@ async def prepare(
         receivers=tuple(receivers),
         hooks=hooks,
     )
-    async with TargetClient(settings) as target:
+    async with TargetClient(settings, hooks.mask) as target:
         preparation.left_out |= _declared(settings)
         creation = EndpointCreator(
             settings=settings,

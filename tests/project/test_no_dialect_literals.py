@@ -113,10 +113,6 @@ OWN: Final[Mapping[str, tuple[frozenset[object], str]]] = {
         frozenset({"basic"}),
         "the scheme of RFC 7617",
     ),
-    "conformance/observations/credential_names.py": (
-        frozenset({"basic"}),
-        "the scheme of RFC 7617",
-    ),
     "conformance/checks/api/resources/endpoint.py": (frozenset({"active"}), "a word of a sentence"),
     "conformance/learning/": (
         frozenset({"shared_secret", "signed"}),

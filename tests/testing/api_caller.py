@@ -26,11 +26,11 @@ def call(
             return refused.code, None
 
 
-def broadcast_to(service: Service, url: str, secret: str) -> str:
+def broadcast_to(service: Service, url: str, secret: str, event_type: str = "order.paid") -> str:
     """Create an endpoint, send it an event, and return the identifier of the endpoint."""
     endpoint = {"name": "orders", "url": url, "secret": secret}
     status, created = call(service, "POST", "endpoints", endpoint)
     assert status // 100 == 2
-    event = {"event_type": "order.paid", "data": {"order": 1}}
+    event = {"event_type": event_type, "data": {"order": 1}}
     assert call(service, "POST", "events/broadcast", event)[0] // 100 == 2
     return str(created["uid"])

@@ -136,6 +136,15 @@ def test_what_became_of_a_delivery_is_described(service: Service) -> None:
     assert f"order.paid to {endpoint}" in service.describe()
 
 
+def test_no_control_character_of_a_client_reaches_the_terminal(service: Service) -> None:
+    broadcast_to(service, "https://127.0.0.1:1/", SECRET, event_type="order\x1b[31m\x9b\u202e")
+    call(service, "GET", "%1b31m")
+    described = service.describe()
+    assert described.replace("\n", "").isprintable()
+    assert "order\\x1b[31m\\x9b\\u202e to " in described
+    assert "31m 404" in described
+
+
 def test_awaiting_the_journal_leaves_the_event_loop_alone(service: Service) -> None:
     async def requested() -> int:
         waiting = asyncio.create_task(service.journal_async("requests", count=1, timeout_s=30))

@@ -13,9 +13,9 @@ from typing import Final
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.results.curl_command import MOST_EXCHANGES, VARIABLES, curl
 from hookproof.conformance.results.defects import BrokenRequirement
-from hookproof.conformance.results.redaction import HEADER_VARIABLE, VARIABLE
 from hookproof.process.terminal_text import printable
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.target.masking.quotation_mask import HEADER_VARIABLE, VARIABLE
 
 RECEIVER: Final = "HOOKPROOF_RECEIVER"
 UID: Final = "HOOKPROOF_UID"

@@ -33,6 +33,10 @@ class HookFailed(Exception):
         self.what = " ".join(what.split())
         super().__init__(f"the provision hook {hook} failed: {self.what}")
 
+    def masked(self, mask: Callable[[str], str]) -> "HookFailed":
+        """The same failure, with what was quoted masked."""
+        return HookFailed(self.hook, mask(self.what))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provision:

@@ -5,8 +5,11 @@ import os
 import signal
 import subprocess
 import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 
 from hookproof.conformance.mutants.results import FaultOutcome, VariantOutcome
@@ -103,6 +106,43 @@ def test_a_run_ends_with_its_parent_process(tmp_path: Path) -> None:
         # The pipe closes when no process is left that could write to it.
         output, _ = parent.communicate(timeout=DEADLINE_S)
     assert output == ""
+
+
+def stop_worker(parent: psutil.Process) -> None:
+    """Stop the worker of a campaign in its first run, as soon as that has started a server."""
+    deadline = time.monotonic() + DEADLINE_S
+    while time.monotonic() < deadline:
+        with suppress(psutil.NoSuchProcess):  # others come and go before
+            for worker in parent.children():
+                if any("serve" in process.cmdline() for process in worker.children()):
+                    worker.suspend()
+                    return
+        time.sleep(0.02)
+    raise AssertionError("no run has begun")
+
+
+@pytest.mark.parametrize("words", [(), ("--hiding",)], ids=["a campaign", "hiding"])
+def test_interrupted_before_any_run_has_ended_there_is_nothing_to_report(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    chosen = ("--fault", "null_message", "--dialect", "reference", "--jobs", "1")
+    with subprocess.Popen(
+        with_signals(command_line("mutants", *chosen, *words)),
+        cwd=tmp_path,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        stop_worker(psutil.Process(process.pid))
+        ended = None
+        while ended is None:  # the first waits for the run, and the second one ends it
+            process.send_signal(signal.SIGINT)
+            with suppress(subprocess.TimeoutExpired):
+                ended = process.wait(timeout=1)
+        out, err = process.communicate()
+    assert (ended, out, err.split("\n")) == (130, "", ["", "hookproof: interrupted", ""])
+    assert list(tmp_path.rglob("mutants.*")) == []
 
 
 def test_an_interrupted_campaign_reports_what_it_ran(tmp_path: Path) -> None:

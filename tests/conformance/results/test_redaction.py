@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from hookproof.conformance.observations.credential_names import is_distinctive, replace_words
 from hookproof.conformance.results.records.evidence_records import evidence_of
 from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.results.run_file import NAME, RunWriter
+from hookproof.target.masking.credential_names import is_distinctive, replace_words
 from tests.conformance.canned_evidence import CannedObservation, context, delivery, exchange, seen
 from tests.conformance.canned_run import PROJECTS, header
 

@@ -94,7 +94,7 @@ def test_a_worker_killed_during_the_run_is_reported_and_fails_the_run(
     tmp_path: Path,
 ) -> None:
     with loading(
-        "smoke", "--rate", "30", "--duration", "16", "--processes", "3", out=tmp_path
+        "smoke", "--rate", "30", "--duration", "30", "--processes", "3", out=tmp_path
     ) as command:
         line_with(command, r"accepted [1-9]")
         killed = workers_of(command)[1]
@@ -111,7 +111,7 @@ def test_a_worker_killed_during_the_run_is_reported_and_fails_the_run(
     assert counted["expected"] == counted["accepted"] * 3 == accounted_for(counted)
     assert counted["unaccounted"] > 0
     assert counted["lost"] == 0, "what the other workers sent to their receivers did arrive"
-    assert 0 < counted["accepted"] < 480
+    assert 0 < counted["accepted"] < 900
     with_a_receiver = [
         endpoint
         for endpoint in summary["endpoints"]

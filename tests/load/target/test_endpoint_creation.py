@@ -43,7 +43,7 @@ class CannedTarget(TargetClient):
         shows: Mapping[str, Any] | None = None,
         has_no_effect: bool = True,
     ) -> None:
-        super().__init__(SETTINGS)
+        super().__init__(SETTINGS, HookCalls.of(SETTINGS).mask)
         self._unlicensed = unlicensed
         self._shows = {"uid": "e"} if shows is None else shows
         self._has_no_effect = has_no_effect

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,14 +16,14 @@ from hookproof.target.settings import Flags
 
 SETTINGS = target_settings(Flags(), {})
 HOOK = "after_endpoint_created"
+PROJECT = LoadedProject(id="p", api_key="k")
 
 
 def hook_calls(**hooks: Hook) -> HookCalls:
-    return HookCalls(
-        provision=Provision(hooks=hooks),
-        project=LoadedProject(id="p", api_key="k"),
-        words=SETTINGS.dialect.words,
+    settings = replace(
+        SETTINGS, provision=Provision(hooks=hooks), project=PROJECT.id, api_key=PROJECT.api_key
     )
+    return HookCalls.of(settings)
 
 
 class Recorded:
@@ -89,7 +90,7 @@ class CannedLists(TargetClient):
     """Answers the list with one page after the other, the last one indefinitely."""
 
     def __init__(self, *pages: list[object]) -> None:
-        super().__init__(SETTINGS)
+        super().__init__(SETTINGS, hook_calls().mask)
         self._pages = list(pages)
 
     async def call(

@@ -15,12 +15,12 @@ from hookproof.conformance.model.judgement import (
     violated,
 )
 from hookproof.conformance.observations.answer import Kind, Resource, resources, sent, shown
-from hookproof.conformance.observations.credential_names import is_name
 from hookproof.conformance.observations.timestamp import moment
 from hookproof.spec.contract.service_contract import SchemaProblem
 from hookproof.spec.dialect.model import Representation
 from hookproof.spec.dialect.vocabulary import EventEcho, NoValue
 from hookproof.spec.openapi_document import json_type, schema_named
+from hookproof.target.masking.credential_names import is_name
 
 OF_OPERATION: Final = {
     "createEndpoint": "4.1-3",

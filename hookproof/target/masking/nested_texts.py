@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Final, NamedTuple
 
-from hookproof.conformance.observations.masking.credential_places import NAMES, TEXT
 from hookproof.process.encoded_credentials import array_like, byte_array
+from hookproof.target.masking.credential_places import NAMES, TEXT
 
 # A text with such a name in it is JSON within JSON; other texts need not be read.
 _NAME_WITHIN: Final = re.compile(rb'\\(?:"|u0022)(?:%s)\\+(?:"|u0022)' % NAMES, re.IGNORECASE)

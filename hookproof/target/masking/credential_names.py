@@ -14,7 +14,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, Final
 
-from hookproof.conformance.observations.masking.credential_places import (
+from hookproof.process.encoded_credentials import (
+    DEPTH,
+    array_like,
+    byte_array,
+    is_unmistakable,
+    may_be_word,
+)
+from hookproof.target.masking.credential_places import (
     NAMES,
     NUMBER,
     PLAIN_MEMBERS,
@@ -27,7 +34,7 @@ from hookproof.conformance.observations.masking.credential_places import (
     plain_name,
     with_plain_names,
 )
-from hookproof.conformance.observations.masking.nested_texts import (
+from hookproof.target.masking.nested_texts import (
     Nested,
     decoded,
     has_nested_texts,
@@ -36,16 +43,9 @@ from hookproof.conformance.observations.masking.nested_texts import (
     nested_bytes,
     nested_texts,
 )
-from hookproof.conformance.observations.masking.url_credentials import (
+from hookproof.target.masking.url_credentials import (
     may_be_url,
     url_credentials,
-)
-from hookproof.process.encoded_credentials import (
-    DEPTH,
-    array_like,
-    byte_array,
-    is_unmistakable,
-    may_be_word,
 )
 
 # All names are in the form in which they are compared.
