@@ -103,6 +103,8 @@ async def _send_generated(
             sending.append(asyncio.create_task(_send_and_observe(context, trial, request)))
             if len(sending) >= IN_FLIGHT:
                 yield await sending.pop(0)
+            while broadcasting and broadcasting[0].done():
+                yield await broadcasting.pop(0)
         for tasks in (sending, broadcasting):
             while tasks:
                 yield await tasks.pop(0)
