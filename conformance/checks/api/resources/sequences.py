@@ -258,8 +258,8 @@ def _same_settings(
 def _endpoints_of_owner(model: _Model, link: _Link, exchange: Exchange) -> Iterator[Judgement]:
     """Each endpoint with an owner is in the portal links of that owner, and in no others."""
     owner = shown(exchange).get("owner_id")
-    if not owner:
-        return
+    if not isinstance(owner, str) or not owner:
+        return  # shown as another type, which 4.5-3 judges
     created = [endpoint.created for endpoint in model.endpoints.values()]
     for uid, endpoint in model.endpoints.items():
         of_endpoint = shown(endpoint.created).get("owner_id")

@@ -113,6 +113,13 @@ def test_an_owner_of_another_type_makes_no_endpoint_foreign() -> None:
     assert verdicts(a_sequence_agrees_with_its_model, foreign)["2.6-3"] is Verdict.FAIL
 
 
+def test_a_portal_links_owner_of_another_type_tells_nothing_of_its_endpoints() -> None:
+    mine, moved = steps.created(owner_id="o"), steps.updated(owner_id="o", at=1)
+    in_a_list = steps.sequence(mine, moved, steps.retrieved(UID, UID, owner_id=["o"]))
+    told = verdicts(a_sequence_agrees_with_its_model, in_a_list)
+    assert not {"2.6-3", "4.6-10", "4.6-11"} & set(told)
+
+
 def test_an_answer_about_another_portal_link_says_nothing_of_the_list() -> None:
     evidence = observation(
         ListedPortalLinks, page(LINKS, [link()], "inventory"), retrieved(uid=OTHER_UID)
