@@ -15,22 +15,17 @@ import msgspec
 from hookproof.load.ledger.share import RunResult
 from hookproof.load.plan import LoadPlan
 from hookproof.load.target.settings import TargetSettings
-from hookproof.process.exit_codes import ExitCode
-from hookproof.process.private_folder import private_folder
 from hookproof.process.subprocesses import send_signal
-from hookproof.process.written_file import write_file
 from hookproof.receiver.client.child_process import child
 
 START_WITHIN_S: Final = 300.0
+# In bytes; the result of a run has one for each broadcast, and some for each endpoint.
+LONGEST_REPLY: Final = 2**31
 MODULE: Final = (sys.executable, "-P", "-m")  # -P: not from the current folder
 
 
 class LoadGeneratorFailed(Exception):
     """A Locust process ended without a result; the message says how."""
-
-
-class ReportedByGenerator(Exception):
-    """A Locust process has said itself, in a line, which file it cannot write."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -79,33 +74,26 @@ class SingleProcess:
     async def run(self, plans: Sequence[LoadPlan]) -> RunResult:
         """Have a Locust process carry out the plan; its progress goes to standard output.
 
-        Raises FileNotWritten, ReportedByGenerator and LoadGeneratorFailed.
+        Raises LoadGeneratorFailed.
         """
-        with private_folder() as folder:
-            plan, result = folder / "plan.json", folder / "result"
-            write_file(plan, msgspec.json.encode(plans[0]))
-            options = [
-                "--control",
-                self.control_url,
-                *(["--web", self.web] if self.web is not None else []),
-            ]
-            process = await start_locust_process(
-                ["hookproof.load.locust_worker.runner", str(plan), str(result), *options],
-                variables=self.variables,
-            )
+        options = ["--web", self.web] if self.web is not None else []
+        async with replying_locust_process(
+            ["hookproof.load.locust_worker.runner", "--control", self.control_url, *options],
+            variables=self.variables,
+        ) as (process, replies):
             try:
                 with self.interrupts.passed_on_to(process):
+                    send_line(process, plans[0])
+                    result = await replies.read()
                     code = await process.wait()
             finally:
                 send_signal(process, signal.SIGTERM)
                 await process.wait()
-            if code == ExitCode.USAGE:
-                raise ReportedByGenerator
-            if not result.exists():
-                raise LoadGeneratorFailed(
-                    f"the load generator ended with exit code {code} and without a result"
-                )
-            return msgspec.msgpack.decode(result.read_bytes(), type=RunResult)
+        if not result:
+            raise LoadGeneratorFailed(
+                f"the load generator ended with exit code {code} and without a result"
+            )
+        return msgspec.msgpack.decode(result, type=RunResult)
 
 
 @asynccontextmanager
@@ -125,6 +113,36 @@ async def start_single_process(
             web=web,
             interrupts=interrupts,
         )
+
+
+@asynccontextmanager
+async def replying_locust_process(
+    arguments: Sequence[str], *, variables: Mapping[str, str]
+) -> AsyncIterator[tuple[asyncio.subprocess.Process, asyncio.StreamReader]]:
+    """As `start_locust_process`, of a process with the option --replies, and what it writes to the
+    descriptor of that option. No file is between the two, as the disk may be full.
+    """
+    read_end, write_end = os.pipe()
+    replies = asyncio.StreamReader(limit=LONGEST_REPLY)
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(replies), os.fdopen(read_end, "rb")
+    )
+    try:
+        try:
+            process = await start_locust_process(
+                [*arguments, "--replies", str(write_end)], variables=variables, keep=[write_end]
+            )
+        finally:
+            os.close(write_end)
+        yield process, replies
+    finally:
+        transport.close()
+
+
+def send_line(process: asyncio.subprocess.Process, request: msgspec.Struct) -> None:
+    """Write a request to the standard input of a process, as a line of JSON."""
+    assert process.stdin is not None
+    process.stdin.write(msgspec.json.encode(request) + b"\n")
 
 
 async def start_locust_process(

@@ -29,11 +29,7 @@ from hookproof.load.run.driver import Driver, open_driver
 from hookproof.load.run.judgement import complaints, generator_overload
 from hookproof.load.run.knee_search import Knee
 from hookproof.load.run.outcome import LoadOutcome
-from hookproof.load.single_process import (
-    InterruptForwarder,
-    LoadGeneratorFailed,
-    ReportedByGenerator,
-)
+from hookproof.load.single_process import InterruptForwarder, LoadGeneratorFailed
 from hookproof.load.target.client import TargetRefusal, Unreachable
 from hookproof.load.target.hook_calls import AFTER_ENDPOINT
 from hookproof.load.target.settings import KEY_VARIABLE, TargetSettings, target_settings
@@ -275,8 +271,6 @@ def _run(
         raise CommandError(str(failed)) from None
     except LoadGeneratorFailed as failed:
         raise CommandError(str(failed), ExitCode.INTERNAL_ERROR) from None
-    except ReportedByGenerator:
-        raise click.exceptions.Exit(ExitCode.USAGE) from None
 
 
 async def _carry_out(

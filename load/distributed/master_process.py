@@ -5,21 +5,19 @@
 It waits for its workers and reports them to the command that started it; the command creates their
 endpoints at the target and requests runs, one JSON line each on standard input. In a run every
 worker sends its share of the slots and reports its progress twice a second. The replies are JSON
-lines too; the result of a run is in the file that the request names. The master ends when its
-standard input does, and its workers with it.
+lines too. The master ends when its standard input does, and its workers with it.
 """
 
 import locust  # first: it patches what the other imports bring in
 
 # isort: split
-import os
 import select
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import reduce
-from pathlib import Path
+from io import FileIO
 from typing import Any, Final
 
 import click
@@ -56,7 +54,7 @@ from hookproof.load.locust_worker.users import LoadUser
 from hookproof.load.plan import LoadPlan
 from hookproof.process.standard_input import STDIN
 from hookproof.process.standard_streams import use_lasting_streams
-from hookproof.process.written_file import FileNotWritten, write_file
+from hookproof.process.written_file import write_whole
 from hookproof.receiver.http.address import Address
 
 # Seconds without a heartbeat after which a worker is given up; a busy machine may miss some.
@@ -286,12 +284,12 @@ def main(
 
     def reply(what: MasterReply) -> None:
         # If the command has ended, this process is about to end too.
-        with suppress(BrokenPipeError):
-            os.write(replies, msgspec.json.encode(what) + b"\n")
+        with suppress(BrokenPipeError), FileIO(replies, "w", closefd=False) as stream:
+            write_whole(stream, msgspec.json.encode(what) + b"\n")
 
     try:
         lead(Address.parse(bind), workers, within, web, announce, reply)
-    except (OSError, FileNotWritten) as problem:
+    except OSError as problem:
         reply(MasterReply(problem=" ".join(str(problem).split())))
     except KeyboardInterrupt:
         reply(MasterReply(problem="interrupted before all workers had come"))
@@ -324,21 +322,20 @@ def lead(
         reply(MasterReply(workers=[worker.hello for worker in master.in_order()]))
         with FileObjectPosix(STDIN, "rb") as requests:
             for line in requests:
-                carry_out(master, environment, msgspec.json.decode(line, type=RunRequest))
-                reply(MasterReply(done=True))
+                plans = msgspec.json.decode(line, type=RunRequest).plans
+                reply(MasterReply(result=packed(carry_out(master, environment, plans))))
+                master.rest()
     finally:
         runner.quit()
 
 
-def carry_out(master: Master, environment: Environment, request: RunRequest) -> None:
-    """Carry out one run and write its result to the file."""
-    plans = msgspec.msgpack.decode(Path(request.plans).read_bytes(), type=list[LoadPlan])
+def carry_out(master: Master, environment: Environment, plans: list[LoadPlan]) -> RunResult:
+    """Carry out one run; what it has gathered."""
     environment.host = plans[0].base_url
     gathered = master.run(plans)
     if environment.stats.num_requests:
         print_stats(environment.stats, current=False)
-    write_file(Path(request.result), msgspec.msgpack.encode(gathered))
-    master.rest()
+    return gathered
 
 
 if __name__ == "__main__":

@@ -9,6 +9,8 @@ from typing import Final, TypeVar
 
 import msgspec
 
+from hookproof.load.plan import LoadPlan
+
 HELLO: Final = "hookproof-hello"
 DISMISSED: Final = "hookproof-dismissed"
 RUN: Final = "hookproof-run"
@@ -32,20 +34,19 @@ class Hello(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """The command's request for a run."""
+    """The command's request for a run, with the plans in the order of the workers."""
 
-    # The path of a file with the plans, packed, in the order of the workers.
-    plans: str
-    # The path of the file that is to hold what was gathered, packed.
-    result: str
+    plans: list[LoadPlan]
 
 
 class MasterReply(msgspec.Struct, frozen=True, kw_only=True):
-    """The master's reply to its command: its port, its workers, the end of a run, or a problem."""
+    """The master's reply to its command: its port, its workers, what a run has gathered, packed, or
+    a problem.
+    """
 
     port: int | None = None
     workers: list[Hello] = []
-    done: bool = False
+    result: bytes = b""
     problem: str | None = None
 
 

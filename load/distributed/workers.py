@@ -1,7 +1,6 @@
 """A distributed run as the command sees it: a master process and its workers, here or elsewhere."""
 
 import asyncio
-import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
@@ -11,19 +10,19 @@ from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
 
-from hookproof.load.distributed.messages import Hello, MasterReply, RunRequest
+from hookproof.load.distributed.messages import Hello, MasterReply, RunRequest, unpacked
 from hookproof.load.ledger.share import RunResult
 from hookproof.load.plan import LoadPlan
 from hookproof.load.single_process import (
     START_WITHIN_S,
     InterruptForwarder,
     LoadGeneratorFailed,
+    replying_locust_process,
+    send_line,
     start_locust_process,
 )
 from hookproof.load.target.settings import KEY_VARIABLE, TargetSettings
 from hookproof.process import standard_input
-from hookproof.process.private_folder import private_folder
-from hookproof.process.written_file import write_file
 from hookproof.receiver.client.child_process import ChildFailed
 from hookproof.receiver.http.address import Address
 
@@ -74,10 +73,6 @@ class MasterConnection:
             raise UnfitWorker(reply.problem)
         return reply
 
-    def request_run(self, request: RunRequest) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.write(msgspec.json.encode(request) + b"\n")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workers:
@@ -89,13 +84,10 @@ class Workers:
 
     async def run(self, plans: Sequence[LoadPlan]) -> RunResult:
         """Have each worker carry out its plan; progress goes to standard output."""
-        with private_folder() as folder:
-            written, result = folder / "plans", folder / "result"
-            write_file(written, msgspec.msgpack.encode(plans))
-            with self.interrupts.passed_on_to(self.master.process):
-                self.master.request_run(RunRequest(plans=str(written), result=str(result)))
-                await self.master.reply(_longest_run_s(plans[0]))
-            return msgspec.msgpack.decode(result.read_bytes(), type=RunResult)
+        with self.interrupts.passed_on_to(self.master.process):
+            send_line(self.master.process, RunRequest(plans=list(plans)))
+            reply = await self.master.reply(_longest_run_s(plans[0]))
+        return unpacked(reply.result, RunResult)
 
 
 @asynccontextmanager
@@ -190,8 +182,6 @@ def _check_worker(worker: Hello, settings: TargetSettings) -> None:
 
 @asynccontextmanager
 async def _master(distribution: Distribution, web: str | None) -> AsyncIterator[MasterConnection]:
-    read_end, write_end = os.pipe()
-    replies = asyncio.StreamReader()
     options = [
         "--bind",
         distribution.bind,
@@ -200,26 +190,15 @@ async def _master(distribution: Distribution, web: str | None) -> AsyncIterator[
         "--within",
         str(distribution.within_s),
     ]
-    options += ["--replies", str(write_end), *(["--web", web] if web is not None else [])]
+    options += ["--web", web] if web is not None else []
     options += [] if distribution.local else ["--announce"]
-    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
-        lambda: asyncio.StreamReaderProtocol(replies), os.fdopen(read_end, "rb")
-    )
-    try:
-        try:
-            process = await start_locust_process(
-                ["hookproof.load.distributed.master_process", *options],
-                variables={KEY_VARIABLE: ""},
-                keep=[write_end],
-            )
-        finally:
-            os.close(write_end)
+    async with replying_locust_process(
+        ["hookproof.load.distributed.master_process", *options], variables={KEY_VARIABLE: ""}
+    ) as (process, replies):
         try:
             yield MasterConnection(process=process, replies=replies)
         finally:
             await _end(process)
-    finally:
-        transport.close()
 
 
 @asynccontextmanager

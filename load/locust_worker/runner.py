@@ -1,7 +1,8 @@
 """One run in one process, which drives Locust and writes the only share of the run.
 
-    python -P -m hookproof.load.locust_worker.runner PLAN RESULT
+    python -P -m hookproof.load.locust_worker.runner --control URL --replies FD
 
+The plan is a line of JSON on standard input, and the result is written to the descriptor.
 Importing Locust patches the process for gevent, which is why the command never imports this module.
 While it runs it prints its progress; Locust's tables follow when the last delivery has arrived.
 """
@@ -11,7 +12,8 @@ import locust  # first: it patches what the other imports bring in
 # isort: split
 import os
 import sys
-from pathlib import Path
+from contextlib import suppress
+from io import FileIO
 
 import click
 import gevent
@@ -29,8 +31,7 @@ from hookproof.load.plan import LoadPlan
 from hookproof.load.target.settings import KEY_VARIABLE, connection_from
 from hookproof.process.standard_input import STDIN, end_with_parent
 from hookproof.process.standard_streams import use_lasting_streams
-from hookproof.process.terminal_text import message_text
-from hookproof.process.written_file import FileNotWritten, write_file
+from hookproof.process.written_file import write_whole
 from hookproof.receiver.http.address import Address
 from hookproof.target.connection import ApiConnection
 
@@ -80,30 +81,29 @@ def run(
 
 
 @click.command()
-@click.argument("plan", type=click.Path(path_type=Path))
-@click.argument("result", type=click.Path(path_type=Path))
 @click.option("--control", required=True)
+@click.option("--replies", required=True, type=int)
 @click.option("--web", metavar="H:P")
-def main(plan: Path, result: Path, control: str, web: str | None) -> None:
+def main(control: str, replies: int, web: str | None) -> None:
     """Read the plan, carry it out, write the result."""
     use_lasting_streams()
     show_tables()
+    line = sys.stdin.buffer.readline()
+    if not line.endswith(b"\n"):  # the command has ended
+        return
+    plan = msgspec.json.decode(line, type=LoadPlan)
     make_nonblocking(STDIN)
     gevent.spawn(end_with_parent, nb_read)
-    load_plan = msgspec.json.decode(plan.read_bytes(), type=LoadPlan)
     web_address = None if web is None else Address.parse(web)
     outcome = run(
-        load_plan,
+        plan,
         control_url=control,
         key=os.environ.get(KEY_VARIABLE, ""),
         connection=connection_from(os.environ),
         web=web_address,
     )
-    try:
-        write_file(result, msgspec.msgpack.encode(outcome))
-    except FileNotWritten as failure:
-        click.echo(f"hookproof: {message_text(str(failure))}", err=True)
-        sys.exit(failure.exit_code)
+    with suppress(BrokenPipeError), FileIO(replies, "w") as stream:  # the command may have ended
+        write_whole(stream, msgspec.msgpack.encode(outcome))
 
 
 if __name__ == "__main__":
