@@ -6,6 +6,7 @@ import json
 import logging
 import resource
 import signal
+import sqlite3
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -199,8 +200,10 @@ def serve(
     until_stdin_closes: bool,
 ) -> None:
     """Run the reference server until it is stopped."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.addFilter(_DatabaseFailures(database))
     logging.basicConfig(
-        stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s"
+        handlers=[handler], level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s"
     )
     try:
         if list_faults:
@@ -230,6 +233,34 @@ def serve(
         uvloop.run(_serve(settings))
     except (FileProblems, Undecided, UnusableDatabase, BadRecord, BadOrder) as problem:
         raise CommandError(str(problem)) from None
+
+
+class _DatabaseFailures(logging.Filter):
+    """Reports once, in a line that names the file, that the database cannot be written.
+
+    Whatever needs it fails then, with the same error each time.
+    """
+
+    def __init__(self, path: str) -> None:
+        super().__init__()
+        self._path = path
+        self._reported = set[str]()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        error = record.exc_info[1] if record.exc_info else None
+        if not isinstance(error, sqlite3.Error) or not _is_of_disk(error):
+            return True
+        is_new = str(error) not in self._reported
+        self._reported.add(str(error))
+        record.msg, record.args = f"{self._path} cannot be written: {error}", ()
+        record.exc_info = None
+        return is_new
+
+
+def _is_of_disk(error: sqlite3.Error) -> bool:
+    """Whether the disk is full or broken, by the primary code of the error."""
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+    return code in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
 
 
 def _decided_dialect(name: str) -> Dialect:

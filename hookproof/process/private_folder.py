@@ -13,6 +13,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from hookproof.process.exit_codes import CommandError
+
 PREFIX: Final = "hookproof-private-"
 LOCK: Final = "lock"
 
@@ -21,9 +23,14 @@ LOCK: Final = "lock"
 def private_folder() -> Iterator[Path]:
     """A temporary folder (mode 0700) that is removed at the end of the context.
 
-    Those that killed processes of the same user left beside it are removed before.
+    Those that killed processes of the same user left beside it are removed before. Raises
+    CommandError if no temporary file can be written, as where all disks are full.
     """
-    remove_abandoned(Path(tempfile.gettempdir()))
+    try:
+        parent = Path(tempfile.gettempdir())
+    except FileNotFoundError as error:
+        raise CommandError(f"no temporary file can be written: {error.strerror}") from None
+    remove_abandoned(parent)
     folder = Path(tempfile.mkdtemp(prefix=PREFIX))
     descriptor = _locked(folder)
     try:

@@ -5,9 +5,10 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,11 @@ USAGE = 64
 
 
 @contextmanager
-def serving(*options: str) -> Iterator[tuple[subprocess.Popen[bytes], dict[str, Any]]]:
+def serving(
+    *options: str, before: Sequence[str] = ()
+) -> Iterator[tuple[subprocess.Popen[bytes], dict[str, Any]]]:
     process = subprocess.Popen(
-        [*SERVE, "--port", "0", "--json", *options],
+        [*before, *SERVE, "--port", "0", "--json", *options],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -35,6 +38,13 @@ def serving(*options: str) -> Iterator[tuple[subprocess.Popen[bytes], dict[str, 
         if process.poll() is None:
             process.kill()
         process.communicate()
+
+
+# The limit of a file's size stands for a full disk: enough for the schema and little else.
+LIMITED = (
+    "import os, resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (800_000, 800_000));"
+    " os.execv(sys.argv[1], sys.argv[1:])"
+)
 
 
 def run_serve(*options: str) -> subprocess.CompletedProcess[str]:
@@ -195,3 +205,44 @@ def test_no_log_line_holds_a_key_a_secret_or_a_credential() -> None:
         out, err = process.communicate(timeout=TIMEOUT_S)
     for secret in secrets:
         assert secret.encode() not in out + err
+
+
+def test_a_full_disk_costs_nothing_that_was_acknowledged_and_is_reported_once(
+    tmp_path: Path,
+) -> None:
+    database = ("--db", str(tmp_path / "hookproof.db"))
+    created, refused = [], 0
+    with serving(*database, before=(sys.executable, "-c", LIMITED)) as (process, addresses):
+        while refused < 5:
+            endpoint = {"name": "n", "url": "https://a.invalid/", "secret": "s" * 24}
+            answer = ask(addresses["api"], "POST", "endpoints", endpoint)
+            if answer["status"]:
+                created.append(answer["data"]["uid"])
+            else:
+                refused += 1
+                assert answer["message"] == "the server failed; see its log"
+        shown = [ask(addresses["api"], "GET", f"endpoints/{uid}") for uid in created]
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=TIMEOUT_S)
+    assert process.returncode == 0
+    assert shown
+    assert all(answer["status"] for answer in shown)
+    [line] = errors.decode().splitlines()
+    assert f"{database[1]} cannot be written: disk I/O error" in line
+    with serving(*database) as (_, addresses):
+        for uid in created:
+            assert ask(addresses["api"], "GET", f"endpoints/{uid}")["status"]
+
+
+def test_a_database_for_which_there_is_no_space_is_refused_in_one_line(tmp_path: Path) -> None:
+    limited = LIMITED.replace("800_000", "10_000")
+    ended = subprocess.run(
+        [sys.executable, "-c", limited, *SERVE, "--db", str(tmp_path / "hookproof.db")],
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+    assert ended.returncode == USAGE
+    [line] = ended.stderr.splitlines()
+    assert "hookproof.db cannot be used as a database: disk I/O error" in line
