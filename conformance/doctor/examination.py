@@ -70,7 +70,6 @@ class DoctorResult:
 
 async def examine(target: Target) -> AsyncIterator[DoctorResult]:
     """Examine what judging the target needs; raises CommandError if that is impossible."""
-    provisioned = await with_fresh_projects(target, 0)
     endpoints, failures = CreatedEndpoints(), HookFailures()
     pacing = Pacing(target.budgets.requests_per_s)
     client = partial(
@@ -86,6 +85,7 @@ async def examine(target: Target) -> AsyncIterator[DoctorResult]:
         endpoints.cleaned_up(target.provision, failures),
         client(target.dialect, breaker=Breaker()) as api,
     ):
+        provisioned = await with_fresh_projects(target, 0)
         exchanges = [
             await api.call(LISTS[0], role="doctor", project=project)
             for project in provisioned.projects

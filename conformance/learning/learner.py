@@ -123,9 +123,9 @@ def _miss_the_rest(answers: LearnedAnswers, reason: str) -> None:
 
 async def _learn(session: ProbeSession, profile: Profile, note: Progress) -> str:
     """Learn everything; how the target stopped answering, in words, if it did."""
-    session.target = await with_fresh_projects(session.target, 0)
     async with session.endpoints.cleaned_up(session.target.provision, session.hook_failures):
         try:
+            session.target = await with_fresh_projects(session.target, 0)
             await _learn_all(session, profile, note)
             return await session.find_outage()
         finally:

@@ -33,10 +33,14 @@ hookproof.cli.main()
 def stopped_before(
     place: str, folder: Path, *words: str, number: signal.Signals = signal.SIGTERM
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command that gets the signal as it is about to call the function at this place."""
+    """Run a command that gets the signal as it is about to call the function at this place.
+
+    What it writes, if anything, is in the folder `out`.
+    """
     source = COMMAND.format(place=place, number=int(number))
+    out = () if words[0] == "doctor" else ("--out", str(folder / "out"))
     return subprocess.run(
-        with_signals([sys.executable, "-P", "-c", source, *words, "--out", str(folder / "out")]),
+        with_signals([sys.executable, "-P", "-c", source, *words, *out]),
         cwd=folder,
         env=environment(),
         stdin=subprocess.DEVNULL,

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from hookproof.process.subprocesses import to_its_end
 from hookproof.target.hooks.hook_failures import HookFailures
 from hookproof.target.hooks.provision import HookFailed, KeyedProject, Provision
 
@@ -70,11 +71,11 @@ class RemovableEndpoints:
 
     @asynccontextmanager
     async def cleaned_up(self, provision: Provision, failures: HookFailures) -> AsyncIterator[None]:
-        """Clean up at the end of the block, however it ends."""
+        """Clean up at the end of the block, however it ends; an interrupt does not cut that."""
         try:
             yield
         finally:
-            await self.clean_up(provision, failures)
+            await to_its_end(self.clean_up(provision, failures))
 
     async def _remove_all(self, provision: Provision, failures: HookFailures) -> None:
         left, failed = deque(self.created), list[HookFailed]()
