@@ -53,7 +53,7 @@ _SHOWN: Final = (
     ("getEndpoint", " ".join(_IDENTIFYING), "2.6-6"),
     ("getEndpoint", _RECORD, "2.6-10 2.8-10"),
     ("createEndpoint", "uid", "2.3-1 4.2-1 4.2-4 4.3-1 9-4"),
-    ("getEndpoint", "uid", "4.2-4"),
+    ("getEndpoint", "uid", "4.2-4 4.2-5"),
     ("createEndpoint getEndpoint", "status", "3-1 3-2"),
     ("getEndpoint", "events", "2.3-20"),
     ("createEndpoint getEndpoint", "created_at", "4.2-5"),
