@@ -1,7 +1,7 @@
-"""Shows deliveries to a person: a growing table on a terminal, plain lines elsewhere."""
+"""Shows deliveries to a person: a growing table on a wide terminal, plain lines elsewhere."""
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
@@ -15,9 +15,10 @@ from hookproof.receiver.cli.delivery_text import cells, delivery_line
 from hookproof.receiver.cli.delivery_watch import Display, JudgedDelivery
 
 COLUMNS: Final = ("time (UTC)", "token", "#", "request", "bytes", "answer", "verdict")
-# The lines of a table that are not deliveries: its frame, head and caption.
-FRAME_LINES: Final = 6
-LEAST_ROWS: Final = 3
+# The others have texts of senders and diagnoses, of any length, which go on in the next line.
+NARROW: Final = frozenset({"time (UTC)", "#", "bytes"})
+# Where less is left for these, lines are easier to read; far below, a table would have no room.
+LEAST_WIDTH: Final = 100
 MOST_ROWS: Final = 200
 
 
@@ -40,8 +41,7 @@ class LineDisplay:
 class LiveTable:
     """A table of the latest deliveries, as many as fit the terminal."""
 
-    def __init__(self, live: Live, console: Console) -> None:
-        self._live = live
+    def __init__(self, console: Console) -> None:
         self._console = console
         self._count = 0
         self._latest: deque[JudgedDelivery] = deque(maxlen=MOST_ROWS)
@@ -49,22 +49,29 @@ class LiveTable:
     def show(self, judged_delivery: JudgedDelivery) -> None:
         self._count += 1
         self._latest.append(judged_delivery)
-        self._live.update(self._table())
 
-    def _table(self) -> Table:
+    def table(self) -> Table:
+        """As many of the latest as fit, at least one."""
+        latest = tuple(self._latest)
+        fitting, too_many = 1, min(len(latest), self._console.height) + 1
+        while too_many - fitting > 1:
+            tried = (fitting + too_many) // 2
+            lines = self._console.render_lines(self._table_of(latest[-tried:]))
+            if len(lines) <= self._console.height:
+                fitting = tried
+            else:
+                too_many = tried
+        return self._table_of(latest[-fitting:])
+
+    def _table_of(self, deliveries: Sequence[JudgedDelivery]) -> Table:
         table = Table(caption=f"Deliveries: {self._count}. Ctrl-C stops.", caption_justify="left")
         for name in COLUMNS:
-            table.add_column(name, overflow="fold", no_wrap=name not in {"verdict", "request"})
-        for judged_delivery in tuple(self._latest)[-self._most_rows() :]:
+            table.add_column(name, overflow="fold", no_wrap=name in NARROW)
+        for judged_delivery in deliveries:
             table.add_row(
                 *(Text(cell) for cell in cells(judged_delivery)), style=_style(judged_delivery)
             )
         return table
-
-    def _most_rows(self) -> int:
-        has_verdicts = any(judged_delivery.judgement for judged_delivery in self._latest)
-        lines_per_row = 2 if has_verdicts else 1  # the text of a verdict is long
-        return max(LEAST_ROWS, (self._console.height - FRAME_LINES) // lines_per_row)
 
 
 @contextmanager
@@ -73,11 +80,12 @@ def display(*, silent: bool) -> Iterator[Display]:
     console = Console()
     if silent:
         yield SilentDisplay()
-    elif not console.is_terminal:
+    elif not console.is_terminal or console.width < LEAST_WIDTH:
         yield LineDisplay(click.echo)
     else:
-        with Live(console=console, auto_refresh=True, refresh_per_second=8) as live:
-            yield LiveTable(live, console)
+        live_table = LiveTable(console)
+        with Live(console=console, get_renderable=live_table.table, refresh_per_second=8):
+            yield live_table
 
 
 def _style(judged_delivery: JudgedDelivery) -> str:

@@ -174,29 +174,42 @@ def test_an_interrupt_ends_it_cleanly_and_loses_no_line(tmp_path: Path) -> None:
     assert len(file.read_text().splitlines()) == 50
 
 
-def test_a_terminal_shows_a_table() -> None:
+def shown_on_terminal(columns: int, path: str, *arguments: str) -> str:
+    """What a terminal of this width shows of a receiver that gets one delivery."""
     control, terminal = pty.openpty()
-    command = [*COMMAND, "receive", "--http", "--once", "--timeout", "20"]
-    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "140", "LINES": "30"}
+    command = [*COMMAND, "receive", "--http", "--once", "--timeout", "20", *arguments]
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": str(columns), "LINES": "30"}
     with subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=terminal, cwd=ROOT, env=environment
     ) as process:
         os.close(terminal)
-        shown = b""
-        while b"Ctrl-C stops" not in shown:
+        shown, matched = b"", None
+        while matched is None:
             shown += os.read(control, 4096)
-        matched = re.search(rb"Receiving at http://127\.0\.0\.1:(\d+)", shown)
-        assert matched is not None
-        post(int(matched[1]), b"one")
+            matched = re.search(rb"Receiving at http://127\.0\.0\.1:(\d+)\D", shown)
+        post(int(matched[1]), b"one", path=path)
         with contextlib.suppress(OSError):  # the other end is closed
             while chunk := os.read(control, 4096):
                 shown += chunk
-        assert process.wait(DEADLINE_S) == 0
+        process.wait(DEADLINE_S)
     os.close(control)
-    text = shown.decode(errors="replace")
+    return shown.decode(errors="replace")
+
+
+def test_a_terminal_shows_a_table() -> None:
+    text = shown_on_terminal(140, "/orders")
     assert "verdict" in text
     assert "POST /orders" in text
     assert "Deliveries: 1." in text
+
+
+@pytest.mark.parametrize("columns", [80, 40])
+def test_a_narrow_terminal_shows_the_whole_of_a_delivery_in_lines(columns: int) -> None:
+    path = "/0123456789abcdef/hooks/orders"
+    text = shown_on_terminal(columns, path, "--verify", "--secret", SECRET)
+    line = f"0123456789abcdef #1 POST {path} 3 bytes, answered 200, not verified: missing header"
+    assert line in text
+    assert "Deliveries" not in text
 
 
 def test_no_sender_can_write_control_characters() -> None:
