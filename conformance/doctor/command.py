@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from hookproof.conformance.doctor.examination import DoctorResult, examine
+from hookproof.conformance.doctor.examination import CleanUp, DoctorResult, examine
 from hookproof.conformance.target.command_options import flags_of, target_options
 from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.file import target_from
@@ -39,12 +39,23 @@ def doctor(context: click.Context, /, **options: Any) -> None:
 
 
 async def report_examination(target: Target) -> ExitCode:
-    """Print what the doctor examines, line by line; returns the exit code of the first failure."""
-    code = ExitCode.CONFORMS
-    async for result in examine(target):
+    """Print what the doctor examines, line by line, and what is left at the target, however that
+    ends; returns the exit code of the first failure.
+    """
+    code, clean_up = ExitCode.CONFORMS, CleanUp.of(target)
+
+    def show(result: DoctorResult) -> None:
+        nonlocal code
         click.echo(printable(without_passwords(line_of(result))))
         if result.advice and code is ExitCode.CONFORMS:
             code = result.exit_code
+
+    try:
+        async for result in examine(target, clean_up):
+            show(result)
+    finally:
+        for result in clean_up.results():
+            show(result)
     return code
 
 

@@ -7,10 +7,10 @@ for a reason already reported is not tried.
 import asyncio
 import random
 import secrets
-from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Final
+from typing import Final, Self
 from urllib.parse import urlsplit
 
 from hookproof.conformance.doctor.counting_relay import Relay, relay
@@ -22,6 +22,7 @@ from hookproof.conformance.learning.session import with_key_format
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.tolerances import SKEW_S
 from hookproof.conformance.observations.secret_windows import skew_s
+from hookproof.conformance.reports.summary import earlier_words, left_words
 from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.target.circuit_breaker import Breaker
 from hookproof.conformance.target.client import ApiClient
@@ -68,9 +69,38 @@ class DoctorResult:
         return not self.advice and not self.untried
 
 
-async def examine(target: Target) -> AsyncIterator[DoctorResult]:
+@dataclass(slots=True)
+class CleanUp:
+    """What an examination has created at the target, and what becomes of that; `mask` knows the
+    credentials that it has seen.
+    """
+
+    mask: Mask
+    endpoints: CreatedEndpoints = field(default_factory=CreatedEndpoints)
+    failures: HookFailures = field(default_factory=HookFailures)
+
+    @classmethod
+    def of(cls, target: Target) -> Self:
+        return cls(Mask.of(target, target.dialect))
+
+    def results(self) -> Iterator[DoctorResult]:
+        """The hooks that failed, and what is left; to be called when the examination has ended."""
+        for words in self.failures.words:
+            advice = self.mask.quotation(words)
+            yield DoctorResult(what="the hooks that clean up work", advice=advice)
+        left = self.endpoints.left_behind().masked(self.mask.text)
+        named = ", ".join(
+            f"{each.uid or 'without a uid that was shown'} of project {each.project}"
+            for each in left.endpoints
+        )
+        notes = [(f"the endpoint {named}", words) for words in left_words(left)]
+        notes += [("the endpoints of the project", words) for words in earlier_words(left)]
+        for what, words in notes:
+            yield DoctorResult(what=what, advice=words, exit_code=ExitCode.CONFORMS)
+
+
+async def examine(target: Target, clean_up: CleanUp) -> AsyncIterator[DoctorResult]:
     """Examine what judging the target needs; raises CommandError if that is impossible."""
-    endpoints, failures = CreatedEndpoints(), HookFailures()
     pacing = Pacing(target.budgets.requests_per_s)
     client = partial(
         ApiClient,
@@ -78,14 +108,15 @@ async def examine(target: Target) -> AsyncIterator[DoctorResult]:
         contract_for(target.dialect),
         timeout_s=target.budgets.request_s,
         pacing=pacing,
-        endpoints=endpoints,
+        endpoints=clean_up.endpoints,
         connection=target.connection,
     )
     async with (
-        endpoints.cleaned_up(target.provision, failures),
+        clean_up.endpoints.cleaned_up(target.provision, clean_up.failures),
         client(target.dialect, breaker=Breaker()) as api,
     ):
         provisioned = await with_fresh_projects(target, 0)
+        clean_up.mask = mask = Mask.of(provisioned, target.dialect)
         exchanges = [
             await api.call(LISTS[0], role="doctor", project=project)
             for project in provisioned.projects
@@ -123,7 +154,7 @@ async def examine(target: Target) -> AsyncIterator[DoctorResult]:
             reason = f"the key of project {provisioned.projects[0].id} is not accepted"
             yield DoctorResult(what=DELIVERS, untried=reason)
             return
-        async for result in _check_deliveries(provisioned, api):
+        async for result in _check_deliveries(provisioned, api, mask):
             yield result
         if api.pacing.put_off:
             yield DoctorResult(
@@ -131,8 +162,6 @@ async def examine(target: Target) -> AsyncIterator[DoctorResult]:
                 advice=f"{api.pacing.words}; {SLOWER}",
                 exit_code=ExitCode.CONFORMS,
             )
-    for words in failures.words:
-        yield DoctorResult(what="the hooks that clean up work", advice=words)
 
 
 def _key_result(target: Target, project: Project, exchange: Exchange) -> DoctorResult:
@@ -182,7 +211,9 @@ def _clock_result(exchange: Exchange) -> DoctorResult:
     )
 
 
-async def _check_deliveries(target: Target, api: ApiClient) -> AsyncIterator[DoctorResult]:
+async def _check_deliveries(
+    target: Target, api: ApiClient, mask: Mask
+) -> AsyncIterator[DoctorResult]:
     if not target.receiver.can_be_trusted:
         advice = (
             "none is named: make one with `hookproof ca DIR`, let the target trust DIR/ca.pem,"
@@ -212,12 +243,17 @@ async def _check_deliveries(target: Target, api: ApiClient) -> AsyncIterator[Doc
                 ReceiverClient(ready["control"]) as receiver,
             ):
                 counting.forward_to("127.0.0.1", urlsplit(ready["listening"]).port or 0)
-                async for result in _check_delivery(target, api, receiver, counting, public):
+                async for result in _check_delivery(target, api, receiver, counting, public, mask):
                     yield result
 
 
 async def _check_delivery(
-    target: Target, api: ApiClient, receiver: ReceiverClient, counting: Relay, public: str
+    target: Target,
+    api: ApiClient,
+    receiver: ReceiverClient,
+    counting: Relay,
+    public: str,
+    mask: Mask,
 ) -> AsyncIterator[DoctorResult]:
     """Create an endpoint, broadcast an event, and examine how far the delivery gets."""
     bodies = RequestBodies(
@@ -232,7 +268,6 @@ async def _check_delivery(
         project=project,
         body=bodies.reached_endpoint(url=token.url),
     )
-    mask = Mask.of(target, target.dialect)
     yield _call_result("an endpoint can be created", mask.exchange(created))
     if not created.succeeded:
         yield DoctorResult(what=DELIVERS, untried="there is no endpoint")

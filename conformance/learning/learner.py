@@ -92,11 +92,11 @@ def learn_target(
         if not answers.is_seen(KEY_FORMAT):
             raise
         _miss_the_rest(answers, INTERRUPTED)
-    take_out_credentials(session)
+    mask = take_out_credentials(session)
     return Learned(
         answers=answers,
         exchanges=len(session.exchanges),
-        left=session.endpoints.left_behind(),
+        left=session.endpoints.left_behind().masked(mask.text),
         interrupted=interrupted,
         limit=session.pacing.words,
         outage=outage,
@@ -105,13 +105,16 @@ def learn_target(
     )
 
 
-def take_out_credentials(session: ProbeSession) -> None:
-    """Mask keys, and each credential that an exchange shows, in everything that is written."""
+def take_out_credentials(session: ProbeSession) -> Mask:
+    """Mask keys, and each credential that an exchange shows, in all that was learned; returns what
+    masks the rest that is written.
+    """
     mask = Mask.of(session.target, session.answers.dialect)
     for exchange in session.exchanges:
         mask.exchange(exchange)
     session.hook_failures.mask(mask.quotation)
     session.answers.mask(mask.text, mask.quotation)
+    return mask
 
 
 def _miss_the_rest(answers: LearnedAnswers, reason: str) -> None:

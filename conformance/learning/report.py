@@ -14,6 +14,7 @@ from hookproof.conformance.learning.learned_answers import (
     LearnedAnswers,
 )
 from hookproof.conformance.learning.learner import Learned
+from hookproof.conformance.reports.summary import earlier_words, left_words
 from hookproof.conformance.target.definition import Target
 from hookproof.pages.content_policy import policy_element
 from hookproof.process.terminal_text import printable, without_passwords
@@ -89,6 +90,8 @@ def lines(learned: Learned) -> Iterator[str]:
         yield f"{learned.limit[:1].upper()}{learned.limit[1:]}."
     if learned.outage:
         yield f"{learned.outage[:1].upper()}{learned.outage[1:]}."
+    yield from left_words(learned.left, "learned.html")
+    yield from earlier_words(learned.left)
     yield summary(learned)
 
 
@@ -124,6 +127,11 @@ def page(learned: Learned, target: Target) -> str:
         target=printable(without_passwords(target.base_url)),
         rows=list(rows(learned.answers)),
         summary=summary(learned),
+        left=[
+            (printable(without_passwords(each.uid)), each.project, each.is_disabled)
+            for each in learned.left.endpoints
+        ],
+        notes=[*left_words(learned.left), *earlier_words(learned.left)],
     )
 
 

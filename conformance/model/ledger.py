@@ -1,8 +1,8 @@
 """The ledger: the entry of each requirement, the totals of the levels, the verdict of the run."""
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from hookproof.conformance.model.evidence import Exchange, lasted_s
@@ -217,6 +217,11 @@ class LeftBehind:
     def active(self) -> int:
         """How many were created to get deliveries."""
         return sum(not endpoint.is_disabled for endpoint in self.endpoints)
+
+    def masked(self, mask: Callable[[str], str]) -> "LeftBehind":
+        """The same without credentials: an identifier is what a target likes it to be."""
+        endpoints = (replace(each, uid=mask(each.uid)) for each in self.endpoints)
+        return replace(self, endpoints=tuple(endpoints))
 
     def with_those_of(self, later: "LeftBehind") -> "LeftBehind":
         """What this and a later repetition leave; to the later one this one is an earlier run."""

@@ -4,7 +4,14 @@ from collections.abc import Iterator
 from typing import Final
 
 from hookproof.conformance.grading.not_exercised import DOES_NOT_DECIDE
-from hookproof.conformance.model.ledger import Entry, Ledger, RunVerdict, counts, is_missing
+from hookproof.conformance.model.ledger import (
+    Entry,
+    Ledger,
+    LeftBehind,
+    RunVerdict,
+    counts,
+    is_missing,
+)
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.results.run_file import Run
 from hookproof.spec.catalogue import Level
@@ -157,18 +164,38 @@ def _of_the_target(run: Run) -> Iterator[str]:
             f"{footer.cut_bodies} long bodies were judged and are cut in run.jsonl; `regrade`"
             " leaves out what rests on them."
         )
-    if run.header.embedded:
-        return
-    if left.endpoints:
+    if not run.header.embedded:
+        yield from left_words(left, "report.json")
+        yield from earlier_words(left)
+
+
+def left_words(left: LeftBehind, place: str = "") -> Iterator[str]:
+    """What a run has left at the target; `place` names the endpoints, if not what is beside."""
+    count = len(left.endpoints)
+    them = "it" if count == 1 else "them"
+    advice = f"{f'{place} names {them}, and ' if place else ''}a hook remove_endpoint would remove"
+    if count == 1:
+        state = "active" if left.active else "disabled"
         yield (
-            f"{len(left.endpoints)} endpoints are left at the target, {left.active} of them active,"
-            " with URLs that lead nowhere; report.json names them, and a hook remove_endpoint would"
-            " remove them."
+            f"1 endpoint is left at the target, {state}, with a URL that leads nowhere;"
+            f" {advice} it."
         )
-    if left.earlier:
+    elif count:
         yield (
-            f"{left.earlier} endpoints that earlier runs left get each event of this one too, which"
-            " slows its deliveries: remove them, or use other projects."
+            f"{count} endpoints are left at the target, {left.active} of them active, with URLs"
+            f" that lead nowhere; {advice} them."
+        )
+
+
+def earlier_words(left: LeftBehind) -> Iterator[str]:
+    """What earlier runs have left at the target, if that was seen."""
+    if left.earlier:
+        get = "endpoint that earlier runs left gets"
+        if left.earlier > 1:
+            get = "endpoints that earlier runs left get"
+        yield (
+            f"{left.earlier} {get} each event of this one too, which slows its deliveries: remove"
+            f" {'them' if left.earlier > 1 else 'it'}, or use other projects."
         )
 
 

@@ -1,15 +1,22 @@
 """What a run leaves at a target that has no operation to remove an endpoint."""
 
 import json
+import re
 import signal
 import subprocess
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from hookproof.conformance.model.ledger import LeftBehind, LeftEndpoint
+from hookproof.process.exit_codes import ExitCode
 from tests.conformance.command import check, command_line, environment, run_command, with_signals
 from tests.conformance.noting_hooks import HOOKS, PROVISION, done, of
 from tests.conformance.reference_server import reference_server, write_target_file
+from tests.process.interrupted_command import stopped_before
 from tests.source_tree import ROOT
 
 ONLY = ("--profile", "quick", "--only", "6-10")
@@ -96,3 +103,68 @@ def test_learning_names_a_failing_hook_once_and_cleans_up(tmp_path: Path) -> Non
     assert len(of("removed", noted)) > 1
     assert noted[-1] == "over"
     assert noted.count("over") == 2, "of learn and of the doctor"
+
+
+def test_learning_lists_what_it_leaves_and_counts_what_earlier_runs_left(tmp_path: Path) -> None:
+    words = ("learn", "--target", "target.yaml", "--profile", "quick")
+    with reference_server(tmp_path, ROOT, "p1") as server:
+        write_target_file(tmp_path, server["api"], "p1")
+        first = run_command(tmp_path, *words)
+        page = (tmp_path / "hookproof" / "learned.html").read_text()
+        again = run_command(tmp_path, *words)
+    assert (first.code, again.code) == (0, 0), first.err + again.err
+    (line,) = (each for each in first.out.splitlines() if each.endswith("would remove them."))
+    count, active = re.match(
+        r"(\d+) endpoints are left at the target, (\d+) of them", line
+    ).groups()
+    assert "learned.html names them" in line
+    assert len(re.findall(r"<code>\w{26}</code></td><td>p1</td><td>(?:active|dis)", page)) == int(
+        count
+    )
+    assert page.count("<td>active</td>") == int(active) > 1
+    assert f"{count} endpoints are left at the target, {active} of them active, with URLs" in page
+    assert "earlier runs" not in first.out + page
+    words = f"{active} endpoints that earlier runs left get each event"
+    assert words in again.out
+    assert words in (tmp_path / "hookproof" / "learned.html").read_text()
+
+
+@pytest.mark.parametrize("dialect", ["reference", "standard-webhooks"])
+def test_a_doctor_names_what_it_leaves_and_counts_what_earlier_runs_left(
+    tmp_path: Path, dialect: str
+) -> None:
+    words = ("doctor", "--target", "target.yaml", "--dialect", dialect)
+    with reference_server(tmp_path, ROOT, "p1", options=("--dialect", dialect)) as server:
+        write_target_file(tmp_path, server["api"], "p1")
+        first, second, third = (run_command(tmp_path, *words) for _ in range(3))
+    assert (first.code, second.code, third.code) == (0, 0, 0), first.out + third.out
+    assert re.search(
+        r"^note  the endpoint \S+ of project p1: 1 endpoint is left at the target, active, with a"
+        " URL that leads nowhere; a hook remove_endpoint would remove it.$",
+        first.out,
+        re.MULTILINE,
+    )
+    assert "earlier runs" not in first.out
+    assert "1 endpoint that earlier runs left gets each event of this one too" in second.out
+    assert "2 endpoints that earlier runs left get each event of this one too" in third.out
+
+
+def test_a_doctor_that_is_stopped_names_what_it_leaves_and_the_hook_that_failed(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "hooks.py").write_text(HOOKS.replace('note(f"removed', "1 / 0  # "))
+    place = "hookproof.receiver.client.control_api:ReceiverClient.deliveries"
+    with reference_server(tmp_path, ROOT, "p1") as server:
+        target = write_target_file(tmp_path, server["api"], "p1", provision=PROVISION)
+        stopped = stopped_before(place, tmp_path, "doctor", "--target", str(target))
+    assert stopped.returncode == ExitCode.INTERRUPTED, stopped.stderr
+    (uid,) = of("created", done(tmp_path))
+    assert f"the endpoint {uid} of project p1: 1 endpoint is left" in stopped.stdout
+    assert "FAIL  the hooks that clean up work: remove_endpoint failed: Zero" in stopped.stdout
+
+
+def test_an_identifier_that_is_a_credential_is_masked_where_it_is_left() -> None:
+    own = LeftEndpoint(project="p1", uid="of key-p1", is_disabled=False)
+    left = LeftBehind(endpoints=(own,), removed=2, earlier=3)
+    shown = left.masked(lambda text: text.replace("key-p1", "***"))
+    assert shown == replace(left, endpoints=(replace(own, uid="of ***"),))
