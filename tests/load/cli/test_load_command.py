@@ -7,6 +7,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -67,8 +68,10 @@ fail_if: [sent > 50]
 def test_every_broadcast_of_a_profile_arrives_once_at_each_endpoint_and_every_report_says_so(
     tmp_path: Path, profile: str, rate: int, broadcasts: int, endpoints: int
 ) -> None:
+    before = datetime.now(UTC)
     outcome = hookproof_load(tmp_path, profile, "--rate", str(rate), "--duration", "1")
     summary, counted = report(tmp_path), figures(tmp_path)
+    assert before < datetime.fromisoformat(summary["started_at"]) < datetime.now(UTC)
     # How late the generator sends depends on the machine; only the profile `ingest` limits it.
     wrong = [
         complaint for complaint in summary["complaints"] if not complaint.startswith("lateness_p99")

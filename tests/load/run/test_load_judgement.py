@@ -41,9 +41,9 @@ GOOD = LoadOutcome(
 LOST = LostWorker(worker=2, name="far", after_s=12.0, accepted=1234, refused=0)
 
 
-def console(outcome: LoadOutcome) -> str:
+def report(outcome: LoadOutcome) -> dict[str, Any]:
     wrong = complaints(outcome, PROFILE)
-    content = summary(
+    return summary(
         profile=PROFILE,
         target="t",
         dialect="d",
@@ -55,7 +55,18 @@ def console(outcome: LoadOutcome) -> str:
         hooks={},
         trials=(),
     )
-    return console_report(content)
+
+
+def console(outcome: LoadOutcome) -> str:
+    return console_report(report(outcome))
+
+
+def test_the_report_has_the_start_of_the_run_in_utc_with_milliseconds() -> None:
+    for started_at, text in (
+        (1767225600.25, "2026-01-01T00:00:00.250+00:00"),
+        (1782864000.0, "2026-07-01T00:00:00.000+00:00"),
+    ):
+        assert report(replace(GOOD, started_at=started_at))["started_at"] == text
 
 
 def test_a_clean_run_passes() -> None:

@@ -1,4 +1,4 @@
-"""What a load run quotes of answers and of hooks has no key and no credential, in any encoding."""
+"""What a load run says of answers and of hooks: the words, and no key and no credential in them."""
 
 import asyncio
 import json
@@ -63,6 +63,49 @@ async def refusals(bodies: list[object]) -> list[str]:
                     await target.call("POST", "/", {"name": "n", "secret": SECRET})
                 said.append(str(refused.value))
     return said
+
+
+def refused_with(status: int, body: str, **headers: str) -> TargetRefusal:
+    """What is raised where the target gives this answer to everything."""
+
+    async def answer(_: web.Request) -> web.Response:
+        return web.Response(status=status, text=body, headers=headers)
+
+    async def call() -> TargetRefusal:
+        app = web.Application()
+        app.router.add_route("*", "/", answer)
+        async with TestServer(app) as server:
+            settings = replace(SETTINGS, base_url=str(server.make_url("")).rstrip("/"))
+            async with TargetClient(settings, HookCalls.of(settings).mask) as target:
+                with pytest.raises(TargetRefusal) as refused:
+                    await target.call("GET", "/")
+        return refused.value
+
+    return asyncio.run(call())
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "words"),
+    [
+        (200, "<p>It\n works", "answered 200, but the body has no object in data: <p>It works"),
+        (200, '{"data": [1]}', 'answered 200, but the body has no object in data: {"data": [1]}'),
+        (200, "[" * 9000, f"answered 200, but the body has no object in data: {'[' * 200}"),
+        (201, "", "answered 201, but the body has no object in data: with an empty body"),
+        (422, ' {"message":\n"No"} ', 'answered 422: {"message": "No"}'),
+        (500, "", "answered 500: with an empty body"),
+    ],
+    ids=["text", "a list", "nested", "nothing", "a refusal", "a failure"],
+)
+def test_a_refusal_says_what_was_answered(status: int, body: str, words: str) -> None:
+    refusal = refused_with(status, body)
+    method, url, said = str(refusal).split(" ", 2)
+    assert (method, url[:17], said) == ("GET", "http://127.0.0.1:", f"was {words}")
+    assert (refusal.has_no_effect, refusal.is_failure) == (status == 422, status == 500)
+
+
+def test_a_pause_that_is_too_long_is_in_the_words() -> None:
+    said = str(refused_with(429, "Slow down", **{"Retry-After": "301"}))
+    assert said.endswith(" was answered 429, with a pause of 301 s once more: Slow down")
 
 
 def test_no_refusal_quotes_a_key_or_a_credential_in_any_encoding() -> None:
