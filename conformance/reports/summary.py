@@ -175,10 +175,9 @@ def left_words(left: LeftBehind, place: str = "") -> Iterator[str]:
     them = "it" if count == 1 else "them"
     advice = f"{f'{place} names {them}, and ' if place else ''}a hook remove_endpoint would remove"
     if count == 1:
-        state = "active" if left.active else "disabled"
+        state = ", active," if left.active else ", disabled,"
         yield (
-            f"1 endpoint is left at the target, {state}, with a URL that leads nowhere;"
-            f" {advice} it."
+            f"1 endpoint is left at the target{state} with a URL that leads nowhere; {advice} it."
         )
     elif count:
         yield (
