@@ -20,7 +20,7 @@ from hookproof.conformance.learning.candidates import candidates
 from hookproof.conformance.learning.probes.access import KEY_FORMAT
 from hookproof.conformance.learning.session import with_key_format
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.model.tolerances import SKEW_S
+from hookproof.conformance.model.tolerances import SKEW_S, distant
 from hookproof.conformance.observations.secret_windows import skew_s
 from hookproof.conformance.reports.summary import earlier_words, left_words
 from hookproof.conformance.results.redaction import Mask
@@ -33,6 +33,7 @@ from hookproof.conformance.target.pacing import SLOWER, Pacing
 from hookproof.conformance.target.preflight import (
     LISTS,
     is_list_answer,
+    measure_round_trip_s,
     refusal_statuses,
     unreachable_advice,
     with_fresh_projects,
@@ -256,6 +257,8 @@ async def _check_delivery(
     mask: Mask,
 ) -> AsyncIterator[DoctorResult]:
     """Create an endpoint, broadcast an event, and examine how far the delivery gets."""
+    round_trip_s = await measure_round_trip_s(target.projects[0], api)
+    target = replace(target, budgets=target.budgets.over(round_trip_s))
     bodies = RequestBodies(
         dialect=target.dialect,
         random=random.Random(),
@@ -280,7 +283,7 @@ async def _check_delivery(
         yield DoctorResult(what="the hook after_endpoint_created works", advice=advice)
         yield DoctorResult(what=DELIVERS, untried="the endpoint may not be ready")
         return
-    await asyncio.sleep(target.dialect.delivery.visible_within_s)
+    await asyncio.sleep(distant(target.dialect.delivery.visible_within_s, round_trip_s))
     # A dialect's visit of a new endpoint is no delivery, and shows nothing of the event.
     visits = len(await receiver.deliveries(token.token, count=0, timeout_s=0))
     marker = bodies.word("event")
@@ -339,7 +342,7 @@ def _reach_results(
         f"the target reaches the receiver at {public}",
         f"the target trusts {target.receiver.authority}",
     )
-    within_s = target.budgets.delivery_s
+    within_s = round(target.budgets.delivery_s, 1)
     if requests:
         advice = f"{requests} requests came within {within_s:g} s, and none with the event's data"
         return [

@@ -102,6 +102,25 @@ def test_a_target_that_is_far_away_conforms_as_a_near_one_does(tmp_path: Path) -
     assert known == {report["round_trip_s"]}
 
 
+def test_a_doctor_waits_for_a_delivery_as_much_longer_as_it_is_under_way(tmp_path: Path) -> None:
+    with (
+        reference_server(tmp_path, ROOT, "p1") as server,
+        unused_port() as port,
+        long_way(server["api"], one_way_s=0.3) as api,
+        long_way(f"https://127.0.0.1:{port}", one_way_s=0.9) as deliveries,
+    ):
+        receiver = {
+            **RECEIVER_SETTINGS,
+            "bind": f"127.0.0.1:{port}",
+            "public_url": deliveries.url,
+        }
+        budgets = {"delivery_s": 0.5}
+        write_target_file(tmp_path, api.url, "p1", receiver=receiver, budgets=budgets)
+        examined = run_command(tmp_path, "doctor", "--target", "target.yaml")
+    assert examined.code == 0, examined.out
+    assert "ok    a delivery arrives" in examined.out
+
+
 def test_a_receiver_behind_a_proxy_that_ends_tls_judges_deliveries(tmp_path: Path) -> None:
     with reference_server(tmp_path, ROOT, "p1") as server, unused_port() as port:
         tls = Authority(tmp_path / "ca").server_context("127.0.0.1")
