@@ -89,7 +89,7 @@ class TokenSchemeMistaken(OAuth2Tokens):
         return token_type if self._scheme.value is TokenScheme.BEARER else BEARER
 
 
-@fault("2.5-18", seen="a client that is made anew for every delivery", shows_in=SHOWN)
+@fault("2.5-18", seen="a client that is made anew for every delivery", shows_in=["token_reuse"])
 class TokenFetchedEachTime(OAuth2Tokens):
     """A token is fetched for every attempt."""
 
