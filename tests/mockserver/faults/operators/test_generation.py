@@ -113,7 +113,7 @@ NOT_SIGNED_AS_SENT: Final = (
         ),
         ("value_lost@listSources.shown.uid", ("2.7-1",)),
         ("text_lowered@listSources.shown.name", ("2.8-12",)),
-        ("text_lowered@getEndpoint.shown.created_at", ("2.6-10", "2.8-10", "2.9-2")),
+        ("text_lowered@getEndpoint.shown.created_at", ("2.8-10", "2.9-2", "2.9-13", "4.2-5")),
         ("filter_ignored@listPortalLinks.filter.q", ("4.4-11", "4.4-13")),
         ("filters_joined_by_or@listSources.list", ("4.7-9", "4.7-11", "4.7-13")),
         ("not_stored@expireEndpointSecret.written", NOTHING_ROLLED),
