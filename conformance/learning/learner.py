@@ -29,7 +29,7 @@ from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.run.plan import REQUESTS
 from hookproof.conformance.target.definition import Target
-from hookproof.conformance.target.environment import open_environment
+from hookproof.conformance.target.environment import Environment, open_environment
 from hookproof.conformance.target.pacing import LimitedForGood
 from hookproof.conformance.target.preflight import with_fresh_projects
 from hookproof.process.exit_codes import CommandError, ExitCode
@@ -153,7 +153,7 @@ async def _learn_all(session: ProbeSession, profile: Profile, note: Progress) ->
         )
         if profile is Profile.QUICK:
             return
-        await _experiment(session, profile, note)
+        await _experiment(session, profile, note, environment)
         if gathered is not None:
             await read_late_retries(session, gathered)
 
@@ -182,11 +182,13 @@ async def _within(
         return None
 
 
-async def _experiment(session: ProbeSession, profile: Profile, note: Progress) -> None:
+async def _experiment(
+    session: ProbeSession, profile: Profile, note: Progress, environment: Environment
+) -> None:
     """Run experiments under the dialect learned so far, and learn from what they show.
 
-    The receiver of the probes stays open meanwhile, since retries may still come. What was gathered
-    until an interrupt counts.
+    They share the receiver of the probes, to which retries may still come. What was gathered until
+    an interrupt counts.
     """
     answers = session.answers
     names = ", ".join(each.name for each in experiments_for(answers, profile))
@@ -200,7 +202,7 @@ async def _experiment(session: ProbeSession, profile: Profile, note: Progress) -
         budgets=replace(budgets, total_s=most_s),
         provision=session.target.provision.without(AFTER_RUN, REMOVE),
     )
-    runner = evidence_runner(target, answers, profile)
+    runner = evidence_runner(target, answers, profile, environment)
     gathering = asyncio.create_task(asyncio.to_thread(gather_evidence, runner, dialect))
     try:
         evidence = await asyncio.shield(gathering)
