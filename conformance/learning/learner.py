@@ -19,13 +19,14 @@ from hookproof.conformance.learning.gathering import (
 )
 from hookproof.conformance.learning.learned_answers import LearnedAnswers
 from hookproof.conformance.learning.probes.access import KEY_FORMAT
-from hookproof.conformance.learning.probing import probe_api
+from hookproof.conformance.learning.probing import approach, probe_api
 from hookproof.conformance.learning.regrading import learn_by_regrading
 from hookproof.conformance.learning.session import ProbeSession
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.gathered_evidence import Gathered
 from hookproof.conformance.model.ledger import LeftBehind
 from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.model.tolerances import LONGEST_ROUND_TRIP_S
 from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.run.plan import REQUESTS
 from hookproof.conformance.target.definition import Target
@@ -45,6 +46,9 @@ LATE: Final = "there was no time left to ask; --profile deep has more of it"
 
 # About how many requests the probes send, which takes longer if they may not come fast.
 PROBES: Final = 600
+# About how many of them wait for the one before, which takes longer where that is under way for
+# long.
+IN_TURN: Final = 450
 
 # How long retries are waited for, in seconds.
 MOST_RETRYING_S: Final = {Profile.QUICK: 0.0, Profile.STANDARD: 20.0, Profile.DEEP: 120.0}
@@ -139,6 +143,7 @@ async def _learn_all(session: ProbeSession, profile: Profile, note: Progress) ->
     async with open_environment(session.target) as environment:
         session.answering_url = environment.answering_url
         note("asking the API")
+        await _within(session, profile, approach(session))
         await _within(session, profile, probe_api(session))
         note("watching deliveries")
         gathered = await _within(
@@ -165,7 +170,7 @@ async def _within(
     if not even the key could be tried.
     """
     try:
-        async with asyncio.timeout(MOST_S[profile] + session.target.budgets.sending_s(PROBES)):
+        async with asyncio.timeout(time_for(session, profile, PROBES)):
             return await work
     except LimitedForGood as limited:
         if not session.answers.is_seen(KEY_FORMAT):
@@ -182,6 +187,15 @@ async def _within(
         return None
 
 
+def time_for(session: ProbeSession, profile: Profile, requests: float) -> float:
+    """The time for a part of the questions in which about so many requests are sent; a target that
+    is far away gets more.
+    """
+    round_trip_s = min(session.round_trip_s, LONGEST_ROUND_TRIP_S)
+    sending_s = session.target.budgets.sending_s(requests)
+    return MOST_S[profile] + sending_s + IN_TURN * round_trip_s
+
+
 async def _experiment(
     session: ProbeSession, profile: Profile, note: Progress, environment: Environment
 ) -> None:
@@ -195,7 +209,7 @@ async def _experiment(
     note(f"experiments: {names or 'none are needed'}")
     dialect = answers.dialect
     budgets = session.target.budgets
-    most_s = MOST_S[profile] + budgets.sending_s(REQUESTS[profile])
+    most_s = time_for(session, profile, REQUESTS[profile])
     target = replace(
         session.target,
         dialect=dialect,
