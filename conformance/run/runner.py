@@ -275,7 +275,7 @@ class Runner:
         marker = marker_of_run(self._plan.nonce).encode()
         passages = Passages(schedule, target.projects, marker)
         if not environment.embedded:  # that a hook of the embedded server fails is our error
-            provision = noted_provision(provision, self.hook_failures)
+            provision = noted_provision(provision, self.hook_failures, intake.quotation)
         contexts = RunContexts(
             plan=self._plan,
             environment=environment,

@@ -19,6 +19,7 @@ from hookproof.conformance.target.project_assignment import projects_needed
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.spec.dialect.model import Dialect
 from hookproof.target.hooks.provision import HookFailed
+from hookproof.target.masking.quotation_mask import QuotationMask
 
 ROLE: Final = "preflight"
 # They change nothing and need nothing to exist.
@@ -97,7 +98,8 @@ async def with_fresh_projects(target: Target, experiments: int) -> Target:
     try:
         created = await asyncio.gather(*(target.provision.fresh_project() for _ in range(missing)))
     except HookFailed as failure:
-        raise CommandError(str(failure)) from None
+        mask = QuotationMask(target.projects, target.dialect, target.connection.headers)
+        raise CommandError(str(failure.masked(mask.quotation))) from None
     return replace(target, projects=(*target.projects, *(Project(**fields) for fields in created)))
 
 

@@ -100,7 +100,8 @@ class HookCalls:
 
     def failed_at_end(self) -> list[str]:
         """A line for each hook that failed when the run was over."""
-        return [self.mask.quotation(words) for words in self.failures.words]
+        self.failures.mask(self.mask.quotation)
+        return list(self.failures.words)
 
     async def after_endpoint_created(self, endpoint: Mapping[str, Any]) -> None:
         """Call the hook for an endpoint, if there is one.
@@ -124,7 +125,7 @@ class HookCalls:
         """
         if self._failures:
             calls = f"{len(self._failures):,} of {self.counts[AFTER_ENDPOINT]:,}"
-            what = self.mask.quotation(self._failures[0].what)
+            what = self._failures[0].masked(self.mask.quotation).what
             raise HookFailed(AFTER_ENDPOINT, f"{what} ({calls} calls of it failed)")
 
     async def create_missing(self, operation_id: str, present: int) -> list[dict[str, Any]]:
