@@ -86,9 +86,9 @@ class CleanUp:
 
     def results(self) -> Iterator[DoctorResult]:
         """The hooks that failed, and what is left; to be called when the examination has ended."""
+        self.failures.mask(self.mask.quotation)
         for words in self.failures.words:
-            advice = self.mask.quotation(words)
-            yield DoctorResult(what="the hooks that clean up work", advice=advice)
+            yield DoctorResult(what="the hooks that clean up work", advice=words)
         left = self.endpoints.left_behind().masked(self.mask.text)
         named = ", ".join(
             f"{each.uid or 'without a uid that was shown'} of project {each.project}"
@@ -279,7 +279,7 @@ async def _check_delivery(
     try:
         await target.provision.after_endpoint_created(project, shown)
     except HookFailed as failure:
-        advice = mask.quotation(str(failure))
+        advice = str(failure.masked(mask.quotation))
         yield DoctorResult(what="the hook after_endpoint_created works", advice=advice)
         yield DoctorResult(what=DELIVERS, untried="the endpoint may not be ready")
         return

@@ -19,6 +19,7 @@ from hookproof.conformance.run.intake import Intake
 from hookproof.conformance.run.plan import RunPlan
 from hookproof.conformance.run.runner import Runner
 from hookproof.conformance.target.definition import Target
+from hookproof.conformance.target.environment import Environment, beside
 from hookproof.spec.contract.service_contract import contract_for
 from hookproof.spec.dialect.model import Dialect
 
@@ -41,8 +42,10 @@ def experiments_for(answers: LearnedAnswers, profile: Profile) -> tuple[Experime
     return tuple(each for each in experiments if each.name in names and each.profile <= profile)
 
 
-def evidence_runner(target: Target, answers: LearnedAnswers, profile: Profile) -> Runner:
-    """What gathers the evidence of these experiments."""
+def evidence_runner(
+    target: Target, answers: LearnedAnswers, profile: Profile, opened: Environment
+) -> Runner:
+    """What gathers the evidence of these experiments beside what is still open."""
     dialect = answers.dialect
     plan = RunPlan(
         subject=target,
@@ -54,7 +57,7 @@ def evidence_runner(target: Target, answers: LearnedAnswers, profile: Profile) -
         seed=0,
         nonce=secrets.token_hex(3),
     )
-    return Runner(plan)
+    return Runner(plan, beside(opened, target))
 
 
 def gather_evidence(runner: Runner, dialect: Dialect) -> Mapping[str, Gathered]:

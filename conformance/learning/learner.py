@@ -19,17 +19,18 @@ from hookproof.conformance.learning.gathering import (
 )
 from hookproof.conformance.learning.learned_answers import LearnedAnswers
 from hookproof.conformance.learning.probes.access import KEY_FORMAT
-from hookproof.conformance.learning.probing import probe_api
+from hookproof.conformance.learning.probing import approach, probe_api
 from hookproof.conformance.learning.regrading import learn_by_regrading
 from hookproof.conformance.learning.session import ProbeSession
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.gathered_evidence import Gathered
 from hookproof.conformance.model.ledger import LeftBehind
 from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.model.tolerances import LONGEST_ROUND_TRIP_S
 from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.run.plan import REQUESTS
 from hookproof.conformance.target.definition import Target
-from hookproof.conformance.target.environment import open_environment
+from hookproof.conformance.target.environment import Environment, open_environment
 from hookproof.conformance.target.pacing import LimitedForGood
 from hookproof.conformance.target.preflight import with_fresh_projects
 from hookproof.process.exit_codes import CommandError, ExitCode
@@ -45,6 +46,9 @@ LATE: Final = "there was no time left to ask; --profile deep has more of it"
 
 # About how many requests the probes send, which takes longer if they may not come fast.
 PROBES: Final = 600
+# About how many of them wait for the one before, which takes longer where that is under way for
+# long.
+IN_TURN: Final = 450
 
 # How long retries are waited for, in seconds.
 MOST_RETRYING_S: Final = {Profile.QUICK: 0.0, Profile.STANDARD: 20.0, Profile.DEEP: 120.0}
@@ -139,6 +143,7 @@ async def _learn_all(session: ProbeSession, profile: Profile, note: Progress) ->
     async with open_environment(session.target) as environment:
         session.answering_url = environment.answering_url
         note("asking the API")
+        await _within(session, profile, approach(session))
         await _within(session, profile, probe_api(session))
         note("watching deliveries")
         gathered = await _within(
@@ -153,7 +158,7 @@ async def _learn_all(session: ProbeSession, profile: Profile, note: Progress) ->
         )
         if profile is Profile.QUICK:
             return
-        await _experiment(session, profile, note)
+        await _experiment(session, profile, note, environment)
         if gathered is not None:
             await read_late_retries(session, gathered)
 
@@ -165,7 +170,7 @@ async def _within(
     if not even the key could be tried.
     """
     try:
-        async with asyncio.timeout(MOST_S[profile] + session.target.budgets.sending_s(PROBES)):
+        async with asyncio.timeout(time_for(session, profile, PROBES)):
             return await work
     except LimitedForGood as limited:
         if not session.answers.is_seen(KEY_FORMAT):
@@ -182,25 +187,36 @@ async def _within(
         return None
 
 
-async def _experiment(session: ProbeSession, profile: Profile, note: Progress) -> None:
+def time_for(session: ProbeSession, profile: Profile, requests: float) -> float:
+    """The time for a part of the questions in which about so many requests are sent; a target that
+    is far away gets more.
+    """
+    round_trip_s = min(session.round_trip_s, LONGEST_ROUND_TRIP_S)
+    sending_s = session.target.budgets.sending_s(requests)
+    return MOST_S[profile] + sending_s + IN_TURN * round_trip_s
+
+
+async def _experiment(
+    session: ProbeSession, profile: Profile, note: Progress, environment: Environment
+) -> None:
     """Run experiments under the dialect learned so far, and learn from what they show.
 
-    The receiver of the probes stays open meanwhile, since retries may still come. What was gathered
-    until an interrupt counts.
+    They share the receiver of the probes, to which retries may still come. What was gathered until
+    an interrupt counts.
     """
     answers = session.answers
     names = ", ".join(each.name for each in experiments_for(answers, profile))
     note(f"experiments: {names or 'none are needed'}")
     dialect = answers.dialect
     budgets = session.target.budgets
-    most_s = MOST_S[profile] + budgets.sending_s(REQUESTS[profile])
+    most_s = time_for(session, profile, REQUESTS[profile])
     target = replace(
         session.target,
         dialect=dialect,
         budgets=replace(budgets, total_s=most_s),
         provision=session.target.provision.without(AFTER_RUN, REMOVE),
     )
-    runner = evidence_runner(target, answers, profile)
+    runner = evidence_runner(target, answers, profile, environment)
     gathering = asyncio.create_task(asyncio.to_thread(gather_evidence, runner, dialect))
     try:
         evidence = await asyncio.shield(gathering)

@@ -41,14 +41,22 @@ from hookproof.conformance.learning.probes.representation import (
 )
 from hookproof.conformance.learning.probes.rolls import probe_rolls
 from hookproof.conformance.learning.session import ProbeSession
+from hookproof.conformance.target.preflight import measure_round_trip_s
+
+
+async def approach(session: ProbeSession) -> None:
+    """Learn how the key is presented, and how far away the target is; raises CommandError if
+    nothing can be learned.
+    """
+    await find_key_format(session)
+    session.round_trip_s = await measure_round_trip_s(session.project, session)
 
 
 async def probe_api(session: ProbeSession) -> None:
-    """Learn from the eight operations alone; raises CommandError if nothing can be learned.
+    """Learn from the eight operations alone.
 
     Later probes send what earlier ones have learned to be accepted.
     """
-    await find_key_format(session)
     await probe_keys(session)
     links = await probe_lists(session)
     await probe_filters(session, links)

@@ -12,7 +12,7 @@ from hookproof.conformance.learning.learned_answers import LearnedAnswers
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.target.circuit_breaker import Breaker, from_the_target
 from hookproof.conformance.target.client import ApiClient, Key, encoded
-from hookproof.conformance.target.definition import Project, Target
+from hookproof.conformance.target.definition import Budgets, Project, Target
 from hookproof.conformance.target.hooks.created_endpoints import CreatedEndpoints
 from hookproof.conformance.target.pacing import LimitedForGood, Pacing
 from hookproof.spec.contract.service_contract import Contract, contract_for
@@ -42,7 +42,8 @@ class ProbeSession:
     """The calls of the probes; `exchanges` holds all of them, in order.
 
     `endpoint_fields` are the fields without which no endpoint is created. `answering_url` is where
-    the receiver answers whatever comes.
+    the receiver answers whatever comes. `round_trip_s` is how long a cheap request took at the
+    start.
     """
 
     target: Target
@@ -51,6 +52,7 @@ class ProbeSession:
     exchanges: list[Exchange] = field(default_factory=list)
     endpoint_fields: tuple[str, ...] = ()
     answering_url: str = ""
+    round_trip_s: float = 0.0
     random: Random = field(default_factory=Random)
     pacing: Pacing = field(init=False)
     endpoints: CreatedEndpoints = field(default_factory=CreatedEndpoints)
@@ -69,6 +71,11 @@ class ProbeSession:
     @property
     def project(self) -> Project:
         return self.target.projects[0]
+
+    @property
+    def budgets(self) -> Budgets:
+        """The budgets for a target as far away as this one."""
+        return self.target.budgets.over(self.round_trip_s)
 
     @property
     def contract(self) -> Contract:

@@ -16,6 +16,7 @@ from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.results.run_file import Run
 from hookproof.spec.catalogue import Level
 from hookproof.target.connection import NOT_VERIFIED, UNVERIFIED
+from hookproof.target.endpoints_of_runs import slowing_words
 from hookproof.target.rate_answer import limit_words
 
 HEADLINES: Final = {
@@ -189,13 +190,7 @@ def left_words(left: LeftBehind, place: str = "") -> Iterator[str]:
 def earlier_words(left: LeftBehind) -> Iterator[str]:
     """What earlier runs have left at the target, if that was seen."""
     if left.earlier:
-        get = "endpoint that earlier runs left gets"
-        if left.earlier > 1:
-            get = "endpoints that earlier runs left get"
-        yield (
-            f"{left.earlier} {get} each event of this one too, which slows its deliveries: remove"
-            f" {'them' if left.earlier > 1 else 'it'}, or use other projects."
-        )
+        yield f"{slowing_words(left.earlier)}."
 
 
 def why_no_verdict(run: Run) -> list[str]:

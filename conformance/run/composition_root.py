@@ -226,7 +226,8 @@ class RepeatedRun:
                 writer.experiment(gathered, repetition)
                 self.evidence.extend(gathered.observations)
         # Hooks are called until the runner has ended.
-        ledger = replace(ledger, hooks=tuple(map(mask.quotation, runner.hook_failures.words)))
+        runner.hook_failures.mask(mask.quotation)
+        ledger = replace(ledger, hooks=runner.hook_failures.words)
         writer.limited(runner.pacing.put_off, runner.pacing.waited_s)
         left = runner.endpoints.left_behind()
         writer.left = left if repetition == 1 else writer.left.with_those_of(left)

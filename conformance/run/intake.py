@@ -52,3 +52,7 @@ class Intake:
     def text(self, text: str) -> str:
         with self._lock:
             return self._mask.text(text)
+
+    def quotation(self, text: str) -> str:
+        with self._lock:
+            return self._mask.quotation(text)

@@ -35,7 +35,7 @@ from hookproof.conformance.run.plan import ContextFactory, FollowUp, RunPlan
 from hookproof.conformance.run.target_watch import TargetWatch
 from hookproof.conformance.target.circuit_breaker import Breaker, RunOver
 from hookproof.conformance.target.client import ApiClient
-from hookproof.conformance.target.environment import Environment, open_environment
+from hookproof.conformance.target.environment import Environment, Opening, open_environment
 from hookproof.conformance.target.hooks.created_endpoints import CreatedEndpoints
 from hookproof.conformance.target.hooks.noted_provision import noted_provision
 from hookproof.conformance.target.pacing import SLOWER, Pacing
@@ -58,7 +58,8 @@ UNCONFIRMED: Final = (
 class Runner:
     """Gathers the evidence of one run: `open`, `begin`, then `gathered` for each experiment."""
 
-    def __init__(self, plan: RunPlan):
+    def __init__(self, plan: RunPlan, opening: Opening = open_environment):
+        self._opening = opening
         self.hook_failures = HookFailures()
         self.endpoints = CreatedEndpoints()
         self.pacing = Pacing(plan.subject.budgets.requests_per_s)
@@ -208,7 +209,7 @@ class Runner:
         if self._ended_by:
             raise asyncio.CancelledError
         breaker = Breaker()
-        async with open_environment(self._plan.subject) as opened_environment:
+        async with self._opening(self._plan.subject) as opened_environment:
             plan, target = self._plan, opened_environment.target
             async with (
                 self.endpoints.cleaned_up(target.provision, self.hook_failures),
@@ -274,7 +275,7 @@ class Runner:
         marker = marker_of_run(self._plan.nonce).encode()
         passages = Passages(schedule, target.projects, marker)
         if not environment.embedded:  # that a hook of the embedded server fails is our error
-            provision = noted_provision(provision, self.hook_failures)
+            provision = noted_provision(provision, self.hook_failures, intake.quotation)
         contexts = RunContexts(
             plan=self._plan,
             environment=environment,

@@ -7,9 +7,9 @@ target only the receiver is started. Both end with the block.
 import asyncio
 import secrets
 import socket
-from collections.abc import AsyncIterator, Iterator
-from contextlib import ExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
 from typing import Final
@@ -153,6 +153,10 @@ def _has_ended(delivery: ReceivedDelivery) -> bool:
     return delivery.completed_monotonic is not None or delivery.closed_monotonic is not None
 
 
+# Opens the environment of a run, within a block.
+Opening = Callable[[Target | Embedded], AbstractAsyncContextManager[Environment]]
+
+
 @asynccontextmanager
 async def open_environment(subject: Target | Embedded) -> AsyncIterator[Environment]:
     """Start the processes that the run needs; raises CommandError if that fails."""
@@ -262,6 +266,20 @@ async def _with_receiver(target: Target) -> AsyncIterator[Environment]:
             yield Environment(
                 target=target, receiver=receiver, embedded=False, answering_url=answering
             )
+
+
+def beside(opened: Environment, target: Target) -> Opening:
+    """Opens the environment of a run beside another one, on an event loop of its own: with the same
+    receiver, whose port may be the only one that the target reaches.
+    """
+
+    @asynccontextmanager
+    async def opening(_subject: Target | Embedded) -> AsyncIterator[Environment]:
+        settings = reached_by_name(target.receiver, target.dialect)
+        async with _receiver_client(opened.receiver.control_url, settings) as receiver:
+            yield replace(opened, target=target, receiver=receiver)
+
+    return opening
 
 
 def _answering(receiver_url: str) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from http import HTTPStatus
 from statistics import median
-from typing import Final
+from typing import Final, Protocol
 
 from hookproof.conformance.model.evidence import NOT_JSON, Exchange
 from hookproof.conformance.target.client import ApiClient
@@ -19,7 +19,9 @@ from hookproof.conformance.target.project_assignment import projects_needed
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.spec.dialect.model import Dialect
 from hookproof.target.hooks.provision import HookFailed
+from hookproof.target.masking.quotation_mask import QuotationMask
 
+ROLE: Final = "preflight"
 # They change nothing and need nothing to exist.
 LISTS: Final = ("listSources", "listPortalLinks")
 # How many of them show how far away the target is, and about how many seconds they may take.
@@ -34,6 +36,12 @@ SERVER_ERRORS: Final = range(500, 600)
 # What OpenSSL says of a certificate that it does not trust.
 DISTRUSTED: Final = "CERTIFICATE_VERIFY_FAILED"
 OTHER_CA: Final = "name the CA of its certificate as connection.ca in target.yaml"
+
+
+class Calls(Protocol):
+    """What calls operations of a target."""
+
+    async def call(self, operation_id: str, *, role: str, project: Project) -> Exchange: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,11 +79,12 @@ async def check_access(target: Target, api: ApiClient) -> float:
     return min(answer.duration_s for answer in answers)
 
 
-async def measure_round_trip_s(project: Project, api: ApiClient) -> float:
+async def measure_round_trip_s(project: Project, api: Calls) -> float:
     """The median time of a few cheap requests, one after the other."""
     durations: list[float] = []
     while len(durations) < MEASURED and sum(durations) < MEASURED_WITHIN_S:
-        durations.append((await _list(LISTS[0], project, api)).duration_s)
+        listed = await api.call(LISTS[0], role=ROLE, project=project)
+        durations.append(listed.duration_s)
     return round(median(durations), 4)
 
 
@@ -89,7 +98,8 @@ async def with_fresh_projects(target: Target, experiments: int) -> Target:
     try:
         created = await asyncio.gather(*(target.provision.fresh_project() for _ in range(missing)))
     except HookFailed as failure:
-        raise CommandError(str(failure)) from None
+        mask = QuotationMask(target.projects, target.dialect, target.connection.headers)
+        raise CommandError(str(failure.masked(mask.quotation))) from None
     return replace(target, projects=(*target.projects, *(Project(**fields) for fields in created)))
 
 
@@ -118,17 +128,17 @@ async def _check_service(target: Target, project: Project, api: ApiClient) -> Se
 
 
 async def _list(operation_id: str, project: Project, api: ApiClient) -> Exchange:
-    return await api.call(operation_id, role="preflight", project=project)
+    return await api.call(operation_id, role=ROLE, project=project)
 
 
 async def _create_nothing(project: Project, api: ApiClient) -> Exchange:
     """A creation that is refused, unless the target takes an endpoint without a URL."""
-    return await api.call("createEndpoint", role="preflight", project=project, body={})
+    return await api.call("createEndpoint", role=ROLE, project=project, body={})
 
 
 async def _fetch_unknown(project: Project, api: ApiClient) -> Exchange:
     path = {"endpointID": UNKNOWN}
-    return await api.call("getEndpoint", role="preflight", project=project, path=path)
+    return await api.call("getEndpoint", role=ROLE, project=project, path=path)
 
 
 async def key_refusal(target: Target, project: Project, api: ApiClient) -> CommandError | None:

@@ -21,9 +21,10 @@ MOST_CREATED_BYTES: Final = 4_000_000
 class Sent(msgspec.Struct, frozen=True, kw_only=True):
     """What a generator sent; `broadcasts` has one byte for each, histograms are packed.
 
-    `created` are the answers to the first creations of endpoints, of which `counts` has the number;
-    `started_at` is in Unix seconds by the generator's own clock, `sending_s` the time until the
-    last answer, `cpu_share` is of one core.
+    `created` are the answers to the first creations of endpoints, of which `counts` has the number,
+    `event` is the answer to a broadcast, empty if none was read; `started_at` is in Unix seconds by
+    the generator's own clock, `sending_s` the time until the last answer, `cpu_share` is of one
+    core.
     """
 
     broadcasts: bytes
@@ -37,6 +38,7 @@ class Sent(msgspec.Struct, frozen=True, kw_only=True):
     cpu_share: float
     problem: str | None
     created: list[bytes] = []
+    event: bytes = b""
 
 
 class Sending:
@@ -58,6 +60,7 @@ class Sending:
         self.over_time = OverTime(length_s=stretch_s)
         self._created: list[bytes] = []
         self._created_bytes = 0
+        self._event = b""
         self.started_at = started_at
 
     def left(self, *, due_at: float, sent_at: float, waited: bool) -> None:
@@ -102,6 +105,10 @@ class Sending:
         if self._created_bytes <= MOST_CREATED_BYTES:
             self._created.append(answer)
 
+    def event(self, answer: bytes) -> None:
+        """Keep the answer to a broadcast, which shows whom it reaches."""
+        self._event = answer
+
     def result(self, *, begun: int, ended_at: float, cpu_share: float, problem: str | None) -> Sent:
         """The result, for a generator that began so many broadcasts."""
         return Sent(
@@ -116,6 +123,7 @@ class Sending:
             cpu_share=cpu_share,
             problem=problem,
             created=self._created,
+            event=self._event,
         )
 
     def _sample(self, kind: str, what: str) -> None:

@@ -78,6 +78,7 @@ def sent_by_all(shares: Sequence[Share], workers: int) -> Sent:
         cpu_share=max((sent.cpu_share for sent in all_sent), default=0.0),
         problem=next((sent.problem for sent in all_sent if sent.problem is not None), None),
         created=[answer for sent in all_sent for answer in sent.created],
+        event=next((sent.event for sent in all_sent if sent.event), b""),
     )
 
 

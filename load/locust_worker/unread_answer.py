@@ -2,7 +2,7 @@
 kept: what a target sends cannot exhaust the memory of a generator, nor its time.
 """
 
-from typing import Final
+from typing import ClassVar, Final
 
 from locust.contrib.fasthttp import FastResponse
 
@@ -10,11 +10,13 @@ from locust.contrib.fasthttp import FastResponse
 LONGEST_ANSWER: Final = 16 * 1024 * 1024
 READ_AT_ONCE: Final = 65536
 LONGEST_BEGINNING: Final = 8192
+LONGEST_EVENT: Final = 1024 * 1024
 
 
 class UnreadAnswer(FastResponse):
-    """`beginning` is the body up to LONGEST_BEGINNING."""
+    """`beginning` is the body up to `longest_beginning`."""
 
+    longest_beginning: ClassVar[int] = LONGEST_BEGINNING
     beginning: bytes = b""
 
     def _content(self) -> bytes:
@@ -24,8 +26,8 @@ class UnreadAnswer(FastResponse):
         length = 0
         try:
             while piece := self._response.read(READ_AT_ONCE):
-                if length < LONGEST_BEGINNING:
-                    self.beginning += piece[: LONGEST_BEGINNING - length]
+                if length < self.longest_beginning:
+                    self.beginning += piece[: self.longest_beginning - length]
                 length += len(piece)
                 if length > LONGEST_ANSWER:
                     reason = f"its answer is longer than {LONGEST_ANSWER} bytes"
@@ -33,3 +35,9 @@ class UnreadAnswer(FastResponse):
         finally:
             self.release()
         return b""
+
+
+class EventAnswer(UnreadAnswer):
+    """An answer that lists the endpoints which an event reaches, of which there may be many."""
+
+    longest_beginning = LONGEST_EVENT

@@ -2,6 +2,7 @@
 
 import ssl
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote, urlsplit
@@ -15,7 +16,7 @@ from locust.exception import StopUser
 from hookproof.load.broadcast_mark import data_with_mark
 from hookproof.load.ledger.sending import Sending
 from hookproof.load.locust_worker.operation_mix import OperationMix
-from hookproof.load.locust_worker.unread_answer import UnreadAnswer
+from hookproof.load.locust_worker.unread_answer import EventAnswer, UnreadAnswer
 from hookproof.load.plan import (
     LoadPlan,
     OperationTemplate,
@@ -49,7 +50,8 @@ class RequestFailure:
 class UserWork:
     """What the users of a run share: one process and one event loop, so nothing is locked.
 
-    `broadcast` is the text of a broadcast's body before its key and its data.
+    `broadcast` is the text of a broadcast's body before its key and its data. The answer to one
+    broadcast is read, and the next one may be while `reads_event`.
     """
 
     plan: LoadPlan
@@ -64,6 +66,7 @@ class UserWork:
     pause: ApiPause
     begun: int = 0
     stopping: bool = False
+    reads_event: bool = True
 
     @classmethod
     def of(
@@ -166,9 +169,11 @@ class LoadUser(FastHttpUser):
     def _broadcast(self, intended_at: float) -> None:
         work = self.work
         number = work.next_number()
-        failure = self._exchange(
-            BROADCAST, work.plan.calls[BROADCAST], 0, work.body(number, intended_at)
-        )
+        call, body = work.plan.calls[BROADCAST], work.body(number, intended_at)
+        if work.reads_event:
+            failure = self._broadcast_and_read(call, body)
+        else:
+            failure = self._exchange(BROADCAST, call, 0, body)
         if failure is None:
             work.sending.accepted(number, intended_at=intended_at, now=time.time())
             return
@@ -178,12 +183,21 @@ class LoadUser(FastHttpUser):
         else:
             work.sending.refused(number, failure.why)
 
+    def _broadcast_and_read(self, call: OperationTemplate, body: bytes) -> RequestFailure | None:
+        agent, self.work.reads_event = self.client.client, False
+        agent.response_type = EventAnswer  # type: ignore[misc]  # of this user
+        failure = self._exchange(BROADCAST, call, 0, body, keep=self.work.sending.event)
+        agent.response_type = UnreadAnswer  # type: ignore[misc]
+        self.work.reads_event = failure is not None
+        return failure
+
     def _call(self, operation_id: str) -> None:
         call = self.work.plan.calls[operation_id]
         turn = self.work.sending.counts[operation_id]
         self.work.sending.counts[operation_id] += 1
+        keep = self.work.sending.created if operation_id == CREATION else None
         body = call.bodies[turn % len(call.bodies)].encode() if call.bodies else None
-        failure = self._exchange(operation_id, call, turn, body)
+        failure = self._exchange(operation_id, call, turn, body, keep=keep)
         if failure is None:
             return
         if failure.limited:
@@ -192,9 +206,17 @@ class LoadUser(FastHttpUser):
             self.work.sending.failed(operation_id, failure.why)
 
     def _exchange(
-        self, operation_id: str, call: OperationTemplate, turn: int, body: bytes | None
+        self,
+        operation_id: str,
+        call: OperationTemplate,
+        turn: int,
+        body: bytes | None,
+        *,
+        keep: Callable[[bytes], None] | None = None,
     ) -> RequestFailure | None:
-        """Send a request and return what is wrong with its answer, or None."""
+        """Send a request and return what is wrong with its answer, or None; `keep` gets the
+        beginning of an answer that is right.
+        """
         with self.client.request(
             call.method,
             call.paths[turn % len(call.paths)],
@@ -207,8 +229,8 @@ class LoadUser(FastHttpUser):
             status = response.status_code
             succeeded = status in call.statuses if call.statuses else is_success(status)
             if succeeded:
-                if operation_id == CREATION:
-                    self.work.sending.created(getattr(response, "beginning", b""))
+                if keep is not None:
+                    keep(getattr(response, "beginning", b""))
                 response.success()
                 return None
             pause_s = requested_pause_s(status, response.headers)

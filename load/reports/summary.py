@@ -14,6 +14,7 @@ from hookproof.load.profile.load_profile import LoadProfile
 from hookproof.load.run.outcome import LoadOutcome
 from hookproof.process.exit_codes import ExitCode
 from hookproof.target.connection import NOT_VERIFIED, UNVERIFIED
+from hookproof.target.endpoints_of_runs import slowing_words
 
 # The figures as the console shows them, a line each.
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -141,7 +142,7 @@ def not_verified(report: Mapping[str, Any]) -> str:
 
 
 def left_lines(report: Mapping[str, Any]) -> list[str]:
-    """What the run left at the target, and the hooks that failed then."""
+    """What this run and earlier ones left at the target, and the hooks that failed then."""
     left, lines = report.get("left_at_target") or {}, list[str]()
     if endpoints := left.get("endpoints"):
         active = sum(not endpoint["is_disabled"] for endpoint in endpoints)
@@ -151,6 +152,8 @@ def left_lines(report: Mapping[str, Any]) -> list[str]:
         )
     if removed := left.get("removed"):
         lines.append(f"the hook remove_endpoint removed {removed:,} endpoints")
+    if earlier := left.get("earlier"):
+        lines.append(slowing_words(earlier))
     return lines + [f"your provision hook {words}" for words in report.get("failed_hooks", ())]
 
 

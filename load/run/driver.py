@@ -53,6 +53,7 @@ class Driver:
         gathered = await self.generators.run(self.preparation.plans(profile, secrets.token_hex(4)))
         for sent in (share.sent for share in gathered.shares):
             self.preparation.hooks.note_created_by_mix(sent.counts.get("created", 0), sent.created)
+            self.preparation.hooks.note_reached(sent.event)
         return compute_outcome(self.preparation, profile, gathered)
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final, Self
 from hookproof.load.target.client import data_of
 from hookproof.load.target.settings import TargetSettings
 from hookproof.spec.dialect.model import Words
+from hookproof.target.endpoints_of_runs import endpoints_of_runs
 from hookproof.target.hooks.hook_failures import HookFailures
 from hookproof.target.hooks.provision import HookFailed, Provision
 from hookproof.target.hooks.removable_endpoints import RemovableEndpoint, RemovableEndpoints
@@ -33,6 +34,7 @@ class LoadedProject:
 class HookCalls:
     """Calls the hooks, and counts the calls by hook for the report; notes what they are to remove
     after the run, and in `failures` those that fail then. What it says of failures is masked.
+    `reached` are the uids of the endpoints of runs that events reached.
     """
 
     provision: Provision
@@ -42,6 +44,7 @@ class HookCalls:
     counts: Counter[str] = field(default_factory=Counter)
     endpoints: RemovableEndpoints = field(default_factory=RemovableEndpoints)
     failures: HookFailures = field(default_factory=HookFailures)
+    reached: set[str] = field(default_factory=set)
     _failures: list[HookFailed] = field(default_factory=list)
 
     @classmethod
@@ -69,21 +72,36 @@ class HookCalls:
         for each in (*shown, *({},) * (count - len(shown))):
             self.note_created(each, is_disabled=True)
 
+    def note_reached(self, answer: bytes) -> None:
+        """Note the endpoints that an event reached, by the answer to its broadcast."""
+        self.reached.update(uid for uid, _ in endpoints_of_runs(data_of(answer)))
+
     def cleaned_up(self) -> AbstractAsyncContextManager[None]:
         """Have removed what was created at the end of the block, however it ends."""
         return self.endpoints.cleaned_up(self.provision, self.failures)
 
     def left_at_target(self) -> dict[str, Any]:
-        """What is left there, as report.json has it."""
+        """What is left there, as report.json has it; `earlier` counts what earlier runs left and
+        got the events of this one, too.
+        """
         left = [
             {"project": each.project.id, "uid": each.uid, "is_disabled": each.is_disabled}
             for each in self.endpoints.created
         ]
-        return {"endpoints": left, "removed": len(self.endpoints.removed)}
+        own = [*self.endpoints.created, *self.endpoints.removed]
+        others = self.reached - {each.uid for each in own}
+        # One of its own whose uid no answer showed has been reached, too.
+        unknown = sum(not each.uid and not each.is_disabled for each in own)
+        return {
+            "endpoints": left,
+            "removed": len(self.endpoints.removed),
+            "earlier": max(0, len(others) - unknown),
+        }
 
     def failed_at_end(self) -> list[str]:
         """A line for each hook that failed when the run was over."""
-        return [self.mask.quotation(words) for words in self.failures.words]
+        self.failures.mask(self.mask.quotation)
+        return list(self.failures.words)
 
     async def after_endpoint_created(self, endpoint: Mapping[str, Any]) -> None:
         """Call the hook for an endpoint, if there is one.
@@ -107,7 +125,7 @@ class HookCalls:
         """
         if self._failures:
             calls = f"{len(self._failures):,} of {self.counts[AFTER_ENDPOINT]:,}"
-            what = self.mask.quotation(self._failures[0].what)
+            what = self._failures[0].masked(self.mask.quotation).what
             raise HookFailed(AFTER_ENDPOINT, f"{what} ({calls} calls of it failed)")
 
     async def create_missing(self, operation_id: str, present: int) -> list[dict[str, Any]]:

@@ -78,6 +78,11 @@ class ReceiverClient:
         self._session: aiohttp.ClientSession | None = None
         self._late_s: dict[str, float] = {}
 
+    @property
+    def control_url(self) -> str:
+        """Where another client reaches the same receiver, or the same session of it."""
+        return self._base
+
     async def __aenter__(self) -> Self:
         # Each wait for a delivery holds a connection, and experiments wait at many tokens at once.
         self._session = aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0))

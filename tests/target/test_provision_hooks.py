@@ -75,7 +75,7 @@ def test_a_class_is_called_with_the_project_and_the_resource(tmp_path: Path) -> 
         ("raise SystemExit(3)", "SystemExit: 3"),
         ("import threading; threading.Event().wait()", "longer than 0.2 s"),
         ("return 7", "returned 7"),
-        ("return ''", "returned ''"),
+        ("return ''", 'returned ""'),
     ],
 )
 def test_a_hook_that_fails_is_reported_in_one_line(tmp_path: Path, body: str, message: str) -> None:

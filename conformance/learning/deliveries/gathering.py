@@ -21,6 +21,7 @@ from hookproof.conformance.learning.deliveries.words import WordListeners
 from hookproof.conformance.learning.probes.endpoints import generated_secret
 from hookproof.conformance.learning.probes.rolls import roll
 from hookproof.conformance.model.evidence import PreconditionFailed
+from hookproof.conformance.model.tolerances import way_s
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.receiver.replies.script import Reply
 from hookproof.spec.dialect.groups.requests import most
@@ -61,6 +62,12 @@ BURST: Final = 3
 # Three signatures show whether their labels are counted.
 ROLLS: Final = 2
 EVENTS: Final = 7
+# How many requests a visit of a new endpoint has at most, one after the other.
+MOST_VISITS: Final = 3
+# How many attempts a usual schedule has: each is under way as long as a delivery is.
+USUAL_ATTEMPTS: Final = 5
+# In seconds, for a delivery that is under way.
+NEAR_S: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +79,7 @@ class GatheredDeliveries:
     `redirected` are the requests that came to where an endpoint redirects its deliveries. `secrets`
     has for each of the two formats the secret before the rolls, and that after each of them;
     `rolled_after` is how many events were sent before each roll, `ended_at` the monotonic time at
-    which all was read.
+    which all was read. `round_trip_s` is how far away the target is.
     """
 
     delivery: DeliverySession
@@ -82,6 +89,17 @@ class GatheredDeliveries:
     secrets: dict[str, tuple[str, ...]]
     rolled_after: tuple[int, ...]
     ended_at: float
+    round_trip_s: float = 0.0
+
+    @property
+    def way_s(self) -> float:
+        """How long a delivery may have been under way."""
+        return way_s(self.round_trip_s)
+
+    @property
+    def is_near(self) -> bool:
+        """Whether that is no longer than what the readings of times allow for anyhow."""
+        return self.way_s <= NEAR_S
 
     @property
     def listeners(self) -> dict[str, Listener]:
@@ -90,6 +108,13 @@ class GatheredDeliveries:
     @property
     def events(self) -> list[SentEvent]:
         return self.delivery.events
+
+    def first_of_each(self, listener: Listener | None) -> list[ReceivedDelivery]:
+        """The first attempt for each event, in order of arrival."""
+        if listener is None:
+            return []
+        first = [attempts[0] for event in self.events if (attempts := listener.of(event))]
+        return sorted(first, key=lambda each: each.arrived_monotonic)
 
 
 async def gather_deliveries(
@@ -141,6 +166,7 @@ async def gather_deliveries(
         secrets=secrets,
         rolled_after=tuple(rolled_after),
         ended_at=time.monotonic(),
+        round_trip_s=delivery.session.round_trip_s,
     )
 
 
@@ -163,17 +189,22 @@ async def _first_delivery(
         sent.append((clock() - began, await delivery.broadcast()))
         pause_s = max(VISIT_WITHIN_S / 7, VISIBLE_SHARE * (clock() - began))
         await delivery.wait(listener, len(listener.arrived) + 1, pause_s)
-    ends = clock() + delivery.session.target.budgets.delivery_s
+    ends = clock() + delivery.session.budgets.delivery_s
     while not has_arrived() and clock() < ends:
         await delivery.wait(listener, len(listener.arrived) + 1, ends - clock())
-    await delivery.wait(listener, len(listener.arrived) + 1, VISIT_WITHIN_S)
+    # Others are still under way from a target that is far away, and so may a visit be.
+    others = len(sent)
+    await delivery.wait(listener, len(listener.arrived) + others, VISIT_WITHIN_S + delivery.way_s)
     after = next((at for at, event in sent if event and listener.of(event)), None)
     refused = () if refusing is None else await _visits_of_refusing(delivery, refusing)
     return after, (_visits(delivery, listener), refused)
 
 
 async def _visits_of_refusing(delivery: DeliverySession, refusing: Listener) -> tuple[str, ...]:
-    await delivery.wait(refusing, 0, 0.0)
+    for _ in range(MOST_VISITS):
+        known = len(refusing.arrived)
+        if await delivery.wait(refusing, known + 1, delivery.way_s) == known:
+            break
     return _visits(delivery, refusing)
 
 
@@ -235,7 +266,7 @@ async def _broadcast_beside_failing(
 
 async def _all_signed(delivery: DeliverySession) -> None:
     """Wait until both signed endpoints have got every event."""
-    within_s = delivery.session.target.budgets.delivery_s
+    within_s = delivery.session.budgets.delivery_s
     for name in (SIMPLE, ADVANCED):
         listener = delivery.listeners.get(name)
         if listener is not None:
@@ -260,13 +291,13 @@ async def _rolled(delivery: DeliverySession, name: str, given: tuple[str, ...]) 
 async def wait_for_retries(delivery: DeliverySession, most_s: float) -> None:
     """Wait until the failing endpoints are quiet for longer than any wait so far."""
     clock = asyncio.get_running_loop().time
-    ends = clock() + most_s
+    ends = clock() + most_s + USUAL_ATTEMPTS * delivery.way_s
     failing = [each for name, each in delivery.listeners.items() if name.startswith(FAILING)]
     while clock() < ends:
         await delivery.read_all()
         latest = latest_arrival(failing, delivery.events)
         quiet_s = clock() - latest
-        if latest and quiet_s > longest_expected_s(failing, delivery.events):
+        if latest and quiet_s > longest_expected_s(failing, delivery.events, delivery.way_s):
             return
         await asyncio.sleep(0.2)
 
@@ -284,8 +315,12 @@ def latest_arrival(failing: list[Listener], events: list[SentEvent]) -> float:
     )
 
 
-def longest_expected_s(failing: list[Listener], events: list[SentEvent]) -> float:
-    """How long the next wait of an endpoint may be, as the waits so far have grown."""
+def longest_expected_s(
+    failing: list[Listener], events: list[SentEvent], under_way_s: float
+) -> float:
+    """How long the next wait of an endpoint may be, as the waits so far have grown, if an attempt
+    is under way for so long.
+    """
     longest, growth = 0.0, 1.0
     for listener in failing:
         for event in events:
@@ -293,4 +328,4 @@ def longest_expected_s(failing: list[Listener], events: list[SentEvent]) -> floa
             waits = [later - earlier for earlier, later in pairwise(times)]
             longest = max([longest, *waits])
             growth = max([growth, *(after / before for before, after in pairwise(waits[-3:]))])
-    return max(1.1 * growth * longest + 0.5, 2.0)
+    return max(1.1 * growth * longest + 0.5, 2.0) + under_way_s

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from hookproof.conformance.learning.session import BROADCAST, CREATE, ProbeSession
 from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.tolerances import way_s
 from hookproof.conformance.observations.answer import shown, shown_uid
 from hookproof.receiver.client.control_api import ReceiverClient
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
@@ -54,6 +55,11 @@ class DeliverySession:
     receiver: ReceiverClient
     listeners: dict[str, Listener] = field(default_factory=dict)
     events: list[SentEvent] = field(default_factory=list)
+
+    @property
+    def way_s(self) -> float:
+        """How long a delivery may be under way."""
+        return way_s(self.session.round_trip_s)
 
     async def listen(
         self, about: str, replies: Sequence[Reply] = (), *, visits: bool = False, **fields: Any

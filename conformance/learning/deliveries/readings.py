@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Final
 
 from hookproof.conformance.learning.deliveries.gathering import (
@@ -11,16 +10,11 @@ from hookproof.conformance.learning.deliveries.gathering import (
     DISABLED,
     FIRST,
     FORM,
-    LATER_S,
-    LONG,
-    LONG_WINDOW,
     NO_OWNER,
     OTHER_SUCCESS,
     PATIENT,
     REDIRECTED,
     RETRY_AFTER_S,
-    SHORT,
-    SHORT_WINDOW,
     SIMPLE,
     SLOW_S,
     VISITED,
@@ -28,7 +22,11 @@ from hookproof.conformance.learning.deliveries.gathering import (
     GatheredDeliveries,
 )
 from hookproof.conformance.learning.deliveries.listener import Listener
-from hookproof.conformance.learning.deliveries.retry_readings import read_retries
+from hookproof.conformance.learning.deliveries.rate_readings import read_rate_limit
+from hookproof.conformance.learning.deliveries.retry_readings import (
+    read_retries,
+    shortest_wait_s,
+)
 from hookproof.conformance.learning.learned_answers import LearnedAnswers
 from hookproof.conformance.learning.probes.endpoints import FAILED_VISIT
 from hookproof.conformance.learning.signatures.reading import DeliveryWithSecrets, read_format
@@ -37,13 +35,8 @@ from hookproof.spec.dialect.vocabulary import (
     CreationVisit,
     RedirectOutcome,
     SuccessStatus,
-    TimeUnit,
 )
 
-# The share of a window that two deliveries are apart at least, where its limit holds.
-HELD: Final = 0.9
-# A delivery that waited for its limit comes later than this, in seconds.
-LATE_S: Final = 0.6
 # No item has all of these.
 SEPARATORS: Final = (" ", ",", ";", "|")
 NUMBER: Final = re.compile(r"[0-9]{1,9}")
@@ -58,16 +51,25 @@ def read_deliveries(answers: LearnedAnswers, gathered: GatheredDeliveries, *, qu
         read_retries(answers, gathered)
         _read_reach(answers, gathered)
         _read_outcomes(answers, gathered)
-        _read_rate_limit(answers, gathered)
+        read_rate_limit(answers, gathered)
 
 
 def _read_visibility(answers: LearnedAnswers, gathered: GatheredDeliveries) -> None:
     listener = gathered.listeners[FIRST]
     place = f"{len(listener.arrived)} requests at {listener.token}"
-    seconds = gathered.visible_s or 0.0
+    # By the clock of the target, which creates the endpoint before we know it and gets the event
+    # after we sent it.
+    seconds, field = (
+        (gathered.visible_s or 0.0) + gathered.round_trip_s,
+        "delivery.visible_within_s",
+    )
     # Rounded up, since it is how long to wait.
     rounded = 0.0 if seconds < 0.1 else round(seconds + 0.15, 1)  # noqa: PLR2004 one broadcast
-    answers.see("delivery.visible_within_s", rounded, shown_by=place)
+    if not gathered.is_near:
+        reason = f"it is at most that; the round trip takes {gathered.round_trip_s:.1f} s of it"
+        answers.assume(field, rounded, reason)
+    else:
+        answers.see(field, rounded, shown_by=place)
     _read_visits(answers, gathered, place)
 
 
@@ -190,7 +192,7 @@ def _read_reach(answers: LearnedAnswers, gathered: GatheredDeliveries) -> None:
     if without_owner is None:
         answers.miss("delivery.reach", "no endpoint without an owner can be created")
     else:
-        reached = _first_of_each(gathered, without_owner)
+        reached = gathered.first_of_each(without_owner)
         answers.see(
             "delivery.reach",
             "active_endpoints" if reached else "owned_endpoints",
@@ -199,7 +201,7 @@ def _read_reach(answers: LearnedAnswers, gathered: GatheredDeliveries) -> None:
         )
     disabled = listeners.get(DISABLED)
     if disabled is not None:
-        posts = _first_of_each(gathered, disabled)
+        posts = gathered.first_of_each(disabled)
         answers.see(
             "delivery.disabled_receives",
             bool(posts),
@@ -234,18 +236,28 @@ def _read_outcomes(answers: LearnedAnswers, gathered: GatheredDeliveries) -> Non
         success = SuccessStatus.ONLY_200 if len(attempts) > 1 else SuccessStatus.ANY_2XX
         answers.see("retry.success", success.value, shown_by=_place(attempts[-1]))
     _read_retry_after(answers, gathered)
+    _read_zero_timeout(answers, gathered)
+
+
+def _read_zero_timeout(answers: LearnedAnswers, gathered: GatheredDeliveries) -> None:
+    """Whether an attempt ends at once that has no time, or is waited for."""
     slow = _first_attempts(gathered, gathered.listeners.get(ZERO_TIMEOUT))
-    if slow:
-        ended = slow[0].closed_monotonic
-        gave_up = ended is not None and ended - slow[0].arrived_monotonic < SLOW_S
-        meanings = ("immediate",) if gave_up else ("default", "unlimited")
-        answers.see("delivery.zero_http_timeout", *meanings, shown_by=_place(slow[0]))
+    if not slow:
+        return
+    field, ended = "delivery.zero_http_timeout", slow[0].closed_monotonic
+    usual_s = answers.value("delivery.default_timeout_s")
+    if ended is None or ended - slow[0].arrived_monotonic >= SLOW_S:
+        answers.see(field, "default", "unlimited", shown_by=_place(slow[0]))
+    elif gathered.is_near or (usual_s or 0.0) - gathered.way_s > SLOW_S:
+        answers.see(field, "immediate", shown_by=_place(slow[0]))
+    else:
+        answers.miss(field, f"the usual time-out may seem shorter by {gathered.way_s:.1f} s so far")
 
 
 def _read_retry_after(answers: LearnedAnswers, gathered: GatheredDeliveries) -> None:
     """A wait as long as asked for shows that it is honoured, if others are shorter."""
     attempts = _first_attempts(gathered, gathered.listeners.get(PATIENT))
-    usual_s = answers.value("retry.initial_s")
+    usual_s = answers.value("retry.initial_s") or shortest_wait_s(gathered)
     field = "retry.retry_after"
     if len(attempts) < 2 or usual_s is None:  # noqa: PLR2004 a wait is between two
         answers.miss(field, "a delivery that was asked to wait was not attempted again in time")
@@ -253,94 +265,13 @@ def _read_retry_after(answers: LearnedAnswers, gathered: GatheredDeliveries) -> 
     wait_s = attempts[1].arrived_monotonic - attempts[0].arrived_monotonic
     if usual_s * 2 > RETRY_AFTER_S:
         answers.miss(field, f"the usual wait of {usual_s:g} s is too long to tell")
-    elif wait_s >= RETRY_AFTER_S - 0.5:
+    elif wait_s - gathered.way_s >= RETRY_AFTER_S - 0.5:
         answers.see(field, "honoured", shown_by=_place(attempts[1]))
     elif wait_s < RETRY_AFTER_S / 2 + usual_s:
         answers.see(field, "ignored", shown_by=_place(attempts[1]))
-
-
-def _read_rate_limit(answers: LearnedAnswers, gathered: GatheredDeliveries) -> None:
-    """The unit of rate_limit_duration, from how far deliveries are apart."""
-    field, short = "delivery.rate_limit_unit", gathered.listeners.get(SHORT_WINDOW)
-    first = _first_of_each(gathered, short)
-    if short is None or not first:
-        answers.miss(field, "an endpoint with a rate limit gets no delivery, or is refused")
-        return
-    gaps = _gaps(first)
-    long = gathered.listeners.get(LONG_WINDOW)
-    long_gaps = _gaps(_first_of_each(gathered, long))
-    place = f"{len(first)} deliveries at {short.token}"
-    if any(gap < SHORT * HELD for gap in gaps):
-        unit = TimeUnit.MILLISECONDS
-        apart = SHORT * unit.in_seconds if long is None else LONG * unit.in_seconds
-        if long is None or any(gap < apart * HELD for gap in long_gaps):
-            answers.miss(field, "no limit of a rate is seen to hold; `hookproof check` judges that")
-            return
-        held = _first_of_each(gathered, long)
-        place = f"{len(held)} deliveries at {long.token}"
-    elif gaps and any(gap < SHORT * HELD for gap in _sent_apart(gathered)):
-        unit, held = TimeUnit.SECONDS, first
     else:
-        _assume_long_unit(answers, gathered, len(first))
-        return
-    answers.see(field, unit.value, shown_by=place, count=len(first))
-    _read_excess(answers, gathered, short if unit is TimeUnit.SECONDS else long)
-
-
-def _assume_long_unit(
-    answers: LearnedAnswers, gathered: GatheredDeliveries, delivered: int
-) -> None:
-    """A single delivery, though events came for longer than some seconds, excludes the short
-    units.
-    """
-    field = "delivery.rate_limit_unit"
-    reason = (
-        f"of {len(gathered.events)} events {delivered} were delivered within {LATER_S:g} s, which"
-        " shows no unit"
-    )
-    if delivered == 1 and sum(_sent_apart(gathered)) > LATER_S:
-        answers.assume(field, TimeUnit.MINUTES.value, f"{reason}; it is not one of the short ones")
-    else:
+        reason = f"of the wait of {wait_s:.1f} s, {gathered.way_s:.1f} s may be those of the way"
         answers.miss(field, reason)
-
-
-def _read_excess(
-    answers: LearnedAnswers, gathered: GatheredDeliveries, limited: Listener | None
-) -> None:
-    """Whether events above the limit came late, or were left out while a later one came."""
-    if limited is None:
-        return
-    came = [limited.of(event) for event in gathered.events]
-    last = max((number for number, attempts in enumerate(came) if attempts), default=0)
-    left_out = sum(not attempts for attempts in came[:last])
-    late = sum(
-        attempts[0].arrived_at - event.answer.sent_at > LATE_S
-        for event, attempts in zip(gathered.events, came, strict=True)
-        if attempts
-    )
-    place = f"{sum(map(bool, came))} of {len(came)} events at {limited.token}"
-    if left_out and not late:
-        answers.see("delivery.excess", "dropped", shown_by=place, count=left_out)
-    elif late and not left_out:
-        answers.see("delivery.excess", "waits", shown_by=place, count=late)
-    else:
-        answers.miss("delivery.excess", f"{left_out} events were left out and {late} were late")
-
-
-def _sent_apart(gathered: GatheredDeliveries) -> list[float]:
-    """How far apart events were sent, in seconds."""
-    times = [event.answer.sent_at for event in gathered.events]
-    return [later - earlier for earlier, later in pairwise(times)]
-
-
-def _first_of_each(
-    gathered: GatheredDeliveries, listener: Listener | None
-) -> list[ReceivedDelivery]:
-    """The first attempt for each event, in order of arrival."""
-    if listener is None:
-        return []
-    first = [attempts[0] for event in gathered.events if (attempts := listener.of(event))]
-    return sorted(first, key=lambda each: each.arrived_monotonic)
 
 
 def _first_attempts(
@@ -350,11 +281,6 @@ def _first_attempts(
     if listener is None:
         return ()
     return next((listener.of(event) for event in gathered.events if listener.of(event)), ())
-
-
-def _gaps(deliveries: Sequence[ReceivedDelivery]) -> list[float]:
-    times = [each.arrived_monotonic for each in deliveries]
-    return [later - earlier for earlier, later in pairwise(times)]
 
 
 def _place(delivery: ReceivedDelivery) -> str:

@@ -2,11 +2,13 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from hookproof.conformance.learning.deliveries.gathering import (
     FAILING,
+    NEAR_S,
     GatheredDeliveries,
     latest_arrival,
     longest_expected_s,
@@ -38,6 +40,11 @@ USUAL_S: Final = (
 )
 SHARE: Final = 0.85
 STEP_S: Final = 0.1
+SHORTEST_S: Final = 0.001
+TOO_FAR: Final = (
+    "the waits say too little beside the time for which an attempt from a target so far away may be"
+    " under way, {:.1f} s"
+)
 HALF: Final = 0.5
 FIELDS: Final = (
     "retry.attempts",
@@ -68,7 +75,19 @@ def read_retries(answers: LearnedAnswers, gathered: GatheredDeliveries) -> None:
         [times[n + 1] - times[n] for times in series if len(times) > n + 1] for n in range(most - 1)
     ]
     if waits:
-        _see_waits(answers, waits, place)
+        _see_waits(answers, waits, place, gathered.way_s)
+
+
+def shortest_wait_s(gathered: GatheredDeliveries) -> float | None:
+    """The shortest wait for a second attempt, None if there was none."""
+    pairs = [
+        attempts[:2]
+        for listener in failing_listeners(gathered)
+        for event in gathered.events
+        if len(attempts := listener.of(event)) > 1
+    ]
+    waits = (later.arrived_monotonic - first.arrived_monotonic for first, later in pairs)
+    return min(waits, default=None)
 
 
 def failing_listeners(gathered: GatheredDeliveries) -> list[Listener]:
@@ -83,7 +102,7 @@ def _see_attempts(
     place: str,
 ) -> None:
     quiet_s = gathered.ended_at - latest_arrival(failing, gathered.events)
-    if quiet_s > longest_expected_s(failing, gathered.events):
+    if quiet_s > longest_expected_s(failing, gathered.events, gathered.way_s):
         answers.see("retry.attempts", most, shown_by=place, count=len(gathered.events))
     else:
         answers.miss(
@@ -93,32 +112,98 @@ def _see_attempts(
         )
 
 
-def _see_waits(answers: LearnedAnswers, waits: Sequence[Sequence[float]], place: str) -> None:
-    """The shortest of many waits is about one without jitter."""
-    count = sum(map(len, waits))
-    shortest = [min(each) for each in waits]
-    initial = _rounded(shortest[0], (max(waits[0]) - shortest[0]) / len(waits[0]))
-    answers.see("retry.initial_s", initial, shown_by=place, count=len(waits[0]))
-    growth = [later / earlier for earlier, later in pairwise(shortest)]
-    factor = max(1.0, round(growth[0] / HALF) * HALF) if growth else 1.0
-    expected = [initial * factor**n for n in range(len(shortest))]
-    jitter = max(map(_jitter, waits, expected))
-    answers.see("retry.jitter", min(1.0, math.ceil(jitter * 10) / 10), shown_by=place, count=count)
-    if len(shortest) == 1:
-        reason = "a delivery was attempted only twice, so that there is one wait"
-        answers.miss("retry.factor", reason)
-        answers.miss("retry.maximum_s", reason)
-        return
-    answers.see("retry.factor", factor, shown_by=place, count=count)
-    capped = [wait for wait, whole in zip(shortest, expected, strict=True) if wait * ALIKE < whole]
-    if capped:
-        answers.see("retry.maximum_s", _rounded(capped[0]), shown_by=place, count=len(capped))
-    else:
-        reason = f"no wait was cut short; the longest was {shortest[-1]:.1f} s"
-        answers.miss("retry.maximum_s", reason)
-        if answers.is_seen("retry.attempts"):
-            # All waits are known, so that a larger maximum makes no difference.
-            answers.assume("retry.maximum_s", float(math.ceil(2 * shortest[-1])), reason)
+def _see_waits(
+    answers: LearnedAnswers, waits: Sequence[Sequence[float]], place: str, under_way_s: float
+) -> None:
+    """Learn what all schedules have in common that may have led to these waits.
+
+    A wait seems longer by as much as the answer before and the next attempt are under way.
+    """
+    shortest, counts = [min(each) for each in waits], [len(each) for each in waits]
+    initials = _possible(shortest[0], (max(waits[0]) - shortest[0]) / counts[0], under_way_s)
+    schedules = [
+        _Schedule.of(each, initial)
+        for initial in initials
+        for each in _shortened(waits, under_way_s)
+    ]
+    maxima = {
+        maximum
+        for each in schedules
+        for maximum in (
+            (None,) if each.cut_at is None else _possible(shortest[each.cut_at], 0.0, under_way_s)
+        )
+    }
+    for field, count, values in (
+        ("retry.initial_s", counts[0], set(initials)),
+        ("retry.jitter", sum(counts), {each.jitter for each in schedules}),
+        ("retry.factor", sum(counts), {each.factor for each in schedules}),
+        ("retry.maximum_s", schedules[0].cut, maxima),
+    ):
+        if len(values) > 1:
+            answers.miss(field, TOO_FAR.format(under_way_s))
+        elif (value := values.pop()) is not None:
+            answers.see(field, value, shown_by=place, count=count)
+        elif len(shortest) == 1:
+            answers.miss(field, "a delivery was attempted only twice, so that there is one wait")
+        else:
+            _assume_longer(answers, field, shortest[-1])
+
+
+def _assume_longer(answers: LearnedAnswers, field: str, longest_s: float) -> None:
+    reason = f"no wait was cut short; the longest was {longest_s:.1f} s"
+    answers.miss(field, reason)
+    if answers.is_seen("retry.attempts"):
+        # All waits are known, so that a larger maximum makes no difference.
+        answers.assume(field, float(math.ceil(2 * longest_s)), reason)
+
+
+def _shortened(
+    waits: Sequence[Sequence[float]], under_way_s: float
+) -> list[Sequence[Sequence[float]]]:
+    """The waits as they came, and the extremes of what they may have been."""
+    if under_way_s <= NEAR_S:
+        return [waits]
+
+    def short(wait_s: float) -> float:
+        return max(SHORTEST_S, wait_s - under_way_s)
+
+    all_short = [[short(wait) for wait in each] for each in waits]
+    return [
+        waits,
+        all_short,
+        [[*each, short(min(each))] for each in waits],
+        [*all_short[:1], *waits[1:]],
+        [*waits[:1], *all_short[1:]],
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Schedule:
+    """What waits show of a schedule: no `factor` if there is one wait. `cut` of them are shorter
+    than they would have grown, the first of these is that after attempt `cut_at`.
+    """
+
+    factor: float | None
+    jitter: float
+    cut: int
+    cut_at: int | None
+
+    @classmethod
+    def of(cls, waits: Sequence[Sequence[float]], initial_s: float) -> Self:
+        """The shortest of many waits is about one without jitter."""
+        shortest = [min(each) for each in waits]
+        growth = [later / earlier for earlier, later in pairwise(shortest)]
+        factor = max(1.0, round(growth[0] / HALF) * HALF) if growth else 1.0
+        expected = [initial_s * factor**n for n in range(len(shortest))]
+        jitter = max(map(_jitter, waits, expected))
+        pairs = enumerate(zip(shortest, expected, strict=True))
+        cut = [n for n, (wait, whole) in pairs if wait * ALIKE < whole]
+        return cls(
+            factor=factor if growth else None,
+            jitter=min(1.0, math.ceil(jitter * 10) / 10),
+            cut=len(cut),
+            cut_at=cut[0] if cut else None,
+        )
 
 
 def _jitter(waits_s: Sequence[float], expected_s: float) -> float:
@@ -130,12 +215,24 @@ def _jitter(waits_s: Sequence[float], expected_s: float) -> float:
     return (max(waits_s) / shortest - 1) * (1 + 1 / len(waits_s))
 
 
-def _rounded(wait_s: float, unseen_s: float = 0.0) -> float:
-    """The usual wait that may have become this one, by what the attempt itself took; of waits that
-    are drawn at random a shortest one may be so much shorter.
+def _possible(wait_s: float, unseen_s: float, under_way_s: float) -> tuple[float, ...]:
+    """The usual waits that may have become this one: the longest of them, by what the attempt
+    itself took, unless it was under way for long.
+
+    Of waits that are drawn at random a shortest one may be `unseen_s` shorter.
     """
-    fitting = [usual for usual in USUAL_S if (wait_s - unseen_s) * SHARE <= usual <= wait_s]
-    return max(fitting) if fitting else max(STEP_S, round(wait_s, 1))
+    least_s = wait_s - unseen_s
+    is_near = under_way_s <= NEAR_S
+    if not is_near:
+        least_s -= under_way_s
+    fitting = [usual for usual in USUAL_S if least_s * SHARE <= usual <= wait_s]
+    if is_near:
+        return (max(fitting, default=_in_steps(wait_s)),)
+    return tuple(fitting) or (_in_steps(least_s), _in_steps(wait_s))
+
+
+def _in_steps(wait_s: float) -> float:
+    return max(STEP_S, round(wait_s, 1))
 
 
 def read_tallies(

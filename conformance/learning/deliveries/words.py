@@ -4,6 +4,7 @@ That is tried where a service accepts words that it does not know: an endpoint f
 by its deliveries whether the service knows it.
 """
 
+import asyncio
 from typing import Any, Final
 
 from hookproof.conformance.experiments.support.json_web_key import rsa_key
@@ -55,6 +56,8 @@ class WordListeners:
 
     async def listen_for_assertions(self) -> None:
         """Create the endpoints for the words within oauth2, once its own word has been seen."""
+        # A delivery comes after the request for its token, which is under way as long.
+        await asyncio.sleep(2 * self._delivery.way_s)
         await self.read()
         answers = self._delivery.session.answers
         if not answers.is_seen(OAUTH2):

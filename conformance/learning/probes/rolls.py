@@ -36,7 +36,7 @@ async def probe_rolls(session: ProbeSession, created: Exchange) -> None:
         return
     await _probe_required(session, uid)
     await _probe_unit(session, uid)
-    await _probe_default(session, uid)
+    await probe_default_expiration(session, uid)
     unknown = await roll(
         session, unknown_uid(uid), "of an endpoint that does not exist", **session.bodies.roll()
     )
@@ -94,12 +94,18 @@ async def _probe_unit(session: ProbeSession, uid: str) -> None:
     if window_s is None:
         session.answers.miss(field, "a roll shows no expires_at of the old secret")
         return
-    fitting = [unit.value for unit in TimeUnit if _is_about(window_s, WINDOW * unit.in_seconds)]
+    least_s, most_s = window_s
+    fitting = [
+        unit.value
+        for unit in TimeUnit
+        if least_s - _slack_s(wanted_s := WINDOW * unit.in_seconds) <= wanted_s
+        if wanted_s <= most_s + _slack_s(wanted_s)
+    ]
     if fitting:
         session.answers.see(field, *fitting, shown_by=answer)
     else:
         session.answers.miss(
-            field, f"an expiration of {WINDOW} led to an expires_at {window_s:.0f} s later"
+            field, f"an expiration of {WINDOW} led to an expires_at {most_s:.0f} s later"
         )
 
 
@@ -107,14 +113,15 @@ def _whole_body(session: ProbeSession, window: int) -> dict[str, Any]:
     return {"expiration": window, "secret": session.bodies.secret()}
 
 
-def _is_about(actual_s: float, expected_s: float) -> bool:
-    return abs(actual_s - expected_s) <= max(SHARE * expected_s, min(SLACK_S, expected_s))
+def _slack_s(expected_s: float) -> float:
+    return max(SHARE * expected_s, min(SLACK_S, expected_s))
 
 
-def shown_window_s(answer: Exchange) -> float | None:
-    """How long after a roll the old secret expires, by what the answer shows.
+def shown_window_s(answer: Exchange) -> tuple[float, float] | None:
+    """How long after a roll the old secret expires at least and at most, by what the answer shows.
 
-    The new secret was created when the old one was rolled.
+    The new secret was created when the old one was rolled: at some time before the answer came,
+    where it does not show when.
     """
     held = shown(answer).get("secrets")
     parts = [part for part in held if isinstance(part, dict)] if isinstance(held, list) else []
@@ -123,7 +130,9 @@ def shown_window_s(answer: Exchange) -> float | None:
     began = read_time(parts[-1].get("created_at")) if parts else None
     if not known:
         return None
-    return known[-1] - (answer.sent_at if began is None else began)
+    if began is not None:
+        return known[-1] - began, known[-1] - began
+    return known[-1] - answer.sent_at - answer.duration_s, known[-1] - answer.sent_at
 
 
 def read_time(value: object) -> float | None:
@@ -150,7 +159,8 @@ def _is_gone(current: set[str], answer: Exchange) -> bool:
     return bool(current and uids) and current.isdisjoint(uids)
 
 
-async def _probe_default(session: ProbeSession, uid: str) -> None:
+async def probe_default_expiration(session: ProbeSession, uid: str) -> None:
+    """Learn how long an old secret stays valid after a roll that does not say it."""
     field = "rolling.default_expiration"
     required = session.answers.value("requests.expire_endpoint_secret_requires") or []
     if "expiration" in required:
@@ -160,9 +170,15 @@ async def _probe_default(session: ProbeSession, uid: str) -> None:
     answer = await roll(session, uid, "without expiration", secret=session.bodies.secret())
     window_s = shown_window_s(answer)
     if _is_gone(_current(before), answer):
-        window_s = 0.0
+        window_s = (0.0, 0.0)
     if not answer.succeeded or window_s is None:
         session.answers.miss(field, "a roll without expiration shows no expires_at")
         return
     unit = TimeUnit(session.answers.value("rolling.expiration_unit"))
-    session.answers.see(field, max(0, round(window_s / unit.in_seconds)), shown_by=answer)
+    least, most = (max(0, round(each_s / unit.in_seconds)) for each_s in window_s)
+    if least == most:
+        session.answers.see(field, most, shown_by=answer)
+    else:
+        session.answers.miss(
+            field, f"it is {least} to {most}: a roll shows no created_at of its new secret"
+        )

@@ -1,13 +1,13 @@
 """The endpoints that exchanges show: those that were created, and those of earlier runs."""
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.ledger import LeftBehind, LeftEndpoint
 from hookproof.conformance.target.definition import Project
+from hookproof.target.endpoints_of_runs import endpoints_of_runs
 from hookproof.target.hooks.removable_endpoints import (
     LONGEST_UID,
     RemovableEndpoint,
@@ -16,9 +16,6 @@ from hookproof.target.hooks.removable_endpoints import (
 
 # In bytes; of an answer that is longer only what tells the endpoint apart is kept.
 LONGEST_KEPT: Final = 65536
-# The owners and names that runs give their endpoints: `check` and `learn`, the doctor, `load`.
-OWNER: Final = re.compile(r"owner-(?:[0-9a-f]{15,16}|doctor[0-9a-f]{8})")
-NAME: Final = re.compile(r"endpoint-(?:[0-9a-f]{15,16}|doctor[0-9a-f]{8})|hookproof load .*")
 
 
 @dataclass(slots=True)
@@ -28,7 +25,7 @@ class CreatedEndpoints(RemovableEndpoints):
     """
 
     # Of runs of Hookproof, as broadcasts showed them: the owners by uid.
-    _reached: dict[str, object] = field(default_factory=dict)
+    _reached: dict[str, str] = field(default_factory=dict)
 
     def note(self, project: Project, exchange: Exchange) -> None:
         """Note what an exchange shows."""
@@ -44,7 +41,7 @@ class CreatedEndpoints(RemovableEndpoints):
                 RemovableEndpoint(project=project, shown=shown, is_disabled=is_disabled)
             )
         elif exchange.operation_id == "createBroadcastEvent":
-            self._reached |= dict(_of_runs(exchange.data))
+            self._reached |= dict(endpoints_of_runs(exchange.data))
 
     def add(self, others: "CreatedEndpoints") -> None:
         """Note what others have noted, too."""
@@ -78,13 +75,3 @@ def _told_apart(shown: Mapping[str, Any]) -> dict[str, str]:
         for name, text in texts.items()
         if isinstance(text, str) and len(text) <= LONGEST_UID
     }
-
-
-def _of_runs(event: object) -> Iterator[tuple[str, object]]:
-    """The uid and the owner of each endpoint of a run that an event reached, as far as shown."""
-    records = event.get("endpoint_metadata") if isinstance(event, dict) else None
-    for record in records if isinstance(records, list) else ():
-        if isinstance(record, dict) and isinstance(uid := record.get("uid"), str):
-            owner, name = (str(record.get(field) or "") for field in ("owner_id", "name"))
-            if OWNER.fullmatch(owner) or NAME.fullmatch(name):
-                yield uid, owner

@@ -1,6 +1,7 @@
 """The user's provision hooks in a run: failures are noted, and what needs them is not observed."""
 
-from collections.abc import Awaitable, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -11,14 +12,20 @@ from hookproof.target.hooks.provision import HookFailed, KeyedProject, Provision
 Answer = TypeVar("Answer")
 
 
-def noted_provision(provision: Provision, failures: HookFailures) -> Provision:
-    """The same hooks; that one fails is noted, and raised as PreconditionFailed."""
-    return _NotedProvision(hooks=provision.hooks, failures=failures)
+def noted_provision(
+    provision: Provision, failures: HookFailures, mask: Callable[[str], str]
+) -> Provision:
+    """The same hooks; that one fails is noted, and raised as PreconditionFailed, masked.
+
+    `mask` is called in another thread, since it waits for its turn.
+    """
+    return _NotedProvision(hooks=provision.hooks, failures=failures, mask=mask)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _NotedProvision(Provision):
     failures: HookFailures
+    mask: Callable[[str], str]
 
     async def create_portal_link(
         self, project: KeyedProject, fields: Mapping[str, Any]
@@ -38,4 +45,5 @@ class _NotedProvision(Provision):
             return await call
         except HookFailed as failure:
             self.failures.note(failure)
-            raise PreconditionFailed(str(failure)) from None
+            masked = await asyncio.to_thread(failure.masked, self.mask)
+            raise PreconditionFailed(str(masked)) from None

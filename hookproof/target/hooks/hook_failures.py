@@ -10,16 +10,16 @@ class HookFailures:
     """What each hook gave when it failed first, and how often it failed."""
 
     def __init__(self) -> None:
-        self._first: dict[str, str] = {}
+        self._first: dict[str, HookFailed] = {}
         self._counts: Counter[str] = Counter()
 
     def note(self, failure: HookFailed) -> None:
-        self._first.setdefault(failure.hook, failure.what)
+        self._first.setdefault(failure.hook, failure)
         self._counts[failure.hook] += 1
 
     def mask(self, mask: Callable[[str], str]) -> None:
         """Mask what the hooks gave so far."""
-        self._first = {hook: mask(what) for hook, what in self._first.items()}
+        self._first = {hook: failure.masked(mask) for hook, failure in self._first.items()}
 
     def add(self, others: "HookFailures") -> None:
         """Count the failures that were noted elsewhere, too."""
@@ -30,7 +30,8 @@ class HookFailures:
     def words(self) -> tuple[str, ...]:
         """A line for each hook that failed: `create_source failed: ...`."""
         return tuple(
-            f"{hook} failed: {what}{self._times(hook)}" for hook, what in self._first.items()
+            f"{hook} failed: {failure.what}{self._times(hook)}"
+            for hook, failure in self._first.items()
         )
 
     def _times(self, hook: str) -> str:

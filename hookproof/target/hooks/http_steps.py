@@ -28,7 +28,8 @@ from hookproof.target.hooks.provision import Hook, HookFailed
 
 UNIQUE: Final = "unique"
 BASE_URL: Final = "{base_url}"
-LONGEST_EXCERPT: Final = 200
+# Of a longer answer only the beginning is searched for credentials, in bytes.
+SEARCHED: Final = 1024 * 1024
 _PLACEHOLDER: Final = re.compile(r"\{([A-Za-z_][\w.]*)\}")
 _MISSING: Final = object()
 
@@ -121,8 +122,8 @@ async def _sent(
             hook, f"{request} got no answer: {type(error).__name__}: {error}"
         ) from None
     if status not in step.status if step.status else not 200 <= status < 300:  # noqa: PLR2004
-        excerpt = answer[:LONGEST_EXCERPT].decode(errors="replace")
-        raise HookFailed(hook, f"{request} was answered {status}: {excerpt}")
+        quoted = answer[:SEARCHED].decode(errors="replace")
+        raise HookFailed(hook, f"{request} was answered {status}{':' if quoted else ''}", quoted)
     return {name: _kept(hook, request, path, answer) for name, path in step.keep.items()}
 
 

@@ -7,9 +7,13 @@
 A hook is called with a project and a resource, both JSON objects, and returns what it created.
 """
 
+import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
+
+# In characters.
+LONGEST_QUOTED: Final = 200
 
 # Called with its arguments by name; raises HookFailed.
 Hook = Callable[[Mapping[str, Any]], Awaitable[object]]
@@ -26,16 +30,25 @@ class KeyedProject(Protocol):
 
 
 class HookFailed(Exception):
-    """A hook raised, timed out, or returned something unexpected; the message is one line."""
+    """A hook raised, timed out, or returned something unexpected; the message is one line.
 
-    def __init__(self, hook: str, what: str) -> None:
+    It ends with the beginning of what is `quoted`. All of that is kept until it is masked: of a
+    credential at the cut, the beginning could not be recognised.
+    """
+
+    def __init__(self, hook: str, what: str, quoted: str = "") -> None:
         self.hook = hook
-        self.what = " ".join(what.split())
+        self._said, self._quoted = what, quoted
+        self.what = " ".join(f"{what} {_beginning(quoted)}".split())
         super().__init__(f"the provision hook {hook} failed: {self.what}")
 
     def masked(self, mask: Callable[[str], str]) -> "HookFailed":
         """The same failure, with what was quoted masked."""
-        return HookFailed(self.hook, mask(self.what))
+        return HookFailed(self.hook, f"{mask(self._said)} {_beginning(mask(self._quoted))}")
+
+
+def _beginning(quoted: str) -> str:
+    return " ".join(quoted.split())[:LONGEST_QUOTED]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,5 +130,15 @@ def _uid(name: str, result: object) -> str | None:
     if uid is None or (isinstance(uid, str) and uid):
         return uid
     raise HookFailed(
-        name, f"it returned {uid!r:.80} where a uid, an object with a uid or nothing was expected"
+        name,
+        "where a uid, an object with a uid or nothing was expected, it returned",
+        _written(uid),
     )
+
+
+def _written(value: object) -> str:
+    """A value as JSON, in which credentials are recognised, if it is such a value."""
+    try:
+        return json.dumps(value)
+    except (TypeError, ValueError, RecursionError):
+        return repr(value)

@@ -33,16 +33,22 @@ from tests.conformance.canned_evidence import NOW, exchange
 FIRST = "the first endpoint"
 # When events are sent, in seconds: a burst, and some later.
 SENT = (0.0, 0.1, 0.2, 0.3, 6.0, 6.1)
-EVENTS = [
-    SentEvent(
-        marker=f"learned-{number}",
-        event_type=f"type-{number}",
-        answer=exchange(
-            "broadcast", "createBroadcastEvent", data={"uid": f"event-{number}"}, sent_at=NOW + at
-        ),
-    )
-    for number, at in enumerate(SENT)
-]
+
+
+def events_sent(*times: float) -> list[SentEvent]:
+    return [
+        SentEvent(
+            marker=f"learned-{number}",
+            event_type=f"type-{number}",
+            answer=exchange(
+                "broadcast",
+                "createBroadcastEvent",
+                data={"uid": f"event-{number}"},
+                sent_at=NOW + at,
+            ),
+        )
+        for number, at in enumerate(times)
+    ]
 
 
 def delivery(event: int, at: float, attempt: int, **changes: Any) -> ReceivedDelivery:
@@ -72,6 +78,8 @@ def read(
     ended_at: float = 200.0,
     visits: tuple[tuple[str, ...], tuple[str, ...]] = ((), ()),
     redirected: Sequence[ReceivedDelivery] = (),
+    round_trip_s: float = 0.0,
+    sent: Sequence[float] = SENT,
 ) -> tuple[LearnedAnswers, GatheredDeliveries]:
     """The answers that are learned from what arrived at endpoints of these kinds."""
     listeners = {
@@ -86,7 +94,7 @@ def read(
     session: Any = None  # no reading calls anything
     gathered = GatheredDeliveries(
         delivery=DeliverySession(
-            session=session, receiver=session, listeners=listeners, events=EVENTS
+            session=session, receiver=session, listeners=listeners, events=events_sent(*sent)
         ),
         visible_s=0.02,
         visits=visits,
@@ -94,6 +102,7 @@ def read(
         secrets={gathering.SIMPLE: (), gathering.ADVANCED: ()},
         rolled_after=(3,),
         ended_at=ended_at,
+        round_trip_s=round_trip_s,
     )
     answers = LearnedAnswers("undecided", load_dialect("undecided"))
     read_deliveries(answers, gathered, quick=False)

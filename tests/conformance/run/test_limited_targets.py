@@ -95,7 +95,9 @@ def test_a_target_that_limits_from_the_start_is_told_so_in_a_line(
 
 
 @pytest.mark.parametrize(
-    ("command", "rate"), [(("check", *ONLY), 15), (("doctor",), 2)], ids=["check", "doctor"]
+    ("command", "rate"),
+    [(("check", *ONLY), 15), (("doctor",), 2), (("learn", "--profile", "quick"), 8)],
+    ids=["check", "doctor", "learn"],
 )
 def test_no_more_requests_are_sent_than_the_target_file_says(
     tmp_path: Path, command: Sequence[str], rate: float

@@ -5,9 +5,11 @@ endpoints with a subscription.
 import json
 from pathlib import Path
 
+from hookproof.target.hooks.provision import LONGEST_QUOTED
 from tests.conformance.bare_server import HOOKS, bare_server
-from tests.conformance.command import CommandResult, check, reported_requirements
+from tests.conformance.command import CommandResult, check, reported_requirements, run_command
 from tests.conformance.reference_server import write_target_file
+from tests.conformance.scripted_target import response, stand_in
 
 
 def run_check(folder: Path, url: str, **further: object) -> CommandResult:
@@ -91,3 +93,21 @@ def test_a_hook_without_which_nothing_can_begin_ends_the_run_with_64(tmp_path: P
         "hookproof check: the provision hook fresh_project failed:"
         " LookupError: no quota (hooks.py, line 3)\n"
     )
+
+
+def test_no_report_shows_the_beginning_of_a_credential_at_the_cut_of_an_answer(
+    tmp_path: Path,
+) -> None:
+    key, shown = "key-p1", 4
+    answer = "x" * (LONGEST_QUOTED - shown) + key
+    with bare_server(tmp_path) as url, stand_in(lambda _: response(500, answer.encode())) as admin:
+        hooks = {name: [{"url": admin}] for name in ("after_endpoint_created", "create_source")}
+        done = run_check(tmp_path, url, provision=hooks)
+        examined = run_command(tmp_path, "doctor", "--target", "target.yaml")
+    assert "was answered 500: xxx" in done.out, done.err
+    assert "was answered 500: xxx" in examined.out, examined.err
+    folder = tmp_path / "hookproof-report"
+    written = [path.read_text() for path in folder.iterdir() if path.is_file()]
+    assert len(written) > 4
+    texts = [done.out, examined.out, *written]
+    assert not any(f"x{key[:shown]}" in "".join(text.split()) for text in texts)

@@ -1,5 +1,6 @@
 """What a load run leaves at a target, and the hooks that remove it."""
 
+import json
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -8,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.conformance.command import check
 from tests.conformance.noting_hooks import HOOKS, PROVISION, done, of
 from tests.conformance.reference_server import reference_server, write_target_file
 from tests.load.embedded import hookproof_load, line_with, loading, report, wait_for_end
@@ -62,6 +64,36 @@ def test_what_is_left_is_listed_where_no_hook_removes_it(tmp_path: Path, url: st
     page = (tmp_path / "report.html").read_text()
     assert words in page
     assert all(uid in page for uid in disabled)
+
+
+def test_endpoints_of_earlier_runs_are_counted_as_they_slow_deliveries(
+    tmp_path: Path, url: str
+) -> None:
+    """There are so many that the answer to a broadcast, which lists them, is long."""
+    target = ("--target", str(write_target_file(tmp_path, url, "p1")))
+    first = hookproof_load(tmp_path / "first", "fanout", "--rate", "2", "--duration", "1", *target)
+    assert first.returncode == 0, first.stdout + first.stderr
+    assert report(tmp_path / "first")["left_at_target"]["earlier"] == 0
+    assert "earlier runs" not in first.stdout + (tmp_path / "first" / "report.html").read_text()
+    left_by_first = len(left(tmp_path / "first"))
+    assert left_by_first == 100
+    again = hookproof_load(tmp_path / "again", "smoke", *SHORT, *target)
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert report(tmp_path / "again")["left_at_target"]["earlier"] == left_by_first
+    words = "100 endpoints that earlier runs left get each event of this one too"
+    assert again.stdout.count(words) == 1
+    assert words in (tmp_path / "again" / "report.html").read_text()
+
+
+def test_so_are_those_of_check(tmp_path: Path, url: str) -> None:
+    target = ("--target", str(write_target_file(tmp_path, url, "p1")))
+    judged = check(tmp_path, *target, "--profile", "quick", "--only", "6-10")
+    assert judged.code == 0, judged.out
+    of_check = json.loads((tmp_path / "hookproof-report" / "report.json").read_text())
+    active = [each for each in of_check["left_at_target"]["endpoints"] if not each["is_disabled"]]
+    outcome = hookproof_load(tmp_path, "smoke", *SHORT, *target)
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    assert report(tmp_path)["left_at_target"]["earlier"] == len(active) > 0
 
 
 def test_an_embedded_target_leaves_nothing(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The hooks of a load run: called for each endpoint, and their failures reported once."""
 
 import asyncio
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -135,3 +136,40 @@ def test_a_hook_that_fails_is_left_out_and_the_list_is_used_as_it_is() -> None:
     assert listed == [{"uid": "old"}]
     assert left_out == {"create_portal_link": f"the provision hook {HOOK} failed: number 1"}
     assert len(hook.arguments) == 1
+
+
+def reached(*records: dict[str, Any]) -> bytes:
+    """The answer to a broadcast whose event reaches these endpoints."""
+    return json.dumps({"data": {"uid": "event", "endpoint_metadata": records}}).encode()
+
+
+LOADED = {"name": "hookproof load 0"}
+
+
+@pytest.mark.parametrize(
+    ("answers", "earlier"),
+    [
+        ([reached({"uid": "own", **LOADED})], 0),
+        ([reached({"uid": "own", **LOADED}, {"uid": "other", **LOADED})], 1),
+        ([reached({"uid": "other", **LOADED}), reached({"uid": "other", **LOADED})], 1),
+        ([reached({"uid": "theirs", "name": "orders"})], 0),
+        ([reached({"uid": "of check", "owner_id": "owner-0123456789abcdef"})], 1),
+        ([b"", b"{", b"[]", reached({"name": "hookproof load 0"}, {"uid": 7, **LOADED})], 0),
+    ],
+)
+def test_endpoints_of_earlier_runs_are_those_that_look_like_it_and_are_not_its_own(
+    answers: list[bytes], earlier: int
+) -> None:
+    calls = hook_calls()
+    calls.note_created({"uid": "own"}, is_disabled=False)
+    calls.note_created({"uid": "spare"}, is_disabled=True)
+    for answer in answers:
+        calls.note_reached(answer)
+    assert calls.left_at_target()["earlier"] == earlier
+
+
+def test_an_endpoint_whose_creation_shows_no_uid_is_no_earlier_one() -> None:
+    calls = hook_calls()
+    calls.note_created({}, is_disabled=False)
+    calls.note_reached(reached({"uid": "own", **LOADED}, {"uid": "other", **LOADED}))
+    assert calls.left_at_target()["earlier"] == 1

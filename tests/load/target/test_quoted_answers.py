@@ -194,6 +194,29 @@ def test_no_failure_of_a_hook_quotes_what_it_was_called_with() -> None:
     assert [leak for text in said for leak in leaks(text)] == []
 
 
+def test_what_a_hook_gave_is_masked_before_the_quotation_is_cut() -> None:
+    async def fail(arguments: Mapping[str, Any]) -> object:
+        raise HookFailed("after_endpoint_created", "it was answered", "x" * 190 + KEY)
+
+    hooks = dict.fromkeys(("after_endpoint_created", "create_source", "remove_endpoint"), fail)
+    calls = HookCalls.of(replace(SETTINGS, provision=Provision(hooks=hooks)))
+
+    async def said() -> list[str]:
+        await calls.after_endpoint_created({"uid": "e"})
+        with pytest.raises(HookFailed) as before:
+            calls.check_endpoints()
+        with pytest.raises(HookFailed) as listed:
+            await calls.create_missing("listSources", 0)
+        calls.note_created({"uid": "e"}, is_disabled=False)
+        async with calls.cleaned_up():
+            pass
+        return [str(before.value), str(listed.value), *calls.failed_at_end()]
+
+    texts = asyncio.run(said())
+    assert ["x" * 190 in text for text in texts] == [True] * 3
+    assert [text for text in texts if KEY[:6] in text] == []
+
+
 def test_a_fresh_project_that_cannot_be_made_quotes_no_header_of_the_target() -> None:
     settings = replace(with_hooks("fresh_project"), base_url="http://127.0.0.1:1", project="")
 
