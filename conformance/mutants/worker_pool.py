@@ -20,7 +20,7 @@ from hookproof.conformance.mutants.mutant_run import MutantRunOrder, MutantRunRe
 from hookproof.conformance.mutants.results import FaultOutcome, VariantOutcome
 from hookproof.process.exit_codes import ExitCode
 from hookproof.process.private_folder import private_folder
-from hookproof.process.stop_signals import STOPPING
+from hookproof.process.stop_signals import STOPPING, held_back
 
 Subject = TypeVar("Subject", FaultOutcome, VariantOutcome)
 
@@ -67,8 +67,9 @@ class WorkerPool:
             self._pool.shutdown(cancel_futures=True)
         except KeyboardInterrupt:
             self.interrupted = True
-            _kill_workers()
-            self._pool.shutdown()
+            with held_back():  # a third one would leave the pool's thread behind
+                _kill_workers()
+                self._pool.shutdown()
         self._folder.close()
         if self.interrupted:
             for future, subject in self._under_way.items():

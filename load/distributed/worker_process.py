@@ -18,6 +18,7 @@ import socket
 import subprocess
 import sys
 import time
+import warnings
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -284,6 +285,8 @@ def work(environment: Environment, worker: Worker, *, until_stdin_closes: bool) 
             number, worker.end, "this worker leaves the run", ExitCode.INTERRUPTED
         )
     worker.over.wait()
+    # What is just being connected is cut off as the process ends, and its sockets end with it.
+    warnings.simplefilter("ignore", ResourceWarning)
     gevent.killall(greenlets)
     why, code = worker.why or ("", 0)
     if why:

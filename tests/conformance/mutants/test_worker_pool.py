@@ -12,6 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from hookproof.conformance.mutants import worker_pool
 from hookproof.conformance.mutants.results import FaultOutcome, VariantOutcome
 from hookproof.conformance.mutants.worker_pool import WorkerPool
 from tests.conformance.command import command_line, environment, with_signals
@@ -100,6 +101,26 @@ def test_a_second_interrupt_ends_the_runs_under_way(tmp_path: Path) -> None:
     assert (parent.returncode, output) == (0, "True []\n")
 
 
+def test_a_third_interrupt_leaves_no_thread_of_the_pool_behind(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whoever waits for the end of the second may send it; the thread would write a traceback."""
+    pool = WorkerPool(1, lambda _: None, run=ends_at_once)
+    end, ended = pool._pool.shutdown, list[bool]()
+
+    def shut_down(*, cancel_futures: bool = False) -> None:
+        if cancel_futures:
+            raise KeyboardInterrupt
+        end()
+        ended.append(True)
+
+    monkeypatch.setattr(pool._pool, "shutdown", shut_down)
+    monkeypatch.setattr(worker_pool, "_kill_workers", lambda: signal.raise_signal(signal.SIGINT))
+    with suppress(KeyboardInterrupt), pool:
+        raise KeyboardInterrupt
+    assert (pool.interrupted, ended) == (True, [True])
+
+
 def test_a_run_ends_with_its_parent_process(tmp_path: Path) -> None:
     with started(tmp_path, PARENT) as parent:
         parent.kill()
@@ -135,11 +156,12 @@ def test_interrupted_before_any_run_has_ended_there_is_nothing_to_report(
         text=True,
     ) as process:
         stop_worker(psutil.Process(process.pid))
-        ended = None
+        ended, pause_s = None, 1.0
         while ended is None:  # the first waits for the run, and the second one ends it
             process.send_signal(signal.SIGINT)
             with suppress(subprocess.TimeoutExpired):
-                ended = process.wait(timeout=1)
+                ended = process.wait(timeout=pause_s)
+            pause_s = 10.0  # a further one may cut off the interpreter's own end
         out, err = process.communicate()
     assert (ended, out, err.split("\n")) == (130, "", ["", "hookproof: interrupted", ""])
     assert list(tmp_path.rglob("mutants.*")) == []
