@@ -20,7 +20,7 @@ from hookproof.conformance.mutants.mutant_run import MutantRunOrder, MutantRunRe
 from hookproof.conformance.mutants.results import FaultOutcome, VariantOutcome
 from hookproof.process.exit_codes import ExitCode
 from hookproof.process.private_folder import private_folder
-from hookproof.process.stop_signals import STOPPING, held_back
+from hookproof.process.stop_signals import STOPPING, calling_each_time
 
 Subject = TypeVar("Subject", FaultOutcome, VariantOutcome)
 
@@ -63,13 +63,9 @@ class WorkerPool:
         trace: TracebackType | None,
     ) -> bool:
         self.interrupted = kind is not None and issubclass(kind, KeyboardInterrupt)
-        try:
+        # Nothing is raised here: Python takes a thread for ended once its join was interrupted.
+        with calling_each_time(self._end_runs):
             self._pool.shutdown(cancel_futures=True)
-        except KeyboardInterrupt:
-            self.interrupted = True
-            with held_back():  # a third one would leave the pool's thread behind
-                _kill_workers()
-                self._pool.shutdown()
         self._folder.close()
         if self.interrupted:
             for future, subject in self._under_way.items():
@@ -88,6 +84,10 @@ class WorkerPool:
             del self._under_way[future]
             self._keep(outcome)
             yield outcome
+
+    def _end_runs(self) -> None:
+        self.interrupted = True
+        _kill_workers()
 
     def _keep(self, outcome: FaultOutcome | VariantOutcome) -> None:
         self.outcomes.append(outcome)

@@ -246,6 +246,8 @@ def main(
     """Work until the master ends the run of its command."""
     use_lasting_streams()
     show_tables()
+    # Locust may kill a user that is just connecting; gevent leaves its socket to be collected.
+    warnings.filterwarnings("ignore", "unclosed <socket object", ResourceWarning)
     at, key = Address.parse(master), os.environ.get(KEY_VARIABLE, "")
     with sidecar([*of_receiver, "--dialect", dialect]) as receiver:
         environment = Environment(
@@ -285,8 +287,6 @@ def work(environment: Environment, worker: Worker, *, until_stdin_closes: bool) 
             number, worker.end, "this worker leaves the run", ExitCode.INTERRUPTED
         )
     worker.over.wait()
-    # What is just being connected is cut off as the process ends, and its sockets end with it.
-    warnings.simplefilter("ignore", ResourceWarning)
     gevent.killall(greenlets)
     why, code = worker.why or ("", 0)
     if why:
