@@ -59,10 +59,8 @@ def _read_visibility(answers: LearnedAnswers, gathered: GatheredDeliveries) -> N
     place = f"{len(listener.arrived)} requests at {listener.token}"
     # By the clock of the target, which creates the endpoint before we know it and gets the event
     # after we sent it.
-    seconds, field = (
-        (gathered.visible_s or 0.0) + gathered.round_trip_s,
-        "delivery.visible_within_s",
-    )
+    seconds = (gathered.visible_s or 0.0) + gathered.round_trip_s
+    field = "delivery.visible_within_s"
     # Rounded up, since it is how long to wait.
     rounded = 0.0 if seconds < 0.1 else round(seconds + 0.15, 1)  # noqa: PLR2004 one broadcast
     if not gathered.is_near:

@@ -11,6 +11,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from trustme import CA
@@ -74,9 +75,11 @@ def test_an_api_is_judged_without_verification_and_the_verdict_says_so(tmp_path:
         assert GATEWAY not in written.read_text(), written.name
 
 
-def test_a_target_that_is_far_away_conforms_as_a_near_one_does(tmp_path: Path) -> None:
+@contextmanager
+def far_away(folder: Path, **settings: Any) -> Iterator[None]:
+    """Write a target file for a server whose API and whose deliveries have a long way."""
     with (
-        reference_server(tmp_path, ROOT, "p1") as server,
+        reference_server(folder, ROOT, "p1") as server,
         unused_port() as port,
         long_way(server["api"], one_way_s=0.3) as api,
         # A delivery takes three such ways, with its handshake: more than STAMP_S allows.
@@ -87,7 +90,12 @@ def test_a_target_that_is_far_away_conforms_as_a_near_one_does(tmp_path: Path) -
             "bind": f"127.0.0.1:{port}",
             "public_url": deliveries.url,
         }
-        write_target_file(tmp_path, api.url, "p1", receiver=receiver)
+        write_target_file(folder, api.url, "p1", receiver=receiver, **settings)
+        yield
+
+
+def test_a_target_that_is_far_away_conforms_as_a_near_one_does(tmp_path: Path) -> None:
+    with far_away(tmp_path):
         done = check(tmp_path, "--target", "target.yaml", *FAR)
     assert done.code == 0, done.out
     assert re.search(r" · round trip 6\d\d ms", done.out)
@@ -103,19 +111,7 @@ def test_a_target_that_is_far_away_conforms_as_a_near_one_does(tmp_path: Path) -
 
 
 def test_a_doctor_waits_for_a_delivery_as_much_longer_as_it_is_under_way(tmp_path: Path) -> None:
-    with (
-        reference_server(tmp_path, ROOT, "p1") as server,
-        unused_port() as port,
-        long_way(server["api"], one_way_s=0.3) as api,
-        long_way(f"https://127.0.0.1:{port}", one_way_s=0.9) as deliveries,
-    ):
-        receiver = {
-            **RECEIVER_SETTINGS,
-            "bind": f"127.0.0.1:{port}",
-            "public_url": deliveries.url,
-        }
-        budgets = {"delivery_s": 0.5}
-        write_target_file(tmp_path, api.url, "p1", receiver=receiver, budgets=budgets)
+    with far_away(tmp_path, budgets={"delivery_s": 0.5}):
         examined = run_command(tmp_path, "doctor", "--target", "target.yaml")
     assert examined.code == 0, examined.out
     assert "ok    a delivery arrives" in examined.out
