@@ -15,16 +15,20 @@ from hookproof.conformance.reports.summary import warnings
 from hookproof.conformance.results.curl_command import curl
 from hookproof.conformance.results.defects import Defect, defects
 from hookproof.conformance.results.run_file import Run
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.catalogue import Level
 
-# In bytes. A finding may rest on a body of megabytes, of which run.jsonl holds the rest.
+# In bytes, of one body and of all of them. A finding may rest on bodies of megabytes, and hundreds
+# of findings on one of them; run.jsonl holds the rest.
 LONGEST_BODY: Final = 65536
+LONGEST_BODIES: Final = 4 * 1024 * 1024
 
 
 def report(run: Run) -> dict[str, Any]:
     """The report of a run as a JSON object."""
     totals, consequences = run.ledger.totals, run.ledger.consequences
     run_defects = defects(run.entries)
+    bodies = _Bodies(LONGEST_BODIES)
     numbers = {
         broken.finding.key: number
         for number, defect in enumerate(run_defects, 1)
@@ -58,7 +62,7 @@ def report(run: Run) -> dict[str, Any]:
         "defects": [_defect(number, defect) for number, defect in enumerate(run_defects, 1)],
         "disagreements": [asdict(each) for each in run.disagreements],
         "fields": [asdict(count) for count in run.fields],
-        "requirements": [_requirement(entry, numbers) for entry in run.entries],
+        "requirements": [_requirement(entry, numbers, bodies) for entry in run.entries],
     }
 
 
@@ -81,7 +85,42 @@ def _defect(number: int, defect: Defect) -> dict[str, Any]:
     }
 
 
-def _requirement(entry: Entry, numbers: Mapping[FindingKey, int]) -> dict[str, Any]:
+class _Bodies:
+    """The beginnings of bodies, of which no more than `left` bytes are shown in all."""
+
+    def __init__(self, left: int) -> None:
+        self._left = left
+
+    def exchange(self, exchange: Exchange) -> dict[str, Any]:
+        request = None if exchange.request_body is None else self._cut(exchange.request_body)
+        response = self._cut(exchange.response_body)
+        return {
+            **replace(exchange, request_body=request, response_body=response).to_json(),
+            **_length("request_body_bytes", request, exchange.request_body),
+            **_length("response_body_bytes", response, exchange.response_body),
+        }
+
+    def delivery(self, delivery: ReceivedDelivery) -> dict[str, Any]:
+        body = self._cut(delivery.body)
+        return {
+            **replace(delivery, body=body).to_json(),
+            **_length("body_bytes", body, delivery.body),
+        }
+
+    def _cut(self, body: bytes) -> bytes:
+        shown = body[: min(LONGEST_BODY, self._left)]
+        self._left -= len(shown)
+        return shown
+
+
+def _length(name: str, shown: bytes | None, body: bytes | None) -> dict[str, int]:
+    """How long the body is, under this name, where only its beginning is shown."""
+    return {} if body is None or shown == body else {name: len(body)}
+
+
+def _requirement(
+    entry: Entry, numbers: Mapping[FindingKey, int], bodies: _Bodies
+) -> dict[str, Any]:
     shown_by = {"shown_by": entry.shown_by} if entry.shown_by else {}
     reasons = {"reasons": list(entry.reasons)} if entry.reasons else {}
     return {
@@ -94,11 +133,11 @@ def _requirement(entry: Entry, numbers: Mapping[FindingKey, int]) -> dict[str, A
         "checks": list(entry.checks),
         **shown_by,
         **reasons,
-        "findings": [_finding(finding, numbers[finding.key]) for finding in entry.findings],
+        "findings": [_finding(finding, numbers[finding.key], bodies) for finding in entry.findings],
     }
 
 
-def _finding(finding: Finding, defect: int) -> dict[str, Any]:
+def _finding(finding: Finding, defect: int, bodies: _Bodies) -> dict[str, Any]:
     return {
         "defect": defect,
         "check": finding.check,
@@ -108,15 +147,7 @@ def _finding(finding: Finding, defect: int) -> dict[str, Any]:
         "cause": finding.cause,
         "count": finding.count,
         "follows_from": list(finding.follows_from),
-        "exchanges": [_exchange(exchange) for exchange in finding.exchanges],
-        "deliveries": [delivery.to_json() for delivery in finding.deliveries],
+        "exchanges": [bodies.exchange(exchange) for exchange in finding.exchanges],
+        "deliveries": [bodies.delivery(delivery) for delivery in finding.deliveries],
         "curl": curl(finding.exchanges),
     }
-
-
-def _exchange(exchange: Exchange) -> dict[str, Any]:
-    body = exchange.request_body
-    if body is None or len(body) <= LONGEST_BODY:
-        return exchange.to_json()
-    cut = replace(exchange, request_body=body[:LONGEST_BODY])
-    return {**cut.to_json(), "request_body_bytes": len(body)}

@@ -19,6 +19,7 @@ import xmlschema
 from jsonschema import Draft202012Validator
 
 import hookproof.conformance.reports
+from hookproof.conformance.model.ledger import Finding
 from hookproof.conformance.reports.badge import badge
 from hookproof.conformance.reports.console import show
 from hookproof.conformance.reports.formats import FORMATS
@@ -39,6 +40,7 @@ GOLDEN = Path(__file__).parent / "golden"
 SCHEMA = json.loads(
     (Path(hookproof.conformance.reports.__file__).parent / "report.schema.json").read_text()
 )
+MEGABYTE = b"x" * 1_000_000
 REGENERATE = os.environ.get("HOOKPROOF_GOLDEN") == "write"
 
 
@@ -263,11 +265,32 @@ def test_an_unanswered_exchange_is_shown_as_such(tmp_path: Path) -> None:
     assert "no answer: TimeoutError: &lt;b&gt;" in html_text(finished_run(tmp_path, entry))
 
 
-def test_a_body_of_megabytes_is_cut_in_the_report_for_programs(tmp_path: Path) -> None:
-    sent = replace(exchange(), request_body=b"x" * 1_000_000)
-    broken = replace(failed(), findings=(replace(finding(), exchanges=(sent,)),))
-    report = json.loads(FORMATS["json"].render(finished_run(tmp_path, broken)))
+@pytest.mark.parametrize(
+    ("place", "broken"),
+    [
+        ("request_body", replace(finding(), exchanges=(exchange(request_body=MEGABYTE),))),
+        ("response_body", replace(finding(), exchanges=(exchange(body=MEGABYTE),))),
+        ("body", replace(finding(), deliveries=(delivery(body=MEGABYTE),))),
+    ],
+    ids=["request", "response", "delivery"],
+)
+def test_a_body_of_megabytes_is_cut_in_the_report_for_programs(
+    place: str, broken: Finding, tmp_path: Path
+) -> None:
+    run = finished_run(tmp_path, replace(failed(), findings=(broken,)))
+    report = json.loads(FORMATS["json"].render(run))
     Draft202012Validator(SCHEMA).validate(report)
-    (shown,) = report["requirements"][0]["findings"][0]["exchanges"]
-    assert shown["request_body_bytes"] == 1_000_000
-    assert len(shown["request_body_b64"]) < 100_000
+    (shown,) = report["requirements"][0]["findings"]
+    (carrier,) = shown["deliveries"] if place == "body" else shown["exchanges"]
+    assert carrier[f"{place}_bytes"] == len(MEGABYTE)
+    assert 80_000 < len(carrier[f"{place}_b64"]) < 100_000
+
+
+def test_bodies_take_no_more_than_megabytes_of_the_report_for_programs(tmp_path: Path) -> None:
+    answered = replace(finding(), exchanges=tuple([exchange(body=MEGABYTE)] * 200))
+    run = finished_run(tmp_path, replace(failed(), findings=(answered,)))
+    text = FORMATS["json"].render(run)
+    Draft202012Validator(SCHEMA).validate(json.loads(text))
+    assert 5_000_000 < len(text) < 10_000_000
+    last = json.loads(text)["requirements"][0]["findings"][0]["exchanges"][-1]
+    assert (last["response_body_b64"], last["response_body_bytes"]) == ("", len(MEGABYTE))
