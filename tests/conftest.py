@@ -8,7 +8,7 @@ import tempfile
 import pytest
 from hypothesis import HealthCheck, settings
 
-# The variable of hookproof.conformance.generation.generated_requests, which most tests do not need.
+# The variable of hookproof.conformance.generation.generators, which most tests do not need.
 KEPT_IN = "HOOKPROOF_GENERATED"
 
 # Examples may take their time: how long one takes says more about the machine than about the code.

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 from hookproof.conformance.experiments.backlog import Backlog
+from hookproof.conformance.generation.generators import Generators
 from hookproof.conformance.model.evidence import (
     Exchange,
     NotObserved,
@@ -138,10 +139,11 @@ class ExperimentContext:
     same seed before. Whoever changes portal links of the first project, or walks through their
     list, holds `portal_links`: the API cannot create any, so experiments in one project share those
     that are there. `egress_probes` are addresses that the target must not reach. `seeding` fills a
-    project's lists through the provision hooks, once for all experiments. `backlog` is that of the
-    whole run. `shares_project` is whether other experiments work in the first project, so that each
-    broadcast reaches their endpoints too. An experiment that goes first there calls
-    `let_others_broadcast` once that no longer disturbs it, be it only events with markers.
+    project's lists through the provision hooks, once for all experiments. `backlog` and
+    `generators` are those of the whole run. `shares_project` is whether other experiments work in
+    the first project, so that each broadcast reaches their endpoints too. An experiment that goes
+    first there calls `let_others_broadcast` once that no longer disturbs it, be it only events with
+    markers.
     `round_trip_s` is the way to the target and back.
     """
 
@@ -168,6 +170,7 @@ class ExperimentContext:
     egress_probes: tuple[str, ...]
     seeding: "ListSeeding"
     backlog: Backlog
+    generators: Generators
     shares_project: bool = False
     round_trip_s: float = 0.0
     let_others_broadcast: "LetBroadcast" = field(default=lambda **_: None)

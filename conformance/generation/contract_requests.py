@@ -1,23 +1,9 @@
-"""The request generator: the only module that imports schemathesis, run as a separate process.
-
-    python -m hookproof.conformance.generation.schemathesis_worker > requests.jsonl
-
-Generation takes milliseconds per request and holds the interpreter, so it must not share one with
-experiments that measure time.
-
-The arguments are a line of standard input, which stays open as long as the output is wanted:
-`{"document": ..., "seed": int, "examples": int, "first": str}`; `examples` is the number of
-requests of the fuzzing phase per operation, `first` the operation that comes before all others.
-Each line of the output is one request, as `hookproof.conformance.generation.generated_requests`
-reads it. With `"sequences"` and `"steps"` in place of `examples` and `first`, each line is a
-sequence: a list of at most `steps` requests along the document's links. Nothing is
-sent and nothing is judged here.
+"""Requests and sequences of requests that schemathesis generates from the contract: the only module
+that imports it. Nothing is sent and nothing is judged here.
 """
 
 import base64
 import json
-import sys
-import threading
 from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import urlencode
@@ -36,10 +22,7 @@ from schemathesis.generation.hypothesis.builder import (
 )
 from schemathesis.schemas import APIOperation, BaseSchema
 
-from hookproof.conformance.generation.codec_tables import save_codec_tables
-from hookproof.conformance.generation.local_constants import ignore_local_constants
 from hookproof.conformance.generation.uid_placeholder import place_of, uid_from
-from hookproof.process.standard_input import end_with_parent
 
 TRANSPORT_HEADERS = frozenset(
     {"user-agent", "accept", "accept-encoding", "connection", "x-schemathesis-testcaseid"}
@@ -51,7 +34,8 @@ def generate_requests(
     document: dict[str, Any], *, seed: int, examples: int, first: str = ""
 ) -> Iterator[dict[str, Any]]:
     """Generate valid and invalid requests for every operation of the document; those for the
-    operation with the id `first` before all others.
+    operation with the id `first` before all others. `examples` is the number of requests of the
+    fuzzing phase per operation. Each is an object as `GeneratedRequest.from_json` reads it.
 
     The phases are examples, coverage and fuzzing. The same arguments generate the same requests in
     the same order, in any process with the same hash seed.
@@ -118,10 +102,10 @@ def _cases(
     return cases
 
 
-def generate_sequences(
+def generate_linked(
     document: dict[str, Any], *, seed: int, sequences: int, steps: int
 ) -> Iterator[list[dict[str, Any]]]:
-    """Generate sequences of requests along the links of the document.
+    """Generate sequences of at most `steps` requests along the links of the document.
 
     The same arguments generate the same sequences. Links need answers, which are simulated here.
     The uid in each is `uid_from(n)`, where n is the place of its request in the sequence. The
@@ -212,19 +196,3 @@ def _body_b64(transport: dict[str, Any]) -> str | None:
         data = transport["data"]
         content = data if isinstance(data, bytes) else str(data).encode()
     return base64.b64encode(content).decode()
-
-
-def main() -> None:
-    """Read the arguments from standard input and write the output lines to standard output."""
-    arguments = json.loads(sys.stdin.readline())
-    threading.Thread(target=end_with_parent, daemon=True).start()
-    save_codec_tables()
-    ignore_local_constants()
-    generate = generate_sequences if "sequences" in arguments else generate_requests
-    for line in generate(**arguments):
-        sys.stdout.write(json.dumps(line) + "\n")
-        sys.stdout.flush()
-
-
-if __name__ == "__main__":
-    main()

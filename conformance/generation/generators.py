@@ -1,11 +1,12 @@
-"""Runs the generators in processes of their own and reads the requests and sequences they write.
+"""Runs the generators of a run in one process, and reads the requests and sequences they write.
 
-    async for request in generated_requests(document, seed=7, examples=30):
-        ...
+    async with Generators() as generators:
+        async for request in generators.requests(document, seed=7, examples=30):
+            ...
 
-A process ends with the iteration, however that ends. Where the variable HOOKPROOF_GENERATED names a
-folder, what a generator wrote is kept there, and read again for the same arguments: runs of one
-campaign, all with one seed, generate alike. The folder is for one version of the sources.
+Where the variable HOOKPROOF_GENERATED names a folder, what a generator wrote is kept there, and
+read again for the same arguments: runs of one campaign, all with one seed, generate alike. The
+folder is for one version of the sources.
 """
 
 import asyncio
@@ -15,26 +16,30 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from hookproof.conformance.generation.operation_sequence import SequenceStep
 from hookproof.process.private_folder import private_folder
 from hookproof.process.subprocesses import subprocess_killed_at_end
 from hookproof.receiver.client.child_process import SOURCES
 
+FAILED: Final = b"!"
 LINE_LIMIT = 16 * 1024 * 1024
 # The variable with the folder in which the output of generators is kept; empty or missing for none.
 KEPT_IN: Final = "HOOKPROOF_GENERATED"
-# By how much generators of requests give way to the processes that talk with the target.
+# By how much the generators give way to the processes that talk with the target, once the first
+# requests are there, for which an experiment waits.
 GENERATORS_NICENESS: Final = 10
 
 
 class GeneratorFailed(Exception):
-    """The generator's process ended with an error: ours, or a document that it cannot read."""
+    """A generator failed, or its process ended: an error of ours, or a document that it cannot
+    read.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,78 +73,180 @@ class GeneratedRequest:
         )
 
 
-async def generated_requests(
-    document: Mapping[str, Any], *, seed: int, examples: int, first: str = ""
-) -> AsyncGenerator[GeneratedRequest, None]:
-    """Generate requests for the document's operations, the one with the id `first` before all
-    others; raises GeneratorFailed.
+class Generators:
+    """The generators of one run: a context that begins their process when it is first needed, or
+    `at_once`, and ends it.
 
-    The same arguments generate the same requests.
+    The same arguments generate the same requests and sequences. Each method raises GeneratorFailed.
     """
-    arguments = {"document": document, "seed": seed, "examples": examples, "first": first}
-    async with aclosing(
-        _run_generator("hookproof.conformance.generation.schemathesis_worker", arguments)
-    ) as lines:
-        async for line in lines:
-            yield GeneratedRequest.from_json(line)
+
+    def __init__(self, *, at_once: bool = False) -> None:
+        self._at_once = at_once and not os.environ.get(KEPT_IN)
+        self._ended = AsyncExitStack()
+        self._process: asyncio.Task[_Process] | None = None
+
+    async def __aenter__(self) -> Self:
+        await self._ended.__aenter__()
+        if self._at_once:
+            self._begin()
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        if self._process is not None:
+            self._process.cancel()
+            await asyncio.gather(self._process, return_exceptions=True)
+        await self._ended.aclose()
+
+    async def requests(
+        self, document: Mapping[str, Any], *, seed: int, examples: int, first: str = ""
+    ) -> AsyncGenerator[GeneratedRequest, None]:
+        """Generate requests for the document's operations, the one with the id `first` before all
+        others.
+        """
+        arguments = {"document": document, "seed": seed, "examples": examples, "first": first}
+        async with aclosing(self._generate("requests", arguments)) as lines:
+            async for line in lines:
+                yield GeneratedRequest.from_json(line)
+
+    async def linked(
+        self, document: Mapping[str, Any], *, seed: int, sequences: int, steps: int
+    ) -> AsyncGenerator[tuple[GeneratedRequest, ...], None]:
+        """Generate sequences of at most `steps` requests along the document's links.
+
+        A path parameter may be `uid_from(n)`: the uid in the answer to request n of the sequence.
+        """
+        arguments = {"document": document, "seed": seed, "sequences": sequences, "steps": steps}
+        async with aclosing(self._generate("linked", arguments)) as lines:
+            async for line in lines:
+                yield tuple(map(GeneratedRequest.from_json, line))
+
+    async def sequences(
+        self, *, seed: int, sequences: int, steps: int, portal_links: int
+    ) -> AsyncGenerator[tuple[SequenceStep, ...], None]:
+        """Generate sequences of at most `steps` steps."""
+        arguments = {
+            "seed": seed,
+            "sequences": sequences,
+            "steps": steps,
+            "portal_links": portal_links,
+        }
+        async with aclosing(self._generate("sequences", arguments)) as lines:
+            async for line in lines:
+                yield tuple(map(SequenceStep.from_json, line))
+
+    async def _generate(self, kind: str, arguments: Mapping[str, Any]) -> AsyncGenerator[Any, None]:
+        """What a generator writes for these arguments, line by line, as JSON."""
+        given = json.dumps(arguments)
+        kept = _kept_output(kind, given)
+        if kept is not None and kept.exists():
+            for line in kept.read_bytes().splitlines():
+                yield json.loads(line)
+            return
+        process = await asyncio.shield(self._begin())
+        written = []
+        async with aclosing(process.output(kind, given)) as lines:
+            async for line in lines:
+                written.append(line)
+                yield json.loads(line)
+        if kept is not None:
+            with suppress(OSError):  # the run has what it needs; the next one generates again
+                _keep(written, kept)
+
+    def _begin(self) -> "asyncio.Task[_Process]":
+        if self._process is None:
+            self._process = asyncio.create_task(self._ended.enter_async_context(_process()))
+        return self._process
 
 
-async def linked_requests(
-    document: Mapping[str, Any], *, seed: int, sequences: int, steps: int
-) -> AsyncGenerator[tuple[GeneratedRequest, ...], None]:
-    """Generate sequences of at most `steps` requests along the document's links.
-
-    The same arguments generate the same sequences. A path parameter may be `uid_from(n)`: the uid
-    in the answer to request n of the sequence. Raises GeneratorFailed.
-    """
-    arguments = {"document": document, "seed": seed, "sequences": sequences, "steps": steps}
-    async with aclosing(
-        _run_generator("hookproof.conformance.generation.schemathesis_worker", arguments)
-    ) as lines:
-        async for line in lines:
-            yield tuple(map(GeneratedRequest.from_json, line))
-
-
-async def generated_sequences(
-    *, seed: int, sequences: int, steps: int, portal_links: int
-) -> AsyncGenerator[tuple[SequenceStep, ...], None]:
-    """Generate sequences of at most `steps` steps; raises GeneratorFailed.
-
-    The same arguments generate the same sequences. It takes a second or less, and what follows is
-    one request after the other until the end of the run, so that it gives way to nobody.
-    """
-    arguments = {"seed": seed, "sequences": sequences, "steps": steps, "portal_links": portal_links}
-    async with aclosing(
-        _run_generator("hookproof.conformance.generation.stateful_worker", arguments, niceness=0)
-    ) as lines:
-        async for line in lines:
-            yield tuple(map(SequenceStep.from_json, line))
+@asynccontextmanager
+async def _process() -> AsyncIterator["_Process"]:
+    with private_folder() as storage:
+        async with subprocess_killed_at_end(
+            *(sys.executable, "-P", "-m", "hookproof.conformance.generation.worker"),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            limit=LINE_LIMIT,
+            env=_environment(storage),
+            start_new_session=True,  # the terminal's ctrl-C is for hookproof, which ends it
+        ) as process:
+            running = _Process(process)
+            reading = asyncio.create_task(running.read())
+            try:
+                yield running
+            finally:
+                reading.cancel()
+                await asyncio.wait([reading])
 
 
-async def _run_generator(
-    module: str, arguments: Mapping[str, Any], *, niceness: int = GENERATORS_NICENESS
-) -> AsyncGenerator[Any, None]:
-    """The output of a generator with these arguments, line by line, as JSON."""
-    given = json.dumps(arguments).encode()
-    kept = _kept_output(module, given)
-    if kept is not None and kept.exists():
-        for line in kept.read_bytes().splitlines():
-            yield json.loads(line)
-        return
-    written = []
-    async with aclosing(_output_of(module, given, niceness)) as lines:
-        async for line in lines:
-            written.append(line)
-            yield json.loads(line)
-    if kept is not None:
-        with suppress(OSError):  # the run has what it needs; the next one generates again
-            _keep(written, kept)
+class _Process:
+    """The process of the generators, and who waits for its output."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+        self._outputs: dict[int, asyncio.Queue[bytes]] = {}
+        self._failure = ""
+        self._has_given_way = False
+
+    async def output(self, kind: str, arguments: str) -> AsyncGenerator[bytes, None]:
+        """The lines that a generator writes; raises GeneratorFailed."""
+        assert self._process.stdin is not None
+        number = len(self._outputs) + 1
+        lines = self._outputs[number] = asyncio.Queue()
+        job = f'{{"job": {number}, "generate": "{kind}", "arguments": {arguments}}}\n'
+        # It stays open, so that the process notices its end even if this one is killed.
+        self._process.stdin.write(job.encode())
+        while not self._failure:
+            line = await lines.get()
+            if line.startswith(FAILED):
+                raise GeneratorFailed(f"a generator failed: {line[1:].decode().strip()}")
+            if not line.strip():
+                break
+            if kind == "requests":
+                self._let_others_go_first()
+            yield line
+        if self._failure:
+            raise GeneratorFailed(self._failure)
+
+    async def read(self) -> None:
+        """Hand out the output of the process, until it ends."""
+        assert self._process.stdout is not None
+        assert self._process.stderr is not None
+        stderr = asyncio.ensure_future(self._process.stderr.read())
+        try:
+            while written := await self._process.stdout.readline():
+                number, _, line = written.partition(b" ")
+                self._outputs[int(number)].put_nowait(line)
+            code = await self._process.wait()
+            errors = (await stderr).decode(errors="replace").strip().splitlines()
+            self._failure = (
+                f"the generators' process ended with {code}:"
+                f" {errors[-1] if errors else 'no message'}"
+            )
+            for lines in self._outputs.values():
+                lines.put_nowait(b"")
+        finally:
+            stderr.cancel()
+            await asyncio.wait([stderr])
+
+    def _let_others_go_first(self) -> None:
+        """Lower the priority of the process: experiments that measure time run meanwhile."""
+        if self._has_given_way:
+            return
+        self._has_given_way = True
+        pid = self._process.pid
+        with suppress(OSError):  # it may have ended
+            priority = os.getpriority(os.PRIO_PROCESS, 0) + GENERATORS_NICENESS
+            os.setpriority(os.PRIO_PROCESS, pid, priority)
+        # Linux may weigh sessions before processes, and this one has a session of its own.
+        with suppress(OSError):
+            Path(f"/proc/{pid}/autogroup").write_text(str(GENERATORS_NICENESS))
 
 
-def _kept_output(module: str, arguments: bytes) -> Path | None:
+def _kept_output(kind: str, arguments: str) -> Path | None:
     """The file for what a generator writes, whether it is there or not; None if it is not kept."""
     folder = os.environ.get(KEPT_IN)
-    name = hashlib.sha256(module.encode() + b"\n" + arguments).hexdigest()
+    name = hashlib.sha256(f"{kind}\n{arguments}".encode()).hexdigest()
     return Path(folder, f"{name}.jsonl") if folder else None
 
 
@@ -149,57 +256,6 @@ def _keep(lines: list[bytes], kept: Path) -> None:
     with tempfile.NamedTemporaryFile(dir=kept.parent, delete=False) as file:
         file.writelines(lines)
     Path(file.name).replace(kept)
-
-
-async def _output_of(module: str, arguments: bytes, niceness: int) -> AsyncGenerator[bytes, None]:
-    """Run a generator with these arguments and read its output, line by line."""
-    with private_folder() as storage:
-        async with subprocess_killed_at_end(
-            *(sys.executable, "-P", "-m", module),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            limit=LINE_LIMIT,
-            env=_environment(storage),
-            start_new_session=True,  # the terminal's ctrl-C is for hookproof, which ends it
-        ) as process:
-            _let_others_go_first(process.pid, niceness)
-            async with aclosing(_lines(process, arguments)) as lines:
-                async for line in lines:
-                    yield line
-
-
-def _let_others_go_first(pid: int, niceness: int) -> None:
-    """Lower the priority of a generator by so much: experiments that measure time run meanwhile."""
-    priority = os.getpriority(os.PRIO_PROCESS, 0) + niceness
-    with suppress(OSError):  # it may have ended
-        os.setpriority(os.PRIO_PROCESS, pid, priority)
-    # Linux may weigh sessions before processes, and a generator has a session of its own.
-    with suppress(OSError):
-        Path(f"/proc/{pid}/autogroup").write_text(str(niceness))
-
-
-async def _lines(
-    process: asyncio.subprocess.Process, arguments: bytes
-) -> AsyncGenerator[bytes, None]:
-    assert process.stdin is not None
-    assert process.stdout is not None
-    assert process.stderr is not None
-    stderr = asyncio.ensure_future(process.stderr.read())
-    try:
-        # It stays open, so that the process notices its end even if this one is killed.
-        process.stdin.write(arguments + b"\n")
-        while line := await process.stdout.readline():
-            yield line
-        if await process.wait():
-            errors = (await stderr).decode(errors="replace").strip().splitlines()
-            raise GeneratorFailed(
-                f"a generator's process ended with {process.returncode}:"
-                f" {errors[-1] if errors else 'no message'}"
-            )
-    finally:
-        stderr.cancel()
-        await asyncio.gather(stderr, return_exceptions=True)
 
 
 def _environment(storage: Path) -> dict[str, str]:

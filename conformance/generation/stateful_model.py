@@ -1,21 +1,11 @@
-"""The state machine that generates sequences of operations, run as a separate process.
-
-    python -m hookproof.conformance.generation.stateful_worker > sequences.jsonl
+"""The state machine that generates sequences of operations.
 
 Hypothesis explores a model of the resources: the endpoints created so far, the portal links, two
 owners, a few idempotency keys. Nothing is sent here. So the same arguments generate the same
 sequences whatever a target answers, and generating them takes no time from experiments that measure
 time.
-
-The arguments are a line of standard input, which stays open as long as the output is wanted:
-`{"seed": int, "sequences": int, "steps": int, "portal_links": int}`. Each line of
-the output is one sequence: a list of steps as `hookproof.conformance.generation.operation_sequence`
-reads them.
 """
 
-import json
-import sys
-import threading
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Final
 
@@ -23,9 +13,7 @@ import hypothesis
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
-from hookproof.conformance.generation.local_constants import ignore_local_constants
 from hookproof.conformance.generation.operation_sequence import LINK_PREFIX, SequenceStep
-from hookproof.process.standard_input import end_with_parent
 
 # The operations that change something, each with the fields of its body (sections 4.1, 4.3, 4.6 and
 # 4.8).
@@ -116,7 +104,9 @@ class SequenceModel(RuleBasedStateMachine):
 def generate_sequences(
     *, seed: int, sequences: int, steps: int, portal_links: int
 ) -> Iterator[list[dict[str, Any]]]:
-    """Generate sequences of at most `steps` steps, the same for the same arguments."""
+    """Generate sequences of at most `steps` steps, the same for the same arguments; each step is an
+    object as `SequenceStep.from_json` reads it.
+    """
     generated: list[list[SequenceStep]] = []
     model = type(
         "SequenceModelWithArguments",
@@ -136,16 +126,3 @@ def generate_sequences(
     run_state_machine_as_test(hypothesis.seed(seed)(model), settings=settings)
     for sequence in generated:
         yield [step.to_json() for step in sequence]
-
-
-def main() -> None:
-    """Read the arguments from standard input and write the sequences to standard output."""
-    arguments = json.loads(sys.stdin.readline())
-    threading.Thread(target=end_with_parent, daemon=True).start()
-    ignore_local_constants()
-    for steps in generate_sequences(**arguments):
-        sys.stdout.write(json.dumps(steps) + "\n")
-
-
-if __name__ == "__main__":
-    main()

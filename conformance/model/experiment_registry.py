@@ -57,8 +57,9 @@ class Sharing(StrEnum):
 class Experiment:
     """One experiment, the classes that it observes, and the lightest profile that runs it.
 
-    An experiment that is `busy` never waits, so that it may as well run later. `sharing` tells, by
-    profile, what else may go on in its project.
+    An experiment that is `busy` never waits, so that it may as well run later. One that `generates`
+    needs the process of the generators. `sharing` tells, by profile, what else may go on in its
+    project.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Experiment:
     observes: tuple[type[Observation], ...]
     profile: Profile
     busy: bool
+    generates: bool = False
     sharing: Mapping[Profile, Sharing]
 
 
@@ -78,6 +80,7 @@ def experiment(
     observes: Sequence[type[Observation]] = (),
     profile: Profile = Profile.QUICK,
     busy: bool = False,
+    generates: bool = False,
     sharing: Sharing = Sharing.BESIDE,
     sharing_in: Mapping[Profile, Sharing] | None = None,
 ) -> Callable[[_Gather], _Gather]:
@@ -96,6 +99,7 @@ def experiment(
             observes=tuple(observes),
             profile=profile,
             busy=busy,
+            generates=generates,
             sharing=dict.fromkeys(Profile, sharing) | dict(sharing_in or {}),
         )
         return gather

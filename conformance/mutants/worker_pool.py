@@ -15,7 +15,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Final, Self, TypeVar
 
-from hookproof.conformance.generation.generated_requests import KEPT_IN
+from hookproof.conformance.generation.generators import KEPT_IN
 from hookproof.conformance.mutants.mutant_run import MutantRunOrder, MutantRunResult, run_mutant
 from hookproof.conformance.mutants.results import FaultOutcome, VariantOutcome
 from hookproof.process.exit_codes import ExitCode

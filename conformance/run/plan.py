@@ -47,3 +47,8 @@ class RunPlan:
     def requests(self) -> float:
         """About how many requests the run sends."""
         return self.part * REQUESTS[self.profile]
+
+    @property
+    def generates(self) -> bool:
+        """Whether any experiment needs what generators write."""
+        return any(experiment.generates for experiment in self.experiments)

@@ -19,6 +19,7 @@ from typing import Final, Self
 from hookproof.conformance.experiments.backlog import Backlog
 from hookproof.conformance.experiments.context import ExperimentContext, marker_of_run
 from hookproof.conformance.experiments.support.seeding import Seeding
+from hookproof.conformance.generation.generators import Generators
 from hookproof.conformance.grading.doubt import is_doubtful
 from hookproof.conformance.grading.grader import error_line
 from hookproof.conformance.model.check_registry import CheckContext, all_checks
@@ -80,6 +81,7 @@ class Runner:
         self._loop = asyncio.new_event_loop()
         self._stop = asyncio.Event()
         self._backlog = Backlog()
+        self._generators = Generators(at_once=plan.generates)
         self._main: asyncio.Task[None] | None = None
         self._began = self._budget_s = 0.0
         self._thread = threading.Thread(target=self._run, name="experiments", daemon=True)
@@ -209,7 +211,7 @@ class Runner:
         if self._ended_by:
             raise asyncio.CancelledError
         breaker = Breaker()
-        async with self._opening(self._plan.subject) as opened_environment:
+        async with self._generators, self._opening(self._plan.subject) as opened_environment:
             plan, target = self._plan, opened_environment.target
             async with (
                 self.endpoints.cleaned_up(target.provision, self.hook_failures),
@@ -282,6 +284,7 @@ class Runner:
             provision=provision,
             seeding=Seeding(provision, self._plan.dialect.words, self._plan.nonce),
             backlog=self._backlog,
+            generators=self._generators,
             locks={project.id: asyncio.Lock() for project in target.projects},
             loop=self._loop,
         )

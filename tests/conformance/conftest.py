@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from hookproof.conformance.generation.generated_requests import KEPT_IN
+from hookproof.conformance.generation.generators import KEPT_IN
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from hookproof.conformance.generation.generated_requests import KEPT_IN
+from hookproof.conformance.generation.generators import KEPT_IN
 
 DEADLINE_S: Final = 120
 # A requirement of the sweep (hypothesis and schemathesis run), one of deliveries (the receiver and

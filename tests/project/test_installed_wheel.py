@@ -19,7 +19,7 @@ from typing import Final
 
 import pytest
 
-from hookproof.conformance.generation.generated_requests import KEPT_IN
+from hookproof.conformance.generation.generators import KEPT_IN
 from tests.source_tree import PACKAGES, ROOT
 
 pytestmark = pytest.mark.xdist_group("installed_wheel")
@@ -51,11 +51,13 @@ def test_nothing_of_hookproof_is_at_the_top():
 # Prints how many requests the generator makes of the contract, in the process that it starts.
 GENERATING: Final = """\
 import asyncio
-from hookproof.conformance.generation.generated_requests import generated_requests
+from hookproof.conformance.generation.generators import Generators
 from hookproof.spec.openapi_document import openapi_document
 
 async def count():
-    return len([each async for each in generated_requests(openapi_document(), seed=0, examples=1)])
+    async with Generators() as generators:
+        requests = generators.requests(openapi_document(), seed=0, examples=1)
+        return len([each async for each in requests])
 
 print(asyncio.run(count()))
 """

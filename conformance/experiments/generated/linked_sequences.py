@@ -19,7 +19,7 @@ from hookproof.conformance.experiments.support.existing_resources import (
     put_back_afterwards,
 )
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
-from hookproof.conformance.generation.generated_requests import GeneratedRequest, linked_requests
+from hookproof.conformance.generation.generators import GeneratedRequest
 from hookproof.conformance.generation.uid_placeholder import place_of
 from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import experiment
@@ -33,7 +33,7 @@ STEPS: Final = {Profile.QUICK: 6, Profile.STANDARD: 8, Profile.DEEP: 20}
 CHANGED_BY: Final = "updatePortalLink"
 
 
-@experiment("linked", observes=(LinkedRequests, Preparation))
+@experiment("linked", observes=(LinkedRequests, Preparation), generates=True)
 async def linked(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Send one generated sequence after the other."""
     trial = context.trial("portal links as they are")
@@ -43,7 +43,7 @@ async def linked(context: ExperimentContext) -> AsyncIterator[Evidence]:
         random=context.random,
         lacking=context.lacking_fields(),
     )
-    generated = linked_requests(
+    generated = context.generators.linked(
         context.contract.document,
         seed=context.random.getrandbits(32),
         sequences=SEQUENCES[context.profile],

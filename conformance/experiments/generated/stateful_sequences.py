@@ -16,7 +16,6 @@ from hookproof.conformance.experiments.support.existing_resources import (
     put_back_afterwards,
 )
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
-from hookproof.conformance.generation.generated_requests import generated_sequences
 from hookproof.conformance.generation.operation_sequence import SequenceStep
 from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import experiment
@@ -39,14 +38,14 @@ ROLES: Final = {
 }
 
 
-@experiment("sequences", observes=(OperationSequence, Preparation))
+@experiment("sequences", observes=(OperationSequence, Preparation), generates=True)
 async def sequences(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Run one sequence after the other."""
     trial = context.trial("portal links to work with")
     async with context.portal_links:
         links = (await find_changeable_links(context, trial, pages=1)).links[:PORTAL_LINKS]
     yield trial.observe(Preparation)
-    generated = generated_sequences(
+    generated = context.generators.sequences(
         seed=context.random.getrandbits(32),
         sequences=SEQUENCES[context.profile],
         steps=STEPS[context.profile],

@@ -21,7 +21,7 @@ from hookproof.conformance.experiments.support.existing_resources import (
 )
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.experiments.support.valid_requests import hold_portal_links_for
-from hookproof.conformance.generation.generated_requests import GeneratedRequest, generated_requests
+from hookproof.conformance.generation.generators import GeneratedRequest
 from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.model.profile import Profile
@@ -43,7 +43,7 @@ PORTAL_LINKS = 2
 RESERVED = ".invalid"
 
 
-@experiment("sweep", observes=(GeneratedExchange, Preparation))
+@experiment("sweep", observes=(GeneratedExchange, Preparation), generates=True)
 async def sweep(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Send every generated request, in the order in which they were generated.
 
@@ -84,7 +84,7 @@ async def _send_generated(
     sending: list[asyncio.Task[Evidence]] = []
     broadcasting: list[asyncio.Task[Evidence]] = []
     turns = asyncio.Semaphore(IN_FLIGHT)
-    requests = generated_requests(
+    requests = context.generators.requests(
         context.contract.document,
         seed=context.random.getrandbits(32),
         examples=EXAMPLES[context.profile],

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from hookproof.conformance.experiments.backlog import Backlog
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.support.seeding import Seeding
+from hookproof.conformance.generation.generators import Generators
 from hookproof.conformance.run.gathering.shared_hold import SharedHold
 from hookproof.conformance.run.plan import RunPlan
 from hookproof.conformance.target.client import ApiClient
@@ -26,6 +27,7 @@ class RunContexts:
     provision: Provision
     seeding: Seeding
     backlog: Backlog
+    generators: Generators
     locks: Mapping[str, asyncio.Lock]
     loop: asyncio.AbstractEventLoop
 
@@ -56,5 +58,6 @@ class RunContexts:
             egress_probes=target.egress_probes,
             seeding=self.seeding,
             backlog=self.backlog,
+            generators=self.generators,
             round_trip_s=self.environment.round_trip_s,
         )

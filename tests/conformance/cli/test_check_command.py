@@ -11,7 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import hookproof.conformance.reports
-from hookproof.conformance.generation.generated_requests import KEPT_IN
+from hookproof.conformance.generation.generators import KEPT_IN
 from hookproof.conformance.results.run_file import read_run
 from hookproof.receiver.http.authority import Authority
 from tests.conformance.command import (

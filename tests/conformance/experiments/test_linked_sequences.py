@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from hookproof.conformance.experiments.generated.linked_sequences import linked, uid_in
-from hookproof.conformance.generation.generated_requests import GeneratedRequest, linked_requests
+from hookproof.conformance.generation.generators import GeneratedRequest, Generators
 from hookproof.conformance.generation.uid_placeholder import place_of, uid_from
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.observations.preparation import Preparation
@@ -26,8 +26,10 @@ LISTED = ("listPortalLinks", "getPortalLink", "updatePortalLink")
 
 def generated_sequences(seed: int = 3) -> list[tuple[GeneratedRequest, ...]]:
     async def collect() -> list[tuple[GeneratedRequest, ...]]:
-        sequences = linked_requests(context().contract.document, seed=seed, sequences=24, steps=6)
-        return [requests async for requests in sequences]
+        document = context().contract.document
+        async with Generators() as generators:
+            sequences = generators.linked(document, seed=seed, sequences=24, steps=6)
+            return [requests async for requests in sequences]
 
     return asyncio.run(collect())
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from hookproof.conformance.experiments.generated import sweep
-from hookproof.conformance.generation.generated_requests import GeneratedRequest
+from hookproof.conformance.generation.generators import GeneratedRequest
 from hookproof.conformance.model.profile import Profile
 
 BROADCASTS, OTHERS = 3, sweep.IN_FLIGHT + 1
@@ -49,10 +49,10 @@ async def first_kinds(
             await may_broadcast.wait()
         return request.operation_id
 
-    monkeypatch.setattr(sweep, "generated_requests", requests)
     monkeypatch.setattr(sweep, "_send_and_observe", send_and_observe)
     context = SimpleNamespace(
         contract=SimpleNamespace(document={}),
+        generators=SimpleNamespace(requests=requests),
         random=random.Random(0),
         profile=Profile.QUICK,
         why_unasked=lambda _operation_id: "",

@@ -10,7 +10,8 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import aclosing, asynccontextmanager
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -19,13 +20,13 @@ import pytest
 
 from hookproof.conformance.experiments.generated.sweep import HarmlessRequests
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
-from hookproof.conformance.generation.generated_requests import (
+from hookproof.conformance.generation import generators
+from hookproof.conformance.generation.generators import (
     GENERATORS_NICENESS,
     KEPT_IN,
     GeneratedRequest,
     GeneratorFailed,
-    generated_requests,
-    generated_sequences,
+    Generators,
 )
 from hookproof.process.subprocesses import send_signal
 from hookproof.spec.contract.service_contract import OPERATION_IDS
@@ -33,19 +34,22 @@ from tests.conformance.canned_evidence import context
 
 pytestmark = pytest.mark.usefixtures("nothing_kept")
 
+Generate = Callable[[Generators], AsyncGenerator[Any, None]]
+
 EXAMPLES = 4
 LEAST_PRIORITY = 19
 
 CONTINUES_AFTER_SIGINT = """
 import asyncio, json, signal, sys
-from hookproof.conformance.generation.generated_requests import generated_requests
+from hookproof.conformance.generation.generators import Generators
 signal.signal(signal.SIGINT, lambda *_: None)
 async def count():
     number = 0
-    async for _ in generated_requests(json.load(sys.stdin), seed=7, examples=4):
-        number += 1
-        if number == 1:
-            print("first", flush=True)
+    async with Generators() as generators:
+        async for _ in generators.requests(json.load(sys.stdin), seed=7, examples=4):
+            number += 1
+            if number == 1:
+                print("first", flush=True)
     print(number)
 asyncio.run(count())
 """
@@ -53,9 +57,9 @@ asyncio.run(count())
 
 def generate(document: dict[str, Any], seed: int = 7) -> list[GeneratedRequest]:
     async def collect() -> list[GeneratedRequest]:
-        return [
-            request async for request in generated_requests(document, seed=seed, examples=EXAMPLES)
-        ]
+        async with Generators() as generators:
+            requests = generators.requests(document, seed=seed, examples=EXAMPLES)
+            return [request async for request in requests]
 
     return asyncio.run(collect())
 
@@ -111,8 +115,9 @@ def test_the_seed_alone_decides_which_requests_are_made(monkeypatch: pytest.Monk
 
 def test_the_operation_that_comes_first_gets_the_same_requests_as_elsewhere() -> None:
     async def collect(first: str) -> list[GeneratedRequest]:
-        arguments = {"seed": 7, "examples": EXAMPLES, "first": first}
-        return [each async for each in generated_requests(small_document(), **arguments)]
+        async with Generators() as generators:
+            arguments = {"seed": 7, "examples": EXAMPLES, "first": first}
+            return [each async for each in generators.requests(small_document(), **arguments)]
 
     ordered = asyncio.run(collect("createBroadcastEvent"))
     operations = [request.operation_id for request in ordered]
@@ -189,7 +194,7 @@ def test_the_iteration_can_be_left_early() -> None:
     assert leave_early() == 1
 
 
-def test_a_generator_of_requests_gives_way_and_one_of_sequences_does_not(
+def test_the_generators_give_way_once_the_first_requests_are_there(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     priorities = []
@@ -199,32 +204,129 @@ def test_a_generator_of_requests_gives_way_and_one_of_sequences_does_not(
         send_signal(process, number)
 
     monkeypatch.setattr("hookproof.process.subprocesses.send_signal", end)
-    leave_early()
-    leave_early(lambda: generated_sequences(seed=1, sequences=99, steps=20, portal_links=1))
+    leave_early(small_sequences)
+    leave_early(small_requests)
     own = os.getpriority(os.PRIO_PROCESS, 0)
-    assert priorities == [min(own + GENERATORS_NICENESS, LEAST_PRIORITY), own]
+    assert priorities == [own, min(own + GENERATORS_NICENESS, LEAST_PRIORITY)]
 
 
-def small_requests() -> AsyncGenerator[GeneratedRequest, None]:
-    return generated_requests(small_document(), seed=1, examples=EXAMPLES)
+def test_one_process_generates_as_one_for_each_would() -> None:
+    async def collect() -> tuple[list[Any], ...]:
+        async with Generators(at_once=True) as generators:
+
+            async def items(generate: Generate) -> list[Any]:
+                return [item async for item in generate(generators)]
+
+            kinds = (small_requests, small_links, small_sequences)
+            together = await asyncio.gather(*map(items, kinds))
+            alone = [await items(generate) for generate in kinds]
+        return [*map(len, together)], together, alone
+
+    lengths, together, alone = asyncio.run(collect())
+    assert together == alone
+    assert min(lengths) > 1
+    assert together[0] == generate(small_document())
 
 
-def leave_early(generate: Callable[[], AsyncGenerator[Any, None]] = small_requests) -> int:
+def test_a_few_sequences_do_not_wait_for_all_requests() -> None:
+    async def collect() -> list[str]:
+        ended = []
+
+        async def note(name: str, generate: Generate) -> None:
+            async for _ in generate(generators):
+                pass
+            ended.append(name)
+
+        async with Generators() as generators:
+            await asyncio.gather(
+                note("requests", small_requests), note("sequences", small_sequences)
+            )
+        return ended
+
+    assert asyncio.run(collect()) == ["sequences", "requests"]
+
+
+def test_the_process_begins_before_it_is_needed_if_nothing_may_be_kept(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    begun = []
+
+    @asynccontextmanager
+    async def process(*words: str, **_options: Any) -> AsyncIterator[None]:
+        begun.append(words[-1])
+        raise OSError("is not to begin")
+        yield
+
+    async def enter(*, at_once: bool) -> int:
+        async with Generators(at_once=at_once):
+            await asyncio.sleep(0)
+        return len(begun)
+
+    monkeypatch.setattr(generators, "subprocess_killed_at_end", process)
+    assert asyncio.run(enter(at_once=False)) == 0
+    assert asyncio.run(enter(at_once=True)) == 1
+    monkeypatch.setenv(KEPT_IN, str(tmp_path))
+    assert asyncio.run(enter(at_once=True)) == 1
+
+
+def small_requests(generators: Generators) -> AsyncGenerator[GeneratedRequest, None]:
+    return generators.requests(small_document(), seed=7, examples=EXAMPLES)
+
+
+def small_links(generators: Generators) -> AsyncGenerator[Any, None]:
+    document = context().contract.document
+    return generators.linked(document, seed=7, sequences=6, steps=4)
+
+
+def small_sequences(generators: Generators) -> AsyncGenerator[Any, None]:
+    return generators.sequences(seed=1, sequences=9, steps=9, portal_links=1)
+
+
+def leave_early(generate: Generate = small_requests) -> int:
     """Leave the iteration after the first item; the number of tasks afterwards."""
 
     async def leave() -> int:
-        generated = generate()
-        async for _ in generated:
-            break
-        await generated.aclose()
+        async with Generators() as generators, aclosing(generate(generators)) as generated:
+            async for _ in generated:
+                break
         return len(asyncio.all_tasks())
 
     return asyncio.run(leave())
 
 
 def test_a_document_that_is_not_openapi_ends_in_a_one_line_error() -> None:
-    with pytest.raises(GeneratorFailed, match=r"process ended with 1: .+"):
+    with pytest.raises(GeneratorFailed, match=r"^a generator failed: .+"):
         generate({"openapi": 3})
+
+
+def test_what_others_generate_outlives_a_generator_that_fails() -> None:
+    async def collect() -> int:
+        async with Generators() as generators:
+            with pytest.raises(GeneratorFailed):
+                await anext(generators.requests({"openapi": 3}, seed=1, examples=1))
+            return len([steps async for steps in small_sequences(generators)])
+
+    assert asyncio.run(collect()) > 1
+
+
+def test_the_end_of_their_process_is_the_failure_of_all_generators() -> None:
+    async def collect() -> list[object]:
+        async with Generators() as generators:
+            begun = small_requests(generators)
+            await anext(begun)
+            process = generators._process
+            assert process is not None
+            send_signal((await process)._process, signal.SIGKILL)
+            rest = [asyncio.create_task(exhaust(each)) for each in (begun, small_links(generators))]
+            return await asyncio.gather(*rest, return_exceptions=True)
+
+    async def exhaust(generated: AsyncGenerator[Any, None]) -> None:
+        async for _ in generated:
+            pass
+
+    for failure in asyncio.run(collect()):
+        assert isinstance(failure, GeneratorFailed)
+        assert str(failure) == "the generators' process ended with -9: no message"
 
 
 def test_urls_and_addresses_are_moved_to_reserved_names() -> None:

@@ -4,7 +4,7 @@ import random
 from collections.abc import Sequence
 from typing import Final
 
-from hookproof.conformance.generation.generated_requests import GeneratedRequest, generated_requests
+from hookproof.conformance.generation.generators import GeneratedRequest, Generators
 from hookproof.spec.contract.service_contract import Operation, contract_for
 from hookproof.spec.dialect.reader import load_dialect
 
@@ -86,15 +86,15 @@ class HostileRequests:
     async def generate(cls, *, dialect: str, examples: int) -> "HostileRequests":
         """Keep the invalid ones of so many examples per operation; valid ones would be stored."""
         contract = contract_for(load_dialect(dialect))
-        return cls(
-            [
-                encode_request(contract.operations[request.operation_id], request)
-                async for request in generated_requests(
-                    contract.document, seed=0, examples=examples
-                )
-                if not request.valid
-            ]
-        )
+        async with Generators() as generators:
+            requests = generators.requests(contract.document, seed=0, examples=examples)
+            return cls(
+                [
+                    encode_request(contract.operations[request.operation_id], request)
+                    async for request in requests
+                    if not request.valid
+                ]
+            )
 
     def choose(self, rng: random.Random) -> bytes:
         """Return a listed or a generated request, possibly damaged."""
