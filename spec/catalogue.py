@@ -25,6 +25,8 @@ GAPS: Final = Path(__file__).parent / "gaps.yaml"
 ALL_OPERATIONS: Final = "all"
 # An entry of `common_mistakes` that refers to the texts of another requirement.
 _REQUIREMENT_ID: Final = re.compile(r"[1-9](\.[1-9])?-\d+")
+# The first set of requirements: of all that do not say with which they came.
+FIRST_SET: Final = "2026.11"
 # Fields that identify a dialect and answer no gap.
 LABELS: Final = frozenset({"name", "summary"})
 
@@ -46,6 +48,7 @@ class Requirement:
     """One testable sentence, in our words; without `operations` only deliveries show it.
 
     `follows_from` are the requirements whose violation leaves nothing of this one to be violated.
+    `since` is the set of requirements with which it came: a year and a month, which sort as texts.
     """
 
     id: str
@@ -57,6 +60,7 @@ class Requirement:
     untestable: str | None
     common_mistakes: tuple[str, ...] = ()
     follows_from: tuple[str, ...] = ()
+    since: str = FIRST_SET
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,6 +177,7 @@ def _requirement(
             for text in mistakes.get(item, (item,))
         ),
         follows_from=tuple(entry.get("follows_from", [])),
+        since=entry.get("since", FIRST_SET),
     )
 
 
@@ -324,6 +329,11 @@ def _sections_schema(gaps: Iterable[str]) -> Mapping[str, Any]:
                 "items": _SENTENCE,
                 "minItems": 1,
                 "uniqueItems": True,
+            },
+            "since": {
+                "type": "string",
+                "pattern": r"^20\d\d\.(0[1-9]|1[0-2])$",
+                "x-expected": "a year and a month such as 2027.02",
             },
             "follows_from": {
                 "type": "array",

@@ -2,9 +2,10 @@
 
 import os
 import sys
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 from click.core import ParameterSource
@@ -17,7 +18,7 @@ from hookproof.conformance.reports.progress import usual_durations
 from hookproof.conformance.results.baseline import BASELINE, SCHEMA, baseline_text, read_baseline
 from hookproof.conformance.results.run_file import NAME, Run
 from hookproof.conformance.run.composition_root import Settings, embedded_subject, perform, planned
-from hookproof.conformance.run.selection import Selection
+from hookproof.conformance.run.selection import Selection, selectors
 from hookproof.conformance.target.command_options import flags_of, target_options
 from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.environment import Embedded
@@ -41,6 +42,18 @@ from hookproof.target.settings import (
     receiver_of,
 )
 
+# In per cent.
+WHOLE: Final = 100
+
+
+def _share(_context: click.Context, _option: click.Parameter, value: str) -> float:
+    """A number of per cent, with or without the sign."""
+    with suppress(ValueError):
+        share = float(value.removesuffix("%"))
+        if 0 <= share <= WHOLE:
+            return share
+    raise click.BadParameter(f"{value!r} is no share such as 95%")
+
 
 @click.command()
 @target_options
@@ -57,14 +70,14 @@ from hookproof.target.settings import (
     multiple=True,
     metavar="SELECTOR",
     shell_complete=complete_requirement,
-    help="Judge only these: an id, a section, '4.3-*'.",
+    help="Judge only these: an id, a section, '4.3-*', or @FILE with one of these a line.",
 )
 @click.option(
     "--exclude",
     multiple=True,
     metavar="SELECTOR",
     shell_complete=complete_requirement,
-    help="Leave these out.",
+    help="Leave these out. In a @FILE a reason may follow, after #.",
 )
 @click.option(
     "--level",
@@ -79,6 +92,21 @@ from hookproof.target.settings import (
     default=Profile.STANDARD.key,
     show_default=True,
     help="How much to try.",
+)
+@click.option(
+    "--requirements",
+    "requirement_set",
+    default="",
+    metavar="SET",
+    help="Judge what was in this set, such as 2026.11, and not what came later."
+    "  [default: the newest]",
+)
+@click.option(
+    "--require-coverage",
+    callback=_share,
+    default="0%",
+    metavar="PERCENT",
+    help="How much of the document's operations and fields must be seen, or the run is incomplete.",
 )
 @click.option("--strict", is_flag=True, help="Let hygiene count in the verdict.")
 @click.option(
@@ -203,8 +231,12 @@ def _settings(context: click.Context, options: dict[str, Any]) -> Settings:
         strict=options["strict"],
         max_fail=options["max_fail"],
         selection=Selection(
-            only=options["only"], exclude=options["exclude"], level=Level(options["level"])
+            only=selectors(options["only"]),
+            exclude=selectors(options["exclude"]),
+            level=Level(options["level"]),
+            requirement_set=options["requirement_set"],
         ),
+        coverage=options["require_coverage"],
         out=options["out"],
         tool_version=installed_version(),
         repetitions=options["repeat"],

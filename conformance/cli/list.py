@@ -9,13 +9,14 @@ import click
 from hookproof.conformance.model.check_registry import Check, all_checks
 from hookproof.conformance.model.experiment_registry import all_experiments, experiments_of
 from hookproof.conformance.run.selection import LEVELS, Selection
+from hookproof.conformance.run.selection import selectors as read
 from hookproof.process.exit_codes import CommandError
 from hookproof.spec.catalogue import Catalogue, Level, Requirement, load_catalogue
 from hookproof.spec.completion import complete_requirement
 
 
 @click.command("list")
-@click.argument("selectors", nargs=-1, metavar="[SELECTOR]...", shell_complete=complete_requirement)
+@click.argument("chosen", nargs=-1, metavar="[SELECTOR]...", shell_complete=complete_requirement)
 @click.option(
     "--exclude",
     multiple=True,
@@ -32,19 +33,19 @@ from hookproof.spec.completion import complete_requirement
 def list_(
     context: click.Context,
     /,
-    selectors: tuple[str, ...],
+    chosen: tuple[str, ...],
     exclude: tuple[str, ...],
     level: str | None,
     checks: bool,
     as_json: bool,
 ) -> None:
-    """List the requirements that the SELECTORs choose: an id, a section, or '4.3-*'.
+    """List the requirements that the SELECTORs choose: an id, a section, '4.3-*', or @FILE.
 
     Without a selector all requirements are listed.
     """
     catalogue = load_catalogue()
     try:
-        selection = Selection(only=selectors, exclude=exclude, level=LEVELS[-1])
+        selection = Selection(only=read(chosen), exclude=read(exclude), level=LEVELS[-1])
         requirements = [
             requirement
             for requirement in selection.requirements(catalogue)
@@ -71,6 +72,7 @@ def requirement_json(requirement: Requirement) -> dict[str, Any]:
         "operations": list(requirement.operations),
         "gaps": list(requirement.gaps),
         "untestable": requirement.untestable,
+        "since": requirement.since,
         "checks": [check.name for check in _checks_of([requirement])],
     }
 

@@ -147,6 +147,7 @@ class Ledger:
 
     `cut` states why the run ended early, `faults` the errors of hookproof itself, `hooks` which
     hooks of the user failed, `stale` the entries of the baseline that are no longer right.
+    `uncovered` states what was seen of the document, if that is less than was required.
     """
 
     entries: tuple[Entry, ...]
@@ -154,6 +155,7 @@ class Ledger:
     faults: tuple[str, ...] = ()
     hooks: tuple[str, ...] = ()
     stale: tuple[str, ...] = ()
+    uncovered: str = ""
 
     @property
     def totals(self) -> Mapping[Level, Mapping[Verdict, int]]:
@@ -177,6 +179,7 @@ class Ledger:
         if (
             nothing_judged
             or self.cut
+            or self.uncovered
             or any(is_missing(entry) and not entry.accepted for entry in self.entries)
         ):
             return RunVerdict.INCOMPLETE

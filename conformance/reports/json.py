@@ -54,6 +54,10 @@ def report(run: Run) -> dict[str, Any]:
             }
             for level in Level
         },
+        "excluded": dict(run.header.excluded),
+        "requirement_set": run.header.requirement_set,
+        "newer": list(run.header.newer),
+        "uncovered": run.footer.uncovered,
         "warnings": list(warnings(run)),
         "hook_failures": list(run.footer.hooks),
         "cut_bodies": run.footer.cut_bodies,

@@ -111,6 +111,8 @@ def notes(run: Run) -> Iterator[str]:
     yield from (f"Your provision hook {failure}" for failure in footer.hooks)
     yield from _of_the_target(run)
     yield from (f"The baseline is stale: {words}." for words in footer.stale)
+    if footer.uncovered:
+        yield f"The run saw too little: {footer.uncovered}."
     for disagreement in run.disagreements:
         yield (
             f"One field of the dialect explains {disagreement.findings} findings of"
@@ -122,6 +124,7 @@ def notes(run: Run) -> Iterator[str]:
         count = len(run.entries)
         selected = "1 requirement was" if count == 1 else f"{count} requirements were"
         yield f"Only {selected} selected; the others were not judged."
+    yield from _left_out(run)
     if run.header.repetitions > 1:
         repetitions = f"{run.header.repetitions} repetitions"
         yield f"Each requirement has the worst of its verdicts in {repetitions}."
@@ -152,6 +155,23 @@ def notes(run: Run) -> Iterator[str]:
         yield (
             "The embedded server has ended; to repeat a command, start `hookproof serve` and use"
             " its address."
+        )
+
+
+def _left_out(run: Run) -> Iterator[str]:
+    """What was left out on purpose for a reason, and what is newer than the set of the run."""
+    ids_by_reason: dict[str, list[str]] = {}
+    for name, reason in run.header.excluded.items():
+        if reason:
+            ids_by_reason.setdefault(reason, []).append(name)
+    yield from (
+        f"Left out: {', '.join(names)} ({reason})." for reason, names in ids_by_reason.items()
+    )
+    if newer := run.header.newer:
+        count = "1 requirement is" if len(newer) == 1 else f"{len(newer)} requirements are"
+        yield (
+            f"{count} newer than the set {run.header.requirement_set}, and not counted:"
+            f" {', '.join(newer)}."
         )
 
 
@@ -210,6 +230,7 @@ def why_no_verdict(run: Run) -> list[str]:
             groups.setdefault(reason, []).append(entry.requirement.id)
     return [
         *footer.faults,
+        *([f"the run saw too little: {footer.uncovered}"] if footer.uncovered else []),
         *(f"{', '.join(names)} {reason}" for reason, names in groups.items()),
         *(["Nothing was exercised."] if nothing and not groups else []),
     ]

@@ -1,16 +1,19 @@
 """The baseline: known verdicts that a run accepts, each with its reason and perhaps an end date.
 
 - id: 4.3-4
-  expected: fail                     # or: not exercised
+  expected: fail                     # or: not exercised, flaky
   reason: Expired secrets sign for another minute, because they are cached.
+  check: old_secrets_stop_signing    # optional; accept only what this check found,
+  operation: expireEndpointSecret    # optional; and only what it found in this operation
   link: https://tracker.example/123  # optional
   expires: 2027-06-30                # optional; the last day on which it counts
 
 An entry that is no longer right is stale, and a stale entry fails the run. Otherwise the list of
-known failures would only grow, and hide new ones.
+known failures would only grow, and hide new ones. What is flaky is judged and shown, and accepted
+whatever the verdict, so that its entry is never stale before its last day.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -18,18 +21,24 @@ from typing import Any, Final
 
 import yaml
 
-from hookproof.conformance.model.ledger import Entry, is_missing
+from hookproof.conformance.model.ledger import Entry, Finding, is_missing
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.results.consequences import fold_consequences
 from hookproof.process.exit_codes import CommandError
 from hookproof.spec.catalogue import Catalogue
+from hookproof.spec.contract.service_contract import OPERATION_IDS
 from hookproof.spec.strict_yaml.editor_schema import naming_comment
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 from hookproof.spec.strict_yaml.parser import YamlText
 from hookproof.spec.strict_yaml.reader import check_yaml, read_text, scan_yaml
 
-# The verdicts that a baseline can accept, as a file names them.
-EXPECTED: Final = {"fail": Verdict.FAIL, "not exercised": Verdict.NOT_EXERCISED}
+# The verdicts that a baseline can accept, by the word of the file.
+FLAKY: Final = "flaky"
+EXPECTED: Final = {
+    "fail": frozenset({Verdict.FAIL}),
+    "not exercised": frozenset({Verdict.NOT_EXERCISED}),
+    FLAKY: frozenset({Verdict.FAIL, Verdict.NOT_EXERCISED}),
+}
 
 # Verdicts that leave nothing to accept.
 OVER: Final = frozenset({Verdict.PASS, Verdict.NOT_APPLICABLE})
@@ -54,6 +63,8 @@ SCHEMA: Final = {
             "id": _TEXT,
             "expected": {"enum": list(EXPECTED)},
             "reason": _TEXT,
+            "check": _TEXT,
+            "operation": {"enum": list(OPERATION_IDS)},
             "link": _TEXT,
             "expires": _DAY,
         },
@@ -63,11 +74,17 @@ SCHEMA: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expectation:
-    """One entry: a requirement and its accepted verdict. `expires` is the last day it counts."""
+    """One entry: a requirement and its accepted verdict, a word of EXPECTED.
+
+    With a `check` or an `operation` only their findings are accepted. `expires` is the last day on
+    which it counts.
+    """
 
     id: str
-    expected: Verdict
+    expected: str
     reason: str
+    check: str | None = None
+    operation: str | None = None
     link: str | None = None
     expires: date | None = None
 
@@ -77,11 +94,27 @@ class Expectation:
         link = f" ({self.link})" if self.link else ""
         return f"{self.reason}{link}{f', until {self.expires}' if self.expires else ''}"
 
+    @property
+    def subject(self) -> str:
+        """What it accepts, in words."""
+        check = f", check {self.check}" if self.check else ""
+        return f"{self.id}{check}{f', {self.operation}' if self.operation else ''}"
+
+    @property
+    def is_of_findings(self) -> bool:
+        """Whether it accepts some findings, and not the whole requirement."""
+        return self.check is not None or self.operation is not None
+
+    def accepts(self, finding: Finding) -> bool:
+        return self.check in {None, finding.check} and self.operation in {None, finding.operation}
+
     def to_json(self) -> dict[str, Any]:
         written = {
             "id": self.id,
-            "expected": _named(self.expected),
+            "expected": self.expected,
             "reason": self.reason,
+            "check": self.check,
+            "operation": self.operation,
             "link": self.link,
         }
         written["expires"] = self.expires.isoformat() if self.expires else None
@@ -93,8 +126,10 @@ class Expectation:
         expires = value.get("expires")
         return cls(
             id=value["id"],
-            expected=EXPECTED[value["expected"]],
+            expected=value["expected"],
             reason=" ".join(value["reason"].split()),
+            check=value.get("check"),
+            operation=value.get("operation"),
             link=value.get("link"),
             expires=None if expires is None else date.fromisoformat(expires),
         )
@@ -119,22 +154,24 @@ def read_baseline(path: Path) -> tuple[Expectation, ...]:
 
 
 def _expectations(content: YamlText, name: str) -> tuple[Expectation, ...]:
-    by_id: dict[str, Expectation] = {}
+    by_subject: dict[str, Expectation] = {}
     problems = []
     for place, written in enumerate(content.value):
-        if written["id"] in by_id:
-            problems.append(
-                content.problem(
-                    (place, "id"), f"{written['id']} stands there before; once is enough"
-                )
-            )
         try:
-            by_id[written["id"]] = Expectation.from_json(written)
+            entry = Expectation.from_json(written)
         except ValueError as wrong:
             problems.append(content.problem((place, "expires"), str(wrong)))
+            continue
+        if entry.subject in by_subject:
+            stands = f"{entry.subject} stands there before; once is enough"
+            problems.append(content.problem((place, "id"), stands))
+        if entry.is_of_findings and Verdict.FAIL not in EXPECTED[entry.expected]:
+            exercised = "what was not exercised has no findings: leave out check and operation"
+            problems.append(content.problem((place, "expected"), exercised))
+        by_subject[entry.subject] = entry
     if problems:
         raise FileProblems(name, problems)
-    return tuple(by_id.values())
+    return tuple(by_subject.values())
 
 
 def apply_baseline(
@@ -142,17 +179,32 @@ def apply_baseline(
 ) -> BaselineOutcome:
     """Accept the verdicts that the baseline expects today."""
     by_id = {entry.requirement.id: entry for entry in entries}
-    accepted: dict[str, str] = {}
+    counting: dict[str, list[Expectation]] = {}
     stale: list[str] = []
     for expectation in baseline:
         entry = by_id.get(expectation.id)
         wrong = _staleness(expectation, entry, catalogue, today)
         if wrong:
-            stale.append(f"{expectation.id} {wrong}")
-        elif entry is not None and entry.verdict is expectation.expected:
-            accepted[expectation.id] = expectation.words
-    judged = [replace(entry, accepted=accepted.get(entry.requirement.id)) for entry in entries]
+            stale.append(f"{expectation.subject} {wrong}")
+        else:
+            counting.setdefault(expectation.id, []).append(expectation)
+    judged = [
+        replace(entry, accepted=_accepted(entry, counting.get(entry.requirement.id, ())))
+        for entry in entries
+    ]
     return BaselineOutcome(entries=fold_consequences(judged), stale=tuple(stale))
+
+
+def _accepted(entry: Entry, expectations: Sequence[Expectation]) -> str | None:
+    """Why the verdict of this entry is accepted, if it is: the whole, or each of its findings."""
+    expected = [each for each in expectations if entry.verdict in EXPECTED[each.expected]]
+    for expectation in expected:
+        if not expectation.is_of_findings:
+            return expectation.words
+    known = [[each for each in expected if each.accepts(finding)] for finding in entry.findings]
+    if not known or not all(known):
+        return None
+    return "; ".join(dict.fromkeys(each[0].words for each in known))
 
 
 def baseline_text(entries: Iterable[Entry], baseline: Iterable[Expectation]) -> str:
@@ -161,11 +213,13 @@ def baseline_text(entries: Iterable[Entry], baseline: Iterable[Expectation]) -> 
     Entries of the present baseline that still count are kept. The reasons of new entries are drafts
     that somebody should replace.
     """
-    present = {expectation.id: expectation for expectation in baseline}
+    present: dict[str, list[Expectation]] = {}
+    for expectation in baseline:
+        present.setdefault(expectation.id, []).append(expectation)
     written = [
-        (present[entry.requirement.id] if entry.accepted else _proposed(entry)).to_json()
+        expectation.to_json()
         for entry in entries
-        if entry.verdict is Verdict.FAIL or is_missing(entry)
+        for expectation in _kept_or_proposed(entry, present.get(entry.requirement.id, []))
     ]
     head = (
         "# Known verdicts of the target. State why each is accepted, where that is tracked (link)"
@@ -190,20 +244,30 @@ def _staleness(
         return "is no requirement: remove it, or correct its id"
     if expectation.expires is not None and expectation.expires < today:
         return f"expired on {expectation.expires}: fix what it is about, or give it another day"
-    if entry is not None and entry.judged and entry.verdict in OVER:
+    if entry is None or not entry.judged or expectation.expected == FLAKY:
+        return ""
+    if entry.verdict in OVER:
         return (
-            f"is expected to be {_named(expectation.expected)},"
-            f" but is {entry.verdict.words} now: remove it"
+            f"is expected to be {expectation.expected}, but is {entry.verdict.words} now: remove it"
         )
+    if (
+        expectation.is_of_findings
+        and entry.verdict is Verdict.FAIL
+        and not any(map(expectation.accepts, entry.findings))
+    ):
+        return "is expected to fail, but no finding is of this any more: remove it"
     return ""
 
 
-def _proposed(entry: Entry) -> Expectation:
-    words = entry.findings[0].message if entry.findings else " ".join(entry.reasons)
-    return Expectation(
-        id=entry.requirement.id, expected=entry.verdict, reason=words or entry.requirement.text
-    )
-
-
-def _named(verdict: Verdict) -> str:
-    return next(name for name, known in EXPECTED.items() if known is verdict)
+def _kept_or_proposed(entry: Entry, present: Sequence[Expectation]) -> Iterator[Expectation]:
+    """The entries of a baseline for a requirement: present ones that count, or a new one."""
+    flaky = [expectation for expectation in present if expectation.expected == FLAKY]
+    if entry.accepted or flaky:
+        yield from present if entry.accepted else flaky
+    elif entry.verdict is Verdict.FAIL or is_missing(entry):
+        words = entry.findings[0].message if entry.findings else " ".join(entry.reasons)
+        yield Expectation(
+            id=entry.requirement.id,
+            expected=next(word for word, known in EXPECTED.items() if entry.verdict in known),
+            reason=words or entry.requirement.text,
+        )

@@ -18,6 +18,7 @@ from hookproof.conformance.observations.answer import (
     sent,
     shown,
 )
+from hookproof.spec.contract.service_contract import OPERATION_IDS
 from hookproof.spec.openapi_document import (
     content_schema,
     openapi_document,
@@ -32,6 +33,8 @@ COUNTED_ON_THEIR_OWN: Final = frozenset({"Endpoint", "Source"})
 # Fields of a request that the resource has under another name (sections 2.8 and 4.8).
 SHOWN_AS: Final = {"custom_headers": "headers"}
 PAGINATION: Final = "Pagination"
+# So many of what is missing are named in a sentence.
+NAMED: Final = 12
 KINDS: Final = (*dict.fromkeys((*SHOWS.values(), *LISTS.values())), PAGINATION)
 
 
@@ -64,18 +67,46 @@ class FieldCount:
         return self.sent > 0 and self.shown == 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """How many of the document's operations succeeded, and of its fields were shown with a value.
+
+    `missing` are the names of the others.
+    """
+
+    seen: int
+    missing: tuple[str, ...]
+
+    @property
+    def percent(self) -> float:
+        return 100 * self.seen / (self.seen + len(self.missing))
+
+    @property
+    def words(self) -> str:
+        """What is missing, in a sentence without its end."""
+        named = ", ".join(self.missing[:NAMED])
+        others = len(self.missing) - NAMED
+        more = f" and {others} more" if others > 0 else ""
+        return (
+            f"{self.percent:.1f} % of the operations and fields of the document were seen to work"
+            f" or shown with a value; missing are {named}{more}"
+        )
+
+
 class FieldCounter:
     """Counts while a run goes on."""
 
     def __init__(self) -> None:
         self._shown: Counter[str] = Counter()
         self._sent: Counter[str] = Counter()
+        self._succeeded: set[str] = set()
 
     def add(self, exchange: Exchange) -> None:
         """Count what the answer shows and, if it is a success, what its request has set."""
         operation_id = exchange.operation_id or ""
         if not shown(exchange):
             return
+        self._succeeded.add(operation_id)
         if operation_id in LISTS:
             found = [(LISTS[operation_id], item) for item in items(exchange)]
             self._count(self._shown, [*found, (PAGINATION, pagination(exchange))])
@@ -97,6 +128,16 @@ class FieldCounter:
             for kind in KINDS
             for name in _names(documented_fields(kind))
         )
+
+    def coverage(self) -> Coverage:
+        """What was seen of all operations and fields of the document."""
+        fields = [name for kind in KINDS for name in _names(documented_fields(kind))]
+        missing = [
+            *(name for name in OPERATION_IDS if name not in self._succeeded),
+            *(name for name in fields if not self._shown[name]),
+        ]
+        seen = len(OPERATION_IDS) + len(fields) - len(missing)
+        return Coverage(seen=seen, missing=tuple(missing))
 
     def _count(self, counter: Counter[str], found: Iterable[tuple[str, Any]]) -> None:
         """Count each field once for all resources of one answer or request."""

@@ -37,7 +37,7 @@ from hookproof.conformance.model.ledger import (
     LeftEndpoint,
     RunVerdict,
 )
-from hookproof.conformance.results.documented_fields import FieldCount, FieldCounter
+from hookproof.conformance.results.documented_fields import Coverage, FieldCount, FieldCounter
 from hookproof.conformance.results.records.compression import pack_evidence
 from hookproof.conformance.results.records.evidence_records import evidence_json
 from hookproof.conformance.results.records.finding_records import (
@@ -85,7 +85,8 @@ class Header:
     dialect, so that the evidence can be judged again even if the dialect's file has changed.
     `selected` are the ids of the requirements to judge; a file of an earlier version has none.
     `verified` is false if the target's certificate was accepted unseen. `round_trip_s` is how long
-    a cheap request took when the run began.
+    a cheap request took when the run began. `excluded` are the ids that were left out on purpose,
+    each with its reason, if one was given; `newer` those that are newer than `requirement_set`.
     """
 
     tool_version: str
@@ -105,6 +106,9 @@ class Header:
     selected: list[str] = field(default_factory=list)
     verified: bool = True
     round_trip_s: float = 0.0
+    excluded: Mapping[str, str] = field(default_factory=dict)
+    requirement_set: str = ""
+    newer: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +118,8 @@ class Footer:
     requests the target answered 429, and `waited_s` how long it was therefore not called.
     `cut_bodies` is how many long bodies are not whole in the file.
 
-    `stale` names the entries of the baseline that are no longer right.
+    `stale` names the entries of the baseline that are no longer right. `uncovered` states what was
+    seen of the document, if that is less than the run had to see.
     """
 
     verdict: RunVerdict
@@ -129,6 +134,7 @@ class Footer:
     put_off: int = 0
     waited_s: float = 0.0
     cut_bodies: int = 0
+    uncovered: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,6 +156,7 @@ class Run:
             faults=self.footer.faults,
             hooks=self.footer.hooks,
             stale=self.footer.stale,
+            uncovered=self.footer.uncovered,
         )
 
 
@@ -217,6 +224,10 @@ class RunWriter:
         self.put_off += put_off
         self.waited_s += waited_s
 
+    def coverage(self) -> Coverage:
+        """What the evidence so far has shown of the document."""
+        return self._fields.coverage()
+
     def ledger(
         self,
         ledger: Ledger,
@@ -246,6 +257,7 @@ class RunWriter:
             cut=ledger.cut,
             faults=ledger.faults,
             stale=ledger.stale,
+            uncovered=ledger.uncovered,
             hooks=ledger.hooks,
             put_off=self.put_off,
             waited_s=round(self.waited_s, 3),

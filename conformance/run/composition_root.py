@@ -58,7 +58,8 @@ from hookproof.target.settings import ReceiverSettings
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """The options of a run. A `max_fail` of 0 means no limit; a silent run shows no progress;
-    `learned` is whether the dialect was found out from the target.
+    `learned` is whether the dialect was found out from the target. `coverage` is how much of the
+    operations and fields of the document the run has to see, in per cent.
     """
 
     subject: Target | Embedded
@@ -73,6 +74,7 @@ class Settings:
     baseline: tuple[Expectation, ...] = ()
     learned: bool = False
     silent: bool = False
+    coverage: float = 0.0
 
 
 def embedded_subject(
@@ -115,6 +117,10 @@ def perform(settings: Settings) -> Run:
         today = datetime.now(UTC).date()
         outcome = apply_baseline(ledger.entries, settings.baseline, catalogue, today)
         ledger = replace(ledger, entries=outcome.entries, stale=outcome.stale)
+        coverage = writer.coverage()
+        if coverage.percent < settings.coverage:
+            words = f"{coverage.words}, where {settings.coverage:g} % are required"
+            ledger = replace(ledger, uncovered=words)
         dialect = settings.subject.dialect
         writer.ledger(
             ledger,
@@ -261,6 +267,9 @@ class RepeatedRun:
             selected=[requirement.id for requirement in self.requirements],
             verified=environment.target.is_verified,
             round_trip_s=environment.round_trip_s,
+            excluded=settings.selection.excluded(self.catalogue),
+            requirement_set=settings.selection.requirement_set,
+            newer=[requirement.id for requirement in settings.selection.newer(self.catalogue)],
         )
 
     def _progress(self, runner: Runner) -> AbstractContextManager[EntryListener]:

@@ -74,6 +74,7 @@ def judged_again(
         entries=outcome.entries,
         stale=outcome.stale,
         cut=footer.cut,
+        uncovered=footer.uncovered,
         hooks=footer.hooks,
     )
 

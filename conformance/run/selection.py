@@ -1,7 +1,8 @@
 """Which requirements a run judges, and which checks and experiments it needs for that."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from hookproof.conformance.model.check_registry import Check
@@ -9,31 +10,69 @@ from hookproof.conformance.model.experiment_registry import Experiment, experime
 from hookproof.conformance.model.profile import Profile
 from hookproof.process.exit_codes import CommandError
 from hookproof.spec.catalogue import Catalogue, Level, Requirement
+from hookproof.spec.strict_yaml.file_problem import FileProblems
+from hookproof.spec.strict_yaml.reader import read_text
 from hookproof.spec.strict_yaml.schema_wording import did_you_mean
 
 # A run that judges a level also judges the levels before it.
 LEVELS: Final = (Level.STATED, Level.OPEN, Level.HYGIENE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
-    """The requirements to judge. A selector is the id of a requirement or a section.
+@dataclass(frozen=True, slots=True)
+class Selector:
+    """The id of a requirement, or a section, in which `*` stands for any text.
 
-    `*` in a selector stands for any text.
+    One of a file has its `place`, the file and the line, and may have a `reason`.
     """
 
-    only: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
+    text: str
+    reason: str = ""
+    place: str = ""
+
+
+def selectors(given: Sequence[str]) -> tuple[Selector, ...]:
+    """The selectors of an option; `@FILE` stands for those of a file, one a line.
+
+    There `#` begins the reason, or a comment if nothing is before it. Raises CommandError for a
+    file that cannot be read.
+    """
+    return tuple(
+        selector
+        for text in given
+        for selector in (_of_file(Path(text[1:])) if text.startswith("@") else (Selector(text),))
+    )
+
+
+def _of_file(path: Path) -> Iterator[Selector]:
+    try:
+        lines = read_text(path).splitlines()
+    except FileProblems as wrong:
+        raise CommandError(str(wrong)) from None
+    for number, line in enumerate(lines, 1):
+        text, _, reason = line.partition("#")
+        if text.strip():
+            yield Selector(text.strip(), reason.strip(), f"{path}:{number}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """The requirements to judge: those of a `requirement_set` and earlier ones, or all."""
+
+    only: tuple[Selector, ...] = ()
+    exclude: tuple[Selector, ...] = ()
     level: Level = Level.HYGIENE
+    requirement_set: str = ""
 
     @property
     def is_everything(self) -> bool:
+        """Whether it takes all requirements of its set."""
         return not self.only and not self.exclude and self.level is LEVELS[-1]
 
     def requirements(self, catalogue: Catalogue) -> tuple[Requirement, ...]:
         """The selected requirements in document order; raises CommandError if there are none."""
-        chosen = self._matching(self.only, catalogue) if self.only else set(catalogue.requirements)
-        chosen -= self._matching(self.exclude, catalogue)
+        newer = {requirement.id for requirement in self.newer(catalogue)}
+        chosen = set(self._matching(self.only, catalogue) if self.only else catalogue.requirements)
+        chosen -= newer | self.excluded(catalogue).keys()
         levels = LEVELS[: LEVELS.index(self.level) + 1]
         selected = tuple(
             requirement
@@ -46,18 +85,41 @@ class Selection:
             )
         return selected
 
+    def newer(self, catalogue: Catalogue) -> tuple[Requirement, ...]:
+        """Those that came after its set; raises CommandError if no set has its name."""
+        if not self.requirement_set:
+            return ()
+        sets = sorted({requirement.since for requirement in catalogue.requirements.values()})
+        if self.requirement_set not in sets:
+            raise CommandError(
+                f"no set of requirements is named {self.requirement_set!r}; there"
+                f" {'is' if len(sets) == 1 else 'are'} {', '.join(sets)}"
+            )
+        return tuple(
+            requirement
+            for requirement in catalogue.requirements.values()
+            if requirement.since > self.requirement_set
+        )
+
+    def excluded(self, catalogue: Catalogue) -> dict[str, str]:
+        """The ids that are left out on purpose, each with the reason that its file gives."""
+        return self._matching(self.exclude, catalogue)
+
     @staticmethod
-    def _matching(selectors: Sequence[str], catalogue: Catalogue) -> set[str]:
-        chosen: set[str] = set()
-        for selector in selectors:
-            matching = catalogue.select(selector)
+    def _matching(given: Sequence[Selector], catalogue: Catalogue) -> dict[str, str]:
+        chosen: dict[str, str] = {}
+        for selector in given:
+            matching = catalogue.select(selector.text)
             if not matching:
                 known = [*catalogue.requirements, *catalogue.sections]
+                place = f"{selector.place}: " if selector.place else ""
                 raise CommandError(
-                    f"{selector!r} selects no requirement{did_you_mean(selector, known)};"
+                    f"{place}{selector.text!r} selects no requirement"
+                    f"{did_you_mean(selector.text, known)};"
                     " give an id like 4.3-2, a section, or '4.3-*'"
                 )
-            chosen.update(requirement.id for requirement in matching)
+            for requirement in matching:
+                chosen[requirement.id] = chosen.get(requirement.id) or selector.reason
         return chosen
 
 

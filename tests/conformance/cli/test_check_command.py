@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 import hookproof.conformance.reports
 from hookproof.conformance.generation.generators import KEPT_IN
-from hookproof.conformance.results.run_file import read_run
+from hookproof.conformance.results.run_file import NAME, read_run
 from hookproof.receiver.http.authority import Authority
 from tests.conformance.command import (
     CommandResult,
@@ -21,6 +21,7 @@ from tests.conformance.command import (
     command_result,
     environment,
     reported_requirements,
+    run_command,
     with_signals,
 )
 from tests.conformance.scripted_target import closed_port, empty_page, response, stand_in
@@ -94,6 +95,39 @@ def test_a_quiet_run_shows_its_findings_and_the_verdict_alone(tmp_path: Path) ->
     assert all(finding.startswith("  5-4      listPortalLinks ") for finding in findings)
     assert "hookproof-report/report.html" in rest
     assert verdict.startswith("DOES NOT CONFORM  ")
+
+
+def test_what_is_left_out_on_purpose_is_reported_with_its_reason(tmp_path: Path) -> None:
+    (tmp_path / "left-out.txt").write_text("4.1-*\n5-4  # HP-12: refusals are pages\n")
+    left_out = ("--exclude", "@left-out.txt", "--only", "5-3", "--only", "5-4", "--only", "4.1-1")
+    done = check(tmp_path, *left_out, "--profile", "quick", "--out", "report")
+    assert (done.code, done.err) == (0, "")
+    assert list(reported_requirements(tmp_path, "report")) == ["5-3"]
+    assert "Left out: 5-4 (HP-12: refusals are pages)." in " ".join(done.out.split())
+    report = json.loads((tmp_path / "report" / "report.json").read_text())
+    assert report["excluded"]["5-4"] == "HP-12: refusals are pages"
+    assert report["excluded"]["4.1-1"] == ""
+
+
+def test_a_run_that_sees_less_than_it_has_to_is_incomplete(tmp_path: Path) -> None:
+    done = check(tmp_path, *ONE, "--require-coverage", "99.9%")
+    assert done.code == 3
+    text = " ".join(done.out.split())
+    assert "The run saw too little: " in text
+    assert "where 99.9 % are required" in text
+    assert done.out.splitlines()[-1].startswith("INCOMPLETE  stated 1/1")
+    regraded = tmp_path / "regraded"
+    again = run_command(tmp_path, "regrade", "hookproof-report", "--out", regraded)
+    assert again.code == 3
+    assert "where 99.9 % are required" in read_run(regraded / NAME).footer.uncovered
+    assert check(tmp_path, *ONE, "--require-coverage", "1").code == 0
+
+
+@pytest.mark.parametrize("share", ["101", "most", "-1%", "nan", "%"])
+def test_a_share_that_is_none_is_refused(share: str, tmp_path: Path) -> None:
+    done = check(tmp_path, *ONE, f"--require-coverage={share}")
+    assert done.code == 64
+    assert "is no share such as 95%" in done.err
 
 
 def test_an_unreachable_target_has_an_exit_code_of_its_own(tmp_path: Path) -> None:

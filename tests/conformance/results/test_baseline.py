@@ -1,11 +1,11 @@
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hookproof.conformance.model.ledger import Entry, Ledger, RunVerdict
-from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.results.baseline import (
     Expectation,
     apply_baseline,
@@ -14,6 +14,7 @@ from hookproof.conformance.results.baseline import (
 )
 from hookproof.process.exit_codes import CommandError
 from hookproof.spec.catalogue import Level, load_catalogue
+from tests.conformance.canned_evidence import exchange
 from tests.conformance.canned_run import failed, not_exercised, passed
 
 TODAY = date(2026, 11, 21)
@@ -24,8 +25,8 @@ def read(folder: Path, text: str) -> tuple[Expectation, ...]:
     return read_baseline(folder / "baseline.yaml")
 
 
-def expect(name: str, expected: Verdict = Verdict.FAIL, expires: date | None = None) -> Expectation:
-    return Expectation(id=name, expected=expected, reason="Known", expires=expires)
+def expect(name: str, expected: str = "fail", **members: Any) -> Expectation:
+    return Expectation(id=name, expected=expected, reason="Known", **members)
 
 
 def verdict_of(entries: list[Entry], *baseline: Expectation) -> tuple[RunVerdict, tuple[str, ...]]:
@@ -37,7 +38,7 @@ def verdict_of(entries: list[Entry], *baseline: Expectation) -> tuple[RunVerdict
 def test_every_member_of_an_entry_is_read(tmp_path: Path) -> None:
     text = (
         "- {id: 4.3-4, expected: fail, reason: It is cached.,"
-        " link: https://t.invalid/1, expires: 2027-06-30}\n"
+        " check: c, operation: getEndpoint, link: https://t.invalid/1, expires: 2027-06-30}\n"
     )
     (entry,) = read(tmp_path, text)
     assert entry.words == "It is cached. (https://t.invalid/1), until 2027-06-30"
@@ -57,6 +58,11 @@ def test_every_member_of_an_entry_is_read(tmp_path: Path) -> None:
             "- {id: 1-1, expected: fail, reason: r}\n- {id: 1-1, expected: fail, reason: r}\n",
             "baseline.yaml:2",
         ),
+        ("- {id: 1-1, expected: fail, reason: r, operation: fetch}\n", "getEndpoint"),
+        (
+            "- {id: 1-1, expected: not exercised, reason: r, check: c}\n",
+            "baseline.yaml:1.*leave out check and operation",
+        ),
         ("a: b\n", "a list of entries"),
         ("{", "baseline.yaml"),
     ],
@@ -75,7 +81,7 @@ def test_a_failure_that_is_expected_conforms() -> None:
 
 def test_a_stated_requirement_that_need_not_be_exercised_leaves_the_run_complete() -> None:
     assert verdict_of([passed(), not_exercised()])[0] is RunVerdict.INCOMPLETE
-    assert verdict_of([passed(), not_exercised()], expect("4.4-1", Verdict.NOT_EXERCISED)) == (
+    assert verdict_of([passed(), not_exercised()], expect("4.4-1", "not exercised")) == (
         RunVerdict.CONFORMS,
         (),
     )
@@ -83,7 +89,7 @@ def test_a_stated_requirement_that_need_not_be_exercised_leaves_the_run_complete
 
 def test_a_failure_that_was_expected_not_to_be_exercised_counts() -> None:
     assert (
-        verdict_of([passed(), failed()], expect("4.1-2", Verdict.NOT_EXERCISED))[0]
+        verdict_of([passed(), failed()], expect("4.1-2", "not exercised"))[0]
         is RunVerdict.DOES_NOT_CONFORM
     )
 
@@ -133,8 +139,69 @@ def test_a_written_baseline_accepts_the_run_that_it_was_written_from(tmp_path: P
 
 
 def test_rewriting_a_baseline_keeps_the_reasons_that_still_apply(tmp_path: Path) -> None:
-    kept = Expectation(
-        id="4.1-2", expected=Verdict.FAIL, reason="We know.", link="https://t.invalid/1"
-    )
+    kept = Expectation(id="4.1-2", expected="fail", reason="We know.", link="https://t.invalid/1")
     applied = apply_baseline([passed(), failed()], [kept], load_catalogue(), TODAY)
     assert read(tmp_path, baseline_text(applied.entries, [kept])) == (kept,)
+
+
+def two_findings() -> Entry:
+    entry = failed()
+    (finding,) = entry.findings
+    other = replace(
+        finding, check="another", exchanges=(exchange("fetch", "getEndpoint"),), deliveries=()
+    )
+    return replace(entry, findings=(finding, other))
+
+
+def test_what_one_check_finds_in_one_operation_is_accepted_and_nothing_else() -> None:
+    entry = two_findings()
+    first, second = entry.findings
+    known = expect("4.1-2", check=first.check)
+    assert verdict_of([passed(), entry], known) == (RunVerdict.DOES_NOT_CONFORM, ())
+    other = expect("4.1-2", check=second.check, operation="getEndpoint")
+    assert verdict_of([passed(), entry], known, other) == (RunVerdict.CONFORMS, ())
+    elsewhere = expect("4.1-2", check=second.check, operation="listSources")
+    verdict, (stale,) = verdict_of([passed(), entry], known, elsewhere)
+    assert verdict is RunVerdict.DOES_NOT_CONFORM
+    assert stale == (
+        "4.1-2, check another, listSources is expected to fail, but no finding is of this any more:"
+        " remove it"
+    )
+
+
+def test_an_entry_for_an_operation_accepts_what_every_check_finds_there() -> None:
+    entry = two_findings()
+    entry = replace(entry, findings=entry.findings[1:])
+    known = expect("4.1-2", operation="getEndpoint")
+    assert verdict_of([passed(), entry], known) == (RunVerdict.CONFORMS, ())
+
+
+def test_entries_for_several_checks_of_one_requirement_may_stand_together(tmp_path: Path) -> None:
+    text = "- {id: 1-1, expected: fail, reason: r, check: a}\n"
+    assert len(read(tmp_path, text + text.replace("check: a", "check: b"))) == 2
+    with pytest.raises(CommandError, match=r"baseline.yaml:2.*1-1, check a stands there before"):
+        read(tmp_path, text + text)
+
+
+@pytest.mark.parametrize("entry", [passed("4.1-2"), failed(), not_exercised("4.1-2")])
+def test_what_is_flaky_is_accepted_whatever_its_verdict(entry: Entry) -> None:
+    assert verdict_of([passed(), entry], expect("4.1-2", "flaky")) == (RunVerdict.CONFORMS, ())
+
+
+def test_an_entry_for_what_is_flaky_is_stale_after_its_last_day() -> None:
+    over = expect("4.1-2", "flaky", expires=date(2026, 11, 20))
+    verdict, (stale,) = verdict_of([passed(), passed("4.1-2")], over)
+    assert verdict is RunVerdict.DOES_NOT_CONFORM
+    assert stale.startswith("4.1-2 expired")
+
+
+def test_rewriting_a_baseline_keeps_what_is_flaky_while_it_passes(tmp_path: Path) -> None:
+    flaky, over = expect("4.1-2", "flaky"), expect("4.1-1")
+    applied = apply_baseline([passed(), passed("4.1-2")], [flaky, over], load_catalogue(), TODAY)
+    assert read(tmp_path, baseline_text(applied.entries, [flaky, over])) == (flaky,)
+
+
+def test_rewriting_a_baseline_keeps_the_entries_for_findings(tmp_path: Path) -> None:
+    known = [expect("4.1-2", check=each.check) for each in two_findings().findings]
+    applied = apply_baseline([two_findings()], known, load_catalogue(), TODAY)
+    assert read(tmp_path, baseline_text(applied.entries, known)) == tuple(known)

@@ -116,3 +116,19 @@ def test_a_run_without_answers_reports_no_fields(tmp_path: Path) -> None:
     assert run.fields == ()
     assert "documented fields" not in markdown_text(run)
     assert not list(notes(run))
+
+
+def test_coverage_counts_the_operations_that_succeeded_and_the_fields_that_were_shown() -> None:
+    counter = FieldCounter()
+    nothing = counter.coverage()
+    assert (nothing.seen, nothing.percent) == (0, 0)
+    counter.add(exchange(data={"uid": "e1", "name": ""}))
+    counter.add(exchange("fetch", "getEndpoint", status=500, body=b"broken"))
+    some = counter.coverage()
+    assert set(nothing.missing) - set(some.missing) == {"createEndpoint", "Endpoint.uid"}
+    assert some.seen == 2
+    assert some.words.startswith(
+        f"{100 * 2 / len(nothing.missing):.1f} % of the operations and fields of the document were"
+        " seen to work or shown with a value; missing are getEndpoint, "
+    )
+    assert some.words.endswith(f" and {len(some.missing) - 12} more")

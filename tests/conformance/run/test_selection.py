@@ -1,4 +1,6 @@
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -8,7 +10,7 @@ from hookproof.conformance.model.evidence import Evidence, Exchange, Observation
 from hookproof.conformance.model.experiment_registry import Experiment, Sharing
 from hookproof.conformance.model.judgement import Judgement
 from hookproof.conformance.model.profile import Profile
-from hookproof.conformance.run.selection import Selection, needed_experiments
+from hookproof.conformance.run.selection import Selection, needed_experiments, selectors
 from hookproof.conformance.target.definition import Project
 from hookproof.conformance.target.project_assignment import (
     ProjectAssignment,
@@ -58,10 +60,10 @@ def bound(requirement_id: str, evidence: type) -> Check:
     ("selection", "selected"),
     [
         (Selection(), ["4.1-1", "4.1-2", "4.4-1"]),
-        (Selection(only=("4.1-*",)), ["4.1-1", "4.1-2"]),
-        (Selection(only=("4.4", "4.1-1")), ["4.1-1", "4.4-1"]),
-        (Selection(exclude=("4.1-1",)), ["4.1-2", "4.4-1"]),
-        (Selection(only=("4.1",), exclude=("4.1-2",)), ["4.1-1"]),
+        (Selection(only=selectors(["4.1-*"])), ["4.1-1", "4.1-2"]),
+        (Selection(only=selectors(["4.4", "4.1-1"])), ["4.1-1", "4.4-1"]),
+        (Selection(exclude=selectors(["4.1-1"])), ["4.1-2", "4.4-1"]),
+        (Selection(only=selectors(["4.1"]), exclude=selectors(["4.1-2"])), ["4.1-1"]),
         (Selection(level=Level.STATED), ["4.1-1"]),
         (Selection(level=Level.OPEN), ["4.1-1", "4.1-2"]),
     ],
@@ -76,14 +78,63 @@ def test_a_selection_keeps_the_order_of_the_document(
 @pytest.mark.parametrize(
     ("selection", "message"),
     [
-        (Selection(only=("4.3-*",)), "'4.3-\\*' selects no requirement"),
-        (Selection(exclude=("nothing",)), "'nothing' selects no requirement"),
-        (Selection(only=("4.4",), level=Level.OPEN), "no requirement is left"),
+        (Selection(only=selectors(["4.3-*"])), "'4.3-\\*' selects no requirement"),
+        (Selection(exclude=selectors(["nothing"])), "'nothing' selects no requirement"),
+        (Selection(only=selectors(["4.4"]), level=Level.OPEN), "no requirement is left"),
     ],
 )
 def test_a_selection_of_nothing_is_refused(selection: Selection, message: str) -> None:
     with pytest.raises(CommandError, match=message):
         selection.requirements(CATALOGUE)
+
+
+def test_a_file_holds_selectors_and_reasons(tmp_path: Path) -> None:
+    path = tmp_path / "left-out.txt"
+    path.write_text("# what we do not do\n\n4.1-1  # HP-12: our lists are cached\n 4.4 \n")
+    first, second = selectors([f"@{path}"])
+    assert (first.text, first.reason) == ("4.1-1", "HP-12: our lists are cached")
+    assert (second.text, second.reason) == ("4.4", "")
+    left_out = Selection(exclude=(first, second))
+    assert left_out.excluded(CATALOGUE) == {
+        "4.1-1": "HP-12: our lists are cached",
+        "4.4-1": "",
+    }
+    assert [each.id for each in left_out.requirements(CATALOGUE)] == ["4.1-2"]
+    only = Selection(only=selectors(["4.1-2", f"@{path}"]))
+    assert [each.id for each in only.requirements(CATALOGUE)] == ["4.1-1", "4.1-2", "4.4-1"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"4.1-1\n4.7-9  # no such one\n", r"left-out.txt:2: '4.7-9' selects no requirement"),
+        (b"\xff\n", "left-out.txt"),
+        (None, "left-out.txt.*No such file"),
+    ],
+)
+def test_a_bad_line_of_a_file_is_named_with_its_place(
+    content: bytes | None, message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "left-out.txt"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(CommandError, match=message):
+        Selection(exclude=selectors([f"@{path}"])).requirements(CATALOGUE)
+
+
+def test_a_set_leaves_out_what_came_later() -> None:
+    newest = replace(requirement("4.4-2", Level.STATED), since="2027.02")
+    catalogue = replace(CATALOGUE, requirements={**CATALOGUE.requirements, newest.id: newest})
+    assert Selection().requirements(catalogue)[-1] == newest
+    assert Selection(requirement_set="2027.02").requirements(catalogue)[-1] == newest
+    pinned = Selection(requirement_set="2026.11")
+    assert pinned.newer(catalogue) == (newest,)
+    assert pinned.requirements(catalogue) == tuple(CATALOGUE.requirements.values())
+    assert pinned.is_everything
+    with pytest.raises(CommandError, match=r"named '2026\.12'; there are 2026\.11, 2027\.02"):
+        Selection(requirement_set="2026.12").requirements(catalogue)
+    with pytest.raises(CommandError, match=r"there is 2026\.11"):
+        Selection(requirement_set="2027.02").requirements(CATALOGUE)
 
 
 def test_only_experiments_that_a_selected_check_judges_are_needed() -> None:
