@@ -1,13 +1,16 @@
 """The command `hookproof list`: the requirements, or the checks, that selectors choose."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
 from hookproof.conformance.model.check_registry import Check, all_checks
 from hookproof.conformance.model.experiment_registry import all_experiments, experiments_of
+from hookproof.conformance.reports.progress import usual_durations
+from hookproof.conformance.results.run_file import NAME
 from hookproof.conformance.run.selection import LEVELS, Selection
 from hookproof.conformance.run.selection import selectors as read
 from hookproof.process.exit_codes import CommandError
@@ -28,6 +31,20 @@ from hookproof.spec.completion import complete_requirement
     "--level", type=click.Choice([level.value for level in Level]), help="Only those of this level."
 )
 @click.option("--checks", is_flag=True, help="List the checks and what they judge.")
+@click.option(
+    "--coverage",
+    is_flag=True,
+    help="Show by which check each is judged, and what that looks at: experiments with their"
+    " profile, and how long they took in the run of --run.",
+)
+@click.option(
+    "--run",
+    "folder",
+    type=click.Path(path_type=Path),
+    default=Path("hookproof-report"),
+    show_default=True,
+    help="For --coverage: the folder of a run, which need not be there.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Write JSON.")
 @click.pass_context
 def list_(
@@ -37,12 +54,17 @@ def list_(
     exclude: tuple[str, ...],
     level: str | None,
     checks: bool,
+    coverage: bool,
+    folder: Path,
     as_json: bool,
 ) -> None:
     """List the requirements that the SELECTORs choose: an id, a section, '4.3-*', or @FILE.
 
-    Without a selector all requirements are listed.
+    Without a selector all requirements are listed. `hookproof list --coverage 4.7-9` shows what
+    `hookproof check --only 4.7-9` starts.
     """
+    if checks and coverage:
+        raise click.UsageError("--checks and --coverage contradict each other", context)
     catalogue = load_catalogue()
     try:
         selection = Selection(only=read(chosen), exclude=read(exclude), level=LEVELS[-1])
@@ -57,6 +79,10 @@ def list_(
     if checks:
         bound = _checks_of(requirements)
         _write(map(_check_json, bound) if as_json else _check_lines(bound), as_json=as_json)
+    elif coverage:
+        usual_s = usual_durations(folder / NAME)
+        found = [_coverage(requirement, usual_s) for requirement in requirements]
+        _write(iter(found) if as_json else _coverage_lines(found), as_json=as_json)
     elif as_json:
         _write(map(requirement_json, requirements), as_json=True)
     else:
@@ -103,6 +129,47 @@ def _requirement_lines(requirements: Sequence[Requirement], catalogue: Catalogue
     levels = [requirement.level for requirement in requirements]
     counts = ", ".join(f"{level} {levels.count(level)}" for level in Level)
     yield f"{len(requirements)} requirements: {counts}"
+
+
+def _coverage(requirement: Requirement, usual_s: Mapping[str, float]) -> dict[str, Any]:
+    """How a requirement is judged; `experiments` of a check is null where it judges all."""
+    profiles = {experiment.name: experiment.profile.key for experiment in all_experiments()}
+
+    def looked_at(check: Check) -> list[dict[str, Any]] | None:
+        if check.is_oracle:
+            return None
+        return [
+            {"name": name, "profile": profiles[name], "usual_s": usual_s.get(name)}
+            for name in _experiment_names(check)
+        ]
+
+    return {
+        "id": requirement.id,
+        "level": requirement.level.value,
+        "untestable": requirement.untestable,
+        "checks": [
+            {"name": check.name, "experiments": looked_at(check)}
+            for check in _checks_of([requirement])
+        ],
+    }
+
+
+def _coverage_lines(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for each in found:
+        yield f"{each['id']:<7} {each['level']}{'  (not testable)' if each['untestable'] else ''}"
+        for check in each["checks"]:
+            yield f"  {check['name']}"
+            experiments = check["experiments"]
+            if experiments is None:
+                yield "    every exchange of every experiment"
+                continue
+            for experiment in experiments:
+                usual_s = experiment["usual_s"]
+                took = "" if usual_s is None else f", {usual_s:.1f} s"
+                yield f"    {experiment['name']} ({experiment['profile']}{took})"
+    tested = sum(bool(each["checks"]) for each in found)
+    yield ""
+    yield f"{tested} of {len(found)} requirements have a check"
 
 
 def _check_lines(checks: Sequence[Check]) -> Iterator[str]:

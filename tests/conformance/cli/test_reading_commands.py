@@ -162,6 +162,26 @@ def test_the_faults_that_break_a_requirement_are_named() -> None:
     assert explanation.faults == (fault,)
 
 
+def test_it_is_listed_how_each_requirement_is_judged_and_how_long_that_took(
+    tmp_path: Path,
+) -> None:
+    event = {"event": "experiment", "name": "paging", "duration_s": 1.25}
+    (tmp_path / "run.jsonl").write_text(json.dumps(event, separators=(",", ":")) + "\n")
+    lines = run("list", "--coverage", "4.7-9", "1-3", "--run", str(tmp_path)).output.splitlines()
+    assert "    paging (quick, 1.2 s)" in lines
+    assert "    every exchange of every experiment" in lines
+    assert lines[-1] == "2 of 2 requirements have a check"
+    (judged,) = json.loads(run("list", "--coverage", "4.7-9", "--json").output)
+    needed = {each["name"] for check in judged["checks"] for each in check["experiments"] or ()}
+    planned = run("check", "--plan", "--only", "4.7-9").output
+    assert all(name in planned for name in needed)
+    everything = run("list", "--coverage").output.splitlines()
+    without = sum("(not testable)" in line for line in everything)
+    count = len(load_catalogue().requirements)
+    assert everything[-1] == f"{count - without} of {count} requirements have a check"
+    assert "contradict each other" in run("list", "--coverage", "--checks").output
+
+
 def test_requirements_and_checks_are_listed() -> None:
     catalogue = load_catalogue()
     assert f"{len(catalogue.requirements)} requirements: stated" in run("list").output
