@@ -2,6 +2,7 @@
 
 import base64
 import re
+import string
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
@@ -11,6 +12,7 @@ from hookproof.receiver.signatures.signed_message import Reason, label_at
 from hookproof.receiver.vectors.vector import Vector
 from hookproof.spec.dialect.groups.signature_vocabulary import BASE64_VARIANTS, Encoding
 
+_ALPHABET: Final = f"{string.ascii_uppercase}{string.ascii_lowercase}{string.digits}+/"
 SIGNATURE: Final = re.compile(r"[0-9A-Za-z+/_-]{40,}={0,2}")
 
 # The end of the name, the vector, the expected reason (None: accept), and the explanation.
@@ -111,6 +113,65 @@ def other_encodings(vector: Vector) -> Iterator[Change]:
                 Reason.NO_SIGNATURE_MATCHES,
                 "the scheme defines one encoding for signatures",
             )
+
+
+def loosely_written(vector: Vector) -> Iterator[Change]:
+    """The right signature, written so that only a lenient reader finds it; or beside what cannot be
+    read, where it counts.
+    """
+    (text,) = signature_texts(vector)
+    scheme, value = vector.scheme, vector.header(vector.scheme.header)
+    unmatched, one_text = Reason.NO_SIGNATURE_MATCHES, "one text alone stands for a signature"
+    middle = len(text) // 2
+    yield (
+        "junk within the signature",
+        with_signatures(vector, f"{text[:middle]}!{text[middle:]}"),
+        unmatched,
+        one_text,
+    )
+    digits, padding = text.rstrip("="), text[len(text.rstrip("=")) :]
+    if padding:
+        place = _ALPHABET.index(digits[-1]) ^ 1
+        yield (
+            "the unused bits of the signature set",
+            with_signatures(vector, f"{digits[:-1]}{_ALPHABET[place]}{padding}"),
+            unmatched,
+            one_text,
+        )
+        yield (
+            "text after the padding of the signature",
+            with_signatures(vector, f"{text}AAAA"),
+            unmatched,
+            one_text,
+        )
+    item = scheme.item.replace("{version}", label_at(scheme, 0)) if scheme.versions else scheme.item
+    own = item.replace("{signature}", text)
+    if scheme.versions:
+        followed = value.replace(own, f"{own},garbage")
+        reason = Reason.MALFORMED if scheme.separator == "," else unmatched
+        yield (
+            "garbage after the signature",
+            vector.with_header(scheme.header, followed),
+            reason,
+            "what follows a signature is part of it",
+        )
+    if scheme.separator and len(scheme.versions) == 1:
+        broken = item.replace("{signature}", "@@@@")
+        preceded = value.replace(own, f"{broken}{scheme.separator}{own}")
+        yield (
+            "one that cannot be read before the right one",
+            vector.with_header(scheme.header, preceded),
+            None,
+            "one valid signature is enough",
+        )
+    if "{timestamp}" in scheme.value and scheme.separator:
+        parts = value.split(scheme.separator)
+        yield (
+            "the signature before the time",
+            vector.with_header(scheme.header, scheme.separator.join(reversed(parts))),
+            Reason.MALFORMED,
+            "the scheme defines the order of the parts",
+        )
 
 
 def other_labels(vector: Vector) -> Iterator[Change]:

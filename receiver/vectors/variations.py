@@ -7,6 +7,7 @@ from typing import Final
 from hookproof.receiver.signatures.signed_message import Reason
 from hookproof.receiver.vectors.signature_variations import (
     Change,
+    loosely_written,
     other_encodings,
     other_labels,
     other_secret,
@@ -16,6 +17,9 @@ from hookproof.receiver.vectors.signature_variations import (
     wrong_signatures,
 )
 from hookproof.receiver.vectors.vector import Vector, notes
+
+# What a number may be written with that many libraries read too (U+0660 to U+0669).
+ARABIC_DIGITS: Final = {ord("0") + digit: 0x0660 + digit for digit in range(10)}
 
 # The good vectors whose name ends so are varied.
 VARIED: Final = "a small object"
@@ -30,6 +34,7 @@ def derive_vectors(vector: Vector, good: Sequence[Vector]) -> Iterator[Vector]:
         for vary in (
             wrong_signatures,
             other_encodings,
+            loosely_written,
             other_labels,
             _bodies,
             _secrets,
@@ -175,6 +180,12 @@ def _times(vector: Vector) -> Iterator[Change]:
         ("a time in words", "now", malformed),
         ("an empty time", "", Reason.NO_TIMESTAMP),
         ("a time of thirty digits", "9" * 30, malformed),
+        ("letters after the time", f"{text}abc", malformed),
+        ("a time with an exponent", f"{text[0]}.{text[1:]}e{len(text) - 1}", malformed),
+        ("a time with underscores", f"{int(text):_}", malformed),
+        ("a time in other digits", text.translate(ARABIC_DIGITS), malformed),
+        ("a time with a plus", f"+{text}", malformed),
+        ("a time with a zero before it", f"0{text}", moved),
     ):
         headers = tuple((key, value.replace(text, other)) for key, value in vector.headers)
         yield (

@@ -1,4 +1,4 @@
-"""Where `make client-tools` installs generators of clients, and a proxy, of other projects."""
+"""Where `make client-tools` installs programs and packages of other projects."""
 
 from typing import Final
 
