@@ -100,6 +100,10 @@ SUBCOMMANDS: Final = {
         "hookproof.mockserver.cli:serve",
         "Start the reference server, which delivers webhooks.",
     ),
+    "trend": (
+        "hookproof.commands.trend.command:trend",
+        "Show what got better or worse over the runs in a folder.",
+    ),
     "unpack": (
         "hookproof.conformance.cli.pack:unpack",
         "Check a packed run, and write its files into a folder.",
