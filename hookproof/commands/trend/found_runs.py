@@ -33,14 +33,14 @@ class CheckRun:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeftOut:
+class UnreadableRun:
     """What looks like a run and cannot be read, and why."""
 
     place: str
     why: str
 
 
-FoundRun = CheckRun | LoadRun | LeftOut
+FoundRun = CheckRun | LoadRun | UnreadableRun
 
 
 def found_runs(folder: Path) -> Iterator[FoundRun]:
@@ -66,11 +66,11 @@ def _check_run(path: Path, place: str) -> FoundRun:
     try:
         return CheckRun(place=place, run=read_run(path))
     except NotARun as problem:
-        return LeftOut(place=place, why=str(problem))
+        return UnreadableRun(place=place, why=str(problem))
 
 
 def _load_run(folder: Path) -> FoundRun:
     try:
         return read_load_run(folder)
     except NoReport as problem:
-        return LeftOut(place=str(folder), why=str(problem))
+        return UnreadableRun(place=str(folder), why=str(problem))

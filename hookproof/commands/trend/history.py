@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from hookproof.commands.trend.check_runs import cut_short, differing_conditions, verdict_changes
-from hookproof.commands.trend.found_runs import CheckRun, FoundRun, LeftOut
+from hookproof.commands.trend.found_runs import CheckRun, FoundRun, UnreadableRun
 from hookproof.commands.trend.load_runs import (
     FigureChange,
     LoadRun,
@@ -43,7 +43,7 @@ class History:
 
     check: dict[str, list[CheckStep]]
     load: dict[tuple[str, str], list[LoadStep]]
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[UnreadableRun, ...]
 
 
 def history_of(found: Iterable[FoundRun]) -> History:
@@ -59,7 +59,7 @@ def history_of(found: Iterable[FoundRun]) -> History:
             key: [_load_step(before, run) for before, run in in_time]
             for key, in_time in _by(loads, lambda run: (run.target, run.profile)).items()
         },
-        left_out=tuple(each for each in runs if isinstance(each, LeftOut)),
+        left_out=tuple(each for each in runs if isinstance(each, UnreadableRun)),
     )
 
 
