@@ -71,9 +71,17 @@ SUBCOMMANDS: Final = {
         "hookproof.load.cli.load:load",
         "Load a server and measure its deliveries at the receiver.",
     ),
+    "matrix": (
+        "hookproof.conformance.cli.matrix:matrix",
+        "Show the verdicts of many runs side by side, on one page.",
+    ),
     "mutants": (
         "hookproof.conformance.mutants.cli:mutants",
         "Prove that the checks detect every faulty server, and no other.",
+    ),
+    "pack": (
+        "hookproof.conformance.cli.pack:pack",
+        "Pack a run into one file, with checksums and a signature.",
     ),
     "receive": ("hookproof.receiver.cli.receive:receive", "Start the webhook receiver."),
     "regrade": (
@@ -91,6 +99,14 @@ SUBCOMMANDS: Final = {
     "serve": (
         "hookproof.mockserver.cli:serve",
         "Start the reference server, which delivers webhooks.",
+    ),
+    "trend": (
+        "hookproof.commands.trend.command:trend",
+        "Show what got better or worse over the runs in a folder.",
+    ),
+    "unpack": (
+        "hookproof.conformance.cli.pack:unpack",
+        "Check a packed run, and write its files into a folder.",
     ),
     "vectors": (
         "hookproof.receiver.cli.vectors:vectors",

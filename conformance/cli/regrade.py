@@ -38,9 +38,9 @@ from hookproof.spec.strict_yaml.file_problem import FileProblems
 def regrade(context: click.Context, /, folder: Path, dialect: str | None, out: Path | None) -> None:
     """Judge the evidence in DIR again, and report whether the verdicts are the same.
 
-    Nothing is sent to any target. The dialect is the one that the run was judged against, unless
-    another is named; the evidence is not gathered again. Exit codes are those of
-    `hookproof check`.
+    DIR is a folder that `hookproof check --out` wrote, or a packed run. Nothing is sent to any
+    target. The dialect is the one that the run was judged against, unless another is named; the
+    evidence is not gathered again. Exit codes are those of `hookproof check`.
     """
     try:
         again = regrade_run(folder, named_dialect(dialect) if dialect else None)

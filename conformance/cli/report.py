@@ -7,7 +7,7 @@ import click
 
 from hookproof.conformance.cli.stored_run import FOLDER, end_with_error
 from hookproof.conformance.reports.formats import FORMATS
-from hookproof.conformance.results.run_file import NAME, NotARun, read_run
+from hookproof.conformance.results.run_file import NotARun, read_run, run_path
 from hookproof.conformance.run.partial_run import read_whole_or_partial_run
 from hookproof.process.exit_codes import CommandError
 from hookproof.process.written_file import write_file
@@ -34,14 +34,14 @@ from hookproof.spec.strict_yaml.file_problem import FileProblems
 def report(
     context: click.Context, /, folder: Path, name: str, output: Path | None, *, partial: bool
 ) -> None:
-    """Render the run in DIR, a folder that `hookproof check --out` wrote.
+    """Render the run in DIR, a folder that `hookproof check --out` wrote, or a packed run.
 
     Only its run.jsonl is read. It is cut off if the run was killed, or the disk was full. Exit
     codes: 0 written, whatever the verdict of the run; 64 there is no finished run (with --partial:
     nothing was gathered), or the file cannot be written.
     """
     try:
-        run = read_whole_or_partial_run(folder) if partial else read_run(folder / NAME)
+        run = read_whole_or_partial_run(folder) if partial else read_run(run_path(folder))
         text = FORMATS[name].render(run)
         if output is not None:
             write_file(output, text)

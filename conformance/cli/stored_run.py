@@ -11,7 +11,7 @@ import click
 from hookproof.conformance.model.ledger import Ledger
 from hookproof.conformance.reports.summary import HEADLINES, tallies
 from hookproof.conformance.results.comparison import Change, Difference
-from hookproof.conformance.results.run_file import NAME, NotARun, Run, read_run
+from hookproof.conformance.results.run_file import NotARun, Run, read_run, run_path
 from hookproof.process.exit_codes import ExitCode
 from hookproof.process.terminal_text import printable
 
@@ -20,9 +20,9 @@ ORDER: Final = (Change.WORSE, Change.BETTER, Change.OTHER)
 
 
 def read_run_in(context: click.Context, folder: Path) -> Run:
-    """Read the run in a folder; ends the command if there is no finished one."""
+    """Read the run in a folder or a pack; ends the command if there is no finished one."""
     try:
-        return read_run(folder / NAME)
+        return read_run(run_path(folder))
     except NotARun as error:
         end_with_error(context, str(error))
 

@@ -110,9 +110,7 @@ class Exchange:
         request_body = fields.pop("request_body_b64")
         fields["request_body"] = None if request_body is None else base64.b64decode(request_body)
         fields["response_body"] = base64.b64decode(fields.pop("response_body_b64"))
-        for name in ("request_headers", "response_headers"):
-            fields[name] = tuple((key, text) for key, text in fields[name])
-        return cls(**fields)
+        return msgspec.convert(fields, cls)
 
 
 def kept_url(url: str) -> str:

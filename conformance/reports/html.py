@@ -97,7 +97,7 @@ def template_environment() -> Environment:
 
 def html_text(run: Run) -> str:
     environment = template_environment()
-    style, script = (_source(environment, name) for name in ("report.css", "report.js"))
+    style, script = (page_source(environment, name) for name in ("report.css", "report.js"))
     run_defects, rules = defects(run.entries), StyleRules()
     page = environment.get_template("report.html").render(
         run=run,
@@ -138,7 +138,7 @@ def html_text(run: Run) -> str:
     return page.replace(HEAD_MARK, f"{policy}\n<style>{style}</style>", 1)
 
 
-def _source(environment: Environment, name: str) -> str:
+def page_source(environment: Environment, name: str) -> str:
     """A file of the page, as it is."""
     assert environment.loader is not None
     return f"\n{environment.loader.get_source(environment, name)[0]}"

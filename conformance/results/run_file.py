@@ -21,6 +21,7 @@ import json
 import threading
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from io import FileIO
 from pathlib import Path
@@ -34,10 +35,11 @@ from hookproof.conformance.model.ledger import (
     Finding,
     Ledger,
     LeftBehind,
-    LeftEndpoint,
     RunVerdict,
 )
 from hookproof.conformance.results.documented_fields import Coverage, FieldCount, FieldCounter
+from hookproof.conformance.results.packed.manifest import BrokenPack
+from hookproof.conformance.results.packed.reading import is_packed, open_packed_text
 from hookproof.conformance.results.records.compression import pack_evidence
 from hookproof.conformance.results.records.evidence_records import evidence_json
 from hookproof.conformance.results.records.finding_records import (
@@ -47,9 +49,14 @@ from hookproof.conformance.results.records.finding_records import (
     finding_of,
 )
 from hookproof.conformance.results.records.long_bodies import LongBodies
+from hookproof.conformance.results.records.typed import typed
 from hookproof.process.written_file import FileNotWritten, write_whole
 
 FORMAT: Final = 2
+# In Unix seconds, the end of the year 9999.
+LATEST: Final = 253_402_300_800
+# What reading a line raises that is damaged, or was written to do damage.
+DAMAGED: Final = (ValueError, KeyError, TypeError, AttributeError, RecursionError, zlib.error)
 NAME: Final = "run.jsonl"
 
 PARTIAL: Final = "; `hookproof report --partial` renders what it holds"
@@ -277,14 +284,33 @@ class RunWriter:
                 self.failure = FileNotWritten(Path(str(self._stream.name)), error, PARTIAL)
 
 
+def run_path(place: Path) -> Path:
+    """The file of the run in a folder; a file is one itself, plain or packed."""
+    return place if place.is_file() else place / NAME
+
+
+@contextmanager
+def open_run(path: Path) -> Iterator[Iterable[str]]:
+    """The lines of a run file, plain or packed; raises NotARun for a broken pack, and OSError."""
+    if is_packed(path):
+        try:
+            with open_packed_text(path, NAME) as lines:
+                yield lines
+        except BrokenPack as problem:
+            raise NotARun(f"{path} cannot be used: {problem}") from None
+    else:
+        with path.open(encoding="utf-8") as lines:
+            yield lines
+
+
 def read_run(path: Path) -> Run:
     """Read a finished run; raises CutOff for one without its footer, NotARun for anything else."""
     try:
-        with path.open(encoding="utf-8") as stream:
-            return _run(path, stream)
+        with open_run(path) as lines:
+            return _run(path, lines)
     except OSError as error:
         raise NotARun(f"{path} cannot be read: {error.strerror or error}") from None
-    except (ValueError, KeyError, TypeError, zlib.error) as error:
+    except DAMAGED as error:
         raise NotARun(
             f"{path} holds no run of hookproof: {type(error).__name__}: {error}"
         ) from None
@@ -316,8 +342,9 @@ def _run(path: Path, lines: Iterable[str]) -> Run:
         raise NotARun(
             f"{path} holds no run of this version of hookproof: it has no header of format {FORMAT}"
         )
-    written = {name: value for name, value in events["header"][0].items() if name != "format"}
-    header = Header(**written)
+    header = typed(Header, events["header"][0])
+    if not 0 <= header.started_at < LATEST:
+        raise ValueError(f"started_at is no time: {header.started_at}")
     if len(events.get("footer", ())) != 1:
         raise CutOff(path, header)
     footer = events["footer"][0]
@@ -325,28 +352,12 @@ def _run(path: Path, lines: Iterable[str]) -> Run:
     return Run(
         header=header,
         entries=tuple(entry_of(event, findings) for event in events.get("requirement", ())),
-        footer=Footer(
-            **{
-                **footer,
-                "verdict": RunVerdict(footer["verdict"]),
-                "faults": tuple(footer["faults"]),
-                "stale": tuple(footer["stale"]),
-                "hooks": tuple(footer.get("hooks", ())),
-            }
-        ),
+        footer=typed(Footer, footer),
         fields=tuple(
-            FieldCount(**count) for event in events.get("fields", ()) for count in event["fields"]
+            typed(FieldCount, count)
+            for event in events.get("fields", ())
+            for count in event["fields"]
         ),
-        disagreements=tuple(map(_disagreement, events.get("disagreement", ()))),
-        left=next(map(_left, events.get("left", ())), LeftBehind()),
+        disagreements=tuple(typed(Disagreement, event) for event in events.get("disagreement", ())),
+        left=next((typed(LeftBehind, event) for event in events.get("left", ())), LeftBehind()),
     )
-
-
-def _left(event: Mapping[str, Any]) -> LeftBehind:
-    endpoints = tuple(LeftEndpoint(**each) for each in event["endpoints"])
-    return LeftBehind(endpoints=endpoints, removed=event["removed"], earlier=event["earlier"])
-
-
-def _disagreement(event: Mapping[str, Any]) -> Disagreement:
-    lists = {name: tuple(event[name]) for name in ("said", "seen", "requirements")}
-    return Disagreement(**{**event, **lists})

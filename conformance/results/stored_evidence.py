@@ -1,6 +1,5 @@
 """Reads the evidence of a run back from run.jsonl, to judge it again."""
 
-import zlib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,7 +12,7 @@ from hookproof.conformance.results.records.compression import unpack_evidence
 from hookproof.conformance.results.records.evidence_records import evidence_of
 from hookproof.conformance.results.records.finding_records import finding_of
 from hookproof.conformance.results.records.long_bodies import cut_words, is_whole
-from hookproof.conformance.results.run_file import NotARun, parsed_lines
+from hookproof.conformance.results.run_file import DAMAGED, NotARun, open_run, parsed_lines
 
 T = TypeVar("T")
 
@@ -74,12 +73,12 @@ def read_evidence(path: Path, unended: Unended | None = None) -> tuple[Repetitio
     """
     reading = _Reading()
     try:
-        with path.open(encoding="utf-8") as stream:
-            for number, line in enumerate(stream, 1):
+        with open_run(path) as lines:
+            for number, line in enumerate(lines, 1):
                 try:
                     for event in parsed_lines([line]):
                         reading.add(event)
-                except (ValueError, KeyError, TypeError, zlib.error) as error:
+                except DAMAGED as error:
                     raise NotARun(
                         f"{path}:{number}: no evidence: {type(error).__name__}: {error}"
                     ) from None

@@ -1,16 +1,18 @@
 """Judges what the file of a run holds that was cut off by a kill or a full disk."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from hookproof.conformance.model.check_registry import all_checks
+from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import all_experiments
 from hookproof.conformance.model.ledger import Entry, RunVerdict
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.results.documented_fields import FieldCounter
-from hookproof.conformance.results.run_file import NAME, CutOff, Footer, Header, Run, read_run
+from hookproof.conformance.results.run_file import CutOff, Footer, Header, Run, read_run, run_path
 from hookproof.conformance.results.stored_evidence import Repetition, Unended, read_evidence
 from hookproof.conformance.run.regrading import judged_again
 from hookproof.conformance.run.selection import needed_experiments
@@ -22,11 +24,11 @@ ENDS_HERE: Final = "the file of the run is cut off here"
 
 
 def read_whole_or_partial_run(folder: Path) -> Run:
-    """The run in a folder; one that was cut off is judged by the evidence that its file holds.
+    """The run in a folder or a pack; one that was cut off is judged by what its file holds.
 
     Raises NotARun, and FileProblems if the stored dialect can no longer be read.
     """
-    path = folder / NAME
+    path = run_path(folder)
     try:
         return read_run(path)
     except CutOff as cut_off:
@@ -42,7 +44,7 @@ def _partial_run(path: Path, header: Header) -> Run:
     run = Run(
         header=header,
         entries=tuple(Entry(requirement=each, verdict=Verdict.PASS) for each in requirements),
-        footer=_footer(path, header, repetitions),
+        footer=_footer(header, repetitions),
         fields=_fields(repetitions).counts(),
     )
     dialect = load_dialect_mapping(header.answers, f"{path}: answers")
@@ -63,18 +65,27 @@ def _selected(header: Header, catalogue: Catalogue) -> list[Requirement]:
     return [known[name] for name in header.selected or known if name in known]
 
 
-def _footer(path: Path, header: Header, repetitions: tuple[Repetition, ...]) -> Footer:
-    """The footer before anything is judged; the last line was written when the run ended."""
+def _footer(header: Header, repetitions: tuple[Repetition, ...]) -> Footer:
+    """The footer before anything is judged; the run lasted until its last exchange or delivery."""
     evidence = [each for repetition in repetitions for each in repetition.observations]
     return Footer(
         verdict=RunVerdict.INCOMPLETE,
         exit_code=int(ExitCode.INCOMPLETE),
-        duration_s=round(max(0.0, path.stat().st_mtime - header.started_at), 3),
+        duration_s=round(max(0.0, _ended_at(evidence) - header.started_at), 3),
         exchanges=sum(len(each.exchanges) for each in evidence),
         deliveries=sum(len(each.deliveries) for each in evidence),
         cut=ENDS_HERE,
         faults=(),
     )
+
+
+def _ended_at(evidence: Iterable[Evidence]) -> float:
+    """When the last of it ended, in Unix seconds."""
+    ends = [
+        exchange.sent_at + exchange.duration_s for each in evidence for exchange in each.exchanges
+    ]
+    ends += [one.arrived_at + one.lasted_s for each in evidence for one in each.deliveries]
+    return max(ends, default=0.0)
 
 
 def _fields(repetitions: tuple[Repetition, ...]) -> FieldCounter:

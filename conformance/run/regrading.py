@@ -16,7 +16,16 @@ from hookproof.conformance.model.gathered_evidence import Ending
 from hookproof.conformance.model.ledger import Entry, Ledger
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.results.baseline import Expectation, apply_baseline
-from hookproof.conformance.results.run_file import EVIDENCE, FIELDS, NAME, Run, RunWriter, read_run
+from hookproof.conformance.results.run_file import (
+    EVIDENCE,
+    FIELDS,
+    NAME,
+    Run,
+    RunWriter,
+    open_run,
+    read_run,
+    run_path,
+)
 from hookproof.conformance.results.stored_evidence import Repetition, read_evidence
 from hookproof.conformance.run.repetitions import merge_repetitions
 from hookproof.conformance.run.shrinking import reapply_shrinking
@@ -40,14 +49,15 @@ class Regraded:
 
 
 def regrade_run(folder: Path, dialect: Dialect | None = None) -> Regraded:
-    """Judge the evidence in a folder again, by default under the dialect of the run.
+    """Judge the evidence in a folder or a pack again, by default under the dialect of the run.
 
     Raises NotARun, and FileProblems if the stored dialect can no longer be read.
     """
-    run = read_run(folder / NAME)
-    before = load_dialect_mapping(run.header.answers, f"{folder / NAME}: answers")
+    path = run_path(folder)
+    run = read_run(path)
+    before = load_dialect_mapping(run.header.answers, f"{path}: answers")
     used = dialect or before
-    repetitions = read_evidence(folder / NAME)
+    repetitions = read_evidence(path)
     ledger = judged_again(run, repetitions, used, before)
     evidence = [each for repetition in repetitions for each in repetition.observations]
     found = disagreements(ledger.entries, evidence, used, before)
@@ -87,7 +97,7 @@ def write_regraded(regraded: Regraded, source: Path, out: Path, tool_version: st
     out.mkdir(parents=True, exist_ok=True)
     header = replace(regraded.run.header, tool_version=tool_version, dialect=regraded.dialect.name)
     part = out / f"{NAME}.part"
-    with (source / NAME).open(encoding="utf-8") as old, part.open("wb", buffering=0) as stream:
+    with open_run(run_path(source)) as old, part.open("wb", buffering=0) as stream:
         writer = RunWriter(stream, header)
         for line in old:
             if line.startswith((*EVIDENCE, EXPERIMENT, FIELDS)):

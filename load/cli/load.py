@@ -298,9 +298,13 @@ async def _carry_out(
                 wrong = complaints(outcome, profile)
                 report = _summary(ready, profile, outcome, wrong, interrupted=outcome.interrupted)
                 table = outcome.table
-    hooks = ready.preparation.hooks
-    left = {} if settings.base_url is None else hooks.left_at_target()
-    return {**report, "left_at_target": left, "failed_hooks": hooks.failed_at_end()}, table
+    hooks, embedded = ready.preparation.hooks, settings.base_url is None
+    left = {
+        "embedded": embedded,
+        "left_at_target": {} if embedded else hooks.left_at_target(),
+        "failed_hooks": hooks.failed_at_end(),
+    }
+    return {**report, **left}, table
 
 
 async def _search(

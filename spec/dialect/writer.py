@@ -3,9 +3,12 @@
 The mapping extends no other dialect, so that a change of the inherited one does not change it.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
+
+import yaml
 
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.file_schema import ONE_OF, UNDECIDED
@@ -16,6 +19,15 @@ def written_dialect(dialect: Dialect) -> dict[str, Any]:
     """The dialect as a JSON object, with all its answers."""
     written: dict[str, Any] = _written(dialect)
     return written
+
+
+def answer_text(answer: Any) -> str:
+    """An answer in one line of YAML: `{one_of: [401, 403]}`."""
+    text: str = yaml.safe_dump(
+        answer, default_flow_style=True, sort_keys=False, allow_unicode=True, width=float("inf")
+    )
+    line = text.removesuffix("\n").removesuffix("\n...")
+    return json.dumps(answer, ensure_ascii=False) if "\n" in line else line  # JSON is YAML too
 
 
 def _written(value: Any) -> Any:

@@ -9,12 +9,12 @@ import yaml
 from click.testing import CliRunner, Result
 
 from hookproof.cli import cli
-from hookproof.commands.dialect.text import answer_text
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.spec.catalogue import dialect_fields, load_catalogue
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_dialect, load_dialect_mapping, shipped_dialects
 from hookproof.spec.dialect.vocabulary import TimestampForm
+from hookproof.spec.dialect.writer import answer_text
 from hookproof.spec.strict_yaml.parser import parse_yaml
 from tests.spec.random_dialects import known_of, random_dialect
 

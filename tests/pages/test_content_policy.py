@@ -15,6 +15,7 @@ from hookproof.conformance.model.check_registry import all_checks
 from hookproof.conformance.model.ledger import LeftBehind
 from hookproof.conformance.mutants.reports.html import render_page
 from hookproof.conformance.reports.html import html_text
+from hookproof.conformance.reports.matrix.html import matrix_page
 from hookproof.conformance.target.definition import Project, Target
 from hookproof.load.reports.html_page import page as load_page
 from hookproof.pages.content_policy import policy_element
@@ -22,12 +23,14 @@ from hookproof.pages.style_rules import StyleRules
 from hookproof.spec.dialect.reader import load_dialect
 from tests.conformance.golden_run import golden_run
 from tests.conformance.mutants.test_campaign_results import BOTH, campaign, outcome
+from tests.conformance.reports.canned_matrix import canned_matrix
 from tests.load.reports.test_load_page import REPORT
 from tests.receiver.dashboard.browser import chromium
 
 PAGES: Final[Mapping[str, Callable[[Path], str]]] = {
     "report.html": lambda folder: html_text(golden_run(folder)),
     "learned.html": lambda _: learned_page(*learned()),
+    "matrix.html": lambda folder: matrix_page(canned_matrix(folder)),
     "load.html": lambda _: load_page(REPORT),
     "mutants.html": lambda _: render_page(campaign(outcome(*BOTH)), all_checks()),
 }

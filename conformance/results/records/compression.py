@@ -21,6 +21,8 @@ BODY_PACKED: Final = "response_body" + PACKED
 AS_IN: Final = "response_body_as_in"
 # In characters of base64; shorter bodies stay readable with any base64 tool.
 WORTHWHILE: Final = 512
+# In bytes: several times what is read of any answer, so that a file made to harm stays harmless.
+MOST_UNPACKED: Final = 64 * 1024 * 1024
 
 
 def pack_evidence(evidence: Mapping[str, Any]) -> dict[str, Any]:
@@ -78,6 +80,17 @@ def unpack(value: Any) -> Any:
     return [unpack(member) for member in value] if isinstance(value, list) else value
 
 
+def decompressed(content: bytes) -> bytes:
+    """Reverse zlib.compress; raises zlib.error, and ValueError for what is long or cut off."""
+    decompressor = zlib.decompressobj()
+    whole = decompressor.decompress(content, MOST_UNPACKED)
+    if decompressor.unconsumed_tail:
+        raise ValueError(f"a body has more than {MOST_UNPACKED} bytes")
+    if not decompressor.eof:
+        raise ValueError("a body is cut off")
+    return whole
+
+
 def _pack_member(name: str, member: Any) -> tuple[str, Any]:
     if not (name.endswith(PLAIN) and isinstance(member, str)):
         return name, pack(member)
@@ -90,5 +103,5 @@ def _pack_member(name: str, member: Any) -> tuple[str, Any]:
 def _unpack_member(name: str, member: Any) -> tuple[str, Any]:
     if not (name.endswith(PACKED) and isinstance(member, str)):
         return name, unpack(member)
-    whole = zlib.decompress(base64.b64decode(member))
+    whole = decompressed(base64.b64decode(member))
     return name.removesuffix(PACKED) + PLAIN, base64.b64encode(whole).decode("ascii")

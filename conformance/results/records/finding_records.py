@@ -8,9 +8,9 @@ from hookproof.conformance.model.judgement import NO_MARKS, Marks
 from hookproof.conformance.model.ledger import Entry, Finding
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.results.records.compression import pack, unpack
-from hookproof.conformance.results.records.long_bodies import CUT
+from hookproof.conformance.results.records.typed import typed
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
-from hookproof.spec.catalogue import Level, Requirement
+from hookproof.spec.catalogue import Requirement
 
 
 def finding_json(finding: Finding) -> dict[str, Any]:
@@ -33,12 +33,8 @@ def finding_json(finding: Finding) -> dict[str, Any]:
 
 def finding_of(event: Mapping[str, Any]) -> Finding:
     """Reverse `finding_json`; raises KeyError, TypeError or ValueError."""
-    members = {name: value for name, value in event.items() if name != CUT}
-    further = {
-        "follows_from": tuple(event.get("follows_from", ())),
-        "marks": Marks.from_json(event["marks"]) if "marks" in event else NO_MARKS,
-    }
-    return Finding(**{**members, **further, **_proof_of(event)})
+    marks = Marks.from_json(event["marks"]) if "marks" in event else NO_MARKS
+    return typed(Finding, event, marks=marks, **_proof_of(event))
 
 
 def entry_json(entry: Entry) -> dict[str, Any]:
@@ -66,25 +62,12 @@ def entry_json(entry: Entry) -> dict[str, Any]:
 
 def entry_of(event: Mapping[str, Any], findings: Sequence[Finding]) -> Entry:
     """Reverse `entry_json`; the entry gets those of the findings that are about it."""
-    return Entry(
-        requirement=Requirement(
-            id=event["id"],
-            section=event["section"],
-            level=Level(event["level"]),
-            operations=tuple(event["operations"]),
-            text=event["text"],
-            gaps=tuple(event["gaps"]),
-            untestable=event["untestable"],
-        ),
+    return typed(
+        Entry,
+        event,
+        requirement=typed(Requirement, event),
         verdict=verdict_of(event["verdict"]),
-        exercised=event["exercised"],
-        checks=tuple(event["checks"]),
-        shown_by=event.get("shown_by", ""),
-        shown_in_s=event.get("shown_in_s", 0.0),
         findings=tuple(finding for finding in findings if finding.requirement == event["id"]),
-        reasons=tuple(event["reasons"]),
-        judged=event["judged"],
-        accepted=event["accepted"],
         seen=tuple(map(verdict_of, event["seen"])),
     )
 

@@ -4,11 +4,7 @@ import json
 
 import click
 
-from hookproof.commands.dialect.comparison import (
-    difference_json,
-    difference_lines,
-    differing_fields,
-)
+from hookproof.commands.dialect.comparison import difference_lines
 from hookproof.commands.dialect.listing import (
     UnknownSelector,
     field_json,
@@ -23,6 +19,7 @@ from hookproof.spec.dialect.answers import answers_of
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_dialect
 from hookproof.spec.dialect.writer import written_dialect
+from hookproof.spec.differing_fields import difference_json, differing_fields
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 
 NAME_OR_FILE = "NAME|FILE"
@@ -81,7 +78,9 @@ def diff(context: click.Context, /, *, first: str, second: str, as_json: bool) -
 
     Exit codes: 0 they answer all the same; 1 they differ; 64 one of them cannot be read.
     """
-    differences = list(differing_fields(_load(first), _load(second)))
+    differences = list(
+        differing_fields(*(written_dialect(_load(each)) for each in (first, second)))
+    )
     if as_json:
         click.echo(json.dumps([difference_json(each) for each in differences], indent=1))
     else:

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
-from hookproof.commands.dialect.text import answer_text
 from hookproof.spec.described_fields import (
     DescribedField,
     FieldGroup,
@@ -13,6 +12,7 @@ from hookproof.spec.described_fields import (
     field_groups,
 )
 from hookproof.spec.dialect.file_schema import ONE_OF, UNDECIDED
+from hookproof.spec.dialect.writer import answer_text
 from hookproof.spec.strict_yaml.schema_wording import did_you_mean
 
 # In columns.

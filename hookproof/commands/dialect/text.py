@@ -1,14 +1,11 @@
 """A dialect as the text of a YAML file, in which a comment explains each field."""
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-import yaml
-
 from hookproof.spec.described_fields import FieldGroup, answer_at, field_groups
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.writer import written_dialect
+from hookproof.spec.dialect.writer import answer_text, written_dialect
 
 INDENT: Final = 2
 
@@ -18,15 +15,6 @@ def dialect_text(dialect: Dialect) -> str:
     answers = written_dialect(dialect)
     lines = [line for group in field_groups() for line in _group_lines(group, answers)]
     return "\n".join(lines) + "\n"
-
-
-def answer_text(answer: Any) -> str:
-    """An answer in one line of YAML: `{one_of: [401, 403]}`."""
-    text: str = yaml.safe_dump(
-        answer, default_flow_style=True, sort_keys=False, allow_unicode=True, width=float("inf")
-    )
-    line = text.removesuffix("\n").removesuffix("\n...")
-    return json.dumps(answer, ensure_ascii=False) if "\n" in line else line  # JSON is YAML too
 
 
 def _group_lines(group: FieldGroup, answers: Mapping[str, Any]) -> Iterator[str]:

@@ -74,6 +74,7 @@ def test_endpoints_of_earlier_runs_are_counted_as_they_slow_deliveries(
     first = hookproof_load(tmp_path / "first", "fanout", "--rate", "2", "--duration", "1", *target)
     assert first.returncode == 0, first.stdout + first.stderr
     assert report(tmp_path / "first")["left_at_target"]["earlier"] == 0
+    assert report(tmp_path / "first")["embedded"] is False
     assert "earlier runs" not in first.stdout + (tmp_path / "first" / "report.html").read_text()
     left_by_first = len(left(tmp_path / "first"))
     assert left_by_first == 100
@@ -99,6 +100,7 @@ def test_so_are_those_of_check(tmp_path: Path, url: str) -> None:
 def test_an_embedded_target_leaves_nothing(tmp_path: Path) -> None:
     outcome = hookproof_load(tmp_path, "smoke", *SHORT)
     assert report(tmp_path)["left_at_target"] == {}
+    assert report(tmp_path)["embedded"] is True
     assert "left at the target" not in outcome.stdout
 
 

@@ -1,0 +1,1 @@
+"""Two runs side by side: verdicts, dialects, and what the targets did."""

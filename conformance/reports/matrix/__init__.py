@@ -1,0 +1,1 @@
+"""The matrix: many runs against all requirements."""

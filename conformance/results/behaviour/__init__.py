@@ -1,0 +1,1 @@
+"""What a target did in a run, from the stored exchanges and deliveries alone: nothing is judged."""

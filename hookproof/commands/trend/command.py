@@ -1,0 +1,49 @@
+"""The command `hookproof trend`."""
+
+import json
+from pathlib import Path
+
+import click
+
+from hookproof.commands.trend.found_runs import found_runs
+from hookproof.commands.trend.history import history_of
+from hookproof.commands.trend.json import trend_json
+from hookproof.commands.trend.text import trend_lines
+from hookproof.process.exit_codes import CommandError
+from hookproof.process.terminal_text import printable
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Format to write.",
+)
+def trend(*, folder: Path, form: str) -> None:
+    r"""Show the runs in DIR and in the folders in it by time, and what changed between them.
+
+    Runs of `hookproof check`, packed ones too, are compared by target: verdicts, counts of each
+    level, and what got better or worse. Runs of `hookproof load` are compared by target and
+    profile: rates, percentiles, losses. For example, where each night writes a folder of its own:
+
+    \b
+      hookproof check --target target.yaml --out runs/$(date +%F)
+      hookproof trend runs
+
+    Exit codes: 0 there are runs, whatever became of them; 64 there is none that can be read.
+    """
+    if not folder.is_dir():
+        raise CommandError(f"{folder} is no folder; name one that holds the folders of runs")
+    history = history_of(found_runs(folder))
+    if not history.check and not history.load:
+        why = f"; {history.left_out[0].why}" if history.left_out else ""
+        raise CommandError(f"{folder} holds no finished run of check or load{why}")
+    if form == "json":
+        click.echo(json.dumps(trend_json(history), indent=1))
+    else:
+        for line in trend_lines(history):
+            click.echo(printable(line))
