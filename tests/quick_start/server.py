@@ -34,7 +34,7 @@ from tests.source_tree import ROOT
 OPTIONS: Final = ["-P", "-m"]
 FORKED: Final = {"hookproof", "hookproof.load.sidecar.process"}
 # Modules that run as a process of their own, or change what others import.
-NOT_IMPORTED: Final = re.compile("__main__|locust|process$|schemathesis_")
+NOT_IMPORTED: Final = re.compile("__main__|locust|process$|contract_requests|generation.worker")
 STREAMS: Final = (0, 1, 2)
 # Variables that are read as the interpreter starts, or as modules are imported. Of what is forked
 # every warning is an error, whatever PYTHONWARNINGS says.
