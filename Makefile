@@ -46,11 +46,11 @@ lint-openapi: ## Check spec/openapi.yaml with Redocly CLI (needs Node.js 20 or l
 
 # Pinned: another version of a generator may type less, or more.
 .PHONY: client-tools
-client-tools: ## Install the generators of clients and the proxy of others that tests/clients tries
+client-tools: ## Install what others make of the contract and the reports, for tests/clients
 	python3 -m venv .clients
 	.clients/bin/pip install --quiet --disable-pip-version-check openapi-python-client==0.29.1
 	npm install --prefix .clients --silent --ignore-scripts --no-audit --no-fund --no-package-lock \
-	    openapi-typescript@7.13.0 openapi-fetch@0.17.0 typescript@5.9.3 @stoplight/prism-cli@5.14.2
+	    openapi-typescript@7.13.0 openapi-fetch@0.17.0 typescript@5.9.3 @stoplight/prism-cli@5.14.2 ctrf@0.3.0
 
 .PHONY: load
 load: setup ## Load the embedded server for 10 seconds

@@ -82,7 +82,7 @@ SUBCOMMANDS: Final = {
     ),
     "report": (
         "hookproof.conformance.cli.report:report",
-        "Render a run as HTML, JUnit, SARIF, Markdown, a badge or JSON.",
+        "Render a run in another format, such as JUnit, SARIF or CTRF.",
     ),
     "schema": (
         "hookproof.commands.schema:schema",
