@@ -92,6 +92,10 @@ SUBCOMMANDS: Final = {
         "hookproof.mockserver.cli:serve",
         "Start the reference server, which delivers webhooks.",
     ),
+    "target": (
+        "hookproof.commands.target:target",
+        "Check target files.",
+    ),
     "vectors": (
         "hookproof.receiver.cli.vectors:vectors",
         "Print signed deliveries, valid and invalid; grade a verifier.",
