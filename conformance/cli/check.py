@@ -57,7 +57,7 @@ from hookproof.target.settings import (
 @click.option(
     "--wait",
     "wait_s",
-    type=click.FloatRange(0, min_open=True),
+    type=click.FloatRange(0),
     metavar="SECONDS",
     envvar="HOOKPROOF_WAIT",
     help="How long to wait for the first answer of a target that is being started.",
