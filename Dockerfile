@@ -1,10 +1,10 @@
-# Hookproof with all its commands: the reference server (by default), the receiver, checks, load.
+# Hookproof with all its commands, and the reference server by default:
 #
 #   docker build --tag hookproof .
 #   docker run --rm --publish 127.0.0.1:5005:5005 --env HOOKPROOF_PROJECTS=p1=key-1 hookproof
 #   docker run --rm hookproof check --profile quick
 #
-# Any base has to have python3, 3.11 or later, with the module venv.
+# A base has python3, 3.11 or later, with its module venv.
 ARG BASE=python:3.12-slim
 
 FROM ${BASE} AS build
@@ -15,15 +15,14 @@ RUN /opt/hookproof/bin/pip install --quiet --no-cache-dir --disable-pip-version-
     --constraint constraints.txt '.[load]'
 
 FROM ${BASE}
-RUN useradd --system --uid 10001 --create-home --home-dir /work --shell /usr/sbin/nologin hookproof
+RUN useradd --uid 10001 --create-home --home-dir /work --shell /usr/sbin/nologin hookproof
 RUN mkdir /ca && chown hookproof /ca
 COPY --from=build /opt/hookproof /opt/hookproof
-ENV PATH=/opt/hookproof/bin:/usr/local/bin:/usr/bin:/bin
-ENV HOOKPROOF_CONTROL=127.0.0.1:5006
+ENV PATH=/opt/hookproof/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 USER hookproof
 WORKDIR /work
 EXPOSE 5005
 HEALTHCHECK --interval=5s --timeout=5s --start-period=30s --retries=3 \
-    CMD ["python3", "-I", "-c", "import os, urllib.request; urllib.request.urlopen('http://' + os.environ['HOOKPROOF_CONTROL'] + '/health', timeout=3)"]
+    CMD ["python3", "-I", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:5006/health', timeout=3)"]
 ENTRYPOINT ["hookproof"]
 CMD ["serve", "--host", "0.0.0.0", "--control", "127.0.0.1:5006"]

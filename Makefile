@@ -52,6 +52,10 @@ client-tools: ## Install what others make of the contract and the reports, for t
 	npm install --prefix .clients --silent --ignore-scripts --no-audit --no-fund --no-package-lock \
 	    openapi-typescript@7.13.0 openapi-fetch@0.17.0 typescript@5.9.3 @stoplight/prism-cli@5.14.2 ctrf@0.3.0
 
+.PHONY: image-replay
+image-replay: setup ## Replay Dockerfile and compose.yaml in a new root, without Docker (needs root and debootstrap)
+	$(BIN)/python -m tests.ci.image_replay
+
 .PHONY: load
 load: setup ## Load the embedded server for 10 seconds
 	$(BIN)/hookproof load
