@@ -35,6 +35,8 @@ PACKAGES: Final = "python3,python3-venv"
 NETWORK: Final = "172.30.77."
 HEALTHY_WITHIN_S: Final = 120.0
 CERTIFICATES: Final = "/etc/ssl/certs/ca-certificates.crt"
+# What a step gets where the base says nothing else.
+PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 INSIDE: Final = "--inside"
 
 
@@ -78,7 +80,7 @@ def replay() -> None:
 
 
 def build(stage: Stage, root: Path, built: Mapping[str, Path]) -> None:
-    environment, user, workplace = {"PATH": os.defpath}, "root", "/"
+    environment, user, workplace = {"PATH": PATH}, "root", "/"
     for instruction in stage.instructions:
         name, text = instruction.name, instruction.text
         say(f"{stage.name or 'image'}: {name} {text}")

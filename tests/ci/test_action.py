@@ -13,10 +13,12 @@ from hookproof.process.installed_version import installed_version
 from tests.ci.action_runner import EXPRESSION, ActionRun
 from tests.ci.workplace import (
     FAULT,
+    LIKE_ONE,
     ONE,
     job_environment,
     server_address,
     start_command,
+    until_nothing_listens,
 )
 from tests.source_tree import ROOT
 
@@ -46,6 +48,7 @@ def job(checkout: Path, temp: Path, tmp_path: Path) -> Job:
     def run(**inputs: str) -> ActionRun:
         workspace = tmp_path / "workspace"
         workspace.mkdir()
+        (workspace / LIKE_ONE).touch()
         return ActionRun(
             action=checkout,
             workspace=workspace,
@@ -80,6 +83,7 @@ def test_a_conforming_server_passes_and_leaves_its_results(job: Job) -> None:
     assert ANNOTATION.findall(done.log) == []
     kept = {path.name for path in done.artifacts["hookproof-report"].iterdir()}
     assert kept >= {"run.jsonl", "report.html", "junit.xml", "report.sarif", "server.log"}
+    until_nothing_listens(address)
 
 
 def test_a_server_that_does_not_conform_fails_the_job_with_annotations(job: Job) -> None:

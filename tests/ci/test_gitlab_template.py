@@ -6,17 +6,19 @@ from pathlib import Path
 from typing import Any, Final
 from xml.etree import ElementTree as ET
 
-import psutil
 import pytest
 import yaml
 
 from hookproof.process.installed_version import installed_version
 from tests.ci.workplace import (
     FAULT,
+    LIKE_ONE,
     ONE,
+    Address,
     job_environment,
     server_address,
     start_command,
+    until_nothing_listens,
 )
 from tests.source_tree import ROOT
 
@@ -36,6 +38,7 @@ class GitLabJob:
     def __init__(self, folder: Path, variables: Mapping[str, str]) -> None:
         self.folder = folder / "project"
         self.folder.mkdir()
+        (self.folder / LIKE_ONE).touch()
         self.environment = {**job_environment(folder / "home"), **JOB["variables"], **variables}
 
     def run(self, *sections: str, interpreter: str = "sh") -> subprocess.CompletedProcess[str]:
@@ -61,17 +64,6 @@ class GitLabJob:
             for case in root.iter("testcase")
         }
 
-    def processes(self) -> list[psutil.Process]:
-        """The processes that still run in the folder of the job."""
-        return [each for each in psutil.process_iter() if _works_in(each, str(self.folder))]
-
-
-def _works_in(process: psutil.Process, folder: str) -> bool:
-    try:
-        return process.cwd() == folder
-    except psutil.Error:
-        return False
-
 
 @pytest.fixture(scope="module")
 def installed(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -84,9 +76,11 @@ def installed(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return job.folder / INSTALLED
 
 
-def job_for(folder: Path, installed: Path, *options: str, **variables: str) -> GitLabJob:
+def job_for(
+    folder: Path, installed: Path, *options: str, address: Address | None = None, **variables: str
+) -> GitLabJob:
     """A job that starts the reference server with these options, and tests it."""
-    address = server_address()
+    address = address or server_address()
     job = GitLabJob(
         folder,
         {
@@ -105,13 +99,14 @@ def job_for(folder: Path, installed: Path, *options: str, **variables: str) -> G
 
 
 def test_a_conforming_server_passes_with_a_report(installed: Path, tmp_path: Path) -> None:
-    job = job_for(tmp_path, installed)
+    address = server_address()
+    job = job_for(tmp_path, installed, address=address)
     done = job.run("script")
     assert done.returncode == 0, done.stdout + done.stderr
     assert job.cases() == {"5-4": []}
     kept = {path.name for path in (job.folder / JOB["artifacts"]["paths"][0]).iterdir()}
     assert kept >= {"run.jsonl", "report.html", "junit.xml", "server.log"}
-    assert_nothing_is_left(job)
+    until_nothing_listens(address)
 
 
 def test_a_server_that_does_not_conform_fails_the_job(installed: Path, tmp_path: Path) -> None:
@@ -119,7 +114,6 @@ def test_a_server_that_does_not_conform_fails_the_job(installed: Path, tmp_path:
     done = job.run("script", interpreter="bash")
     assert done.returncode == 1, done.stdout + done.stderr
     assert job.cases() == {"5-4": ["failure"]}
-    assert_nothing_is_left(job)
 
 
 def test_the_exit_code_of_the_check_is_that_of_the_job(installed: Path, tmp_path: Path) -> None:
@@ -149,9 +143,3 @@ def test_a_job_without_a_source_says_what_is_missing(tmp_path: Path) -> None:
 def test_the_results_are_kept_however_the_job_ends() -> None:
     assert JOB["artifacts"]["when"] == "always"
     assert list(TEMPLATE) == [".hookproof"]  # a job of its own begins in no pipeline
-
-
-def assert_nothing_is_left(job: GitLabJob) -> None:
-    """Assert that the server has ended, or does within the time that a process takes to end."""
-    _, alive = psutil.wait_procs(job.processes(), timeout=DEADLINE_S)
-    assert alive == []

@@ -8,6 +8,7 @@ import re
 import shutil
 import socket
 import sysconfig
+import time
 from pathlib import Path
 from typing import Final
 
@@ -18,9 +19,14 @@ from tests.source_tree import ROOT
 # What would lead a job to this checkout, or to settings of who runs the tests.
 FOREIGN: Final = re.compile("PYTHON|PYTEST|HOOKPROOF_|VIRTUAL_ENV|PIP_|GITHUB_|CI_")
 
-# A requirement that takes one experiment, and a fault that violates it.
-ONE: Final = "--only 5-4"
+# A requirement that takes one experiment, as a pattern that a shell must not replace by the name of
+# a file; and a fault that violates it.
+ONE: Final = "--only 5-4*"
+LIKE_ONE: Final = "5-4-notes"
 FAULT: Final = "no_key_needed"
+DEADLINE_S: Final = 60.0
+
+Address = tuple[str, int]
 
 
 def checked_out(folder: Path) -> Path:
@@ -49,7 +55,7 @@ def job_environment(folder: Path) -> dict[str, str]:
     }
 
 
-def server_address() -> tuple[str, int]:
+def server_address() -> Address:
     """An address on which nothing else of this machine is likely to listen: a CI job has to know it
     before its server starts.
     """
@@ -58,8 +64,20 @@ def server_address() -> tuple[str, int]:
         return host, listener.getsockname()[1]
 
 
-def start_command(address: tuple[str, int], *options: str) -> str:
+def start_command(address: Address, *options: str) -> str:
     """The command that starts the reference server as the server under test of a job."""
     host, port = address
     words = ["--host", host, "--port", str(port), "--project", "p1=key-1", "--ca", "ca/ca.pem"]
     return " ".join(["hookproof serve", *words, *options])
+
+
+def until_nothing_listens(address: Address) -> None:
+    """Return once the server of a job has ended, which was told to do so."""
+    deadline = time.monotonic() + DEADLINE_S
+    while True:
+        try:
+            socket.create_connection(address, timeout=DEADLINE_S).close()
+        except ConnectionRefusedError:
+            return
+        assert time.monotonic() < deadline, "the server was left"
+        time.sleep(0.05)  # nothing announces that another process has ended
