@@ -5,8 +5,10 @@ Packages are not fetched: pip finds those of the environment that runs the tests
 
 import os
 import re
+import shlex
 import shutil
 import socket
+import sys
 import sysconfig
 import time
 from pathlib import Path
@@ -38,17 +40,25 @@ def checked_out(folder: Path) -> Path:
 
 
 def job_environment(folder: Path) -> dict[str, str]:
-    """The environment of a job in which pip finds all packages but this one."""
+    """The environment of a job in which pip finds all packages but this one.
+
+    Its python3 is the one that runs the tests, and no command of that environment can be found.
+    """
     packages = folder / "packages"
     packages.mkdir(parents=True)
     for path in Path(sysconfig.get_path("purelib")).iterdir():
         if not path.name.startswith(("hookproof", "__editable__")) and path.suffix != ".pth":
             (packages / path.name).symlink_to(path)
+    python = folder / "bin" / "python3"
+    python.parent.mkdir()
+    python.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n')
+    python.chmod(0o755)
     inherited = {name: value for name, value in os.environ.items() if not FOREIGN.match(name)}
     return {
         **inherited,
         KEPT_IN: os.environ[KEPT_IN],
         "HOME": str(folder),
+        "PATH": f"{python.parent}:{os.defpath}",
         "PYTHONPATH": str(packages),
         "PIP_NO_INDEX": "1",
         "PIP_NO_BUILD_ISOLATION": "0",  # which turns the isolation off
