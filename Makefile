@@ -46,12 +46,16 @@ lint-openapi: ## Check spec/openapi.yaml with Redocly CLI (needs Node.js 20 or l
 
 # Pinned: another version of a generator may type less, or more.
 .PHONY: client-tools
-client-tools: ## Install what tests/clients tries: generators of clients, a proxy, verifiers of others
+client-tools: ## Install what tests/clients tries: generators of clients, a proxy, verifiers
 	python3 -m venv .clients
 	.clients/bin/pip install --quiet --disable-pip-version-check openapi-python-client==0.29.1
 	npm install --prefix .clients --silent --ignore-scripts --no-audit --no-fund --no-package-lock \
 	    openapi-typescript@7.13.0 openapi-fetch@0.17.0 typescript@5.9.3 @stoplight/prism-cli@5.14.2 \
-	    standardwebhooks@1.1.1 svix@1.99.1
+	    standardwebhooks@1.1.1 svix@1.99.1 ctrf@0.3.0
+
+.PHONY: image-replay
+image-replay: setup ## Replay Dockerfile and compose.yaml in a new root, without Docker (needs root and debootstrap)
+	$(BIN)/python -m tests.ci.image_replay
 
 .PHONY: load
 load: setup ## Load the embedded server for 10 seconds

@@ -90,7 +90,7 @@ SUBCOMMANDS: Final = {
     ),
     "report": (
         "hookproof.conformance.cli.report:report",
-        "Render a run as HTML, JUnit, SARIF, Markdown, a badge or JSON.",
+        "Render a run in another format, such as JUnit, SARIF or CTRF.",
     ),
     "schema": (
         "hookproof.commands.schema:schema",
@@ -99,6 +99,10 @@ SUBCOMMANDS: Final = {
     "serve": (
         "hookproof.mockserver.cli:serve",
         "Start the reference server, which delivers webhooks.",
+    ),
+    "target": (
+        "hookproof.commands.target:target",
+        "Check target files.",
     ),
     "trend": (
         "hookproof.commands.trend.command:trend",

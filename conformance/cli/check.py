@@ -4,6 +4,7 @@ import os
 import sys
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,11 +31,12 @@ from hookproof.conformance.target.file import (
 )
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.installed_version import installed_version
-from hookproof.process.stop_signals import held_back
+from hookproof.process.stop_signals import held_back, run_until_stopped
 from hookproof.process.written_file import FileNotWritten, write_file
 from hookproof.spec.catalogue import Level
 from hookproof.spec.completion import complete_requirement
 from hookproof.spec.strict_yaml.editor_schema import write_schema_beside
+from hookproof.target.first_answer import wait_for_answer
 from hookproof.target.settings import (
     DEFAULT_DIALECT,
     UNDECIDED_DIALECT,
@@ -64,6 +66,14 @@ def _share(_context: click.Context, _option: click.Parameter, value: str) -> flo
     envvar="HOOKPROOF_BUDGET",
     help="Time for the whole run; what was gathered by then is judged.  [default: 120, and more for"
     " a target that answers slowly]",
+)
+@click.option(
+    "--wait",
+    "wait_s",
+    type=click.FloatRange(0),
+    metavar="SECONDS",
+    envvar="HOOKPROOF_WAIT",
+    help="How long to wait for the first answer of a target that is being started.",
 )
 @click.option(
     "--only",
@@ -223,7 +233,7 @@ def _settings(context: click.Context, options: dict[str, Any]) -> Settings:
     elif asks_to_infer(flags, os.environ):
         subject, learned = _with_learned_dialect(flags, options), True
     else:
-        subject = target_from(flags, os.environ)
+        subject = _started(target_from(flags, os.environ), options)
     return Settings(
         subject=subject,
         profile=Profile[options["profile"].upper()],
@@ -246,6 +256,14 @@ def _settings(context: click.Context, options: dict[str, Any]) -> Settings:
     )
 
 
+def _started(target: Target, options: dict[str, Any]) -> Target:
+    """The target once it answers, or does not within the time that it gets."""
+    if options["wait_s"] is not None and not options["plan"]:
+        wait = partial(wait_for_answer, target.base_url, target.connection, options["wait_s"])
+        run_until_stopped(wait)
+    return target
+
+
 def _with_learned_dialect(flags: Flags, options: dict[str, Any]) -> Target:
     """The target with the dialect that is found out first, unless only the plan is asked for."""
     from hookproof.conformance.learning.learner import learn_target
@@ -255,6 +273,7 @@ def _with_learned_dialect(flags: Flags, options: dict[str, Any]) -> Target:
     target = target_from(replace(flags, dialect=UNDECIDED_DIALECT), os.environ)
     if options["plan"]:
         return target
+    _started(target, options)
     profile = Profile[options["profile"].upper()]
     learned = learn_target(
         target,
@@ -282,7 +301,11 @@ def _write_baseline(path: Path, text: str) -> None:
 
 
 def _refuse_target_options(context: click.Context) -> None:
-    """Refuse a key or project for the embedded server, which has its own."""
-    for name, option in (("api_keys", "--api-key"), ("projects", "--project")):
+    """Refuse what is for a target alone: the embedded server has its own key and project."""
+    for name, option in (
+        ("api_keys", "--api-key"),
+        ("projects", "--project"),
+        ("wait_s", "--wait"),
+    ):
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             raise click.UsageError(f"{option} is for a target: give its URL, or --target", context)

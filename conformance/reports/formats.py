@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Final
 
 from hookproof.conformance.reports.badge import badge_text
+from hookproof.conformance.reports.ci.annotations import annotations_text
+from hookproof.conformance.reports.ci.ctrf import ctrf_text
+from hookproof.conformance.reports.ci.junit import junit_text
 from hookproof.conformance.reports.html import html_text
 from hookproof.conformance.reports.json import report_text
-from hookproof.conformance.reports.junit import junit_text
 from hookproof.conformance.reports.markdown import markdown_text
 from hookproof.conformance.reports.sarif import sarif_text
 from hookproof.conformance.results.run_file import Run
@@ -28,6 +30,8 @@ FORMATS: Final[Mapping[str, Format]] = {
     "html": Format(render=html_text, file="report.html", always=True),
     "junit": Format(render=junit_text, file="junit.xml", always=True),
     "sarif": Format(render=sarif_text, file="report.sarif", always=False),
+    "ctrf": Format(render=ctrf_text, file="ctrf.json", always=False),
+    "github": Format(render=annotations_text, file="annotations.txt", always=False),
     "markdown": Format(render=markdown_text, file="summary.md", always=True),
     "badge": Format(render=badge_text, file="badge.json", always=False),
     "json": Format(render=report_text, file="report.json", always=True),

@@ -3,15 +3,19 @@
 The file itself is parsed in `hookproof.target`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from ipaddress import ip_address
+from pathlib import Path
+from typing import Final
 
 from hookproof.conformance.target.definition import Budgets, Fixtures, Project, Target
 from hookproof.process.exit_codes import CommandError
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_dialect
 from hookproof.spec.strict_yaml.file_problem import FileProblems, Location
-from hookproof.target.connection import connection_of
+from hookproof.target.connection import DIRECT, check_connection, connection_of
+from hookproof.target.editor_schema import target_schema
 from hookproof.target.file_schema import Presence
 from hookproof.target.hooks.declaration import read_provision
 from hookproof.target.settings import (
@@ -20,10 +24,19 @@ from hookproof.target.settings import (
     api_keys_of,
     base_url_of,
     dialect_of,
+    has_no_tls,
     is_inferred,
+    mail_of,
+    receiver_address_of,
     receiver_of,
 )
-from hookproof.target.target_file import NO_FILE, TargetFile, read_target_file
+from hookproof.target.target_file import (
+    NO_FILE,
+    TargetFile,
+    read_portable_target_file,
+    read_target_file,
+    variables_in,
+)
 
 
 def target_from(flags: Flags, environment: Mapping[str, str]) -> Target:
@@ -56,6 +69,45 @@ def named_dialect(name: str | None) -> Dialect:
         return load_dialect(name or DEFAULT_DIALECT)
     except FileProblems as problems:
         raise CommandError(str(problems)) from None
+
+
+def check_target_file(path: Path, environment: Mapping[str, str]) -> None:
+    """Raise FileProblems or CommandError for what is wrong in a target file wherever it is used.
+
+    No hook is imported, and no certificate needs to exist: both belong to the place of a run. What
+    rests on a variable without a value is not checked, except that it may stand there.
+    """
+    file = read_portable_target_file(path, environment, target_schema())
+    for keys, check in PORTABLE_CHECKS:
+        if not any(variables_in([file.values.get(key) for key in keys])):
+            check(file)
+
+
+def _check_receiver(file: TargetFile) -> None:
+    _, public_url = receiver_address_of(Flags(), file)
+    has_no_tls(Flags(), file, public_url)
+    mail_of(file)
+
+
+def _check_fixtures(file: TargetFile) -> None:
+    names = [project["id"] for project in file.values.get("projects", [])]
+    if not any(variables_in(names)):
+        _fixtures(file, dict.fromkeys(names, ""))
+
+
+def _check_provision(file: TargetFile) -> None:
+    written = file.values.get("provision")
+    if not isinstance(written, str):
+        read_provision(
+            file.content, str(file.path), file.folder, "", timeout_s=1, connection=DIRECT
+        )
+    elif not (hooks := file.folder / written.rpartition(":")[0]).is_file():
+        file.refuse([(("provision",), f"{hooks} is not a file")])
+
+
+def _check_dialect(file: TargetFile) -> None:
+    if not is_inferred(Flags(), file):
+        dialect_of(Flags(), file)
 
 
 def _target(flags: Flags, file: TargetFile) -> Target:
@@ -122,3 +174,16 @@ def _not_addresses(texts: list[str]) -> Iterator[tuple[Location, str]]:
             ip_address(text)
         except ValueError:
             yield ("egress_canaries", index), f"{text!r} is not an IP address"
+
+
+# What is checked of a file without the place of its use, and the keys that it reads.
+PORTABLE_CHECKS: Final[Sequence[tuple[Sequence[str], Callable[[TargetFile], object]]]] = (
+    (("base_url",), partial(base_url_of, Flags())),
+    ((), partial(api_keys_of, Flags())),
+    (("headers", "connection"), check_connection),
+    (("receiver",), _check_receiver),
+    (("fixtures",), _check_fixtures),
+    (("egress_canaries",), _egress_probes),
+    (("provision",), _check_provision),
+    (("dialect",), _check_dialect),
+)

@@ -96,9 +96,9 @@ DIRECT: Final = ApiConnection()
 
 def connection_of(file: TargetFile) -> ApiConnection:
     """The connection that the file describes; raises FileProblems and CommandError."""
+    check_connection(file)
     headers = file.values.get("headers", {})
     written = dict(file.values.get("connection", {}))
-    file.refuse([*_header_problems(headers), *_proxy_problems(written.get("proxy"))])
     files = {
         name: file.folder / written.pop(name)
         for name in ("ca", "client_cert", "client_key")
@@ -117,6 +117,12 @@ def connection_of(file: TargetFile) -> ApiConnection:
             " PEM, client_cert a certificate and client_key its key, without a password"
         ) from None
     return connection
+
+
+def check_connection(file: TargetFile) -> None:
+    """Raise FileProblems for headers or a proxy that cannot be used; no other file is read."""
+    proxy = file.values.get("connection", {}).get("proxy")
+    file.refuse([*_header_problems(file.values.get("headers", {})), *_proxy_problems(proxy)])
 
 
 def _header_problems(headers: dict[str, str]) -> Iterator[tuple[Location, str]]:

@@ -16,7 +16,7 @@ egress_canaries: [192.0.2.10]          # addresses of this machine that the targ
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -84,6 +84,32 @@ def read_target_file(path: Path | None, environment: Mapping[str, str]) -> Targe
     filled = YamlText(value=value, lines=content.lines)
     check_yaml(filled, SCHEMA, str(path))
     return TargetFile(path=path, content=filled)
+
+
+def read_portable_target_file(
+    path: Path, environment: Mapping[str, str], schema: Mapping[str, Any]
+) -> TargetFile:
+    """The file at `path` as it is wherever some of its variables are not set: each ${NAME} without
+    a value stays as it is written; raises FileProblems.
+
+    `schema` is one that accepts variables, as that for editors does.
+    """
+    content = parse_yaml(read_text(path), str(path))
+    check_yaml(content, schema, str(path))
+    known = {name: f"${{{name}}}" for name in variables_in(content.value)} | dict(environment)
+    value = _filled(content, (), content.value, known, [])
+    return TargetFile(path=path, content=YamlText(value=value, lines=content.lines))
+
+
+def variables_in(value: Any) -> Iterator[str]:
+    """The names of the variables in the texts of a value."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list):
+        for item in value:
+            yield from variables_in(item)
+    elif isinstance(value, str):
+        yield from VARIABLE.findall(value)
 
 
 def _filled(

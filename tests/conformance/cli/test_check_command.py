@@ -342,3 +342,20 @@ def test_the_same_seed_gives_the_same_verdicts_in_the_same_order(tmp_path: Path)
     first = verdicts_with_findings(tmp_path, "first")
     assert first == verdicts_with_findings(tmp_path, "second")
     assert any(findings for _, _, findings in first)
+
+
+def test_a_target_that_is_being_started_is_waited_for(tmp_path: Path) -> None:
+    lines: list[bytes] = []
+
+    def starting(head: bytes) -> bytes:
+        lines.append(head.split(b"\r\n")[0])
+        return response(503 if len(lines) <= 2 else 404)
+
+    with stand_in(starting) as url:
+        error_line(check(tmp_path, url, *KEY, "--wait", "60"), 64)
+    assert lines[:3] == [b"GET / HTTP/1.1"] * 3
+    assert lines[3].startswith(b"GET /api/")
+
+
+def test_nothing_is_waited_for_without_a_target(tmp_path: Path) -> None:
+    assert "--wait is for a target" in error_line(check(tmp_path, "--wait", "1"), 64)

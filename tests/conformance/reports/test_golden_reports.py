@@ -21,10 +21,10 @@ from jsonschema import Draft202012Validator
 import hookproof.conformance.reports
 from hookproof.conformance.model.ledger import Finding
 from hookproof.conformance.reports.badge import badge
+from hookproof.conformance.reports.ci.junit import junit_text
 from hookproof.conformance.reports.console import show
 from hookproof.conformance.reports.formats import FORMATS
 from hookproof.conformance.reports.html import html_text
-from hookproof.conformance.reports.junit import junit_text
 from hookproof.conformance.reports.markdown import markdown_text
 from hookproof.conformance.reports.sarif import sarif
 from hookproof.conformance.reports.texts.printable_text import body_shown

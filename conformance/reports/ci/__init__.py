@@ -1,0 +1,1 @@
+"""Reports for the pages and logs of CI systems."""

@@ -1,0 +1,41 @@
+"""The command `hookproof target`: checks target files without their target."""
+
+import os
+from pathlib import Path
+
+import click
+
+from hookproof.conformance.target.file import check_target_file
+from hookproof.process.exit_codes import CommandError, ExitCode
+from hookproof.spec.strict_yaml.file_problem import FileProblems
+
+
+@click.group()
+def target() -> None:
+    """Check target files, which describe the server under test."""
+
+
+@target.command()
+@click.argument(
+    "paths", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path)
+)
+@click.pass_context
+def check(context: click.Context, /, *, paths: tuple[Path, ...]) -> None:
+    """Check target files, and report their mistakes with their lines.
+
+    Nothing is called, no hook is imported, no variable needs a value, and certificates need not
+    exist: `hookproof doctor` examines all that where the file is used. Exit codes: 0 all of them
+    can be used; 64 one cannot.
+    """
+    code = ExitCode.OK
+    for path in paths:
+        try:
+            check_target_file(path, os.environ)
+            click.echo(f"{path}: the target file can be used")
+        except FileProblems as problems:
+            click.echo(str(problems), err=True)
+            code = ExitCode.USAGE
+        except CommandError as error:
+            click.echo(f"{path}: {error}", err=True)
+            code = ExitCode.USAGE
+    context.exit(code)
