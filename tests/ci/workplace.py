@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import Final
 
-from hookproof.conformance.generation.generated_requests import KEPT_IN
+from hookproof.conformance.generation.generators import KEPT_IN
 from tests.project.test_installed_wheel import tracked_files
 from tests.source_tree import ROOT
 
