@@ -10,7 +10,7 @@ requirements that do not depend on the question: no stated one does.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from hookproof.conformance.grading.candidate_answers import (
@@ -50,9 +50,7 @@ def disagreements(
     if not fields:
         return ()
     contexts = _Contexts(
-        observations=[each for each in evidence if isinstance(each, Observation)],
-        dialect=dialect,
-        examined_by=examined_by,
+        [each for each in evidence if isinstance(each, Observation)], dialect, examined_by
     )
     known = {entry.requirement.id: entry for entry in entries}
     explained = {
@@ -116,43 +114,77 @@ def _explanations(
     }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdicts:
+    """The verdicts of checks under one dialect: each judges evidence once, for all requirements."""
+
+    def __init__(self, context: CheckContext) -> None:
+        self._context = context
+        self._of_evidence: dict[tuple[str, int], Mapping[str, Verdict]] = {}
+
+    def of(self, requirement: str, check: Check, evidence: Observation) -> Verdict | None:
+        """The worst judgement on one requirement; None if there is none.
+
+        The evidence is known by its identity, so whoever asks keeps it.
+        """
+        key = check.name, id(evidence)
+        if key not in self._of_evidence:
+            worst: dict[str, Verdict] = {}
+            for judgement in judgements_of(check, evidence, self._context):
+                before = worst.get(judgement.requirement, judgement.verdict)
+                worst[judgement.requirement] = max(before, judgement.verdict)
+            self._of_evidence[key] = worst
+        return self._of_evidence[key].get(requirement)
+
+
 class _Contexts:
     """The evidence of a run, and its dialect with other answers.
 
     `examined_by` is the dialect under which the evidence was taken in.
     """
 
-    observations: Sequence[Observation]
-    dialect: Dialect
-    examined_by: Dialect
+    def __init__(
+        self, observations: Sequence[Observation], dialect: Dialect, examined_by: Dialect
+    ) -> None:
+        self._observations = observations
+        self._exchanges = [
+            replace(observation, exchanges=(exchange,), deliveries=())
+            for observation in observations
+            for exchange in observation.exchanges
+        ]
+        self._dialect = dialect
+        self._examined_by = examined_by
+        self._own = self._verdicts(dialect)
 
-    def of(self, dialect: Dialect) -> CheckContext:
+    def _verdicts(self, dialect: Dialect) -> Verdicts:
         contract = contract_for(dialect)
-        return CheckContext(dialect=dialect, contract=contract, examined_by=self.examined_by)
+        return Verdicts(
+            CheckContext(dialect=dialect, contract=contract, examined_by=self._examined_by)
+        )
 
-    def others(self, field: str, answer: Answer[Any]) -> dict[Any, CheckContext]:
-        """A context for each value that the dialect does not allow, and that may be another's."""
+    def others(self, field: str, answer: Answer[Any]) -> dict[Any, Verdicts]:
+        """Verdicts under each value that the dialect does not allow, and that may be another's."""
         tried = [
-            *candidate_values(field, self.observations),
-            *shown_values(field, self.observations),
+            *candidate_values(field, self._observations),
+            *shown_values(field, self._observations),
         ]
         dialects = {
-            value: _with_answer(self.dialect, field, value)
+            value: _with_answer(self._dialect, field, value)
             for value in tried
             if not answer.allows(value)
         }
-        return {value: self.of(other) for value, other in dialects.items() if other is not None}
+        return {
+            value: self._verdicts(other) for value, other in dialects.items() if other is not None
+        }
 
-    def explaining(self, requirement: str, others: Mapping[Any, CheckContext]) -> list[Any]:
+    def explaining(self, requirement: str, others: Mapping[Any, Verdicts]) -> list[Any]:
         """The values under which all that fails passes; none if anything speaks for the dialect."""
-        own, left = self.of(self.dialect), dict(others)
+        left = dict(others)
         for check, evidence in self._judged(requirement):
-            before = _verdict(requirement, check, evidence, own)
-            for value, context in others.items():
+            before = self._own.of(requirement, check, evidence)
+            for value, verdicts in others.items():
                 if value not in left and before is not Verdict.PASS:
                     continue
-                after = _verdict(requirement, check, evidence, context)
+                after = verdicts.of(requirement, check, evidence)
                 if before is Verdict.PASS and after is Verdict.FAIL:
                     return []
                 if after is Verdict.FAIL or (before is Verdict.FAIL and after is not Verdict.PASS):
@@ -161,33 +193,18 @@ class _Contexts:
                 return []
         return list(left)
 
-    def fails(self, requirement: str, context: CheckContext) -> bool:
+    def fails(self, requirement: str, verdicts: Verdicts) -> bool:
         return any(
-            _verdict(requirement, check, evidence, context) is Verdict.FAIL
+            verdicts.of(requirement, check, evidence) is Verdict.FAIL
             for check, evidence in self._judged(requirement)
         )
 
     def _judged(self, requirement: str) -> Iterator[tuple[Check, Observation]]:
         """What each check of a requirement judges, each exchange of an oracle by itself."""
         for check in checks_of(frozenset({requirement})):
-            for observation in self.observations:
-                if check.is_oracle:
-                    for exchange in observation.exchanges:
-                        yield check, replace(observation, exchanges=(exchange,), deliveries=())
-                elif check.judges(type(observation)):
-                    yield check, observation
-
-
-def _verdict(
-    requirement: str, check: Check, evidence: Observation, context: CheckContext
-) -> Verdict | None:
-    """The worst judgement of a check on one requirement; None if it has none."""
-    verdicts = [
-        judgement.verdict
-        for judgement in judgements_of(check, evidence, context)
-        if judgement.requirement == requirement
-    ]
-    return max(verdicts, default=None)
+            for evidence in self._exchanges if check.is_oracle else self._observations:
+                if check.judges(type(evidence)):
+                    yield check, evidence
 
 
 def _with_answer(dialect: Dialect, field: str, value: Any) -> Dialect | None:

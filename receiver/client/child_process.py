@@ -64,13 +64,13 @@ async def child(
     *,
     deadline_s: float,
     environment: Mapping[str, str] = MappingProxyType({}),
-    program: Sequence[str] = HOOKPROOF,
+    program: Sequence[str] = (),
     grace_s: float = GRACE_S,
 ) -> AsyncIterator[dict[str, Any]]:
     """Start `hookproof ARGUMENTS`, yield its ready line, and end it afterwards; raises ChildFailed.
 
-    The child has `grace_s` seconds to end after its input closed, and again after SIGTERM; then it
-    is killed.
+    `program` is what takes the arguments, HOOKPROOF by default. The child has `grace_s` seconds to
+    end after its input closed, and again after SIGTERM; then it is killed.
     """
     command = ChildCommand(arguments=arguments, environment=environment)
     async with children([command], deadline_s=deadline_s, program=program, grace_s=grace_s) as (
@@ -84,13 +84,13 @@ async def children(
     commands: Sequence[ChildCommand],
     *,
     deadline_s: float,
-    program: Sequence[str] = HOOKPROOF,
+    program: Sequence[str] = (),
     grace_s: float = GRACE_S,
 ) -> AsyncIterator[tuple[dict[str, Any], ...]]:
     """As `child`, for several that start and end concurrently; raises the first ChildFailed."""
     started: list[_Child] = []
     try:
-        await to_its_end(_start_all(commands, program, started))
+        await to_its_end(_start_all(commands, program or HOOKPROOF, started))
         yield await _all_ready(started, deadline_s)
     finally:
         await to_its_end(_end_all(started, grace_s))

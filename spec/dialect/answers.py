@@ -76,6 +76,8 @@ def readings(dialect: Dialect, ambiguous: Collection[int]) -> Iterator[Dialect]:
 
     `ambiguous` holds the `id` of each of these answers; all of them allow several values.
     """
+    if not ambiguous:
+        return
     orders = [
         [(name, Answer((value, *answer.allowed))) for value in answer.allowed]
         for name, answer in answers_of(dialect)

@@ -2,32 +2,10 @@
 
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 from tests.conformance.command import environment, with_signals
-
-# A command that sends itself a signal just before it calls a function or a method.
-COMMAND = """
-import importlib, os, sys
-
-module, _, name = {place!r}.partition(":")
-*holders, name = name.split(".")
-holder = importlib.import_module(module)
-for each in holders:
-    holder = getattr(holder, each)
-original = getattr(holder, name)
-
-def interrupted(*arguments, **named):
-    setattr(holder, name, original)
-    os.kill(os.getpid(), {number})
-    return original(*arguments, **named)
-
-setattr(holder, name, interrupted)
-sys.argv[0] = "hookproof"
-import hookproof.cli
-hookproof.cli.main()
-"""
+from tests.quick_start.interpreter import quick_python
 
 
 def stopped_before(
@@ -37,10 +15,10 @@ def stopped_before(
 
     What it writes, if anything, is in the folder `out`.
     """
-    source = COMMAND.format(place=place, number=int(number))
+    command = [quick_python(), "-P", "-m", "tests.process.signalled_command", place]
     out = () if words[0] == "doctor" else ("--out", str(folder / "out"))
     return subprocess.run(
-        with_signals([sys.executable, "-P", "-c", source, *words, *out]),
+        with_signals([*command, str(int(number)), *words, *out]),
         cwd=folder,
         env=environment(),
         stdin=subprocess.DEVNULL,

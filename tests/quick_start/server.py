@@ -32,7 +32,11 @@ from tests.quick_start import launcher
 from tests.source_tree import ROOT
 
 OPTIONS: Final = ["-P", "-m"]
-FORKED: Final = {"hookproof", "hookproof.load.sidecar.process"}
+FORKED: Final = {
+    "hookproof",
+    "hookproof.load.sidecar.process",
+    "tests.process.signalled_command",
+}
 # Modules that run as a process of their own, or change what others import.
 NOT_IMPORTED: Final = re.compile("__main__|locust|process$|contract_requests|generation.worker")
 STREAMS: Final = (0, 1, 2)

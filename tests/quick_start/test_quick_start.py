@@ -1,5 +1,6 @@
 """What is forked behaves as what starts: the same is asked of both interpreters."""
 
+import asyncio
 import json
 import os
 import select
@@ -12,6 +13,8 @@ from typing import Any
 import psutil
 import pytest
 
+from hookproof.receiver.client.child_process import child
+from tests.quick_start.children import quick_children
 from tests.quick_start.interpreter import quick_python
 
 LIST_AND_FAIL = ("list", "--level", "opne")
@@ -97,6 +100,17 @@ def test_a_command_is_forked() -> None:
         assert server.stdout is not None
         server.stdout.readline()
         assert "launcher.py" in "".join(psutil.Process(server.pid).cmdline())
+
+
+def test_what_is_started_from_within_this_process_is_forked_too() -> None:
+    async def command_lines() -> str:
+        async with child(["receive"], deadline_s=60):
+            children = psutil.Process().children()
+            return " ".join(word for each in children for word in each.cmdline())
+
+    assert "launcher.py" not in asyncio.run(command_lines())
+    with quick_children():
+        assert "launcher.py" in asyncio.run(command_lines())
 
 
 def test_other_programs_and_other_settings_of_the_interpreter_are_its_own() -> None:

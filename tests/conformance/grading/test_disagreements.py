@@ -1,13 +1,18 @@
 """A field of the dialect that alone explains findings is named; a faulty service is not excused."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from hookproof.conformance.grading.disagreements import Verdicts
+from hookproof.conformance.model.check_registry import Check, CheckContext
+from hookproof.conformance.model.judgement import Judgement, holds, judged
+from hookproof.conformance.model.verdict import Verdict
+from tests.conformance.canned_evidence import CannedObservation, context, exchange, seen
 from tests.conformance.command import check
 from tests.conformance.reference_server import reference_server, write_target_file
 from tests.source_tree import ROOT
@@ -15,7 +20,7 @@ from tests.source_tree import ROOT
 ONLY = ("--profile", "quick", "--only", "2.9-*", "--only", "4.2-*", "--only", "7-*")
 
 
-def judged(
+def judged_run(
     folder: Path, answers: Mapping[str, Mapping[str, Any]], *options: str
 ) -> tuple[int, str, dict[str, Any]]:
     """The exit code, the console and the report of a reference server's run under a dialect that
@@ -32,7 +37,7 @@ def judged(
 
 
 def test_one_wrong_field_is_one_finding_with_the_line_to_change(tmp_path: Path) -> None:
-    code, out, report = judged(tmp_path, {"representation": {"identifier": "uuid"}})
+    code, out, report = judged_run(tmp_path, {"representation": {"identifier": "uuid"}})
     assert code == 1
     (found,) = report["disagreements"]
     assert (found["field"], found["said"]) == ("representation.identifier", ["uuid"])
@@ -48,7 +53,7 @@ def test_one_wrong_field_is_one_finding_with_the_line_to_change(tmp_path: Path) 
 
 def test_two_wrong_fields_are_two_findings(tmp_path: Path) -> None:
     answers = {"representation": {"identifier": "uuid", "no_value": "absent"}}
-    code, out, report = judged(tmp_path, answers)
+    code, out, report = judged_run(tmp_path, answers)
     assert code == 1
     fields = {each["field"]: each["seen"][0] for each in report["disagreements"]}
     assert fields == {"representation.identifier": "ulid", "representation.no_value": "null"}
@@ -59,7 +64,25 @@ def test_two_wrong_fields_are_two_findings(tmp_path: Path) -> None:
 def test_a_faulty_service_under_its_own_dialect_is_not_explained(
     tmp_path: Path, fault: str
 ) -> None:
-    code, out, report = judged(tmp_path, {}, "--fault", fault)
+    code, out, report = judged_run(tmp_path, {}, "--fault", fault)
     assert code == 1
     assert report["disagreements"] == []
     assert "a field of the dialect" not in out
+
+
+def test_evidence_is_judged_once_for_all_requirements_of_a_check() -> None:
+    judgings = []
+
+    def judge(evidence: CannedObservation, _context: CheckContext) -> Iterator[Judgement]:
+        judgings.append(evidence)
+        yield judged(False, "1-2", "It is not", expected=1, actual=2, exchanges=evidence.exchanges)
+        for name in ("1-1", "1-2"):
+            yield holds(name, exchanges=evidence.exchanges)
+
+    once = Check(
+        name="once", requirements=("1-1", "1-2"), evidence=(CannedObservation,), judge=judge
+    )
+    verdicts, evidence = Verdicts(context()), [seen(exchange()), seen(exchange())]
+    worst = [[verdicts.of(name, once, each) for name in ("1-1", "1-2", "1-3")] for each in evidence]
+    assert worst == [[Verdict.PASS, Verdict.FAIL, None]] * 2
+    assert list(map(id, judgings)) == list(map(id, evidence))
