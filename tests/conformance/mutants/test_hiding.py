@@ -2,17 +2,22 @@
 
 import asyncio
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import ClassVar, Self, cast
 
 import pytest
 
-from hookproof.conformance.mutants.campaign import CampaignSettings
+from hookproof.conformance.mutants.campaign import CLEAN, CampaignPlan, CampaignSettings
 from hookproof.conformance.mutants.catalogue import find_dialect, list_faults
 from hookproof.conformance.mutants.generated import GeneratedOrder, plan_generated
+from hookproof.conformance.mutants.hiding import measurement
 from hookproof.conformance.mutants.hiding.measurement import (
     HidingOutcome,
     Loss,
+    measure_hiding,
     read_losses,
     record_losses,
     spoiled_servers,
@@ -23,6 +28,7 @@ from hookproof.conformance.mutants.hiding.spoilers import (
     read_spoilers,
 )
 from hookproof.conformance.mutants.reports.hiding_text import render_hiding, render_loss
+from hookproof.conformance.mutants.results import NOT_RUN, VariantOutcome
 from hookproof.spec.catalogue import Level, load_catalogue
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 from tests.conformance.command import run_command
@@ -121,6 +127,61 @@ def test_what_generated_faults_hide_is_measured_by_their_sample() -> None:
     servers = spoiled_servers(plan, ())
     assert [server.name for server in servers] == [each.name for each in plan.faults["reference"]]
     assert {(server.faults, server.generated) for server in servers} == {(3, True)}
+
+
+class ScriptedPool:
+    """Runs nothing; a server hides what the script says of it, in the first run and later ones."""
+
+    interrupted = False
+    hides: ClassVar[dict[str, list[set[str]]]] = {}
+    ran: ClassVar[list[list[str]]] = []
+
+    def __init__(self, *_arguments: object) -> None: ...
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None: ...
+
+    def run_all(self, orders: Mapping[VariantOutcome, object]) -> Iterator[VariantOutcome]:
+        self.ran.append([subject.name for subject in orders])
+        for subject in orders:
+            hidden = self.hides[subject.name].pop(0)
+            result = replace(NOT_RUN, exercised=frozenset({"1-1", "1-2", "1-25", "2.8-1"} - hidden))
+            yield replace(subject, result=result)
+
+
+def test_a_server_that_hid_what_is_not_named_runs_again_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    known, late, bad = (spoiler(name, hides="2.8-*") for name in ("known", "late", "bad"))
+    hides = {
+        CLEAN: [set[str]()],
+        "known": [{"2.8-1"}],
+        "late": [{"2.8-1", "1-25"}, {"2.8-1", "1-2"}],
+        "bad": [{"1-1", "1-25"}, {"1-1"}],
+    }
+    monkeypatch.setattr(ScriptedPool, "hides", hides)
+    monkeypatch.setattr(ScriptedPool, "ran", [])
+    monkeypatch.setattr(measurement, "WorkerPool", ScriptedPool)
+    plan = cast(
+        "CampaignPlan",
+        SimpleNamespace(
+            settings=SimpleNamespace(jobs=2),
+            dialects=[SimpleNamespace(name="reference")],
+            experiment_names=(),
+            order=lambda *_arguments: None,
+        ),
+    )
+    told: list[Loss] = []
+    measured = measure_hiding(plan, (known, late, bad), told.append)
+    assert ScriptedPool.ran == [[CLEAN], ["known", "late", "bad"], ["late"], ["bad"]]
+    assert tuple(told) == measured.losses
+    assert {each.spoiler.name: (each.lost, each.unnamed) for each in told} == {
+        "known": (("2.8-1",), ()),
+        "late": (("2.8-1",), ()),
+        "bad": (("1-1",), ("1-1",)),
+    }
 
 
 def test_what_is_not_named_is_printed() -> None:
