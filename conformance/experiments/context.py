@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 from hookproof.conformance.experiments.backlog import Backlog
-from hookproof.conformance.generation.generators import Generators
+from hookproof.conformance.generation.generators import RequestGenerators
 from hookproof.conformance.model.evidence import (
     Exchange,
     NotObserved,
@@ -170,7 +170,7 @@ class ExperimentContext:
     egress_probes: tuple[str, ...]
     seeding: "ListSeeding"
     backlog: Backlog
-    generators: Generators
+    generators: RequestGenerators
     shares_project: bool = False
     round_trip_s: float = 0.0
     let_others_broadcast: "LetBroadcast" = field(default=lambda **_: None)

@@ -1,6 +1,6 @@
 """Runs the generators of a run in one process, and reads the requests and sequences they write.
 
-    async with Generators() as generators:
+    async with RequestGenerators() as generators:
         async for request in generators.requests(document, seed=7, examples=30):
             ...
 
@@ -73,7 +73,7 @@ class GeneratedRequest:
         )
 
 
-class Generators:
+class RequestGenerators:
     """The generators of one run: a context that begins their process when it is first needed, or
     `at_once`, and ends it.
 

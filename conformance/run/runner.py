@@ -19,7 +19,7 @@ from typing import Final, Self
 from hookproof.conformance.experiments.backlog import Backlog
 from hookproof.conformance.experiments.context import ExperimentContext, marker_of_run
 from hookproof.conformance.experiments.support.seeding import Seeding
-from hookproof.conformance.generation.generators import Generators
+from hookproof.conformance.generation.generators import RequestGenerators
 from hookproof.conformance.grading.doubt import is_doubtful
 from hookproof.conformance.grading.grader import error_line
 from hookproof.conformance.model.check_registry import CheckContext, all_checks
@@ -81,7 +81,7 @@ class Runner:
         self._loop = asyncio.new_event_loop()
         self._stop = asyncio.Event()
         self._backlog = Backlog()
-        self._generators = Generators(at_once=plan.generates)
+        self._generators = RequestGenerators(at_once=plan.generates)
         self._main: asyncio.Task[None] | None = None
         self._began = self._budget_s = 0.0
         self._thread = threading.Thread(target=self._run, name="experiments", daemon=True)

@@ -51,11 +51,11 @@ def test_nothing_of_hookproof_is_at_the_top():
 # Prints how many requests the generator makes of the contract, in the process that it starts.
 GENERATING: Final = """\
 import asyncio
-from hookproof.conformance.generation.generators import Generators
+from hookproof.conformance.generation.generators import RequestGenerators
 from hookproof.spec.openapi_document import openapi_document
 
 async def count():
-    async with Generators() as generators:
+    async with RequestGenerators() as generators:
         requests = generators.requests(openapi_document(), seed=0, examples=1)
         return len([each async for each in requests])
 

@@ -53,7 +53,7 @@ PLANTED: Final[Mapping[str, Sequence[tuple[str, str]]]] = {
         ("mockserver/api/listener.py", "import hookproof.mockserver.faults.live"),
     ),
     "only load imports locust": (("conformance/model/evidence.py", "import locust"),),
-    "only the schemathesis worker imports schemathesis": (
+    "only requests of the contract import schemathesis": (
         ("conformance/model/evidence.py", "import schemathesis"),
     ),
     "layers of the receiver": (("receiver/inbox/store.py", "import hookproof.receiver.session"),),

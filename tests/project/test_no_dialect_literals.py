@@ -118,6 +118,10 @@ OWN: Final[Mapping[str, tuple[frozenset[object], str]]] = {
         frozenset({"shared_secret", "signed"}),
         "parts of the names of a dialect's fields, which are learned one by one",
     ),
+    "conformance/reports/formats.py": (
+        frozenset({"github"}),
+        "a format of reports, named after the CI system that reads it",
+    ),
     "conformance/observations/signature_reading.py": (
         frozenset({"signed"}),
         "a word of a sentence",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hookproof.conformance.experiments.backlog import Backlog
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.support.seeding import Seeding
-from hookproof.conformance.generation.generators import Generators
+from hookproof.conformance.generation.generators import RequestGenerators
 from hookproof.conformance.run.gathering.shared_hold import SharedHold
 from hookproof.conformance.run.plan import RunPlan
 from hookproof.conformance.target.client import ApiClient
@@ -27,7 +27,7 @@ class RunContexts:
     provision: Provision
     seeding: Seeding
     backlog: Backlog
-    generators: Generators
+    generators: RequestGenerators
     locks: Mapping[str, asyncio.Lock]
     loop: asyncio.AbstractEventLoop
 

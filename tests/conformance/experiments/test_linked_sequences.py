@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from hookproof.conformance.experiments.generated.linked_sequences import linked, uid_in
-from hookproof.conformance.generation.generators import GeneratedRequest, Generators
+from hookproof.conformance.generation.generators import GeneratedRequest, RequestGenerators
 from hookproof.conformance.generation.uid_placeholder import place_of, uid_from
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.observations.preparation import Preparation
@@ -27,7 +27,7 @@ LISTED = ("listPortalLinks", "getPortalLink", "updatePortalLink")
 def generated_sequences(seed: int = 3) -> list[tuple[GeneratedRequest, ...]]:
     async def collect() -> list[tuple[GeneratedRequest, ...]]:
         document = context().contract.document
-        async with Generators() as generators:
+        async with RequestGenerators() as generators:
             sequences = generators.linked(document, seed=seed, sequences=24, steps=6)
             return [requests async for requests in sequences]
 

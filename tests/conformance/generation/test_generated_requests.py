@@ -26,7 +26,7 @@ from hookproof.conformance.generation.generators import (
     KEPT_IN,
     GeneratedRequest,
     GeneratorFailed,
-    Generators,
+    RequestGenerators,
 )
 from hookproof.process.subprocesses import send_signal
 from hookproof.spec.contract.service_contract import OPERATION_IDS
@@ -34,18 +34,18 @@ from tests.conformance.canned_evidence import context
 
 pytestmark = pytest.mark.usefixtures("nothing_kept")
 
-Generate = Callable[[Generators], AsyncGenerator[Any, None]]
+Generate = Callable[[RequestGenerators], AsyncGenerator[Any, None]]
 
 EXAMPLES = 4
 LEAST_PRIORITY = 19
 
 CONTINUES_AFTER_SIGINT = """
 import asyncio, json, signal, sys
-from hookproof.conformance.generation.generators import Generators
+from hookproof.conformance.generation.generators import RequestGenerators
 signal.signal(signal.SIGINT, lambda *_: None)
 async def count():
     number = 0
-    async with Generators() as generators:
+    async with RequestGenerators() as generators:
         async for _ in generators.requests(json.load(sys.stdin), seed=7, examples=4):
             number += 1
             if number == 1:
@@ -57,7 +57,7 @@ asyncio.run(count())
 
 def generate(document: dict[str, Any], seed: int = 7) -> list[GeneratedRequest]:
     async def collect() -> list[GeneratedRequest]:
-        async with Generators() as generators:
+        async with RequestGenerators() as generators:
             requests = generators.requests(document, seed=seed, examples=EXAMPLES)
             return [request async for request in requests]
 
@@ -115,7 +115,7 @@ def test_the_seed_alone_decides_which_requests_are_made(monkeypatch: pytest.Monk
 
 def test_the_operation_that_comes_first_gets_the_same_requests_as_elsewhere() -> None:
     async def collect(first: str) -> list[GeneratedRequest]:
-        async with Generators() as generators:
+        async with RequestGenerators() as generators:
             arguments = {"seed": 7, "examples": EXAMPLES, "first": first}
             return [each async for each in generators.requests(small_document(), **arguments)]
 
@@ -212,7 +212,7 @@ def test_the_generators_give_way_once_the_first_requests_are_there(
 
 def test_one_process_generates_as_one_for_each_would() -> None:
     async def collect() -> tuple[list[Any], ...]:
-        async with Generators(at_once=True) as generators:
+        async with RequestGenerators(at_once=True) as generators:
 
             async def items(generate: Generate) -> list[Any]:
                 return [item async for item in generate(generators)]
@@ -237,7 +237,7 @@ def test_a_few_sequences_do_not_wait_for_all_requests() -> None:
                 pass
             ended.append(name)
 
-        async with Generators() as generators:
+        async with RequestGenerators() as generators:
             await asyncio.gather(
                 note("requests", small_requests), note("sequences", small_sequences)
             )
@@ -258,7 +258,7 @@ def test_the_process_begins_before_it_is_needed_if_nothing_may_be_kept(
         yield
 
     async def enter(*, at_once: bool) -> int:
-        async with Generators(at_once=at_once):
+        async with RequestGenerators(at_once=at_once):
             await asyncio.sleep(0)
         return len(begun)
 
@@ -269,16 +269,16 @@ def test_the_process_begins_before_it_is_needed_if_nothing_may_be_kept(
     assert asyncio.run(enter(at_once=True)) == 1
 
 
-def small_requests(generators: Generators) -> AsyncGenerator[GeneratedRequest, None]:
+def small_requests(generators: RequestGenerators) -> AsyncGenerator[GeneratedRequest, None]:
     return generators.requests(small_document(), seed=7, examples=EXAMPLES)
 
 
-def small_links(generators: Generators) -> AsyncGenerator[Any, None]:
+def small_links(generators: RequestGenerators) -> AsyncGenerator[Any, None]:
     document = context().contract.document
     return generators.linked(document, seed=7, sequences=6, steps=4)
 
 
-def small_sequences(generators: Generators) -> AsyncGenerator[Any, None]:
+def small_sequences(generators: RequestGenerators) -> AsyncGenerator[Any, None]:
     return generators.sequences(seed=1, sequences=9, steps=9, portal_links=1)
 
 
@@ -286,7 +286,7 @@ def leave_early(generate: Generate = small_requests) -> int:
     """Leave the iteration after the first item; the number of tasks afterwards."""
 
     async def leave() -> int:
-        async with Generators() as generators, aclosing(generate(generators)) as generated:
+        async with RequestGenerators() as generators, aclosing(generate(generators)) as generated:
             async for _ in generated:
                 break
         return len(asyncio.all_tasks())
@@ -301,7 +301,7 @@ def test_a_document_that_is_not_openapi_ends_in_a_one_line_error() -> None:
 
 def test_what_others_generate_outlives_a_generator_that_fails() -> None:
     async def collect() -> int:
-        async with Generators() as generators:
+        async with RequestGenerators() as generators:
             with pytest.raises(GeneratorFailed):
                 await anext(generators.requests({"openapi": 3}, seed=1, examples=1))
             return len([steps async for steps in small_sequences(generators)])
@@ -311,7 +311,7 @@ def test_what_others_generate_outlives_a_generator_that_fails() -> None:
 
 def test_the_end_of_their_process_is_the_failure_of_all_generators() -> None:
     async def collect() -> list[object]:
-        async with Generators() as generators:
+        async with RequestGenerators() as generators:
             begun = small_requests(generators)
             await anext(begun)
             process = generators._process

@@ -5,7 +5,7 @@ from itertools import combinations, product
 
 import pytest
 
-from hookproof.conformance.generation.generators import Generators
+from hookproof.conformance.generation.generators import RequestGenerators
 from hookproof.conformance.generation.operation_sequence import SequenceStep
 from hookproof.conformance.generation.pairwise import all_pairs
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("nothing_kept")
 
 def sequences(*, seed: int = 5, portal_links: int = 2) -> list[tuple[SequenceStep, ...]]:
     async def gathered() -> list[tuple[SequenceStep, ...]]:
-        async with Generators() as generators:
+        async with RequestGenerators() as generators:
             generated = generators.sequences(
                 seed=seed, sequences=12, steps=15, portal_links=portal_links
             )

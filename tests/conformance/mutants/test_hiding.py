@@ -129,7 +129,7 @@ def test_what_generated_faults_hide_is_measured_by_their_sample() -> None:
     assert {(server.faults, server.generated) for server in servers} == {(3, True)}
 
 
-class ScriptedPool:
+class ScriptedServers:
     """Runs nothing; a server hides what the script says of it, in the first run and later ones."""
 
     interrupted = False
@@ -161,9 +161,9 @@ def test_a_server_that_hid_what_is_not_named_runs_again_alone(
         "late": [{"2.8-1", "1-25"}, {"2.8-1", "1-2"}],
         "bad": [{"1-1", "1-25"}, {"1-1"}],
     }
-    monkeypatch.setattr(ScriptedPool, "hides", hides)
-    monkeypatch.setattr(ScriptedPool, "ran", [])
-    monkeypatch.setattr(measurement, "WorkerPool", ScriptedPool)
+    monkeypatch.setattr(ScriptedServers, "hides", hides)
+    monkeypatch.setattr(ScriptedServers, "ran", [])
+    monkeypatch.setattr(measurement, "WorkerPool", ScriptedServers)
     plan = cast(
         "CampaignPlan",
         SimpleNamespace(
@@ -175,7 +175,7 @@ def test_a_server_that_hid_what_is_not_named_runs_again_alone(
     )
     told: list[Loss] = []
     measured = measure_hiding(plan, (known, late, bad), told.append)
-    assert ScriptedPool.ran == [[CLEAN], ["known", "late", "bad"], ["late"], ["bad"]]
+    assert ScriptedServers.ran == [[CLEAN], ["known", "late", "bad"], ["late"], ["bad"]]
     assert tuple(told) == measured.losses
     assert {each.spoiler.name: (each.lost, each.unnamed) for each in told} == {
         "known": (("2.8-1",), ()),

@@ -4,7 +4,7 @@ import random
 from collections.abc import Sequence
 from typing import Final
 
-from hookproof.conformance.generation.generators import GeneratedRequest, Generators
+from hookproof.conformance.generation.generators import GeneratedRequest, RequestGenerators
 from hookproof.spec.contract.service_contract import Operation, contract_for
 from hookproof.spec.dialect.reader import load_dialect
 
@@ -86,7 +86,7 @@ class HostileRequests:
     async def generate(cls, *, dialect: str, examples: int) -> "HostileRequests":
         """Keep the invalid ones of so many examples per operation; valid ones would be stored."""
         contract = contract_for(load_dialect(dialect))
-        async with Generators() as generators:
+        async with RequestGenerators() as generators:
             requests = generators.requests(contract.document, seed=0, examples=examples)
             return cls(
                 [
