@@ -15,7 +15,7 @@ def _children_are_forked() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def nothing_kept() -> Iterator[None]:
-    """RequestGenerators run, whatever they wrote before."""
+    """Generators run, whatever they wrote before."""
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv(KEPT_IN, raising=False)
         yield
