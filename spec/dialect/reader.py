@@ -184,8 +184,7 @@ def _without(
 def _partly_read(known: dict[str, Any]) -> Dialect:
     """The dialect with these answers; all others are UNREAD."""
     schema = dialect_writing().schema
-    complete = written_dialect(_complete())
-    dialect: Dialect = dialect_writing().read(_merged(complete, known, schema))
+    dialect: Dialect = dialect_writing().read(_merged(_complete_answers(), known, schema))
     for name, _ in list(answers_of(dialect)):
         steps = name.split(".")
         group: Any = known
@@ -200,6 +199,11 @@ def _partly_read(known: dict[str, Any]) -> Dialect:
 def _complete() -> Dialect:
     """A dialect that has an answer in each of its fields."""
     return load_dialect(_COMPLETE)
+
+
+@cache
+def _complete_answers() -> dict[str, Any]:
+    return written_dialect(_complete())
 
 
 def _with_nearest_field(problem: Problem) -> Problem:

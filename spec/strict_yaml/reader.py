@@ -6,10 +6,12 @@ What counts as YAML is in `parser.py`; the messages for disagreements with a sch
 
 import stat
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
 import jsonschema_rs
+import msgspec
 
 from hookproof.spec.strict_yaml.file_problem import FileProblems, Problem
 from hookproof.spec.strict_yaml.parser import YamlText, parse_yaml, scan_yaml
@@ -59,9 +61,15 @@ def _is_valid(value: Any, schema: Mapping[str, Any]) -> bool:
     Nearly every file agrees with its schema, and this takes a small part of the time.
     """
     try:
-        return jsonschema_rs.Draft202012Validator(dict(schema)).is_valid(value)
+        return _compiled(msgspec.json.encode(schema)).is_valid(value)
     except ValueError:  # a number without bounds, or a pattern that is written for Python
         return False
+
+
+@lru_cache(maxsize=32)
+def _compiled(schema: bytes) -> jsonschema_rs.Draft202012Validator:
+    """The validator of a schema; to make it takes longer than to read most files."""
+    return jsonschema_rs.Draft202012Validator(msgspec.json.decode(schema))
 
 
 def _disagreements(content: YamlText, schema: Mapping[str, Any]) -> list[Problem]:

@@ -6,7 +6,8 @@ import base64
 import json
 import random
 import string
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, Final
 from urllib.parse import quote, quote_plus
 
@@ -116,12 +117,31 @@ ALPHABETS: Final = (
 )
 
 
-def credentials() -> list[str]:
+@cache
+def credentials() -> tuple[str, ...]:
     """Texts that nothing else is equal to, of all lengths and alphabets."""
     draw = random.Random(SEED)
-    return [
+    return tuple(
         "".join(draw.choice(ALPHABETS[number % len(ALPHABETS)]) for _ in range(16 + number % 49))
         for number in range(COUNT)
+    )
+
+
+def traces_in(content: bytes, planted: Iterable[str]) -> Sequence[tuple[str, bytes]]:
+    """Each of these credentials of which a trace is in the content, with that trace.
+
+    It is read once for all of them, by what their traces begin with.
+    """
+    sought = [(credential, trace) for credential in planted for trace in traces(credential)]
+    shortest = min(len(trace) for _, trace in sought)
+    beginnings: dict[bytes, list[tuple[str, bytes]]] = {}
+    for credential, trace in sought:
+        beginnings.setdefault(trace[:shortest], []).append((credential, trace))
+    return [
+        (credential, trace)
+        for place in range(len(content) - shortest + 1)
+        for credential, trace in beginnings.get(content[place : place + shortest], ())
+        if content.startswith(trace, place)
     ]
 
 

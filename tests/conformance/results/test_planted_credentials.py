@@ -5,7 +5,7 @@ in any file that a run writes.
 import base64
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,7 @@ from tests.conformance.planted_credentials import (
     credentials,
     readings,
     traces,
+    traces_in,
 )
 
 
@@ -106,13 +107,7 @@ def test_no_planted_credential_is_in_any_file(tmp_path: Path) -> None:
     evidence = (tmp_path / "evidence.jsonl").read_text("utf-8").splitlines()
     content = everything_in(tmp_path, console=console.getvalue())
     content += b"\n".join(map(unpacked, evidence))
-    found = [
-        (number, trace)
-        for number, credential in enumerate(planted)
-        for trace in traces(credential)
-        if trace in content
-    ]
-    assert found == []
+    assert traces_in(content, planted) == []
 
 
 def observed(number: int, credential: str) -> Any:
@@ -179,6 +174,14 @@ def test_the_same_credential_has_the_same_name_in_every_encoding() -> None:
     assert masked["bytes"] == list(b"<secret#1>")
     assert masked["hexadecimal"] == masked["upper case"] == masked["quoted"] == "secret#1"
     assert json.loads(masked["JSON in JSON"]) == {"any": {"member": "secret#1"}}
+
+
+@pytest.mark.parametrize("encode", ENCODINGS.values(), ids=ENCODINGS)
+def test_a_trace_of_a_credential_is_found_wherever_it_stands(encode: Callable[[str], Any]) -> None:
+    first, second, *others = credentials()
+    content = json.dumps([encode(second)]).encode()
+    assert {credential for credential, _ in traces_in(content, [first, second])} == {second}
+    assert traces_in(content[:-2] + b"?" + content, others) == []
 
 
 def test_a_key_of_a_project_is_masked_in_every_encoding() -> None:
