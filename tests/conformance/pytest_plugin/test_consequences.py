@@ -8,7 +8,6 @@ import pytest
 from hookproof.conformance.model.evidence import Observation
 from hookproof.conformance.model.gathered_evidence import Gathered
 from hookproof.conformance.model.profile import Profile
-from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.pytest_plugin.host import Host
 from hookproof.conformance.pytest_plugin.settings import SessionSettings
 from hookproof.conformance.results.baseline import Expectation
@@ -45,7 +44,7 @@ def outcomes(folder: Path, *requirements: str, accepted: Sequence[str] = ()) -> 
         profile=Profile.QUICK,
         seed=0,
         baseline=tuple(
-            Expectation(id=name, expected=Verdict.FAIL, reason="We know.") for name in accepted
+            Expectation(id=name, expected="fail", reason="We know.") for name in accepted
         ),
     )
     recording = OutcomePlugin()
