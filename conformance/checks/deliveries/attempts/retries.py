@@ -92,7 +92,8 @@ def further_after_refused_connection(
 ) -> Iterator[Judgement]:
     """An endpoint that gets the later event could be reached, and was not disabled meanwhile.
 
-    What came as soon as the port was open may be a first attempt.
+    What came as soon as the port was open may be a first attempt. Where it was opened so late that
+    another attempt was due before, that may have been refused as well, and was perhaps the last.
     """
     beside, further, opened = (
         observed.arrived(destination, event, context.dialect)
@@ -100,9 +101,12 @@ def further_after_refused_connection(
     )
     if not beside or not opened:
         return
+    began = beside[0].arrived_monotonic
     if not further:
         require_punctual(observed.late_s)
-    elif further[0].arrived_monotonic - beside[0].arrived_monotonic < observed.again_s / 2:
+        if opened[0].arrived_monotonic - began >= observed.again_s:
+            return
+    elif further[0].arrived_monotonic - began < observed.again_s / 2:
         return
     yield judged(
         bool(further),

@@ -53,6 +53,10 @@ def test_what_comes_as_soon_as_the_port_is_open_may_be_a_first_attempt() -> None
     assert verdicts(check, early) == {}
 
 
+def test_where_the_port_was_opened_late_a_second_attempt_may_have_been_refused() -> None:
+    assert verdicts(check, closed_at_first(ALL[0], (CLOSED, OPENED, 1.6))) == {}
+
+
 @pytest.mark.parametrize("missing", [0, 1])
 def test_an_endpoint_that_nothing_reaches_proves_nothing(missing: int) -> None:
     arrived = [each for number, each in enumerate(ALL[:2]) if number != missing]
