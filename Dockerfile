@@ -15,12 +15,12 @@ RUN /opt/hookproof/bin/pip install --quiet --no-cache-dir --disable-pip-version-
     --constraint constraints.txt '.[load]'
 
 FROM ${BASE}
-RUN useradd --uid 10001 --create-home --home-dir /work --shell /usr/sbin/nologin hookproof
+RUN useradd --uid 10001 --create-home --home-dir /data --shell /usr/sbin/nologin hookproof
 RUN mkdir /ca && chown hookproof /ca
 COPY --from=build /opt/hookproof /opt/hookproof
 ENV PATH=/opt/hookproof/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 USER hookproof
-WORKDIR /work
+WORKDIR /data
 EXPOSE 5005
 HEALTHCHECK --interval=5s --timeout=5s --start-period=30s --retries=3 \
     CMD ["python3", "-I", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:5006/health', timeout=3)"]
