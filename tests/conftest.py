@@ -4,12 +4,18 @@ those that tests make.
 
 import os
 import tempfile
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import PurePath
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 # The variable of hookproof.conformance.generation.generators, which most tests do not need.
 KEPT_IN = "HOOKPROOF_GENERATED"
+
+# Folders of the longest tests: one that begins last would keep a single processor busy.
+BEGIN_FIRST = ("tests/strangers", "tests/conformance/run", "tests/conformance/learning")
 
 # Examples may take their time: how long one takes says more about the machine than about the code.
 settings.register_profile(
@@ -32,3 +38,31 @@ def pytest_configure(config: pytest.Config) -> None:
     # a certificate of theirs.
     os.environ["SSL_CERT_FILE"] = os.devnull
     os.environ["SSL_CERT_DIR"] = os.devnull
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: not item.nodeid.startswith(BEGIN_FIRST))
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Show beside the slowest tests what the tests of each folder take: their number, seconds."""
+    if config.option.durations is None:
+        return
+    seconds: dict[str, float] = defaultdict(float)
+    tests: dict[str, set[str]] = defaultdict(set)
+    for report in _reports(terminalreporter):
+        folder = "/".join(PurePath(report.nodeid.partition("::")[0]).parts[:2])
+        seconds[folder] += report.duration
+        tests[folder].add(report.nodeid)
+    terminalreporter.section("time by folder")
+    for folder in sorted(seconds, key=seconds.__getitem__, reverse=True):
+        terminalreporter.write_line(
+            f"{seconds[folder]:8.1f} s {len(tests[folder]):6} tests  {folder}"
+        )
+
+
+def _reports(terminalreporter: pytest.TerminalReporter) -> Iterator[pytest.TestReport]:
+    for reports in terminalreporter.stats.values():
+        yield from (each for each in reports if isinstance(each, pytest.TestReport))

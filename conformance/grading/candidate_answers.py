@@ -86,7 +86,9 @@ PROPOSED: Final[Mapping[str, Callable[[Sequence[Observation]], Iterator[Any]]]] 
 
 def shown_values(field: str, observations: Sequence[Observation]) -> list[Any]:
     """The values that answers show for a field that names one of their members."""
-    kind, member = SHOWN.get(field, (None, ""))
+    if field not in SHOWN:
+        return []
+    kind, member = SHOWN[field]
     values = (
         resource.fields.get(member)
         for observation in observations

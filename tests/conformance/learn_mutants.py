@@ -1,11 +1,11 @@
-"""`make learn-mutants`: whether `hookproof learn` and then `check` convict servers with a fault.
+"""`make learn-mutants`: whether servers with a fault are detected by `check` after `learn`.
 
     python -m tests.conformance.learn_mutants 40 [--seed 7] [--profile standard] [--fault NAME]
 
 Each fault is drawn from those that violate what the document states under the reference dialect.
 `learn` is told nothing but URL, key and project; `check` then judges the requirements that the
-fault violates under the learned dialect. One line for each fault: convicted, or what was learned of
-the questions that these requirements depend on. The exit code is 1 if any is not convicted beyond
+fault violates under the learned dialect. One line for each fault: detected, or what was learned of
+the questions that these requirements depend on. The exit code is 1 if any is not detected beyond
 `INDISTINGUISHABLE`.
 """
 
@@ -50,10 +50,10 @@ def main() -> int:
     for name in [*options.fault, *drawn]:
         started = time.monotonic()
         fault = catalogue()[name]
-        is_convicted, told = outcome(fault, Profile[options.profile.upper()])
-        word = "convicted" if is_convicted else "missed"
+        is_detected, told = outcome(fault, Profile[options.profile.upper()])
+        word = "detected" if is_detected else "missed"
         print(f"{name:40} {time.monotonic() - started:6.1f} s  {word} {told}", flush=True)  # noqa: T201
-        if not is_convicted:
+        if not is_detected:
             missed.append(name)
     unnamed = [name for name in missed if name not in INDISTINGUISHABLE]
     print(f"missed {len(missed)}: {', '.join(missed)}" if missed else "GOOD")  # noqa: T201
@@ -70,7 +70,7 @@ def stated_faults() -> Iterator[Fault]:
 
 
 def outcome(fault: Fault, profile: Profile) -> tuple[bool, str]:
-    """Whether a server with this fault is convicted of what it violates under what was learned."""
+    """Whether a server with this fault is detected by what it violates, under what was learned."""
     folder = Path(tempfile.mkdtemp(prefix=f"hookproof-learn-{fault.name}-"))
     with (
         (folder / "server.log").open("w") as log,

@@ -4,14 +4,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 import pytest
 
 from hookproof.conformance.generation.generators import KEPT_IN
+from tests.polling import poll_until
 
 DEADLINE_S: Final = 120
 # A requirement of the sweep (hypothesis and schemathesis run), one of deliveries (the receiver and
@@ -69,14 +68,6 @@ def read_environment(path: Path) -> list[bytes]:
 
 def has_content(path: Path) -> bool:
     return path.exists() and path.stat().st_size > 0
-
-
-def poll_until(condition: Callable[[], bool], description: str) -> None:
-    """Ask again and again: what another process does to files is announced by no event."""
-    deadline = time.monotonic() + DEADLINE_S
-    while not condition():
-        assert time.monotonic() < deadline, f"not within {DEADLINE_S} s: {description}"
-        time.sleep(0.02)
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ import asyncio
 import http.server
 import ssl
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ from hookproof import Receiver, Service
 from hookproof.receiver.client.child_process import ChildFailed
 from hookproof.testing.failure_report import fixture_sections
 from hookproof.testing.service_control import ServiceFailed
+from tests.polling import poll_until
 from tests.testing.api_caller import broadcast_to, call
 
 SECRET = "a secret of this endpoint"
@@ -129,10 +129,7 @@ def test_waiting_in_vain_says_what_happened(service: Service) -> None:
 def test_what_became_of_a_delivery_is_described(service: Service) -> None:
     with Receiver() as stranger:  # its CA is another one
         endpoint = broadcast_to(service, stranger.url, SECRET)
-        deadline = time.monotonic() + 30
-        while "certificate" not in service.describe() and time.monotonic() < deadline:
-            time.sleep(0.02)
-    assert "certificate" in service.describe()
+        poll_until(lambda: "certificate" in service.describe(), "the delivery has failed")
     assert f"order.paid to {endpoint}" in service.describe()
 
 

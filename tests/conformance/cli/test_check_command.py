@@ -3,7 +3,6 @@ import os
 import signal
 import socket
 import subprocess
-import time
 from pathlib import Path
 
 import psutil
@@ -25,6 +24,7 @@ from tests.conformance.command import (
     with_signals,
 )
 from tests.conformance.scripted_target import closed_port, empty_page, response, stand_in
+from tests.polling import poll_until
 
 KEY = ("--project", "p1", "--api-key", "secret-key")
 ONE = ("--only", "5-4", "--profile", "quick")
@@ -287,11 +287,11 @@ def write_ca(folder: Path) -> Path:
 
 
 def wait_for_an_exchange(run_file: Path) -> None:
-    """Wait until the run has recorded an exchange. A file has no event to wait for."""
-    deadline = time.monotonic() + 300
-    while not (run_file.exists() and b'"role":' in run_file.read_bytes()):
-        assert time.monotonic() < deadline, f"no exchange came into {run_file}"
-        time.sleep(0.02)  # between two looks at the file
+    """Wait until the run has recorded an exchange."""
+    poll_until(
+        lambda: run_file.exists() and b'"role":' in run_file.read_bytes(),
+        f"an exchange is in {run_file}",
+    )
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from hookproof.conformance.mutants.results import FaultOutcome, VariantOutcome
 from hookproof.conformance.mutants.worker_pool import WorkerPool
 from tests.conformance.command import command_line, environment, with_signals
 from tests.conformance.mutants.canned_mutant_runs import ends_at_once, orders
+from tests.polling import poll_until
 from tests.source_tree import ROOT
 
 DEADLINE_S = 300.0
@@ -130,15 +130,16 @@ def test_a_run_ends_with_its_parent_process(tmp_path: Path) -> None:
 
 def stop_worker(parent: psutil.Process) -> None:
     """Stop the worker of a campaign in its first run, as soon as that has started a server."""
-    deadline = time.monotonic() + DEADLINE_S
-    while time.monotonic() < deadline:
+
+    def is_stopped() -> bool:
         with suppress(psutil.NoSuchProcess):  # others come and go before
             for worker in parent.children():
                 if any("serve" in process.cmdline() for process in worker.children()):
                     worker.suspend()
-                    return
-        time.sleep(0.02)
-    raise AssertionError("no run has begun")
+                    return True
+        return False
+
+    poll_until(is_stopped, "a run has begun", DEADLINE_S)
 
 
 @pytest.mark.parametrize("words", [(), ("--hiding",)], ids=["a campaign", "hiding"])

@@ -3,7 +3,6 @@
 import io
 import re
 import threading
-import time
 
 from rich.console import Console
 
@@ -64,14 +63,20 @@ class LinesOfStream(io.StringIO):
             self.enough.set()
         return count
 
+    def has_further(self, lines: int) -> bool:
+        """Wait until so many more lines were written."""
+        self._wanted = self.getvalue().count("\n") + lines
+        self.enough.clear()  # what sets it once more are the lines that follow
+        return self.enough.wait(30)
+
 
 def test_a_line_says_now_and_then_how_far_a_run_is_where_there_is_no_terminal() -> None:
-    stream = LinesOfStream(2)
+    stream = LinesOfStream(1)
     names = tuple("abcdefgh")
     with progress(PLAN, lambda: names, stream, line_every_s=0.01) as note:
         note(passed("1-1"))
         note(failed("4.1-2"))
-        assert stream.enough.wait(30)
+        assert stream.has_further(2)  # the first of them may have begun before
     written = stream.getvalue()
     assert re.fullmatch(
         r"hookproof: \d+ s: 8 experiments under way \(a, b, c, d, e, f and 2 more\),"
@@ -106,7 +111,12 @@ def test_a_line_says_now_and_then_which_step_is_under_way_where_there_is_no_term
 def test_a_terminal_shows_each_step_alone() -> None:
     stream = io.StringIO()
     stream.isatty = lambda: True  # type: ignore[method-assign]
-    with step_progress("hookproof learn", stream, line_every_s=0.001) as note:
+    without_terminal = LinesOfStream(20)
+    with (
+        step_progress("hookproof learn", stream, line_every_s=0.001) as note,
+        step_progress("hookproof learn", without_terminal, line_every_s=0.001) as note_beside,
+    ):
         note("asking the API")
-        time.sleep(0.05)
+        note_beside("asking the API")
+        assert without_terminal.enough.wait(30)
     assert stream.getvalue() == "hookproof learn: asking the API\n"

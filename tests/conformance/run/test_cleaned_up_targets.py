@@ -4,7 +4,6 @@ import json
 import re
 import signal
 import subprocess
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from hookproof.process.exit_codes import ExitCode
 from tests.conformance.command import check, command_line, environment, run_command, with_signals
 from tests.conformance.noting_hooks import HOOKS, PROVISION, done, of
 from tests.conformance.reference_server import reference_server, write_target_file
+from tests.polling import poll_until
 from tests.process.interrupted_command import stopped_before
 from tests.source_tree import ROOT
 
@@ -76,8 +76,7 @@ def test_a_run_that_is_interrupted_cleans_up_too(tmp_path: Path) -> None:
             stderr=subprocess.STDOUT,
             text=True,
         )
-        while process.poll() is None and not done(tmp_path):
-            time.sleep(0.05)
+        poll_until(lambda: process.poll() is not None or done(tmp_path), "a hook has run")
         process.send_signal(signal.SIGINT)
         out, _ = process.communicate(timeout=300)
     assert process.returncode == 3, out

@@ -6,7 +6,6 @@ import shutil
 import socket
 import ssl
 import subprocess
-import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -26,6 +25,7 @@ from tests.conformance.reference_server import (
     reference_server,
     write_target_file,
 )
+from tests.polling import poll_until
 from tests.receiver.receiver_process import receiver
 from tests.relays import long_way, tls_front
 from tests.source_tree import ROOT
@@ -168,9 +168,8 @@ def nginx(folder: Path, port: int, changes: dict[str, str]) -> Iterator[None]:
         stderr=subprocess.DEVNULL,
     )
     try:
-        while not listens(port):
-            assert process.poll() is None, (folder / "nginx.log").read_text()
-            time.sleep(0.05)  # nothing announces that it listens
+        poll_until(lambda: process.poll() is not None or listens(port), "nginx listens")
+        assert process.poll() is None, (folder / "nginx.log").read_text()
         yield
     finally:
         process.terminate()

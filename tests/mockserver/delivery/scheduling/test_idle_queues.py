@@ -61,14 +61,23 @@ def test_a_queue_may_be_added_again_when_it_is_reported() -> None:
 def test_no_queue_is_reported_after_clear() -> None:
     async def run() -> None:
         loop = asyncio.get_running_loop()
-        reported: list[EndpointQueue] = []
+        reported: list[str] = []
         errors: list[object] = []
+        later = asyncio.Event()
+
+        def report(queue: EndpointQueue) -> None:
+            reported.append(queue.endpoint_uid)
+            if queue.endpoint_uid == "later":
+                later.set()
+
         loop.set_exception_handler(lambda _, error: errors.append(error))
-        idle = IdleQueues(reported.append)
-        idle.add(EndpointQueue("a"), 0.0)
+        idle = IdleQueues(report)
+        idle.add(EndpointQueue("cleared"), 0.0)
         idle.clear()
-        await asyncio.sleep(0.2)  # longer than the delay of the queue
-        assert not reported
+        idle.add(EndpointQueue("later"), 0.1)
+        async with asyncio.timeout(60):
+            await later.wait()
+        assert reported == ["later"]
         assert not errors
 
     asyncio.run(run())

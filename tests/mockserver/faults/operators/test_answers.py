@@ -26,7 +26,11 @@ from tests.mockserver.delivery.endpoints import (
 )
 from tests.mockserver.delivery.engines import dialect
 from tests.mockserver.delivery.memory_store import MemoryStore
-from tests.mockserver.faults.operators.delivery_scene import Scene, generated, play
+from tests.mockserver.faults.operators.delivery_scenario import (
+    ScenarioContext,
+    generated,
+    run_scenario,
+)
 
 REFERENCE: Final = load_dialect("reference")
 CONTRARY: Final = load_dialect("contrary")
@@ -136,12 +140,12 @@ def test_redirects_with_one_status_are_followed(authority: LoopbackAuthority) ->
         location = f"Location: https://{host}/{status}/end"
         writer.write(OK if end else reply(int(status), location))
 
-    async def scenario(scene: Scene) -> None:
+    async def scenario(context: ScenarioContext) -> None:
         for status in (301, 307, 308):
-            await scene.create(f"/{status}")
-        await scene.broadcast("one")
-        await scene.endpoint.wait_for_requests(12)
+            await context.create(f"/{status}")
+        await context.broadcast("one")
+        await context.endpoint.wait_for_requests(12)
 
     fault = generated("redirect_followed@delivery.answered.307")
-    arrived = play(authority, scenario, *fault, responder=answer)
+    arrived = run_scenario(authority, scenario, *fault, responder=answer)
     assert {one.target for one in arrived} == {"/301", "/307", "/307/end", "/308"}

@@ -8,7 +8,7 @@ import pytest
 
 from hookproof.mockserver.faults.operators.kinds.deliveries import duplicates
 from hookproof.spec.dialect.reader import load_dialect
-from tests.mockserver.faults.operators.delivery_scene import generated
+from tests.mockserver.faults.operators.delivery_scenario import generated
 from tests.mockserver.running_server import Server, run_server
 
 REFERENCE: Final = load_dialect("reference")

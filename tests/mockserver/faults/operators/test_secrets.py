@@ -15,7 +15,7 @@ from hookproof.mockserver.faults.operators.generation import find_generated_faul
 from hookproof.mockserver.store.endpoints import EndpointTable, StoredSecret
 from hookproof.spec.dialect.reader import load_dialect
 from tests.mockserver.delivery.memory_store import settings
-from tests.mockserver.faults.operators.delivery_scene import generated
+from tests.mockserver.faults.operators.delivery_scenario import generated
 from tests.mockserver.running_server import run_server
 from tests.mockserver.store.file_store import add_endpoint, open_database
 

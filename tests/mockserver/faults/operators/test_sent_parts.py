@@ -21,13 +21,13 @@ from tests.mockserver.delivery.endpoints import (
     never_answers,
     reply,
 )
-from tests.mockserver.faults.operators.delivery_scene import (
+from tests.mockserver.faults.operators.delivery_scenario import (
     FAILS,
     TELLING,
-    Scene,
+    ScenarioContext,
     fails_after_the_first,
     generated,
-    play,
+    run_scenario,
 )
 
 SECRET: Final = "whsec_" + base64.b64encode(b"a secret of the endpoint").decode()
@@ -92,18 +92,18 @@ def two_events(
     """One event that is delivered at once, and one that fails; with a roll before the second."""
     events = []
 
-    async def scenario(scene: Scene) -> None:
+    async def scenario(context: ScenarioContext) -> None:
         more = {"authentication": AUTHENTICATIONS[part]} if part in AUTHENTICATIONS else {}
-        await scene.create("/", secret=SECRET, advanced_signatures=True, **more)
-        events.append(await scene.broadcast("first"))
-        await scene.endpoint.wait_for_requests(1)
+        await context.create("/", secret=SECRET, advanced_signatures=True, **more)
+        events.append(await context.broadcast("first"))
+        await context.endpoint.wait_for_requests(1)
         if rolled:
-            await scene.roll(secret=SECRET)
-        events.append(await scene.broadcast("second"))
-        await scene.endpoint.wait_for_requests(1 + ATTEMPTS)
+            await context.roll(secret=SECRET)
+        events.append(await context.broadcast("second"))
+        await context.endpoint.wait_for_requests(1 + ATTEMPTS)
 
     faults = [fault for one in name.split(" + ") for fault in generated(one)]
-    arrived = play(authority, scenario, *faults, responder=fails_after_the_first())
+    arrived = run_scenario(authority, scenario, *faults, responder=fails_after_the_first())
     return arrived, *events
 
 
@@ -204,32 +204,32 @@ def issuing_tokens() -> Responder:
 def test_an_access_token_is_altered(
     authority: LoopbackAuthority, how: str, third: str | None
 ) -> None:
-    async def scenario(scene: Scene) -> None:
-        oauth2 = {"url": f"{scene.endpoint.url}/token", "client_id": "me", "client_secret": "s"}
-        await scene.create("/", authentication={"type": WORDS.auth_oauth2, "oauth2": oauth2})
-        await scene.broadcast("first")
-        await scene.endpoint.wait_for_requests(2 * ATTEMPTS)
+    async def scenario(context: ScenarioContext) -> None:
+        oauth2 = {"url": f"{context.endpoint.url}/token", "client_id": "me", "client_secret": "s"}
+        await context.create("/", authentication={"type": WORDS.auth_oauth2, "oauth2": oauth2})
+        await context.broadcast("first")
+        await context.endpoint.wait_for_requests(2 * ATTEMPTS)
 
     faults = generated(f"part_{how}@delivery.sent.oauth2.third")
-    arrived = play(authority, scenario, *faults, responder=issuing_tokens())
+    arrived = run_scenario(authority, scenario, *faults, responder=issuing_tokens())
     shown = [one.header("Authorization") for one in arrived if one.target == "/"]
     right = [f"Bearer token-{number}" for number in range(1, ATTEMPTS + 1)]
     assert shown == [*right[:2], third, *right[3:]]
 
 
 def test_a_client_certificate_is_missing(authority: LoopbackAuthority) -> None:
-    async def scenario(scene: Scene) -> None:
+    async def scenario(context: ScenarioContext) -> None:
         leaf = authority.ca.issue_cert("client.invalid")
         certificate = {
             "client_cert": leaf.cert_chain_pems[0].bytes().decode(),
             "client_key": leaf.private_key_pem.bytes().decode(),
         }
-        await scene.create("/", mtls_client_cert=certificate)
-        await scene.broadcast("first")
-        await scene.endpoint.wait_for_requests(ATTEMPTS)
+        await context.create("/", mtls_client_cert=certificate)
+        await context.broadcast("first")
+        await context.endpoint.wait_for_requests(ATTEMPTS)
 
     faults = generated("part_missing@delivery.sent.client_certificate.third")
-    arrived = play(authority, scenario, *faults, responder=answering(FAILS))
+    arrived = run_scenario(authority, scenario, *faults, responder=answering(FAILS))
     assert [one.client_certificate is None for one in arrived] == [
         number == 2 for number in range(ATTEMPTS)
     ]
@@ -271,16 +271,16 @@ async def fails_at_one(request: EndpointRequest, writer: asyncio.StreamWriter) -
 
 
 def test_an_attempt_goes_to_another_endpoint(authority: LoopbackAuthority) -> None:
-    async def scenario(scene: Scene) -> None:
-        await scene.create("/one")
-        await scene.create("/two")
-        await scene.broadcast("first")
-        await scene.endpoint.wait_for_requests(2)
-        await scene.broadcast("second")
-        await scene.endpoint.wait_for_requests(5)
+    async def scenario(context: ScenarioContext) -> None:
+        await context.create("/one")
+        await context.create("/two")
+        await context.broadcast("first")
+        await context.endpoint.wait_for_requests(2)
+        await context.broadcast("second")
+        await context.endpoint.wait_for_requests(5)
 
     fault = generated("attempt_sent_elsewhere@delivery.attempt.second")
-    arrived = play(authority, scenario, *fault, responder=fails_at_one)
+    arrived = run_scenario(authority, scenario, *fault, responder=fails_at_one)
     numbers = {
         path: sorted(
             request.header("X-Webhook-Attempt") or ""
@@ -295,12 +295,12 @@ def test_an_attempt_goes_to_another_endpoint(authority: LoopbackAuthority) -> No
 def test_an_attempt_has_no_timeout(authority: LoopbackAuthority) -> None:
     """Each attempt goes to an endpoint that never answers; the second one waits."""
 
-    async def scenario(scene: Scene) -> None:
-        await scene.create("/", http_timeout=1)
-        await scene.broadcast("first")
-        await scene.endpoint.wait_for_requests(2)
+    async def scenario(context: ScenarioContext) -> None:
+        await context.create("/", http_timeout=1)
+        await context.broadcast("first")
+        await context.endpoint.wait_for_requests(2)
         with pytest.raises(TimeoutError):
-            await scene.endpoint.wait_for_requests(3, timeout_s=2.0)
+            await context.endpoint.wait_for_requests(3, timeout_s=2.0)
 
     fault = generated("attempt_without_timeout@delivery.attempt.second")
-    assert len(play(authority, scenario, *fault, responder=never_answers)) == 2
+    assert len(run_scenario(authority, scenario, *fault, responder=never_answers)) == 2

@@ -32,7 +32,9 @@ HASTE: Final = 10_000
 
 
 @dataclass(kw_only=True)
-class Scene:
+class ScenarioContext:
+    """What a scenario acts on: the server, and the endpoint to which it delivers."""
+
     server: Server
     endpoint: EndpointServer
     uids: list[str] = field(default_factory=list)
@@ -76,9 +78,9 @@ def generated(name: str, told: Dialect = TELLING) -> tuple[Fault, ...]:
     return (find_generated_fault(name, told).fault(),) if name else ()
 
 
-def play(
+def run_scenario(
     authority: LoopbackAuthority,
-    scenario: Callable[[Scene], Awaitable[None]],
+    scenario: Callable[[ScenarioContext], Awaitable[None]],
     *faults: Fault,
     responder: Responder = always_ok,
     answers: Dialect = HASTY,
@@ -96,7 +98,7 @@ def play(
                 clock=lambda: began + HASTE * (time.time() - began),
             ) as server,
         ):
-            await scenario(Scene(server=server, endpoint=endpoint))
+            await scenario(ScenarioContext(server=server, endpoint=endpoint))
             return list(endpoint.arrived)
 
     return asyncio.run(run())
