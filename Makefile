@@ -29,7 +29,7 @@ check: setup ## Check the embedded server over real sockets
 	$(BIN)/hookproof check
 
 .PHONY: test
-test: setup ## Run the tests, and show which took longest
+test: setup ## Run the tests, and show which took longest, and what each folder took
 	$(BIN)/pytest --numprocesses $(WORKERS) --dist loadgroup --durations 20 --durations-min 1
 
 .PHONY: lint

@@ -137,7 +137,8 @@ def shown_uid(exchange: Exchange | None) -> str | None:
 
 def shown(exchange: Exchange) -> dict[str, Any]:
     """The data of a successful answer if it is an object, else an empty one."""
-    return exchange.data if isinstance(exchange.data, dict) else {}
+    data = exchange.data
+    return data if isinstance(data, dict) else {}
 
 
 def sent(exchange: Exchange) -> dict[str, Any]:

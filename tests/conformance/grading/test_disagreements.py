@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from hookproof.conformance.grading.candidate_answers import shown_values
 from hookproof.conformance.grading.disagreements import Verdicts
 from hookproof.conformance.model.check_registry import Check, CheckContext
 from hookproof.conformance.model.judgement import Judgement, holds, judged
@@ -86,3 +87,13 @@ def test_evidence_is_judged_once_for_all_requirements_of_a_check() -> None:
     worst = [[verdicts.of(name, once, each) for name in ("1-1", "1-2", "1-3")] for each in evidence]
     assert worst == [[Verdict.PASS, Verdict.FAIL, None]] * 2
     assert list(map(id, judgings)) == list(map(id, evidence))
+
+
+def test_only_a_field_that_names_a_member_has_values_that_answers_show() -> None:
+    shown = [
+        seen(exchange(data={"uid": "e", "status": "on"})),
+        seen(exchange("event", "createBroadcastEvent", data={"uid": "v", "status": "new"})),
+    ]
+    assert shown_values("words.endpoint_active", shown) == ["on"]
+    assert shown_values("words.event_created", shown) == ["new"]
+    assert shown_values("representation.identifier", shown) == []

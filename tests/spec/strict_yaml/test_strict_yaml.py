@@ -14,6 +14,7 @@ from hookproof.spec.strict_yaml.reader import (
     LARGEST_FILE,
     FileProblems,
     Problem,
+    _compiled,
     parse_yaml,
     read_text,
     read_yaml,
@@ -381,3 +382,12 @@ def test_problems_can_be_sent_to_another_process() -> None:
         problems.problems,
         str(problems),
     )
+
+
+def test_a_schema_is_compiled_once_and_each_by_itself(tmp_path: Path) -> None:
+    path, compiled = tmp_path / "f.yaml", _compiled.cache_info().misses
+    path.write_text("one")
+    for _ in range(3):
+        assert read_yaml(path, {"enum": ["one"], "title": "a schema of this test"}) == "one"
+    assert _compiled.cache_info().misses == compiled + 1
+    assert read_problems(tmp_path, "one", {"enum": ["two"], "title": "a schema of this test"})
