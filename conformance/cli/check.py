@@ -4,6 +4,7 @@ import os
 import sys
 from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -208,7 +209,9 @@ def _reported(run: Run, settings: Settings, options: dict[str, Any]) -> int:
     finally:
         show(run, sys.stdout, detail=_detail(options), folder=settings.out)
         if (baseline := options["write_baseline"]) is not None:
-            _write_baseline(baseline, baseline_text(run.entries, settings.baseline))
+            _write_baseline(
+                baseline, baseline_text(run.entries, settings.baseline, datetime.now(UTC).date())
+            )
     return run.footer.exit_code
 
 

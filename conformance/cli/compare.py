@@ -18,11 +18,16 @@ from hookproof.conformance.reports.behaviour.json import behaviour_json, change_
 from hookproof.conformance.reports.behaviour.text import behaviour_lines, dialect_lines
 from hookproof.conformance.reports.behaviour.two_runs import TwoBehaviours
 from hookproof.conformance.results.behaviour.behaviour import read_behaviour
-from hookproof.conformance.results.comparison import Change, Difference, differences
+from hookproof.conformance.results.comparison import (
+    Change,
+    Difference,
+    differences,
+    differing_settings,
+)
 from hookproof.conformance.results.run_file import NotARun, Run, run_path
 from hookproof.process.exit_codes import ExitCode
 from hookproof.process.terminal_text import printable
-from hookproof.spec.differing_fields import difference_json, differing_fields
+from hookproof.spec.differing_fields import DifferingField, difference_json, differing_fields
 
 # Members of the header in which comparable runs agree.
 SETTINGS: Final = ("target", "dialect", "profile", "seed", "strict")
@@ -110,18 +115,14 @@ def _document(
     }
 
 
-def _differing_answers(runs: Sequence[Run]) -> Any:
+def _differing_answers(runs: Sequence[Run]) -> list[DifferingField]:
     return list(differing_fields(runs[0].header.answers, runs[1].header.answers))
 
 
 def _differing_conditions(before: Run, after: Run) -> Iterator[str]:
-    for name in SETTINGS:
-        values = [getattr(run.header, name) for run in (before, after)]
-        # The embedded server listens at another port in each run.
-        if name == "target" and before.header.embedded and after.header.embedded:
-            continue
-        if values[0] != values[1]:
-            yield f"the {name} differs: {values[0]}, then {values[1]}"
+    # The embedded server listens at another port in each run.
+    both_embedded = before.header.embedded and after.header.embedded
+    yield from differing_settings(before, after, SETTINGS[1:] if both_embedded else SETTINGS)
     for name, run in (("first", before), ("second", after)):
         if run.footer.cut:
             yield f"the {name} run ended early: {run.footer.cut}"

@@ -11,8 +11,7 @@ from hookproof.conformance.model.check_registry import Check, all_checks
 from hookproof.conformance.model.experiment_registry import all_experiments, experiments_of
 from hookproof.conformance.reports.progress import usual_durations
 from hookproof.conformance.results.run_file import NAME
-from hookproof.conformance.run.selection import LEVELS, Selection
-from hookproof.conformance.run.selection import selectors as read
+from hookproof.conformance.run.selection import LEVELS, Selection, selectors
 from hookproof.process.exit_codes import CommandError
 from hookproof.spec.catalogue import Catalogue, Level, Requirement, load_catalogue
 from hookproof.spec.completion import complete_requirement
@@ -67,7 +66,7 @@ def list_(
         raise click.UsageError("--checks and --coverage contradict each other", context)
     catalogue = load_catalogue()
     try:
-        selection = Selection(only=read(chosen), exclude=read(exclude), level=LEVELS[-1])
+        selection = Selection(only=selectors(chosen), exclude=selectors(exclude), level=LEVELS[-1])
         requirements = [
             requirement
             for requirement in selection.requirements(catalogue)
@@ -80,8 +79,7 @@ def list_(
         bound = _checks_of(requirements)
         _write(map(_check_json, bound) if as_json else _check_lines(bound), as_json=as_json)
     elif coverage:
-        usual_s = usual_durations(folder / NAME)
-        found = [_coverage(requirement, usual_s) for requirement in requirements]
+        found = _coverage(requirements, usual_durations(folder / NAME))
         _write(iter(found) if as_json else _coverage_lines(found), as_json=as_json)
     elif as_json:
         _write(map(requirement_json, requirements), as_json=True)
@@ -131,27 +129,35 @@ def _requirement_lines(requirements: Sequence[Requirement], catalogue: Catalogue
     yield f"{len(requirements)} requirements: {counts}"
 
 
-def _coverage(requirement: Requirement, usual_s: Mapping[str, float]) -> dict[str, Any]:
-    """How a requirement is judged; `experiments` of a check is null where it judges all."""
-    profiles = {experiment.name: experiment.profile.key for experiment in all_experiments()}
-
-    def looked_at(check: Check) -> list[dict[str, Any]] | None:
-        if check.is_oracle:
-            return None
-        return [
-            {"name": name, "profile": profiles[name], "usual_s": usual_s.get(name)}
-            for name in _experiment_names(check)
-        ]
-
-    return {
-        "id": requirement.id,
-        "level": requirement.level.value,
-        "untestable": requirement.untestable,
-        "checks": [
-            {"name": check.name, "experiments": looked_at(check)}
-            for check in _checks_of([requirement])
-        ],
+def _coverage(
+    requirements: Sequence[Requirement], usual_s: Mapping[str, float]
+) -> list[dict[str, Any]]:
+    """How each requirement is judged; `experiments` of a check is null where it judges all."""
+    experiments = all_experiments()
+    by_name = {
+        experiment.name: {
+            "name": experiment.name,
+            "profile": experiment.profile.key,
+            "usual_s": usual_s.get(experiment.name),
+        }
+        for experiment in experiments
     }
+    checks: dict[str, list[dict[str, Any]]] = {}
+    for check in all_checks():
+        names = None if check.is_oracle else experiments_of(check, experiments)
+        looked_at = None if names is None else [by_name[name] for name in names]
+        for name in check.requirements:
+            judging = {"name": check.name, "experiments": looked_at}
+            checks.setdefault(name, []).append(judging)
+    return [
+        {
+            "id": requirement.id,
+            "level": requirement.level.value,
+            "untestable": requirement.untestable,
+            "checks": checks.get(requirement.id, []),
+        }
+        for requirement in requirements
+    ]
 
 
 def _coverage_lines(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:

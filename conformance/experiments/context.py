@@ -143,8 +143,7 @@ class ExperimentContext:
     `generators` are those of the whole run. `shares_project` is whether other experiments work in
     the first project, so that each broadcast reaches their endpoints too. An experiment that goes
     first there calls `let_others_broadcast` once that no longer disturbs it, be it only events with
-    markers.
-    `round_trip_s` is the way to the target and back.
+    markers. `round_trip_s` is the way to the target and back.
     """
 
     experiment: str

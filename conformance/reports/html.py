@@ -97,7 +97,8 @@ def template_environment() -> Environment:
 
 def html_text(run: Run) -> str:
     environment = template_environment()
-    style, script = (page_source(environment, name) for name in ("report.css", "report.js"))
+    style = page_source(environment, "report.css")
+    script = page_source(environment, "filter.js", "report.js")
     run_defects, rules = defects(run.entries), StyleRules()
     page = environment.get_template("report.html").render(
         run=run,
@@ -138,10 +139,11 @@ def html_text(run: Run) -> str:
     return page.replace(HEAD_MARK, f"{policy}\n<style>{style}</style>", 1)
 
 
-def page_source(environment: Environment, name: str) -> str:
-    """A file of the page, as it is."""
+def page_source(environment: Environment, *names: str) -> str:
+    """These files of a page, one after the other, as they are."""
     assert environment.loader is not None
-    return f"\n{environment.loader.get_source(environment, name)[0]}"
+    loader = environment.loader
+    return "".join(f"\n{loader.get_source(environment, name)[0]}" for name in names)
 
 
 def counted(entries: Iterable[Entry]) -> list[tuple[Verdict, int]]:

@@ -105,6 +105,9 @@ class Expectation:
         """Whether it accepts some findings, and not the whole requirement."""
         return self.check is not None or self.operation is not None
 
+    def is_over(self, today: date) -> bool:
+        return self.expires is not None and self.expires < today
+
     def accepts(self, finding: Finding) -> bool:
         return self.check in {None, finding.check} and self.operation in {None, finding.operation}
 
@@ -207,15 +210,16 @@ def _accepted(entry: Entry, expectations: Sequence[Expectation]) -> str | None:
     return "; ".join(dict.fromkeys(each[0].words for each in known))
 
 
-def baseline_text(entries: Iterable[Entry], baseline: Iterable[Expectation]) -> str:
+def baseline_text(entries: Iterable[Entry], baseline: Iterable[Expectation], today: date) -> str:
     """A baseline that accepts every failure and every stated requirement not exercised.
 
-    Entries of the present baseline that still count are kept. The reasons of new entries are drafts
-    that somebody should replace.
+    Entries of the present baseline that still count today are kept. The reasons of new entries are
+    drafts that somebody should replace.
     """
     present: dict[str, list[Expectation]] = {}
     for expectation in baseline:
-        present.setdefault(expectation.id, []).append(expectation)
+        if not expectation.is_over(today):
+            present.setdefault(expectation.id, []).append(expectation)
     written = [
         expectation.to_json()
         for entry in entries
@@ -242,7 +246,7 @@ def _staleness(
     """Why an entry is no longer right; empty if it is, or if the run did not select it."""
     if expectation.id not in catalogue.requirements:
         return "is no requirement: remove it, or correct its id"
-    if expectation.expires is not None and expectation.expires < today:
+    if expectation.is_over(today):
         return f"expired on {expectation.expires}: fix what it is about, or give it another day"
     if entry is None or not entry.judged or expectation.expected == FLAKY:
         return ""
@@ -260,14 +264,37 @@ def _staleness(
 
 
 def _kept_or_proposed(entry: Entry, present: Sequence[Expectation]) -> Iterator[Expectation]:
-    """The entries of a baseline for a requirement: present ones that count, or a new one."""
-    flaky = [expectation for expectation in present if expectation.expected == FLAKY]
-    if entry.accepted or flaky:
-        yield from present if entry.accepted else flaky
-    elif entry.verdict is Verdict.FAIL or is_missing(entry):
+    """The entries of a baseline for a requirement: present ones that count, and new ones for what
+    they do not accept.
+    """
+    if entry.accepted:
+        yield from present
+        return
+    flaky = [each for each in present if each.expected == FLAKY and not each.is_of_findings]
+    if flaky:  # it passes this time
+        yield from flaky
+        return
+    known = [
+        each
+        for each in present
+        if each.is_of_findings
+        and (each.expected == FLAKY or any(map(each.accepts, entry.findings)))
+    ]
+    yield from known
+    if entry.verdict is not Verdict.FAIL and not is_missing(entry):
+        return
+    name = entry.requirement.id
+    if not (known and entry.findings):
         words = entry.findings[0].message if entry.findings else " ".join(entry.reasons)
+        expected = next(word for word, verdicts in EXPECTED.items() if entry.verdict in verdicts)
+        yield Expectation(id=name, expected=expected, reason=words or entry.requirement.text)
+        return
+    others = {
+        (finding.check, finding.operation or None): finding.message
+        for finding in reversed(entry.findings)
+        if not any(each.accepts(finding) for each in known)
+    }
+    for (check, operation), message in others.items():
         yield Expectation(
-            id=entry.requirement.id,
-            expected=next(word for word, known in EXPECTED.items() if entry.verdict in known),
-            reason=words or entry.requirement.text,
+            id=name, expected="fail", reason=message, check=check, operation=operation
         )

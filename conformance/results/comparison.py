@@ -1,13 +1,17 @@
 """Compares two runs: which requirements got better, which got worse."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from hookproof.conformance.model.ledger import Entry, Ledger, counts
 from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.results.run_file import Run
 
 PROVED = (Verdict.PASS, Verdict.NOT_APPLICABLE)
+# Members of the header that people know by other words.
+NAMES: Final[Mapping[str, str]] = {"tool_version": "version of hookproof"}
 
 
 class Change(StrEnum):
@@ -51,6 +55,14 @@ def differences(before: Ledger, after: Ledger, *, strict: bool = False) -> Itera
         pair = old.get(name), new.get(name)
         if _words(pair[0]) != _words(pair[1]):
             yield Difference(change=_change(*pair, strict=strict), before=pair[0], after=pair[1])
+
+
+def differing_settings(before: Run, after: Run, names: Sequence[str]) -> Iterator[str]:
+    """The members of the header in which two runs differ, of these, in words."""
+    for name in names:
+        values = [getattr(run.header, name) for run in (before, after)]
+        if values[0] != values[1]:
+            yield f"the {NAMES.get(name, name)} differs: {values[0]}, then {values[1]}"
 
 
 def _change(before: Entry | None, after: Entry | None, *, strict: bool) -> Change:

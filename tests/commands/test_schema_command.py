@@ -5,6 +5,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
+from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -341,7 +342,7 @@ def test_a_file_that_cannot_be_written_is_reported_in_a_line(tmp_path: Path) -> 
 
 def test_a_written_baseline_names_its_schema_which_is_beside_it(tmp_path: Path) -> None:
     path = tmp_path / "baseline.yaml"
-    _write_baseline(path, baseline_text([], []))
+    _write_baseline(path, baseline_text([], [], date(2026, 11, 21)))
     comment = "# yaml-language-server: $schema="
     (named,) = (line for line in path.read_text().splitlines() if line.startswith(comment))
     schema = json.loads((tmp_path / named.removeprefix(comment)).read_text())

@@ -18,8 +18,8 @@ from hookproof.process.installed_version import installed_version
 
 def matrix_page(matrix: Matrix) -> str:
     environment = template_environment()
-    style = "".join(page_source(environment, name) for name in ("report.css", "matrix.css"))
-    script = page_source(environment, "matrix.js")
+    style = page_source(environment, "report.css", "matrix.css")
+    script = page_source(environment, "filter.js", "matrix.js")
     page = environment.get_template("matrix.html").render(
         matrix=matrix,
         head_mark=HEAD_MARK,

@@ -15,6 +15,7 @@ from hookproof.conformance.model.ledger import Entry, RunVerdict
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.reports.badge import badge
 from hookproof.conformance.reports.summary import HEADLINES, SHOWN_ORDER, notes
+from hookproof.conformance.results.comparison import NAMES
 from hookproof.conformance.results.run_file import Run
 from hookproof.spec.catalogue import Level, Requirement
 
@@ -151,8 +152,7 @@ def _notes(columns: Sequence[MatrixColumn], rows: Sequence[MatrixRow]) -> Iterat
     for what in ("tool_version", "profile", "strict", "dialect"):
         values = {str(getattr(column.run.header, what)) for column in columns}
         if len(values) > 1:
-            name = "version of hookproof" if what == "tool_version" else what
-            yield f"The {name} is not the same in all runs."
+            yield f"The {NAMES.get(what, what)} is not the same in all runs."
     for what in ("level", "text"):
         changed = [
             row.requirement.id

@@ -1,33 +1,7 @@
-"use strict";
 (() => {
-  const form = document.querySelector(".filter");
-  const words = document.getElementById("words");
   const rows = [...document.querySelectorAll(".requirement")];
   const cells = new Map([...document.querySelectorAll(".cell")].map((cell) => [cell.dataset.id, cell]));
   const sections = [...document.querySelectorAll(".section")];
-  const chosen = (name) => new Set([...form.querySelectorAll(`[name=${name}]:checked`)].map((box) => box.value));
-
-  function filter() {
-    const wanted = words.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
-    const verdicts = chosen("verdict");
-    const levels = chosen("level");
-    let count = 0;
-    for (const row of rows) {
-      const text = row.textContent.toLowerCase();
-      const fits = verdicts.has(row.dataset.verdict) && levels.has(row.dataset.level)
-        && wanted.every((word) => text.includes(word));
-      row.classList.toggle("gone", !fits);
-      cells.get(row.dataset.id).classList.toggle("away", !fits);
-      count += fits ? 1 : 0;
-    }
-    const filtered = count < rows.length;
-    for (const section of sections) {
-      const some = section.querySelector(".requirement:not(.gone)");
-      section.classList.toggle("gone", !some);
-      if (filtered && some) section.open = true;
-    }
-    document.getElementById("shown").textContent = `${count} of ${rows.length}`;
-  }
 
   function reveal() {
     const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
@@ -35,10 +9,19 @@
     if (target) target.scrollIntoView();
   }
 
-  form.hidden = false;
-  form.addEventListener("input", filter);
-  form.addEventListener("submit", (event) => event.preventDefault());
-  filter();
+  filterRows(
+    rows,
+    (row) => row.textContent.toLowerCase(),
+    (row, verdicts) => verdicts.has(row.dataset.verdict),
+    (shown) => {
+      for (const row of rows) cells.get(row.dataset.id).classList.toggle("away", !shown.has(row));
+      for (const section of sections) {
+        const some = section.querySelector(".requirement:not(.gone)");
+        section.classList.toggle("gone", !some);
+        if (shown.size < rows.length && some) section.open = true;
+      }
+    },
+  );
   window.addEventListener("hashchange", reveal);
   reveal();
   window.addEventListener("beforeprint", () => {

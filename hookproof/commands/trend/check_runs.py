@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from hookproof.commands.trend.found_runs import CheckRun
-from hookproof.conformance.results.comparison import Difference, differences
+from hookproof.conformance.results.comparison import Difference, differences, differing_settings
 
-CONDITIONS: Final = ("tool_version", "dialect", "profile", "seed", "strict", "everything")
-WORDS: Final = {"tool_version": "version of hookproof", "everything": "selection of requirements"}
+SETTINGS: Final = ("tool_version", "dialect", "profile", "seed", "strict")
 
 
 def verdict_changes(before: CheckRun, after: CheckRun) -> list[Difference]:
@@ -17,14 +16,9 @@ def verdict_changes(before: CheckRun, after: CheckRun) -> list[Difference]:
 
 def differing_conditions(before: CheckRun, after: CheckRun) -> Iterator[str]:
     """What makes two runs hard to compare, in words."""
-    for name in CONDITIONS:
-        values = [getattr(each.run.header, name) for each in (before, after)]
-        if values[0] == values[1]:
-            continue
-        what = WORDS.get(name, name)
-        yield f"the {what} differs" + (
-            "" if name == "everything" else f": {values[0]}, then {values[1]}"
-        )
+    yield from differing_settings(before.run, after.run, SETTINGS)
+    if before.run.header.everything != after.run.header.everything:
+        yield "the selection of requirements differs"
 
 
 def cut_short(run: CheckRun) -> Iterator[str]:

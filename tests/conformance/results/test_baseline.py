@@ -132,16 +132,16 @@ def test_a_written_baseline_accepts_the_run_that_it_was_written_from(tmp_path: P
         not_exercised("4.4-2", Level.OPEN),
         failed("4.1-3", Level.HYGIENE),
     ]
-    baseline = read(tmp_path, baseline_text(entries, ()))
+    baseline = read(tmp_path, baseline_text(entries, (), TODAY))
     assert [expectation.id for expectation in baseline] == ["4.1-2", "4.4-1", "4.1-3"]
     assert verdict_of(entries, *baseline) == (RunVerdict.CONFORMS, ())
-    assert read(tmp_path, baseline_text([passed()], ())) == ()
+    assert read(tmp_path, baseline_text([passed()], (), TODAY)) == ()
 
 
 def test_rewriting_a_baseline_keeps_the_reasons_that_still_apply(tmp_path: Path) -> None:
     kept = Expectation(id="4.1-2", expected="fail", reason="We know.", link="https://t.invalid/1")
     applied = apply_baseline([passed(), failed()], [kept], load_catalogue(), TODAY)
-    assert read(tmp_path, baseline_text(applied.entries, [kept])) == (kept,)
+    assert read(tmp_path, baseline_text(applied.entries, [kept], TODAY)) == (kept,)
 
 
 def two_findings() -> Entry:
@@ -198,10 +198,30 @@ def test_an_entry_for_what_is_flaky_is_stale_after_its_last_day() -> None:
 def test_rewriting_a_baseline_keeps_what_is_flaky_while_it_passes(tmp_path: Path) -> None:
     flaky, over = expect("4.1-2", "flaky"), expect("4.1-1")
     applied = apply_baseline([passed(), passed("4.1-2")], [flaky, over], load_catalogue(), TODAY)
-    assert read(tmp_path, baseline_text(applied.entries, [flaky, over])) == (flaky,)
+    assert read(tmp_path, baseline_text(applied.entries, [flaky, over], TODAY)) == (flaky,)
 
 
 def test_rewriting_a_baseline_keeps_the_entries_for_findings(tmp_path: Path) -> None:
     known = [expect("4.1-2", check=each.check) for each in two_findings().findings]
     applied = apply_baseline([two_findings()], known, load_catalogue(), TODAY)
-    assert read(tmp_path, baseline_text(applied.entries, known)) == tuple(known)
+    assert read(tmp_path, baseline_text(applied.entries, known, TODAY)) == tuple(known)
+
+
+def test_rewriting_a_baseline_adds_what_its_entries_for_findings_do_not_accept(
+    tmp_path: Path,
+) -> None:
+    first, second = two_findings().findings
+    known = expect("4.1-2", check=first.check)
+    over = expect("4.1-2", check=second.check, expires=date(2026, 11, 20))
+    baseline = read(tmp_path, baseline_text([two_findings()], [known, over], TODAY))
+    assert [(each.check, each.operation) for each in baseline] == [
+        (first.check, None),
+        (second.check, "getEndpoint"),
+    ]
+    assert baseline[0] == known
+    assert verdict_of([passed(), two_findings()], *baseline) == (RunVerdict.CONFORMS, ())
+
+
+def test_rewriting_a_baseline_leaves_out_what_was_flaky_until_yesterday(tmp_path: Path) -> None:
+    over = expect("4.1-2", "flaky", expires=date(2026, 11, 20))
+    assert read(tmp_path, baseline_text([passed("4.1-2")], [over], TODAY)) == ()
