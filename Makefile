@@ -39,6 +39,11 @@ lint: setup ## Check style, types and layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# With --quiet mkdocs would count no warning, and --strict would let every one pass.
+.PHONY: docs
+docs: setup ## Build the documentation as a site in build/site; fails on links that lead nowhere
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --config-file docs/site/mkdocs.yml
+
 .PHONY: lint-openapi
 lint-openapi: ## Check spec/openapi.yaml with Redocly CLI (needs Node.js 20 or later)
 	REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true \

@@ -17,6 +17,7 @@ import click
 import uvloop
 
 from hookproof.control.same_origin import NAME_OPTION
+from hookproof.help_examples import examples
 from hookproof.mockserver.app import REQUEST_S, App, create_app
 from hookproof.mockserver.control.fixtures import BadRecord
 from hookproof.mockserver.delivery.http_client.egress import Network
@@ -68,7 +69,22 @@ class ServeSettings:
     until_stdin_closes: bool
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        (
+            "hookproof serve --project p1=key-1 --ca ca/ca.pem --control 127.0.0.1:5006",
+            "Deliver to receivers whose certificates the CA made.",
+        ),
+        (
+            "hookproof serve --fault late:delay_s=2,rate=0.1",
+            "Answer one request in ten two seconds late.",
+        ),
+        (
+            "hookproof serve --dialect contrary --port 0",
+            "Answer what the document leaves open otherwise, on a free port.",
+        ),
+    )
+)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address of the API.")
 @click.option(
     "--port",

@@ -11,7 +11,7 @@ PACKAGES: Final = ("spec", "mockserver", "receiver", "conformance", "load")
 def source_files() -> list[Path]:
     """Return the project's Python files, tests included, each once."""
     # rglob does not follow the links in hookproof/ to the packages.
-    folders = (*PACKAGES, "hookproof", "tests")
+    folders = (*PACKAGES, "hookproof", "docs/site", "tests")
     return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
 
 

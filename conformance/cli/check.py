@@ -30,6 +30,7 @@ from hookproof.conformance.target.file import (
     named_dialect,
     target_from,
 )
+from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.installed_version import installed_version
 from hookproof.process.stop_signals import held_back, run_until_stopped
@@ -58,7 +59,19 @@ def _share(_context: click.Context, _option: click.Parameter, value: str) -> flo
     raise click.BadParameter(f"{value!r} is no share such as 95%")
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        ("hookproof check", "Judge the embedded reference server."),
+        (
+            "hookproof check http://127.0.0.1:5005 --project p1 --ca-dir ca",
+            "Judge a server of yours; its key is in HOOKPROOF_API_KEY.",
+        ),
+        (
+            "hookproof check --target target.yaml --profile quick --only 4.3",
+            "Judge what section 4.3 says of the server in a target file, in little time.",
+        ),
+    )
+)
 @target_options
 @click.option(
     "--budget",

@@ -25,6 +25,7 @@ from hookproof.conformance.results.comparison import (
     differing_settings,
 )
 from hookproof.conformance.results.run_file import NotARun, Run, run_path
+from hookproof.help_examples import examples
 from hookproof.process.exit_codes import ExitCode
 from hookproof.process.terminal_text import printable
 from hookproof.spec.differing_fields import DifferingField, difference_json, differing_fields
@@ -33,7 +34,15 @@ from hookproof.spec.differing_fields import DifferingField, difference_json, dif
 SETTINGS: Final = ("target", "dialect", "profile", "seed", "strict")
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        ("hookproof compare runs/old runs/new", "Show what got better and what got worse."),
+        (
+            "hookproof compare --behaviour runs/ours runs/theirs.zip",
+            "Show what two servers do differently, too.",
+        ),
+    )
+)
 @click.argument("before", type=FOLDER, metavar="BEFORE")
 @click.argument("after", type=FOLDER, metavar="AFTER")
 @click.option(
@@ -54,15 +63,11 @@ SETTINGS: Final = ("target", "dialect", "profile", "seed", "strict")
 def compare(
     context: click.Context, /, *, before: Path, after: Path, with_behaviour: bool, form: str
 ) -> None:
-    r"""Report what got better and what got worse from the run in BEFORE to the run in AFTER.
+    """Report what got better and what got worse from the run in BEFORE to the run in AFTER.
 
     Each is a folder that `hookproof check --out` wrote, or a packed run. With --behaviour, two
     targets can be compared beyond their verdicts, such as two versions of a service, by the stored
-    exchanges and deliveries alone; nothing of that is judged. For example:
-
-    \b
-      hookproof compare runs/old runs/new
-      hookproof compare --behaviour runs/ours runs/theirs.zip
+    exchanges and deliveries alone; nothing of that is judged.
 
     Exit codes: 0 nothing got worse; 1 something did; 64 there is no finished run.
     """

@@ -9,6 +9,7 @@ import click
 
 from hookproof.conformance.cli.explanation import Explanation, explain_requirement, list_faults
 from hookproof.conformance.cli.list import requirement_json
+from hookproof.help_examples import examples
 from hookproof.process.exit_codes import ExitCode
 from hookproof.spec.catalogue import load_catalogue
 from hookproof.spec.completion import complete_requirement
@@ -18,7 +19,12 @@ WIDTH: Final = 100
 MOST_FAULTS: Final = 12
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        ("hookproof explain 4.3-2", "Explain one requirement."),
+        ("hookproof explain 4.3 --json", "Explain those of a section, for programs."),
+    )
+)
 @click.argument("name", metavar="ID", shell_complete=complete_requirement)
 @click.option("--json", "as_json", is_flag=True, help="Write JSON.")
 @click.pass_context

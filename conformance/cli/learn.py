@@ -16,6 +16,7 @@ from hookproof.conformance.reports.progress import step_progress
 from hookproof.conformance.target.command_options import flags_of, target_options
 from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.file import target_from
+from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.stop_signals import held_back
 from hookproof.process.terminal_text import message_text
@@ -23,7 +24,14 @@ from hookproof.spec.completion import complete_dialect
 from hookproof.target.settings import UNDECIDED_DIALECT, Flags
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        (
+            "hookproof learn http://127.0.0.1:5005 --project p1 --ca-dir ca",
+            "Write the dialect of a server to hookproof/dialect.yaml.",
+        ),
+    )
+)
 @target_options
 @click.option(
     "--extends",

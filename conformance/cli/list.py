@@ -12,12 +12,20 @@ from hookproof.conformance.model.experiment_registry import all_experiments, exp
 from hookproof.conformance.reports.progress import usual_durations
 from hookproof.conformance.results.run_file import NAME
 from hookproof.conformance.run.selection import LEVELS, Selection, selectors
+from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError
 from hookproof.spec.catalogue import Catalogue, Level, Requirement, load_catalogue
 from hookproof.spec.completion import complete_requirement
 
 
-@click.command("list")
+@click.command(
+    "list",
+    epilog=examples(
+        ("hookproof list 4.3", "List the requirements of a section."),
+        ("hookproof list --level hygiene --json", "List those of a level, for programs."),
+        ("hookproof list --coverage 4.7-9", "Show what `hookproof check --only 4.7-9` starts."),
+    ),
+)
 @click.argument("chosen", nargs=-1, metavar="[SELECTOR]...", shell_complete=complete_requirement)
 @click.option(
     "--exclude",
@@ -59,8 +67,7 @@ def list_(
 ) -> None:
     """List the requirements that the SELECTORs choose: an id, a section, '4.3-*', or @FILE.
 
-    Without a selector all requirements are listed. `hookproof list --coverage 4.7-9` shows what
-    `hookproof check --only 4.7-9` starts.
+    Without a selector all requirements are listed.
     """
     if checks and coverage:
         raise click.UsageError("--checks and --coverage contradict each other", context)

@@ -15,6 +15,7 @@ from hookproof.conformance.reports.matrix.html import matrix_page
 from hookproof.conformance.reports.matrix.json import matrix_json
 from hookproof.conformance.reports.matrix.markdown import matrix_markdown
 from hookproof.conformance.reports.matrix.table import Matrix, MatrixColumn, matrix_of
+from hookproof.help_examples import examples
 from hookproof.process.written_file import FileNotWritten, write_file, write_files
 
 FORMATS: Final[Mapping[str, Callable[[Matrix], str]]] = {
@@ -24,7 +25,14 @@ FORMATS: Final[Mapping[str, Callable[[Matrix], str]]] = {
 }
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        (
+            "hookproof matrix ours=runs/ours theirs=runs/theirs.zip -o matrix.html",
+            "Write a page on which two servers stand side by side.",
+        ),
+    )
+)
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @click.option(
     "--format",
@@ -55,13 +63,10 @@ def matrix(
     output: Path | None,
     badges: Path | None,
 ) -> None:
-    r"""Show the verdicts of many runs, such as those of several servers, side by side.
+    """Show the verdicts of many runs, such as those of several servers, side by side.
 
     A RUN is a folder that `hookproof check --out` wrote, or a packed run. Its name is that of its
-    target, or what stands before it, as in NAME=DIR. Only its run.jsonl is read. For example:
-
-    \b
-      hookproof matrix ours=runs/ours theirs=runs/theirs.zip -o matrix.html
+    target, or what stands before it, as in NAME=DIR. Only its run.jsonl is read.
 
     What a run did not judge, or its version does not know, is shown as not known. Exit codes: 0
     written, whatever the verdicts; 64 a run cannot be read, or a file cannot be written.

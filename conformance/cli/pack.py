@@ -12,13 +12,22 @@ from hookproof.conformance.results.packed.reading import open_pack
 from hookproof.conformance.results.packed.unpacking import unpack_into
 from hookproof.conformance.results.packed.writing import packed_run
 from hookproof.conformance.results.run_file import NAME, CutOff, NotARun, read_run
+from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError
 from hookproof.process.installed_version import installed_version
 from hookproof.process.terminal_text import printable
 from hookproof.process.written_file import write_file
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        (
+            "hookproof pack hookproof-report -o run.zip",
+            "Pack a run, which other commands read as they read its folder.",
+        ),
+        ("hookproof pack hookproof-report -o run.zip --key key.pem", "Sign it, too."),
+    )
+)
 @click.argument("folder", type=FOLDER, metavar="DIR", default="hookproof-report")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), required=True, help="File to write."
@@ -29,15 +38,11 @@ from hookproof.process.written_file import write_file
     help="File of an Ed25519 private key (PEM) to sign with.",
 )
 def pack(*, folder: Path, output: Path, key: Path | None) -> None:
-    r"""Pack the run in DIR, its run.jsonl and its reports, into one file.
+    """Pack the run in DIR, its run.jsonl and its reports, into one file.
 
     The file is a zip archive with the SHA-256 of each file in it; the same files give the same
     bytes. `hookproof report`, `regrade`, `compare` and `matrix` read it as they read a folder.
-    Other files in DIR are left out. For example:
-
-    \b
-      hookproof pack hookproof-report -o run.zip
-      hookproof regrade run.zip
+    Other files in DIR are left out.
 
     With --key it is signed; `openssl genpkey -algorithm ed25519 -out key.pem` makes a key, and
     `openssl pkey -in key.pem -pubout -out public.pem` what `hookproof unpack --verify-key` needs.
@@ -62,7 +67,14 @@ def pack(*, folder: Path, output: Path, key: Path | None) -> None:
     click.echo(printable(f"{output}: {len(content):,} bytes{signed}: {', '.join(names)}"))
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        (
+            "hookproof unpack run.zip -o run --verify-key public.pem",
+            "Unpack a run that this key signed.",
+        ),
+    )
+)
 @click.argument("packed", type=click.Path(path_type=Path), metavar="FILE")
 @click.option(
     "-o",
@@ -78,13 +90,10 @@ def pack(*, folder: Path, output: Path, key: Path | None) -> None:
     help="File of the Ed25519 public key (PEM) that must have signed it.",
 )
 def unpack(*, packed: Path, folder: Path, verify_key: Path | None) -> None:
-    r"""Check the packed run FILE and write what it holds into a folder.
+    """Check the packed run FILE and write what it holds into a folder.
 
     Every file must be as it was packed, and there must be no other. No file that exists is
-    overwritten. With --verify-key it must be signed, too. For example:
-
-    \b
-      hookproof unpack run.zip -o run --verify-key public.pem
+    overwritten. With --verify-key it must be signed, too.
 
     Exit codes: 0 written; 64 the pack is broken or changed, or not signed by the key, or a file
     exists or cannot be written: nothing is left then.

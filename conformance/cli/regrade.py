@@ -15,6 +15,7 @@ from hookproof.conformance.results.comparison import differences
 from hookproof.conformance.results.run_file import NotARun
 from hookproof.conformance.run.regrading import regrade_run, write_regraded
 from hookproof.conformance.target.file import named_dialect
+from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError
 from hookproof.process.installed_version import installed_version
 from hookproof.process.terminal_text import printable
@@ -22,7 +23,18 @@ from hookproof.spec.completion import complete_dialect
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        (
+            "hookproof regrade hookproof-report",
+            "Judge the evidence again, such as with a newer version.",
+        ),
+        (
+            "hookproof regrade hookproof-report --dialect ours.yaml --out regraded",
+            "Judge it by another dialect, and write the reports.",
+        ),
+    )
+)
 @click.argument("folder", type=FOLDER, metavar="DIR", default="hookproof-report")
 @click.option(
     "--dialect",

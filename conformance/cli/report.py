@@ -9,12 +9,24 @@ from hookproof.conformance.cli.stored_run import FOLDER, end_with_error
 from hookproof.conformance.reports.formats import FORMATS
 from hookproof.conformance.results.run_file import NotARun, read_run, run_path
 from hookproof.conformance.run.partial_run import read_whole_or_partial_run
+from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError
 from hookproof.process.written_file import write_file
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        (
+            "hookproof report hookproof-report --format sarif -o findings.sarif",
+            "Write the findings for a code scanner.",
+        ),
+        (
+            "hookproof report hookproof-report --format markdown --partial",
+            "Show what was gathered by a run that was cut off.",
+        ),
+    )
+)
 @click.argument("folder", type=FOLDER, metavar="DIR", default="hookproof-report")
 @click.option(
     "--format", "name", type=click.Choice(list(FORMATS)), required=True, help="Format to write."

@@ -10,13 +10,21 @@ from hookproof.conformance.doctor.examination import CleanUp, DoctorResult, exam
 from hookproof.conformance.target.command_options import flags_of, target_options
 from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.file import target_from
+from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.stop_signals import run_until_stopped
 from hookproof.process.terminal_text import message_text, printable, without_passwords
 from hookproof.receiver.client.child_process import ChildFailed
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        (
+            "hookproof doctor http://127.0.0.1:5005 --project p1 --ca-dir ca",
+            "Examine a server; its key is in HOOKPROOF_API_KEY.",
+        ),
+    )
+)
 @target_options
 @click.pass_context
 def doctor(context: click.Context, /, **options: Any) -> None:

@@ -43,6 +43,7 @@ from hookproof.conformance.mutants.schemathesis_baseline import (
     record_baseline,
     run_schemathesis_baseline,
 )
+from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.stop_signals import held_back
 from hookproof.process.written_file import write_files
@@ -50,7 +51,16 @@ from hookproof.spec.completion import complete_dialect
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        ("hookproof mutants --quick --jobs 4", "Try the first fault that each check kills."),
+        ("hookproof mutants --fault 'cursor_*'", "Try some faults."),
+        (
+            "hookproof mutants --generated 40 --seed 7",
+            "Try a sample of the faults that operators make.",
+        ),
+    )
+)
 @click.option(
     "--fault",
     "patterns",

@@ -29,6 +29,7 @@ from hookproof.conformance.reports.progress import step_progress
 from hookproof.conformance.target.command_options import address_options, flags_of
 from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.file import named_dialect, target_from
+from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.stop_signals import run_until_stopped
 from hookproof.process.written_file import FileNotWritten, write_file
@@ -56,7 +57,12 @@ CI_STEP: Final = """\
       {variable}: ${{{{ secrets.{variable} }}}}"""
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        ("hookproof init", "Ask for everything."),
+        ("hookproof init http://127.0.0.1:5005 --project p1 --ca-dir ca", "Ask for what is left."),
+    )
+)
 @address_options
 @click.option(
     "--learn/--no-learn",

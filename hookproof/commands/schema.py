@@ -7,6 +7,7 @@ from typing import Any, Final
 import click
 
 from hookproof.conformance.results import baseline
+from hookproof.help_examples import examples
 from hookproof.load.profile.schema import profile_schema
 from hookproof.process.exit_codes import CommandError
 from hookproof.receiver.replies.script_file import script_schema
@@ -24,7 +25,14 @@ SCHEMAS: Final[Mapping[str, Callable[[], Mapping[str, Any]]]] = {
 }
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        (
+            "hookproof schema dialect -o .hookproof/dialect.schema.json",
+            "Write the schema that the comment in a dialect file names.",
+        ),
+    )
+)
 @click.argument("kind", type=click.Choice(list(SCHEMAS)), metavar="KIND")
 @click.option(
     "-o",

@@ -6,16 +6,28 @@ from pathlib import Path
 import click
 
 from hookproof.conformance.target.file import check_target_file
+from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 
 
-@click.group()
+@click.group(
+    epilog=examples(
+        ("hookproof target check target.yaml", "Check a target file."),
+    )
+)
 def target() -> None:
     """Check target files, which describe the server under test."""
 
 
-@target.command()
+@target.command(
+    epilog=examples(
+        (
+            "hookproof target check target.yaml staging.yaml",
+            "Check two files before they are committed.",
+        ),
+    )
+)
 @click.argument(
     "paths", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path)
 )

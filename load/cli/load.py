@@ -12,6 +12,7 @@ from typing import Any, Final
 import click
 from click.shell_completion import CompletionItem
 
+from hookproof.help_examples import examples
 from hookproof.load.cli.distributed_options import (
     DistributedFlags,
     become_worker,
@@ -58,7 +59,17 @@ def complete_profile(_context: object, _parameter: object, incomplete: str) -> S
     return names or [CompletionItem(incomplete, type="file")]
 
 
-@click.command(options_metavar="[OPTIONS]")
+@click.command(
+    options_metavar="[OPTIONS]",
+    epilog=examples(
+        ("hookproof load", "Load the embedded server for ten seconds."),
+        (
+            "hookproof load ingest --target target.yaml --ca-dir ca --fail-if 'lost > 0'",
+            "Load a server, and fail if a delivery is lost.",
+        ),
+        ("hookproof load compare monday tuesday", "Compare the figures of two runs."),
+    ),
+)
 @click.argument(
     "words", nargs=-1, metavar="[PROFILE | compare A B]", shell_complete=complete_profile
 )

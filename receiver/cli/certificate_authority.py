@@ -4,11 +4,20 @@ from pathlib import Path
 
 import click
 
+from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError
 from hookproof.receiver.http.authority import KEY_FILE, Authority, AuthorityProblem
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        ("hookproof ca ca", "Make ca/ca.pem, for a receiver on this machine."),
+        (
+            "hookproof ca ca --name hooks.example.org --name 10.0.0.0/8",
+            "Make one for receivers elsewhere, too.",
+        ),
+    )
+)
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option(
     "--name",

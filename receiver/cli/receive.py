@@ -15,6 +15,7 @@ from typing import Any, Final, TypeVar
 import click
 
 from hookproof.control.same_origin import NAME_OPTION
+from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError
 from hookproof.process.standard_input import OPTION, call_at_end_of_input
 from hookproof.process.stop_signals import STOPPING
@@ -57,7 +58,18 @@ ADDRESS: Final[dict[str, Any]] = {
 }
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        (
+            "hookproof receive --ca-dir ca --bind 127.0.0.1:8443 --control 127.0.0.1:8444",
+            "Receive until it is stopped; the control address has a live page.",
+        ),
+        (
+            "hookproof receive --expect 2 --timeout 60 --verify --secret 'a secret'",
+            "Fail unless two deliveries come that this secret signed.",
+        ),
+    )
+)
 @click.option("--bind", **ADDRESS, help="Address for deliveries; port 0 takes any free one.")
 @click.option("--control", **ADDRESS, help="Address of the control API.")
 @click.option(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import click
 
+from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.receiver.cli.grading_text import grading_json, grading_lines
 from hookproof.receiver.cli.verify import load_named_dialect
@@ -21,7 +22,18 @@ from hookproof.receiver.vectors.vector import Vector
 from hookproof.spec.completion import complete_dialect
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        (
+            "hookproof vectors --dialect standard-webhooks > vectors.json",
+            "Write the deliveries of a dialect to a file.",
+        ),
+        (
+            "hookproof vectors --dialect reference --format simple --against 'python verifier.py'",
+            "Grade a verifier of yours.",
+        ),
+    )
+)
 @click.option(
     "--dialect",
     metavar="NAME|FILE",

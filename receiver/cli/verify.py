@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import click
 
+from hookproof.help_examples import examples
 from hookproof.process.exit_codes import ExitCode
 from hookproof.process.terminal_text import printable_lines
 from hookproof.receiver.cli.saved_message import LARGEST, SavedMessage, read_headers, read_request
@@ -117,7 +118,18 @@ def build_judge(
     )
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        (
+            "hookproof verify --secret 'a secret' --header @headers.txt < body.json",
+            "Check a saved delivery.",
+        ),
+        (
+            "hookproof verify --request delivery.http --dialect standard-webhooks",
+            "Check a whole saved request; the secret is in HOOKPROOF_SECRET.",
+        ),
+    )
+)
 @click.option("--secret", "secrets", **SECRET)
 @click.option(
     "--header",

@@ -12,6 +12,7 @@ from hookproof.commands.dialect.listing import (
     select_fields,
 )
 from hookproof.commands.dialect.text import dialect_text
+from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.spec.completion import complete_dialect, complete_field
 from hookproof.spec.dialect.answer import Answer
@@ -25,7 +26,11 @@ from hookproof.spec.strict_yaml.file_problem import FileProblems
 NAME_OR_FILE = "NAME|FILE"
 
 
-@click.group()
+@click.group(
+    epilog=examples(
+        ("hookproof dialect fields retry", "List the questions about retries."),
+    )
+)
 def dialect() -> None:
     """Show, compare and check dialects, which answer what the document leaves open.
 
@@ -33,7 +38,11 @@ def dialect() -> None:
     """
 
 
-@dialect.command()
+@dialect.command(
+    epilog=examples(
+        ("hookproof dialect show reference", "Show what the reference server answers."),
+    )
+)
 @click.argument("name", metavar=NAME_OR_FILE, shell_complete=complete_dialect)
 @click.option("--json", "as_json", is_flag=True, help="Write JSON.")
 def show(*, name: str, as_json: bool) -> None:
@@ -45,7 +54,14 @@ def show(*, name: str, as_json: bool) -> None:
         click.echo(dialect_text(loaded), nl=False)
 
 
-@dialect.command()
+@dialect.command(
+    epilog=examples(
+        (
+            "hookproof dialect fields retry 4.3",
+            "List the fields of a group, and those of a section.",
+        ),
+    )
+)
 @click.argument("selectors", nargs=-1, metavar="[SELECTOR]...", shell_complete=complete_field)
 @click.option("--json", "as_json", is_flag=True, help="Write JSON.")
 def fields(*, selectors: tuple[str, ...], as_json: bool) -> None:
@@ -68,7 +84,14 @@ def fields(*, selectors: tuple[str, ...], as_json: bool) -> None:
         click.echo("\n".join(field_lines(groups)))
 
 
-@dialect.command()
+@dialect.command(
+    epilog=examples(
+        (
+            "hookproof dialect diff reference ours.yaml",
+            "Show in what a service differs from the reference server.",
+        ),
+    )
+)
 @click.argument("first", metavar="A", shell_complete=complete_dialect)
 @click.argument("second", metavar="B", shell_complete=complete_dialect)
 @click.option("--json", "as_json", is_flag=True, help="Write JSON.")
@@ -90,7 +113,14 @@ def diff(context: click.Context, /, *, first: str, second: str, as_json: bool) -
     context.exit(ExitCode.FAILED if differences else ExitCode.OK)
 
 
-@dialect.command()
+@dialect.command(
+    epilog=examples(
+        (
+            "hookproof dialect check ours.yaml theirs.yaml",
+            "Check two files before they are committed.",
+        ),
+    )
+)
 @click.argument(
     "names",
     nargs=-1,

@@ -9,11 +9,20 @@ from hookproof.commands.trend.found_runs import found_runs
 from hookproof.commands.trend.history import history_of
 from hookproof.commands.trend.json import trend_json
 from hookproof.commands.trend.text import trend_lines
+from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError
 from hookproof.process.terminal_text import printable
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        (
+            "hookproof check --target target.yaml --out runs/$(date +%F)",
+            "Let each night write a folder of its own.",
+        ),
+        ("hookproof trend runs", "Show what changed from night to night."),
+    )
+)
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
 @click.option(
     "--format",
@@ -24,15 +33,11 @@ from hookproof.process.terminal_text import printable
     help="Format to write.",
 )
 def trend(*, folder: Path, form: str) -> None:
-    r"""Show the runs in DIR and in the folders in it by time, and what changed between them.
+    """Show the runs in DIR and in the folders in it by time, and what changed between them.
 
     Runs of `hookproof check`, packed ones too, are compared by target: verdicts, counts of each
     level, and what got better or worse. Runs of `hookproof load` are compared by target and
-    profile: rates, percentiles, losses. For example, where each night writes a folder of its own:
-
-    \b
-      hookproof check --target target.yaml --out runs/$(date +%F)
-      hookproof trend runs
+    profile: rates, percentiles, losses.
 
     Exit codes: 0 there are runs, whatever became of them; 64 there is none that can be read.
     """
