@@ -51,9 +51,10 @@ lint-openapi: ## Check spec/openapi.yaml with Redocly CLI (needs Node.js 20 or l
 
 # Pinned: another version of a generator may type less, or more.
 .PHONY: client-tools
-client-tools: ## Install what tests/clients tries: generators of clients, a proxy, verifiers
+client-tools: ## Install what tests/clients tries: clients, their generators, a proxy, verifiers
 	python3 -m venv .clients
-	.clients/bin/pip install --quiet --disable-pip-version-check openapi-python-client==0.29.1
+	.clients/bin/pip install --quiet --disable-pip-version-check \
+	    openapi-python-client==0.29.1 convoy-python==0.2.0
 	npm install --prefix .clients --silent --ignore-scripts --no-audit --no-fund --no-package-lock \
 	    openapi-typescript@7.13.0 openapi-fetch@0.17.0 typescript@5.9.3 @stoplight/prism-cli@5.14.2 \
 	    standardwebhooks@1.1.1 svix@1.99.1 ctrf@0.3.0
