@@ -20,7 +20,7 @@ from hookproof.conformance.mutants.mutant_run import MutantRunOrder, MutantRunRe
 from hookproof.conformance.mutants.results import FaultOutcome, VariantOutcome
 from hookproof.process.exit_codes import ExitCode
 from hookproof.process.private_folder import private_folder
-from hookproof.process.stop_signals import STOPPING, calling_each_time
+from hookproof.process.stop_signals import STOPPING, calling_each_time, raising_once
 
 Subject = TypeVar("Subject", FaultOutcome, VariantOutcome)
 
@@ -43,8 +43,8 @@ class WorkerPool:
         self.outcomes: list[FaultOutcome | VariantOutcome] = []
         self._on_outcome = on_outcome
         self._run = run
-        self._folder = ExitStack()
-        generated = self._folder.enter_context(private_folder())
+        self._ended = ExitStack()
+        generated = self._ended.enter_context(private_folder())
         self._pool = ProcessPoolExecutor(
             jobs,
             mp_context=multiprocessing.get_context("spawn"),
@@ -54,6 +54,8 @@ class WorkerPool:
         self._under_way: dict[Future[MutantRunResult], FaultOutcome | VariantOutcome] = {}
 
     def __enter__(self) -> Self:
+        # A second interrupt may come before __exit__ has begun.
+        self._ended.enter_context(raising_once(self._end_runs))
         return self
 
     def __exit__(
@@ -66,7 +68,7 @@ class WorkerPool:
         # Nothing is raised here: Python takes a thread for ended once its join was interrupted.
         with calling_each_time(self._end_runs):
             self._pool.shutdown(cancel_futures=True)
-        self._folder.close()
+        self._ended.close()
         if self.interrupted:
             for future, subject in self._under_way.items():
                 if future.done() and not future.cancelled() and future.exception() is None:

@@ -84,6 +84,23 @@ def calling_each_time(act: Callable[[], object]) -> AbstractContextManager[None]
     return _interrupts_handled_by(lambda _number, _frame: act())
 
 
+def raising_once(act: Callable[[], object]) -> AbstractContextManager[None]:
+    """Let the first interrupt within the block raise, and every further one call `act` instead,
+    otherwise as `calling`: what ends because of the first one is not itself cut off.
+    """
+    raised = False
+
+    def handle(_number: int, _frame: FrameType | None) -> None:
+        nonlocal raised
+        if raised:
+            act()
+        else:
+            raised = True
+            raise KeyboardInterrupt
+
+    return _interrupts_handled_by(handle)
+
+
 def run_until_stopped(main: Callable[[], Coroutine[Any, Any, _Result]]) -> _Result:
     """What a coroutine returns; the first interrupt cancels it and raises KeyboardInterrupt.
 

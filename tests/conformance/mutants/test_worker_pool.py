@@ -104,6 +104,22 @@ def test_a_second_interrupt_ends_the_runs_under_way(tmp_path: Path) -> None:
     assert (parent.returncode, output) == (0, "True []\n")
 
 
+def test_a_second_interrupt_counts_while_the_first_is_on_its_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before = signal.getsignal(signal.SIGINT)
+    pool, kills = WorkerPool(1, lambda _: None, run=ends_at_once), list[bool]()
+    monkeypatch.setattr(worker_pool, "_kill_workers", lambda: kills.append(pool.interrupted))
+    with pool:
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            signal.raise_signal(signal.SIGINT)
+            raise
+    assert (pool.interrupted, kills) == (True, [True])
+    assert signal.getsignal(signal.SIGINT) is before
+
+
 def test_further_interrupts_end_the_runs_and_raise_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
