@@ -91,6 +91,11 @@ class Mask(QuotationMask):
     ):
         super().__init__(projects, dialect, headers, (CONTENT_TYPE, FORM, KEY_HEADER))
         self._format = dialect.authentication.key_format
+        # The projects may have one key in common.
+        self._by_header = {
+            self._format.replace("{key}", project.api_key): self._variables[project.id]
+            for project in reversed(projects)
+        }
         self._further_headers = {name.lower(): f"${header_variable(name)}" for name, _ in headers}
 
     @classmethod
@@ -180,13 +185,16 @@ class Mask(QuotationMask):
                 yield name, self._further_headers[name.lower()]
                 continue
             credential = name.lower() == "authorization" and bool(value) and bool(self._variables)
-            yield name, self._authorization(exchange) if credential else self._keys.text(value)
+            shown = self._authorization(exchange, value) if credential else self._keys.text(value)
+            yield name, shown
 
-    def _authorization(self, exchange: Exchange) -> str:
+    def _authorization(self, exchange: Exchange, value: str) -> str:
         variable = self._variables.get(exchange.project, VARIABLE)
         match exchange.key:
-            case Key.OWN | Key.FOREIGN:
+            case Key.OWN:
                 return self._format.replace("{key}", f"${variable}")
+            case Key.FOREIGN:
+                return self._format.replace("{key}", f"${self._by_header.get(value, variable)}")
             case Key.TRUNCATED:
                 return self._format.replace("{key}", f"${{{variable}%?}}")
             case Key.BARE:

@@ -293,3 +293,15 @@ def test_a_plain_word_in_a_header_of_the_target_file_stays_where_others_use_it()
     masking = Mask(PROJECTS, context().dialect, [("X-Version", "endpoints")])
     listed = exchange(data={"endpoints": ["endpoints"]})
     assert masking.exchange(listed).response_body == listed.response_body
+
+
+def test_a_request_with_the_key_of_another_project_names_that_key() -> None:
+    first, second = PROJECTS
+    foreign = exchange(
+        key="foreign",
+        project=first.id,
+        request_headers=(("Authorization", f"Bearer {second.api_key}"),),
+    )
+    assert mask().exchange(foreign).request_headers == (
+        ("Authorization", "Bearer $HOOKPROOF_API_KEY_2"),
+    )
