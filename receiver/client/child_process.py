@@ -179,13 +179,16 @@ class _Child:
         """Close its input, then send SIGTERM, then kill it."""
         assert self._process.stdin is not None
         self._process.stdin.close()
-        for signal_number in (None, signal.SIGTERM, signal.SIGKILL):
+        for signal_number in (None, signal.SIGTERM):
             if signal_number is not None:
                 send_signal(self._process, signal_number)
             with suppress(TimeoutError):
                 async with asyncio.timeout(grace_s):
                     await self._process.wait()
                 break
+        else:
+            send_signal(self._process, signal.SIGKILL)
+            await self._process.wait()
         await asyncio.gather(*self._readers)
 
 
