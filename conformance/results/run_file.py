@@ -94,6 +94,8 @@ class Header:
     `verified` is false if the target's certificate was accepted unseen. `round_trip_s` is how long
     a cheap request took when the run began. `excluded` are the ids that were left out on purpose,
     each with its reason, if one was given; `newer` those that are newer than `requirement_set`.
+    `projects`, `nonce` and `receiver_url` are what `hookproof replay` puts its own in place of: the
+    ids of the projects, what distinguishes the names of the first repetition, and the receiver.
     """
 
     tool_version: str
@@ -116,6 +118,9 @@ class Header:
     excluded: Mapping[str, str] = field(default_factory=dict)
     requirement_set: str = ""
     newer: list[str] = field(default_factory=list)
+    projects: list[str] = field(default_factory=list)
+    nonce: str = ""
+    receiver_url: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

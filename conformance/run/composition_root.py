@@ -21,7 +21,6 @@ from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.model.ledger import Entry, Ledger
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.reports.formats import REPORTS
 from hookproof.conformance.reports.progress import (
     EntryListener,
     ProgressPlan,
@@ -40,7 +39,7 @@ from hookproof.conformance.run.repetitions import merge_repetitions
 from hookproof.conformance.run.runner import Runner
 from hookproof.conformance.run.selection import Selection, needed_checks, needed_experiments
 from hookproof.conformance.run.shrinking import Shrinking, replace_proofs
-from hookproof.conformance.run.working_folder import working_folder
+from hookproof.conformance.run.working_folder import clear_folder, working_folder
 from hookproof.conformance.target.capabilities import lacking, unseen
 from hookproof.conformance.target.definition import Budgets, Project, Target
 from hookproof.conformance.target.environment import Embedded, Environment
@@ -102,7 +101,7 @@ def perform(settings: Settings) -> Run:
     catalogue = load_catalogue()
     requirements = settings.selection.requirements(catalogue)
     progress_plan = _progress_plan(settings, catalogue, requirements)
-    run_path = _clear_folder(settings.out)
+    run_path = clear_folder(settings.out)
     interruption = Interruption()
     with calling(interruption), _run_file(run_path) as stream, working_folder(settings.out):
         repeated_run = RepeatedRun(
@@ -204,7 +203,7 @@ class RepeatedRun:
             environment = runner.open()
             mask = Mask.of(environment.target, plan.dialect)  # keys differ by repetition
             if writer is None:
-                header = self._header(environment)
+                header = self._header(environment, plan.nonce)
                 writer = RunWriter(self.stream, header)
                 writer.confirm()
             keep = partial(self._keep, writer, repetition, runner)
@@ -247,7 +246,7 @@ class RepeatedRun:
         if writer.failure is not None:
             runner.stop(str(writer.failure))
 
-    def _header(self, environment: Environment) -> Header:
+    def _header(self, environment: Environment, nonce: str) -> Header:
         settings = self.settings
         return Header(
             tool_version=settings.tool_version,
@@ -270,6 +269,9 @@ class RepeatedRun:
             excluded=settings.selection.excluded(self.catalogue),
             requirement_set=settings.selection.requirement_set,
             newer=[requirement.id for requirement in settings.selection.newer(self.catalogue)],
+            projects=[project.id for project in environment.target.projects],
+            nonce=nonce,
+            receiver_url=environment.answering_url.rpartition("/")[0],
         )
 
     def _progress(self, runner: Runner) -> AbstractContextManager[EntryListener]:
@@ -329,21 +331,6 @@ def _run_plan(settings: Settings, requirements: Sequence[Requirement]) -> RunPla
         seed=settings.seed,
         nonce=secrets.token_hex(3),
     )
-
-
-def _clear_folder(out: Path) -> Path:
-    """Return the path of run.jsonl in a folder without the reports of an earlier run.
-
-    Otherwise these could be mistaken for the reports of this run.
-    """
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        for name in (NAME, *REPORTS):
-            (out / name).unlink(missing_ok=True)
-        (out / NAME).touch()
-    except OSError as error:
-        raise CommandError(f"--out {out} cannot be written to: {error.strerror or error}") from None
-    return out / NAME
 
 
 class StoppableRun(Protocol):

@@ -1,6 +1,6 @@
 """The behaviour of the target of one run."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from hookproof.conformance.results.behaviour.answers import (
 )
 from hookproof.conformance.results.behaviour.deliveries import first_arrivals, in_order
 from hookproof.conformance.results.behaviour.shapes import FieldShape
-from hookproof.conformance.results.behaviour.stored_cases import stored_cases
+from hookproof.conformance.results.behaviour.stored_cases import StoredCase, stored_cases
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,9 +41,14 @@ class Behaviour:
 
 def read_behaviour(path: Path) -> Behaviour:
     """The behaviour that a run file shows; raises NotARun if its evidence is damaged."""
+    return behaviour_of(stored_cases(path))
+
+
+def behaviour_of(cases: Iterable[StoredCase]) -> Behaviour:
+    """The behaviour that observations show; raises NotARun where they are damaged."""
     answers, took = AnswerCounter(), list[float]()
     arrived, order = 0, list[bool]()
-    for case in stored_cases(path):
+    for case in cases:
         answers.add(case)
         arrived += len(case.deliveries)
         for arrivals in first_arrivals(case).values():

@@ -21,13 +21,17 @@ CASE: Final = '{"event":"case"'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredCase:
-    """What one observation of a run holds, without what is not whole in the file."""
+    """What one observation of a run holds, without what is not whole in the file.
+
+    `not_whole` is how many exchanges are not.
+    """
 
     experiment: str
     name: str
     repetition: int
     exchanges: tuple[Exchange, ...]
     deliveries: tuple[ReceivedDelivery, ...]
+    not_whole: int = 0
 
 
 def stored_cases(path: Path) -> Iterator[StoredCase]:
@@ -50,14 +54,16 @@ def stored_cases(path: Path) -> Iterator[StoredCase]:
 
 def _case(event: Mapping[str, Any]) -> StoredCase:
     evidence = unpack_evidence({name: value for name, value in event.items() if name in _READ})
+    exchanges = _whole(event, "exchanges", map(Exchange.from_json, evidence["exchanges"]))
     return StoredCase(
         experiment=event["experiment"],
         name=event["name"],
         repetition=event["repetition"],
-        exchanges=_whole(event, "exchanges", map(Exchange.from_json, evidence["exchanges"])),
+        exchanges=exchanges,
         deliveries=_whole(
             event, "deliveries", map(ReceivedDelivery.from_json, evidence["deliveries"])
         ),
+        not_whole=len(evidence["exchanges"]) - len(exchanges),
     )
 
 
