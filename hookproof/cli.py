@@ -88,6 +88,10 @@ SUBCOMMANDS: Final = {
         "hookproof.conformance.cli.regrade:regrade",
         "Judge the stored evidence of a run again.",
     ),
+    "replay": (
+        "hookproof.conformance.replay.command:replay_command",
+        "Send the requests of a run again, and show what differs.",
+    ),
     "report": (
         "hookproof.conformance.cli.report:report",
         "Render a run in another format, such as JUnit, SARIF or CTRF.",
