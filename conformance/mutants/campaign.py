@@ -2,7 +2,8 @@
 
 First the clean server under each dialect, which must pass and shows what is exercised there. Then
 the faults, under one dialect after another; the last dialect only for faults of which the dialects
-before it have not detected everything.
+before it have not detected everything. Where faults are named, the clean server runs under the
+dialects alone that are needed for them.
 """
 
 import asyncio
@@ -165,8 +166,7 @@ def run_campaign(plan: CampaignPlan, on_outcome: OnOutcome) -> Campaign:
     """Run everything, or as much as there is time for until an interrupt."""
     started = time.monotonic()
     with WorkerPool(plan.settings.jobs, on_outcome) as pool:
-        clean = _run_clean_servers(plan, pool)
-        _run_mutants(plan, {item.dialect: item.result for item in clean}, pool)
+        _run_mutants(plan, pool)
         if plan.settings.variants:
             _run_variants(plan, pool)
     tried_everywhere = set(DIALECTS) <= set(plan.settings.dialects) and not plan.generated
@@ -193,13 +193,15 @@ def campaign_of(
     )
 
 
-def _run_clean_servers(plan: CampaignPlan, pool: WorkerPool) -> list[VariantOutcome]:
+def _run_clean_servers(
+    plan: CampaignPlan, dialects: Iterable[NamedDialect], pool: WorkerPool
+) -> dict[str, MutantRunResult]:
     """Run the clean server with every experiment that any fault needs, and every check.
 
-    What it exercises is what can be claimed.
+    What it exercises, by the name of the dialect, is what can be claimed.
     """
     orders = {}
-    for dialect in plan.dialects:
+    for dialect in dialects:
         needed = {
             name
             for fault in plan.selected_faults(dialect.name)
@@ -213,42 +215,75 @@ def _run_clean_servers(plan: CampaignPlan, pool: WorkerPool) -> list[VariantOutc
         )
         if chosen:
             orders[subject] = replace(plan.order(dialect, (), chosen), without=())
-    return list(pool.run_all(orders))
+    return {outcome.dialect: outcome.result for outcome in pool.run_all(orders)}
 
 
-def _run_mutants(
-    plan: CampaignPlan, clean: Mapping[str, MutantRunResult], pool: WorkerPool
-) -> None:
+def _run_mutants(plan: CampaignPlan, pool: WorkerPool) -> None:
     """Run every fault under each dialect in which something of it can be detected.
 
-    That is what the experiments for the fault exercise against the clean server, in `clean` by the
-    name of the dialect.
+    That is what the experiments for the fault exercise against the clean server.
     """
-    outcomes: list[FaultOutcome] = []
-    for dialect in plan.dialects:
-        is_last = len(plan.dialects) > 1 and dialect is plan.dialects[-1]
-        tries_the_rest = is_last or dialect in plan.dialects[TRY_EVERYTHING:]
-        orders = {}
-        for fault in plan.selected_faults(dialect.name):
-            experiments = plan.relevant_experiments(fault)
-            exercised = clean.get(dialect.name, NOT_RUN).exercised_by(experiments)
-            violated = frozenset(fault.violates)
-            claims = violated if plan.generated else exercised & violated
-            detected = frozenset().union(
-                *(item.result.detected for item in outcomes if item.fault.name == fault.name)
-            )
-            if claims - detected if tries_the_rest else claims:
-                subject = FaultOutcome(
-                    fault=fault, dialect=dialect.name, claims=claims, result=NOT_RUN
-                )
-                orders[subject] = plan.order_mutant(dialect, fault)
+    rest = _tried_for_the_rest(plan.dialects)
+    everything = [dialect for dialect in plan.dialects if dialect not in rest]
+    tried = everything if plan.settings.patterns else plan.dialects
+    clean = _run_clean_servers(plan, tried, pool)
+    orders: dict[FaultOutcome, MutantRunOrder] = {}
+    for dialect in everything:
+        orders |= _order_mutants(plan, dialect, clean.get(dialect.name, NOT_RUN))
+    outcomes = list(pool.run_all(orders))
+    for dialect in everything:
+        _run_survivors_again(plan, dialect, pool)
+    for dialect in rest:
+        left = _left(plan.selected_faults(dialect.name), outcomes)
+        if left and dialect.name not in clean:
+            clean |= _run_clean_servers(plan, [dialect], pool)
+        orders = {
+            subject: order
+            for subject, order in _order_mutants(
+                plan, dialect, clean.get(dialect.name, NOT_RUN)
+            ).items()
+            if subject.claims - _detected(subject.fault, outcomes)
+        }
         outcomes += pool.run_all(orders)
-        if plan.generated and not plan.settings.full:
-            _run_survivors_again(plan, dialect, pool)
+        _run_survivors_again(plan, dialect, pool)
+
+
+def _tried_for_the_rest(dialects: Sequence[NamedDialect]) -> Sequence[NamedDialect]:
+    """The dialects for what those before have not detected: the last one, if it is not alone."""
+    return dialects[TRY_EVERYTHING:] or dialects[1:][-1:]
+
+
+def _order_mutants(
+    plan: CampaignPlan, dialect: NamedDialect, clean: MutantRunResult
+) -> dict[FaultOutcome, MutantRunOrder]:
+    """The orders for faults of which something can be claimed under a dialect."""
+    orders = {}
+    for fault in plan.selected_faults(dialect.name):
+        exercised = clean.exercised_by(plan.relevant_experiments(fault))
+        violated = frozenset(fault.violates)
+        claims = violated if plan.generated else exercised & violated
+        if claims:
+            subject = FaultOutcome(fault=fault, dialect=dialect.name, claims=claims, result=NOT_RUN)
+            orders[subject] = plan.order_mutant(dialect, fault)
+    return orders
+
+
+def _left(faults: Iterable[ListedFault], outcomes: Sequence[FaultOutcome]) -> bool:
+    """Whether any of these faults violates what no run has detected."""
+    return any(frozenset(fault.violates) - _detected(fault, outcomes) for fault in faults)
+
+
+def _detected(fault: ListedFault, outcomes: Iterable[FaultOutcome]) -> frozenset[str]:
+    """The requirements that runs with this fault found violated."""
+    return frozenset().union(
+        *(item.result.detected for item in outcomes if item.fault.name == fault.name)
+    )
 
 
 def _run_survivors_again(plan: CampaignPlan, dialect: NamedDialect, pool: WorkerPool) -> None:
-    """Try what has survived with every experiment: what operators make may show anywhere."""
+    """Try what operators made and has survived with every experiment: it may show anywhere."""
+    if plan.settings.full or not plan.generated:
+        return
     survived = {
         outcome.fault.name: outcome
         for outcome in pool.outcomes
