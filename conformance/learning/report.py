@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import yaml
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from hookproof.conformance.learning.learned_answers import (
     Certainty,
@@ -17,6 +16,7 @@ from hookproof.conformance.learning.learner import Learned
 from hookproof.conformance.reports.summary import earlier_words, left_words
 from hookproof.conformance.target.definition import Target
 from hookproof.pages.content_policy import policy_element
+from hookproof.pages.templates import page_source, page_templates
 from hookproof.process.terminal_text import printable, without_passwords
 from hookproof.spec.catalogue import Gap, load_catalogue
 from hookproof.target.connection import NOT_VERIFIED
@@ -112,16 +112,9 @@ def page(learned: Learned, target: Target) -> str:
 
     What a target wrote is escaped, and the policy permits nothing but the page's own style.
     """
-    environment = Environment(
-        loader=PackageLoader("hookproof.conformance.learning", "page"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    assert environment.loader is not None
-    style = environment.loader.get_source(environment, "learned.css")[0]
-    return environment.get_template("learned.html").render(
+    templates = page_templates("hookproof.conformance.learning.page")
+    style = page_source(templates, "learned.css")
+    return templates.get_template("learned.html").render(
         policy=policy_element(styles=[style]),
         style=style,
         target=printable(without_passwords(target.base_url)),

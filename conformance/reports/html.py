@@ -8,11 +8,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache
 from itertools import groupby
 from typing import Final
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 from hookproof.conformance.model.evidence import Exchange
@@ -37,6 +36,7 @@ from hookproof.conformance.results.defects import Defect, defects
 from hookproof.conformance.results.run_file import Run
 from hookproof.pages.content_policy import policy_element
 from hookproof.pages.style_rules import StyleRules
+from hookproof.pages.templates import page_source, page_templates
 from hookproof.process.terminal_text import printable_lines
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.catalogue import Level
@@ -82,25 +82,18 @@ class Section:
         return any(entry.findings or entry.verdict is Verdict.ERROR for entry in self.entries)
 
 
-@cache
-def template_environment() -> Environment:
-    """Where the templates are; it compiles each once, which takes longer than to fill it in."""
-    return Environment(
-        loader=PackageLoader("hookproof.conformance.reports", "page"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_without_control_characters,
+def report_templates() -> Environment:
+    return page_templates(
+        "hookproof.conformance.reports.page", finalize=_without_control_characters
     )
 
 
 def html_text(run: Run) -> str:
-    environment = template_environment()
-    style = page_source(environment, "report.css")
-    script = page_source(environment, "filter.js", "report.js")
+    templates = report_templates()
+    style = page_source(templates, "report.css")
+    script = page_source(templates, "filter.js", "report.js")
     run_defects, rules = defects(run.entries), StyleRules()
-    page = environment.get_template("report.html").render(
+    page = templates.get_template("report.html").render(
         run=run,
         head_mark=HEAD_MARK,
         script=script,
@@ -137,13 +130,6 @@ def html_text(run: Run) -> str:
     policy = policy_element(styles=[style], scripts=[script])
     # The first mark is the page's own: it precedes all that comes from a target.
     return page.replace(HEAD_MARK, f"{policy}\n<style>{style}</style>", 1)
-
-
-def page_source(environment: Environment, *names: str) -> str:
-    """These files of a page, one after the other, as they are."""
-    assert environment.loader is not None
-    loader = environment.loader
-    return "".join(f"\n{loader.get_source(environment, name)[0]}" for name in names)
 
 
 def counted(entries: Iterable[Entry]) -> list[tuple[Verdict, int]]:

@@ -66,13 +66,13 @@ def import_hookproof() -> None:
         if not NOT_IMPORTED.search(module.name):
             importlib.import_module(module.name)
     # Not before: modules keep the name of the interpreter as they are imported.
-    from hookproof.conformance.reports.html import template_environment
+    from hookproof.conformance.reports.html import report_templates
     from hookproof.spec.catalogue import load_catalogue
     from hookproof.spec.openapi_document import openapi_document
 
     load_catalogue()
     openapi_document()
-    template_environment().get_template("report.html")
+    report_templates().get_template("report.html")
     # No process that is forked needs to look for garbage here, and so it writes less to the memory
     # that it shares with this one.
     gc.collect()

@@ -3,24 +3,19 @@
 from datetime import UTC, datetime
 
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.reports.html import (
-    HEAD_MARK,
-    SIGNS,
-    TONES,
-    page_source,
-    template_environment,
-)
+from hookproof.conformance.reports.html import HEAD_MARK, SIGNS, TONES, report_templates
 from hookproof.conformance.reports.matrix.table import NOT_KNOWN, Matrix, MatrixColumn, tallies_of
 from hookproof.conformance.reports.summary import SHOWN_ORDER
 from hookproof.pages.content_policy import policy_element
+from hookproof.pages.templates import page_source
 from hookproof.process.installed_version import installed_version
 
 
 def matrix_page(matrix: Matrix) -> str:
-    environment = template_environment()
-    style = page_source(environment, "report.css", "matrix.css")
-    script = page_source(environment, "filter.js", "matrix.js")
-    page = environment.get_template("matrix.html").render(
+    templates = report_templates()
+    style = page_source(templates, "report.css", "matrix.css")
+    script = page_source(templates, "filter.js", "matrix.js")
+    page = templates.get_template("matrix.html").render(
         matrix=matrix,
         head_mark=HEAD_MARK,
         script=script,
