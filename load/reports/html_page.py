@@ -1,9 +1,7 @@
 """The HTML report of a run: one file that needs no network, made from `report.json` alone."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from html import escape
-from importlib import resources
 from math import log10
 from typing import Any, Final
 
@@ -12,6 +10,7 @@ from hookproof.load.reports.line_plot import Plot, PlotLine, svg
 from hookproof.load.reports.summary import GROUPS, left_lines, not_verified, what_was_run
 from hookproof.load.reports.time_series import rows
 from hookproof.pages.content_policy import policy_element
+from hookproof.pages.templates import page_source, page_templates
 
 PERCENTILES: Final = ("p50", "p95", "p99")
 MOST_ENDPOINT_ROWS: Final = 200
@@ -19,39 +18,35 @@ LAST_PERCENTILE: Final = 99.999
 
 
 def page(report: Mapping[str, Any]) -> str:
-    title = f"hookproof load: {report['profile']}"
-    style = (
-        resources.files("hookproof.load.reports").joinpath("page.css").read_text(encoding="utf-8")
+    templates = page_templates("hookproof.load.reports")
+    style = page_source(templates, "page.css")
+    started = datetime.fromisoformat(report["started_at"]).astimezone()
+    return templates.get_template("page.html").render(
+        report=report,
+        policy=policy_element(styles=[style]),
+        style=style,
+        not_verified=not_verified(report),
+        what_was_run=what_was_run(report),
+        # In the zone of the machine that makes the page; what the element names is in UTC.
+        local_time=f"{started:%Y-%m-%d %H:%M:%S %Z}",
+        groups=_known_figures(report["figures"]),
+        figures=FIGURES,
+        label=label,
+        plots=plots(report),
+        svg=svg,
+        samples=[(kind, text) for kind, texts in report["samples"].items() for text in texts],
+        left_lines=left_lines(report),
+        most_rows=MOST_ENDPOINT_ROWS,
     )
-    head = (
-        '<meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        f"{policy_element(styles=[style])}"
-        f"<title>{escape(title)}</title><style>{style}</style>"
-    )
-    body = "".join(_parts(report))
-    return f'<!doctype html><html lang="en"><head>{head}</head><body>{body}</body></html>\n'
 
 
-def _parts(report: Mapping[str, Any]) -> Iterator[str]:
-    verdict = report["verdict"]
-    yield f"<header><h1>{escape(report['profile'])}</h1>"
-    yield f'<p class="verdict {verdict}">{verdict.upper()}{not_verified(report)}</p>'
-    where = f"{what_was_run(report)}, dialect {report['dialect']}"
-    yield f"<p>{escape(where)}<br>{_local_time(report['started_at'])}</p></header>"
-    if report["complaints"]:
-        items = "".join(f"<li>{escape(complaint)}</li>" for complaint in report["complaints"])
-        yield f'<ul class="complaints">{items}</ul>'
-    yield from (f"<p>{escape(warning)}</p>" for warning in report.get("warnings", ()))
-    yield _figures(report["figures"])
-    yield f'<div class="plots">{"".join(_plotted(plot) for plot in plots(report))}</div>'
-    yield from _tables(report)
-
-
-def _local_time(timestamp: str) -> str:
-    """A time in the zone of the machine that makes the page, and in UTC for all others."""
-    local = f"{datetime.fromisoformat(timestamp).astimezone():%Y-%m-%d %H:%M:%S %Z}"
-    utc = escape(timestamp)
-    return f'<time datetime="{utc}" title="{utc}">{escape(local)}</time>'
+def _known_figures(figures: Mapping[str, float | None]) -> dict[str, list[str]]:
+    """The names of the figures that have a value, by group."""
+    known = {
+        group: [name for name in names if figures[name] is not None]
+        for group, names in GROUPS.items()
+    }
+    return {group: names for group, names in known.items() if names}
 
 
 def plots(report: Mapping[str, Any]) -> list[Plot]:
@@ -135,87 +130,3 @@ def _windows(endpoint: Mapping[str, Any]) -> Plot:
         dots=True,
         lines=[PlotLine(name="arrivals in the window", points=points)],
     )
-
-
-def _plotted(plot: Plot) -> str:
-    names = [
-        f'<span class="key line-{number}">{escape(line.name)}</span>'
-        for number, line in enumerate(plot.lines, 1)
-    ]
-    if plot.limit is not None:
-        names.append('<span class="key limit">limit</span>')
-    legend = f"<p>{' '.join(names)}</p>" if len(names) > 1 else ""
-    return f"<figure><figcaption>{escape(plot.title)}</figcaption>{legend}{svg(plot)}</figure>"
-
-
-def _figures(figures: Mapping[str, float | None]) -> str:
-    blocks = []
-    for group, names in GROUPS.items():
-        known = [(name, figures[name]) for name in names]
-        cells = "".join(
-            f'<div title="{escape(f"{name}: {FIGURES[name].meaning}")}">'
-            f"<dt>{label(name).removeprefix(f'{group} ')}</dt>"
-            f"<dd>{FIGURES[name].unit.shown(value)}</dd></div>"
-            for name, value in known
-            if value is not None
-        )
-        if cells:
-            blocks.append(f"<section><h2>{group}</h2><dl>{cells}</dl></section>")
-    return f'<div class="figures">{"".join(blocks)}</div>'
-
-
-def _tables(report: Mapping[str, Any]) -> Iterator[str]:
-    if report["trials"]:
-        trials = [
-            (f"{trial['rate']:,.0f}/s", "; ".join(trial["complaints"]) or "passes")
-            for trial in report["trials"]
-        ]
-        yield _table("Trials of the search", ("rate", "outcome"), trials)
-    thresholds = [
-        (threshold["text"], "crossed" if threshold["crossed"] else "kept")
-        for threshold in report["thresholds"]
-    ]
-    yield _table("Thresholds", ("threshold", ""), thresholds)
-    columns = (
-        "endpoint",
-        "expected",
-        "delivered",
-        "explained",
-        "pending",
-        "lost",
-        "unaccounted",
-        "arrived",
-    )
-    shown = [
-        tuple(f"{row[name]:,}" if name != "endpoint" else row[name] for name in columns)
-        for row in report["endpoints"]
-    ]
-    yield _table("Ledger", columns, shown[:MOST_ENDPOINT_ROWS])
-    if len(shown) > MOST_ENDPOINT_ROWS:
-        left_out = len(shown) - MOST_ENDPOINT_ROWS
-        yield f'<p class="none">{left_out:,} endpoints more are in report.json.</p>'
-    samples = [(kind, text) for kind, texts in report["samples"].items() for text in texts]
-    yield _table("Samples of what went wrong", ("figure", "sample"), samples)
-    yield _table("Left out", ("what", "why"), list(report["left_out"].items()))
-    yield from _after_the_run(report)
-
-
-def _after_the_run(report: Mapping[str, Any]) -> Iterator[str]:
-    if lines := left_lines(report):
-        yield f"<h2>After the run</h2>{''.join(f'<p>{escape(line)}.</p>' for line in lines)}"
-    left = report.get("left_at_target", {}).get("endpoints", ())
-    rows_left = [
-        (each["project"], each["uid"], "disabled" if each["is_disabled"] else "gets events")
-        for each in left[:MOST_ENDPOINT_ROWS]
-    ]
-    yield _table("Left at the target", ("project", "endpoint", ""), rows_left)
-
-
-def _table(title: str, columns: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
-    if not cells:
-        return ""
-    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
-    body = "".join(
-        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in cells
-    )
-    return f'<h2>{escape(title)}</h2><div class="wide"><table><tr>{head}</tr>{body}</table></div>'

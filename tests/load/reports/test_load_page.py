@@ -70,6 +70,63 @@ def test_the_page_shows_verdict_figures_and_crossed_thresholds() -> None:
         assert expected in shown
 
 
+def test_each_part_of_a_report_is_on_the_page() -> None:
+    left = [{"project": "p1", "uid": "<u1>", "is_disabled": gone} for gone in (True, False)]
+    full = {
+        **REPORT,
+        "figures": {**REPORT["figures"], "duplicated": 0},
+        "warnings": ["<i>warned</i>"],
+        "trials": [{"rate": 1500, "complaints": []}, {"rate": 3e3, "complaints": ["late", "<x>"]}],
+        "left_out": {"getEndpoint": "no <endpoint>"},
+        "left_at_target": {"endpoints": left},
+        "failed_hooks": ["remove_endpoint <failed>"],
+    }
+    shown = page(full)
+    for expected in (
+        ", dialect reference<br>",
+        '<time datetime="2026-01-01T00:00:00.000+00:00" title="2026-01-01T00:00:00.000+00:00">',
+        "<li>lost is 1 (lost &gt; 0)</li>",
+        "<p>&lt;i&gt;warned&lt;/i&gt;</p>",
+        "<dt>duplicated</dt><dd>0</dd>",
+        '<span class="key line-3">99th percentile</span>',
+        '<span class="key limit">limit</span>',
+        "<td>1,500/s</td><td>passes</td>",
+        "<td>3,000/s</td><td>late; &lt;x&gt;</td>",
+        "<td>lost &gt; 0</td><td>crossed</td>",
+        f"<td>t-0</td>{'<td>3</td>' * len(LEDGER)}</tr>",
+        "<td>lost</td><td>t-0: &lt;b&gt;7&lt;/b&gt;</td>",
+        "<td>getEndpoint</td><td>no &lt;endpoint&gt;</td>",
+        "<p>your provision hook remove_endpoint &lt;failed&gt;.</p>",
+        "<td>p1</td><td>&lt;u1&gt;</td><td>disabled</td>",
+        "<td>p1</td><td>&lt;u1&gt;</td><td>gets events</td>",
+    ):
+        assert expected in shown
+    assert [*re.findall("<h2>([A-Z].*?)</h2>", shown)] == [
+        "Trials of the search",
+        "Thresholds",
+        "Ledger",
+        "Samples of what went wrong",
+        "Left out",
+        "After the run",
+        "Left at the target",
+    ]
+
+
+def test_a_long_ledger_is_cut_and_says_so() -> None:
+    (endpoint,) = REPORT["endpoints"]
+    many = [{**endpoint, "endpoint": f"t-{number}", "limit": None} for number in range(1203)]
+    shown = page({**REPORT, "endpoints": many})
+    assert "<td>t-199</td>" in shown
+    assert "<td>t-200</td>" not in shown
+    assert '<p class="none">1,003 endpoints more are in report.json.</p>' in shown
+
+
+def test_a_section_without_content_is_left_out() -> None:
+    empty = {"complaints": [], "thresholds": [], "endpoints": [], "samples": {}}
+    shown = page({**REPORT, **empty, "figures": dict.fromkeys(FIGURES)})
+    assert not re.search("<(h2|ul|table|section)", shown)
+
+
 @pytest.mark.parametrize("verdict", ["pass", "fail", "incomplete"])
 def test_each_verdict_has_a_colour_of_its_own(verdict: str) -> None:
     shown = page({**REPORT, "verdict": verdict})
