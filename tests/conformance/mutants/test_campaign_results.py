@@ -245,6 +245,48 @@ def test_the_page_shows_what_plain_schemathesis_reports_of_conforming_variants()
     assert "passed; plain schemathesis reports Rejected &lt;valid&gt;: GET /x</i>" in html
 
 
+def test_a_cell_names_what_was_detected_under_each_dialect() -> None:
+    wrong = detection(UID, "2.3-1")
+    outcomes = (outcome(*BOTH, wrong), outcome(BOTH[0], dialect="contrary"))
+    page = render_page(campaign(*outcomes), all_checks())
+    kill = f"{ONLY_NEW} on {FAULT.name}: reference: 4.3-4; contrary: 4.3-4"
+    assert f'<td class=k title="{kill}">' in page
+    assert f'<td class=x title="{UID} on {FAULT.name}: reference: 2.3-1">!' in page
+    title = "An old secret &lt;signs&gt;. [4.3-4 4.3-16]"
+    assert f'<tr><th title="{title}">{FAULT.name}<td class=n>2' in page
+    assert "<tr class=area><th>rolling</th></tr>" in page
+    survived = render_page(campaign(outcome()), all_checks())
+    assert f'<tr class=survivor><th title="{title}">{FAULT.name}<td class=n>0' in survived
+
+
+def test_the_page_shows_the_verdict_and_what_is_wrong_above_the_matrix() -> None:
+    variant = VariantOutcome(
+        name="slower", dialect="reference", difference="<d>", result=result(detection(UID, "2.3-1"))
+    )
+    broken = outcome(result=result(*BOTH, problems=("<x> broke",)))
+    page = render_page(campaign(broken, variants=(variant,)), all_checks())
+    assert '<p class="verdict bad">FLAWED' in page
+    assert f"{FAULT.name} (reference): &lt;x&gt; broke" in page[: page.index("</pre>")]
+    listed = "<b>slower (reference)</b> &lt;d&gt; <i>false positive</i>"
+    assert f"<li class=false>{listed}</li>" in page
+    assert '<p class="verdict good">FLAWLESS' in render_page(campaign(outcome(*BOTH)), all_checks())
+
+
+@pytest.mark.parametrize(
+    ("baseline", "cell"),
+    [
+        ({FAULT.name: ["<a>", "b"]}, '<td class=n title="&lt;a&gt;; b">✓'),
+        ({FAULT.name: []}, '<td class=n title="">·'),
+        ({}, '<td class=n title="not tried"><'),
+    ],
+)
+def test_a_cell_of_the_baseline_shows_whether_plain_schemathesis_reports_the_fault(
+    baseline: dict[str, list[str]], cell: str
+) -> None:
+    ended = replace(campaign(outcome(*BOTH)), schemathesis_baseline=baseline)
+    assert cell in render_page(ended, all_checks())
+
+
 def test_the_page_leaves_out_checks_that_no_tried_fault_concerns() -> None:
     page = render_page(campaign(outcome(*BOTH)), all_checks())
     assert f'title="{ONLY_NEW}: ' in page
