@@ -62,7 +62,12 @@ def test_a_step_survives_json() -> None:
 
 
 @pytest.mark.parametrize(
-    "values", [{"a": [1, 2], "b": [1, 2], "c": [1, 2, 3], "d": [1, 2]}, {"a": [1], "b": [1]}]
+    "values",
+    [
+        {"a": [1, 2], "b": [1, 2], "c": [1, 2, 3], "d": [1, 2]},
+        {"a": [1], "b": [1]},
+        {str(number): [*range(2 + number % 5)] for number in range(14)},
+    ],
 )
 def test_every_two_values_of_different_fields_meet(values: dict[str, list[int]]) -> None:
     rows = all_pairs(values)
