@@ -121,6 +121,11 @@ bench: setup ## Measure server, deliveries, receiver, load generator and suites 
 	$(BIN)/python -m tests.bench.witnessing
 	$(BIN)/python -m tests.bench.checking
 
+# BASE is a copy of what an earlier `make bench` has kept.
+.PHONY: bench-compare
+bench-compare: setup ## Compare what benchmarks kept in hookproof-bench-rounds.json with BASE=FILE
+	$(BIN)/python -m tests.bench.compare $(BASE)
+
 .PHONY: backlog
 backlog: setup ## Hand a million pending deliveries to the reference server and watch its memory
 	$(BIN)/python -m tests.bench.backlog

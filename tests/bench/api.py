@@ -28,6 +28,7 @@ from tests.bench.machine import (
     resident_mb,
     running_server,
 )
+from tests.bench.rounds import Rounds, keep_rounds
 
 KEY: Final = "bench-key"
 HEADERS: Final = {"Authorization": f"Bearer {KEY}", "Content-Type": "application/json"}
@@ -201,12 +202,16 @@ def measure(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonResult:
-    """The medians of both rates of a row and of their ratio."""
+    """The medians of both rates of a row, and their ratio in each round."""
 
     row: RateComparison
     rate: float
     of_rate: float
-    ratio: float
+    ratios: tuple[float, ...]
+
+    @property
+    def ratio(self) -> float:
+        return statistics.median(self.ratios)
 
     def line(self) -> str:
         verdict = "ok" if self.ratio >= self.row.least else "BELOW"
@@ -224,9 +229,7 @@ def results_of(
             row=row,
             rate=statistics.median(round_[row.subject] for round_ in rounds),
             of_rate=statistics.median(round_[row.baseline] for round_ in rounds),
-            ratio=statistics.median(
-                round_[row.subject] / round_[row.baseline] for round_ in rounds
-            ),
+            ratios=tuple(round_[row.subject] / round_[row.baseline] for round_ in rounds),
         )
         for row in rows
     ]
@@ -256,8 +259,10 @@ def main() -> None:
         f"resident memory with {STORED} endpoints: {resident:.0f} MB,"
         f" wanted under {RSS_LIMIT_MB:.0f} MB"
     )
-    written = {"rows": [asdict(result) for result in results], "resident_mb": resident}
+    rows_written = [{**asdict(result), "ratio": result.ratio} for result in results]
+    written = {"rows": rows_written, "resident_mb": resident}
     options.out.write_text(json.dumps(written, indent=2) + "\n")
+    keep_rounds("api", {result.row.work: Rounds(rounds=result.ratios) for result in results})
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ from hookproof.conformance.results.stored_evidence import read_evidence
 from hookproof.conformance.target.project_assignment import projects_needed
 from hookproof.process.exit_codes import ExitCode
 from hookproof.spec.dialect.reader import load_dialect
+from tests.bench.rounds import Rounds, keep_rounds
 from tests.conformance.reference_server import reference_server, write_target_file
 
 SUCCESS: Final = range(200, 300)
@@ -264,13 +265,13 @@ MEASURES: Final[Mapping[str, Callable[[Path], SuiteTiming]]] = {
 }
 
 
-def median_of(measure: Callable[[Path], SuiteTiming]) -> SuiteTiming:
-    """Return the round with the median time."""
+def measured(measure: Callable[[Path], SuiteTiming]) -> list[SuiteTiming]:
+    """Return the rounds, the fastest first."""
     rounds = []
     for _ in range(ROUNDS):
         with tempfile.TemporaryDirectory(prefix="hookproof-bench-") as folder:
             rounds.append(measure(Path(folder)))
-    return sorted(rounds, key=lambda row: row.seconds)[ROUNDS // 2]
+    return sorted(rounds, key=lambda row: row.seconds)
 
 
 def main() -> None:
@@ -285,12 +286,15 @@ def main() -> None:
     options = parser.parse_args()
     if unknown := set(options.rows) - set(MEASURES):
         parser.error(f"there is no row {', '.join(sorted(unknown))}")
-    rows = []
+    rows, seconds = list[SuiteTiming](), dict[str, Rounds]()
     print(f"{'':<22}{'time':>10}{'requests':>10}{'2xx':>8}{'kills':>8}")
     for name in options.rows or MEASURES:
-        rows.append(median_of(MEASURES[name]))
+        rounds = measured(MEASURES[name])
+        rows.append(rounds[ROUNDS // 2])
+        seconds[rows[-1].name] = Rounds(rounds=[row.seconds for row in rounds], better="less")
         print(rows[-1], flush=True)
     options.out.write_text(json.dumps([asdict(row) for row in rows], indent=2) + "\n")
+    keep_rounds("checking", seconds)
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ from hookproof.mockserver.delivery.http_client.tls import TlsContexts
 from hookproof.mockserver.delivery.http_client.transport import Transport, parse_url
 from tests.bench.deliveries import running_sink
 from tests.bench.machine import SERVER_CORE
+from tests.bench.rounds import Rounds, keep_rounds
 from tests.bench.sender import IN_FLIGHT
 from tests.bench.sink import numbered_body
 
@@ -114,8 +115,8 @@ async def post_repeatedly(name: str, url: str, ca: str, count: int) -> None:
         await asyncio.gather(*(work() for _ in range(IN_FLIGHT)))
 
 
-def compare(rounds: int, count: int) -> dict[str, float]:
-    """Return the deliveries per second of each installed client, the median of the rounds."""
+def compare(rounds: int, count: int) -> dict[str, list[float]]:
+    """Return the deliveries per second of each installed client, round by round."""
     installed = [
         name
         for name, (module, _) in CLIENTS.items()
@@ -139,7 +140,7 @@ def compare(rounds: int, count: int) -> dict[str, float]:
                 arrivals = sink.arrivals()
                 times = [at for at, _ in arrivals[int(len(arrivals) * WARM_UP) :]]
                 rates[name].append((len(times) - 1) / (times[-1] - times[0]))
-    return {name: statistics.median(rates[name]) for name in installed}
+    return rates
 
 
 def main() -> None:
@@ -153,7 +154,8 @@ def main() -> None:
     if options.client:
         uvloop.run(post_repeatedly(options.client, options.url, options.ca, options.count))
         return
-    rates = compare(options.rounds, options.count)
+    rounds = compare(options.rounds, options.count)
+    rates = {name: statistics.median(each) for name, each in rounds.items()}
     for name in CLIENTS:
         result = (
             f"{rates[name]:>8,.0f}/s {rates[name] / rates['aiohttp']:>6.2f}"
@@ -161,6 +163,16 @@ def main() -> None:
             else "not installed"
         )
         print(f"{name:24} {result}")
+    keep_rounds(
+        "clients",
+        {
+            name: Rounds(
+                rounds=[one / bare for one, bare in zip(each, rounds["aiohttp"], strict=True)]
+            )
+            for name, each in rounds.items()
+            if name != "aiohttp"
+        },
+    )
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from typing import Any, Final
 
 from tests.bench.accepting import slowdown
 from tests.bench.machine import CLIENT_CORE, SERVER_CORE
+from tests.bench.rounds import Rounds, keep_rounds
 from tests.bench.sink import GO, HOLD
 
 # The share of a run that is left out: connections are opened, and the engine widens the queue.
@@ -154,6 +155,7 @@ class DeliveryFigure:
     wanted: str
     value: float
     holds: bool
+    rounds: tuple[float, ...] = ()
 
     def line(self) -> str:
         verdict = "ok" if self.holds else "MISSED"
@@ -164,10 +166,16 @@ def ratio(
     work: str, rates: Sequence[float], of_rates: Sequence[float], least: float
 ) -> DeliveryFigure:
     """Compare rates with those of the bare loop, round by round."""
-    value = statistics.median(rate / of_rate for rate, of_rate in zip(rates, of_rates, strict=True))
+    rounds = tuple(rate / of_rate for rate, of_rate in zip(rates, of_rates, strict=True))
+    value = statistics.median(rounds)
     shown = f"{statistics.median(rates):,.0f}/s = {value:.2f} of bare"
     return DeliveryFigure(
-        work=work, shown=shown, wanted=f">= {least:g}", value=value, holds=value >= least
+        work=work,
+        shown=shown,
+        wanted=f">= {least:g}",
+        value=value,
+        holds=value >= least,
+        rounds=rounds,
     )
 
 
@@ -225,13 +233,15 @@ def pace(sink: SinkProcess) -> DeliveryFigure:
 def acceptance(sink: SinkProcess) -> DeliveryFigure:
     pairs = list(slowdown(sink.url, sink.ca, FAN_OUT))
     before, meanwhile = (statistics.median(rates) for rates in zip(*pairs, strict=True))
-    value = statistics.median(during / usual for usual, during in pairs)
+    rounds = tuple(during / usual for usual, during in pairs)
+    value = statistics.median(rounds)
     return DeliveryFigure(
         work="events accepted during a fan-out",
         shown=f"{meanwhile:,.0f}/s = {value:.2f} of {before:,.0f}/s",
         wanted=f"> {LEFT:g}",
         value=value,
         holds=value > LEFT,
+        rounds=rounds,
     )
 
 
@@ -247,6 +257,10 @@ def main() -> None:
             figures.append(figure)
             print(figure.line(), flush=True)
     options.out.write_text(json.dumps([asdict(figure) for figure in figures], indent=2) + "\n")
+    keep_rounds(
+        "deliveries",
+        {figure.work: Rounds(rounds=figure.rounds) for figure in figures if figure.rounds},
+    )
 
 
 if __name__ == "__main__":

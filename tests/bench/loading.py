@@ -33,6 +33,7 @@ from hookproof.load.single_process import MODULE, InterruptForwarder
 from hookproof.load.target.settings import TargetSettings, target_settings
 from hookproof.target.settings import Flags
 from tests.bench.machine import CLIENT_CORE, running_server
+from tests.bench.rounds import Rounds, keep_rounds
 
 USERS: Final = 64
 PAD: Final = "x" * 290
@@ -177,6 +178,15 @@ def main() -> None:
         )
     written = [print_ratio(processes, rounds) for processes, rounds in ((1, single), (2, double))]
     options.out.write_text(json.dumps(written, indent=2) + "\n")
+    keep_rounds(
+        "loading",
+        {
+            f"broadcasts sent, {processes} process{'es' if processes > 1 else ''}": Rounds(
+                rounds=[rate / bare_rate for bare_rate, rate in rounds]
+            )
+            for processes, rounds in ((1, single), (2, double))
+        },
+    )
 
 
 def print_ratio(processes: int, rounds: Sequence[tuple[float, float]]) -> dict[str, float]:

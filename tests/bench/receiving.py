@@ -26,6 +26,7 @@ from typing import Any, Final
 
 from hookproof.spec.dialect.reader import load_dialect
 from tests.bench.machine import WrkRequest, call, requests_per_second, resident_mb, running_server
+from tests.bench.rounds import Rounds, keep_rounds
 
 SECRET: Final = "a-secret-of-the-benchmark"
 BODY: Final = json.dumps({"event_type": "order.paid", "data": "x" * 400}).encode()[:399] + b"}"
@@ -38,13 +39,19 @@ QUERIES: Final = 25
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReceivingResult:
-    """One row of the table: requests per second of the receiver and of the baseline, as medians."""
+    """One row of the table: requests per second of the receiver and of the baseline, as medians,
+    and their ratio in each round.
+    """
 
     work: str
     rate: float
     of_rate: float
-    ratio: float
+    ratios: tuple[float, ...]
     least: float
+
+    @property
+    def ratio(self) -> float:
+        return statistics.median(self.ratios)
 
     def line(self) -> str:
         verdict = "ok" if self.ratio >= self.least else "BELOW"
@@ -155,7 +162,7 @@ def compare_with_bare(
         work=name,
         rate=statistics.median(rates["receiver"] for rates in figures),
         of_rate=statistics.median(rates["bare"] for rates in figures),
-        ratio=statistics.median(rates["receiver"] / rates["bare"] for rates in figures),
+        ratios=tuple(rates["receiver"] / rates["bare"] for rates in figures),
         least=LEAST_RATIO,
     )
 
@@ -237,8 +244,10 @@ def main() -> None:
     recall = None if options.without_recall else measure_recall()
     if recall:
         print(recall.line())
-    written = {"rows": [asdict(row) for row in rows], "recall": asdict(recall) if recall else None}
+    rows_written = [{**asdict(row), "ratio": row.ratio} for row in rows]
+    written = {"rows": rows_written, "recall": asdict(recall) if recall else None}
     options.out.write_text(json.dumps(written, indent=2) + "\n")
+    keep_rounds("receiving", {row.work: Rounds(rounds=row.ratios) for row in rows})
 
 
 if __name__ == "__main__":
