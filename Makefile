@@ -58,6 +58,8 @@ client-tools: ## Install what tests/clients tries: clients, their generators, a 
 	npm install --prefix .clients --silent --ignore-scripts --no-audit --no-fund --no-package-lock \
 	    openapi-typescript@7.13.0 openapi-fetch@0.17.0 typescript@5.9.3 @stoplight/prism-cli@5.14.2 \
 	    standardwebhooks@1.1.1 svix@1.99.1 ctrf@0.3.0
+	if command -v go > /dev/null; then cd tests/clients/convoy_go && \
+	    go build -o ../../../.clients/bin/convoy-go .; fi
 
 .PHONY: image-replay
 image-replay: setup ## Replay Dockerfile and compose.yaml in a new root, without Docker (needs root and debootstrap)
