@@ -28,7 +28,7 @@ from tests.bench.machine import (
     resident_mb,
     running_server,
 )
-from tests.bench.rounds import Rounds, keep_rounds
+from tests.bench.rounds import RoundFigures, keep_rounds
 
 KEY: Final = "bench-key"
 HEADERS: Final = {"Authorization": f"Bearer {KEY}", "Content-Type": "application/json"}
@@ -262,7 +262,7 @@ def main() -> None:
     rows_written = [{**asdict(result), "ratio": result.ratio} for result in results]
     written = {"rows": rows_written, "resident_mb": resident}
     options.out.write_text(json.dumps(written, indent=2) + "\n")
-    keep_rounds("api", {result.row.work: Rounds(rounds=result.ratios) for result in results})
+    keep_rounds("api", {result.row.work: RoundFigures(rounds=result.ratios) for result in results})
 
 
 if __name__ == "__main__":

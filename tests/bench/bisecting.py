@@ -16,7 +16,7 @@ from hookproof.receiver.signatures.diagnosis import diagnose
 from hookproof.receiver.vectors.corpus import good_vectors
 from hookproof.receiver.vectors.vector import Vector
 from hookproof.spec.dialect.reader import load_dialect
-from tests.bench.rounds import Rounds, keep_rounds
+from tests.bench.rounds import RoundFigures, keep_rounds
 
 ROUNDS: Final = 15
 MOST_MS: Final = 50.0
@@ -68,7 +68,7 @@ def main() -> None:
         print(f"no cause found, {name:28} {median_ms:6.1f} ms  wanted under {MOST_MS:g} {verdict}")
     keep_rounds(
         "bisecting",
-        {name: Rounds(rounds=times_ms, better="less") for name, times_ms in rows.items()},
+        {name: RoundFigures(rounds=times_ms, better="less") for name, times_ms in rows.items()},
     )
 
 

@@ -34,7 +34,7 @@ from hookproof.conformance.results.stored_evidence import read_evidence
 from hookproof.conformance.target.project_assignment import projects_needed
 from hookproof.process.exit_codes import ExitCode
 from hookproof.spec.dialect.reader import load_dialect
-from tests.bench.rounds import Rounds, keep_rounds
+from tests.bench.rounds import RoundFigures, keep_rounds
 from tests.conformance.reference_server import reference_server, write_target_file
 
 SUCCESS: Final = range(200, 300)
@@ -286,12 +286,12 @@ def main() -> None:
     options = parser.parse_args()
     if unknown := set(options.rows) - set(MEASURES):
         parser.error(f"there is no row {', '.join(sorted(unknown))}")
-    rows, seconds = list[SuiteTiming](), dict[str, Rounds]()
+    rows, seconds = list[SuiteTiming](), dict[str, RoundFigures]()
     print(f"{'':<22}{'time':>10}{'requests':>10}{'2xx':>8}{'kills':>8}")
     for name in options.rows or MEASURES:
         rounds = measured(MEASURES[name])
         rows.append(rounds[ROUNDS // 2])
-        seconds[rows[-1].name] = Rounds(rounds=[row.seconds for row in rounds], better="less")
+        seconds[rows[-1].name] = RoundFigures(rounds=[row.seconds for row in rounds], better="less")
         print(rows[-1], flush=True)
     options.out.write_text(json.dumps([asdict(row) for row in rows], indent=2) + "\n")
     keep_rounds("checking", seconds)

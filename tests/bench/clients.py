@@ -27,7 +27,7 @@ from hookproof.mockserver.delivery.http_client.tls import TlsContexts
 from hookproof.mockserver.delivery.http_client.transport import Transport, parse_url
 from tests.bench.deliveries import running_sink
 from tests.bench.machine import SERVER_CORE
-from tests.bench.rounds import Rounds, keep_rounds
+from tests.bench.rounds import RoundFigures, keep_rounds
 from tests.bench.sender import IN_FLIGHT
 from tests.bench.sink import numbered_body
 
@@ -166,7 +166,7 @@ def main() -> None:
     keep_rounds(
         "clients",
         {
-            name: Rounds(
+            name: RoundFigures(
                 rounds=[one / bare for one, bare in zip(each, rounds["aiohttp"], strict=True)]
             )
             for name, each in rounds.items()

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from tests.bench.rounds import KEPT_IN, Rounds, read_rounds
+from tests.bench.rounds import KEPT_IN, RoundFigures, read_rounds
 
 FEWEST: Final = 2
 
 
-def verdict(before: Rounds, after: Rounds) -> str:
+def verdict(before: RoundFigures, after: RoundFigures) -> str:
     """Whether the work got better or worse, as far as the rounds tell."""
     if min(len(before.rounds), len(after.rounds)) < FEWEST:
         return "one round tells nothing"
@@ -29,7 +29,7 @@ def verdict(before: Rounds, after: Rounds) -> str:
     return "BETTER" if is_more == (after.better == "more") else "WORSE"
 
 
-def lines(before: Mapping[str, Rounds], after: Mapping[str, Rounds]) -> Iterator[str]:
+def lines(before: Mapping[str, RoundFigures], after: Mapping[str, RoundFigures]) -> Iterator[str]:
     yield f"{'':60}{'before':>10}{'after':>10}{'change':>9}{'noise':>14}"
     for work in [work for work in before if work in after]:
         first, second = before[work], after[work]
@@ -43,7 +43,7 @@ def lines(before: Mapping[str, Rounds], after: Mapping[str, Rounds]) -> Iterator
             yield f"{work:60}measured only {name}"
 
 
-def noise_of(rounds: Rounds) -> str:
+def noise_of(rounds: RoundFigures) -> str:
     """The range of the rounds, in per cent of their median."""
     median = statistics.median(rounds.rounds)
     return f"{(max(rounds.rounds) - min(rounds.rounds)) / median:.0%}" if median else "-"

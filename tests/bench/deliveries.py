@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from tests.bench.accepting import slowdown
 from tests.bench.machine import CLIENT_CORE, SERVER_CORE
-from tests.bench.rounds import Rounds, keep_rounds
+from tests.bench.rounds import RoundFigures, keep_rounds
 from tests.bench.sink import GO, HOLD
 
 # The share of a run that is left out: connections are opened, and the engine widens the queue.
@@ -259,7 +259,7 @@ def main() -> None:
     options.out.write_text(json.dumps([asdict(figure) for figure in figures], indent=2) + "\n")
     keep_rounds(
         "deliveries",
-        {figure.work: Rounds(rounds=figure.rounds) for figure in figures if figure.rounds},
+        {figure.work: RoundFigures(rounds=figure.rounds) for figure in figures if figure.rounds},
     )
 
 

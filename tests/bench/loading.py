@@ -33,7 +33,7 @@ from hookproof.load.single_process import MODULE, InterruptForwarder
 from hookproof.load.target.settings import TargetSettings, target_settings
 from hookproof.target.settings import Flags
 from tests.bench.machine import CLIENT_CORE, running_server
-from tests.bench.rounds import Rounds, keep_rounds
+from tests.bench.rounds import RoundFigures, keep_rounds
 
 USERS: Final = 64
 PAD: Final = "x" * 290
@@ -181,7 +181,7 @@ def main() -> None:
     keep_rounds(
         "loading",
         {
-            f"broadcasts sent, {processes} process{'es' if processes > 1 else ''}": Rounds(
+            f"broadcasts sent, {processes} process{'es' if processes > 1 else ''}": RoundFigures(
                 rounds=[rate / bare_rate for bare_rate, rate in rounds]
             )
             for processes, rounds in ((1, single), (2, double))

@@ -26,7 +26,7 @@ from typing import Any, Final
 
 from hookproof.spec.dialect.reader import load_dialect
 from tests.bench.machine import WrkRequest, call, requests_per_second, resident_mb, running_server
-from tests.bench.rounds import Rounds, keep_rounds
+from tests.bench.rounds import RoundFigures, keep_rounds
 
 SECRET: Final = "a-secret-of-the-benchmark"
 BODY: Final = json.dumps({"event_type": "order.paid", "data": "x" * 400}).encode()[:399] + b"}"
@@ -247,7 +247,7 @@ def main() -> None:
     rows_written = [{**asdict(row), "ratio": row.ratio} for row in rows]
     written = {"rows": rows_written, "recall": asdict(recall) if recall else None}
     options.out.write_text(json.dumps(written, indent=2) + "\n")
-    keep_rounds("receiving", {row.work: Rounds(rounds=row.ratios) for row in rows})
+    keep_rounds("receiving", {row.work: RoundFigures(rounds=row.ratios) for row in rows})
 
 
 if __name__ == "__main__":

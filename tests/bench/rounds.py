@@ -14,24 +14,24 @@ KEPT_IN: Final = Path("hookproof-bench-rounds.json")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rounds:
+class RoundFigures:
     """What the rounds of one work measured: ratios mostly, so that the machine matters less."""
 
     rounds: Sequence[float]
     better: Literal["more", "less"] = "more"
 
 
-def keep_rounds(benchmark: str, works: Mapping[str, Rounds], path: Path = KEPT_IN) -> None:
+def keep_rounds(benchmark: str, works: Mapping[str, RoundFigures], path: Path = KEPT_IN) -> None:
     known = json.loads(path.read_text()) if path.is_file() else {}
     known[benchmark] = {work: asdict(rounds) for work, rounds in works.items()}
     path.write_text(json.dumps(known, indent=1) + "\n")
 
 
-def read_rounds(path: Path) -> dict[str, Rounds]:
+def read_rounds(path: Path) -> dict[str, RoundFigures]:
     """The rounds of all works, by `benchmark: work`; ends the program if the file is none."""
     try:
         return {
-            f"{benchmark}: {work}": Rounds(
+            f"{benchmark}: {work}": RoundFigures(
                 rounds=[float(each) for each in kept["rounds"]], better=kept["better"]
             )
             for benchmark, works in json.loads(path.read_text()).items()

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.bench.compare import lines, main, verdict
-from tests.bench.rounds import Rounds, keep_rounds, read_rounds
+from tests.bench.rounds import RoundFigures, keep_rounds, read_rounds
 
 
 @pytest.mark.parametrize(
@@ -25,13 +25,19 @@ from tests.bench.rounds import Rounds, keep_rounds, read_rounds
 def test_a_change_is_what_no_round_of_the_other_run_shows(
     before: list[float], after: list[float], better: Any, expected: str
 ) -> None:
-    pair = (Rounds(rounds=each, better=better) for each in (before, after))
+    pair = (RoundFigures(rounds=each, better=better) for each in (before, after))
     assert verdict(*pair) == expected
 
 
 def test_lines_show_medians_change_and_noise_and_what_one_run_lacks() -> None:
-    before = {"api: get": Rounds(rounds=[0.5, 0.4, 0.6]), "api: old": Rounds(rounds=[1.0])}
-    after = {"api: get": Rounds(rounds=[0.8, 0.8, 0.8]), "api: new": Rounds(rounds=[1.0])}
+    before = {
+        "api: get": RoundFigures(rounds=[0.5, 0.4, 0.6]),
+        "api: old": RoundFigures(rounds=[1.0]),
+    }
+    after = {
+        "api: get": RoundFigures(rounds=[0.8, 0.8, 0.8]),
+        "api: new": RoundFigures(rounds=[1.0]),
+    }
     _, get, old, new = lines(before, after)
     assert get.split() == ["api:", "get", "0.5", "0.8", "+60.0%", "40%", "/", "0%", "BETTER"]
     assert old.split()[-3:] == ["measured", "only", "before"]
@@ -40,12 +46,12 @@ def test_lines_show_medians_change_and_noise_and_what_one_run_lacks() -> None:
 
 def test_each_benchmark_keeps_its_own_and_replaces_it(tmp_path: Path) -> None:
     path = tmp_path / "rounds.json"
-    keep_rounds("api", {"get": Rounds(rounds=[1.0])}, path)
-    keep_rounds("checking", {"quick": Rounds(rounds=[7.0], better="less")}, path)
-    keep_rounds("api", {"list": Rounds(rounds=[2.0])}, path)
+    keep_rounds("api", {"get": RoundFigures(rounds=[1.0])}, path)
+    keep_rounds("checking", {"quick": RoundFigures(rounds=[7.0], better="less")}, path)
+    keep_rounds("api", {"list": RoundFigures(rounds=[2.0])}, path)
     assert read_rounds(path) == {
-        "api: list": Rounds(rounds=[2.0]),
-        "checking: quick": Rounds(rounds=[7.0], better="less"),
+        "api: list": RoundFigures(rounds=[2.0]),
+        "checking: quick": RoundFigures(rounds=[7.0], better="less"),
     }
 
 

@@ -45,7 +45,7 @@ from hookproof.load.target.settings import KEY_VARIABLE, target_settings
 from hookproof.spec.dialect.reader import load_dialect
 from hookproof.target.settings import Flags
 from tests.bench.machine import CLIENT_CORE, mock_server, running_server
-from tests.bench.rounds import Rounds, keep_rounds
+from tests.bench.rounds import RoundFigures, keep_rounds
 
 PINNED: Final = ("taskset", "-c", CLIENT_CORE, sys.executable, "-c")
 GENERATOR: Final = (
@@ -180,7 +180,7 @@ def main() -> None:
         json.dumps({"latency_error_s": error_s, "witness_share": share}, indent=2) + "\n"
     )
     # Of what it takes with polling: a share near 0 has no ratio to another.
-    taken = Rounds(rounds=[1 + each for each in shares], better="less")
+    taken = RoundFigures(rounds=[1 + each for each in shares], better="less")
     keep_rounds("witnessing", {"CPU time with polling, of that without": taken})
 
 

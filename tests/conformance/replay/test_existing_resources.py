@@ -23,7 +23,7 @@ def listed(operation_id: str, *resources: Mapping[str, Any], at_s: float = 0.0) 
     return exchange("list", operation_id, data={"content": list(resources)}, sent_at=NOW + at_s)
 
 
-class Target:
+class StubbedTarget:
     """A target whose resources can be asked for, and made by hooks."""
 
     def __init__(self, *there: str, broken: bool = False) -> None:
@@ -53,7 +53,7 @@ class Target:
         return f"new-{len(self.made)}"
 
 
-def make(target: Target, *requests: Exchange, hooks: tuple[str, ...]) -> dict[str, str]:
+def make(target: StubbedTarget, *requests: Exchange, hooks: tuple[str, ...]) -> dict[str, str]:
     """Make what is needed for each request in turn; what takes the place of which uid."""
     places: dict[str, str] = {}
     failures = HookFailures()
@@ -80,29 +80,33 @@ LINKS = ("create_portal_link",)
 
 
 def test_what_is_missing_is_made_once_in_the_order_of_creation_and_takes_its_place() -> None:
-    target = Target()
+    target = StubbedTarget()
     lists = [listed("listPortalLinks", SECOND, FIRST, at_s=at_s) for at_s in (0.0, 1.0)]
     assert make(target, *lists, hooks=LINKS) == {"l1": "new-1", "l2": "new-2"}
     assert target.made == [{"name": "One", "owner_id": "01"}, {"name": "Tw0", "owner_id": "02"}]
 
 
 def test_what_is_there_stays() -> None:
-    target = Target("l1", "s1")
+    target = StubbedTarget("l1", "s1")
     requests = listed("listPortalLinks", FIRST), listed("listSources", SOURCE, at_s=1.0)
     assert make(target, *requests, hooks=(*LINKS, "create_source")) == {}
     assert not target.made
 
 
 def test_a_source_is_made_by_its_own_hook() -> None:
-    target = Target()
+    target = StubbedTarget()
     request = listed("listSources", SOURCE)
     assert make(target, request, hooks=("create_source",)) == {"s1": "new-1"}
     assert target.made == [{"name": "S0urce", "type": "http", "provider": "github"}]
 
 
 @pytest.mark.parametrize(
-    "target", [pytest.param(Target(), id="no hook"), pytest.param(Target(broken=True), id="broken")]
+    "target",
+    [
+        pytest.param(StubbedTarget(), id="no hook"),
+        pytest.param(StubbedTarget(broken=True), id="broken"),
+    ],
 )
-def test_what_cannot_be_made_ends_nothing(target: Target) -> None:
+def test_what_cannot_be_made_ends_nothing(target: StubbedTarget) -> None:
     hooks = LINKS if target.broken else ()
     assert make(target, listed("listPortalLinks", FIRST), hooks=hooks) == {}
