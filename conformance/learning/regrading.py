@@ -1,8 +1,8 @@
-"""Tries answers by judging stored evidence again: what convicts in `check` decides here too.
+"""Tries answers by judging stored evidence again: what is a finding of `check` decides here too.
 
 A field's candidates are judged by the checks of the requirements that depend on its question. An
-answer is kept if none of them convicts it and some pass by it; where every answer is kept, the
-evidence does not show which is right.
+answer is kept if none of them finds a violation under it and some pass by it; where every answer is
+kept, the evidence does not show which is right.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -47,7 +47,7 @@ def learn_by_regrading(
     answers: LearnedAnswers, evidence: Mapping[str, Gathered], examined_by: Dialect
 ) -> None:
     """Learn the fields that were not seen, as far as this evidence shows them; and correct those
-    that it convicts, if it shows another answer.
+    that it contradicts, if it shows another answer.
     """
     every = [each for gathered in evidence.values() for each in gathered.observations]
     observations = [each for each in every if isinstance(each, Observation)]
@@ -56,12 +56,12 @@ def learn_by_regrading(
         if fits and not answers.has_reason(field):
             answers.miss(field, _why_not(fits))
         keep_fitting(answers, field, fits)
-    for field in convicted_fields(answers, observations, examined_by):
+    for field in contradicted_fields(answers, observations, examined_by):
         keep_fitting(answers, field, _fits(answers, field, observations, examined_by))
     _note_reasons(answers, [each for each in every if isinstance(each, NotObserved)])
 
 
-def convicted_fields(
+def contradicted_fields(
     answers: LearnedAnswers, observations: Sequence[Observation], examined_by: Dialect
 ) -> list[str]:
     """The fields that were seen, and on which an open requirement depends that is violated."""
@@ -136,7 +136,7 @@ def _judged(
 
 
 def keep_fitting(answers: LearnedAnswers, field: str, fits: Sequence[Fit]) -> None:
-    """Learn the values of a field that nothing convicts, if something convicts the others."""
+    """Learn the values of a field that nothing contradicts, if something contradicts the others."""
     kept = [fit for fit in fits if not fit.failures and fit.passes]
     if not kept or len(kept) == len(fits) > 1:
         return
@@ -189,7 +189,7 @@ def _judgements(
 def rests_on_guess(answers: LearnedAnswers, field: str, requirement: str) -> bool:
     """Whether a requirement depends on another field whose answer is not known, but must be one.
 
-    A wrong guess there would convict the right answer here.
+    Because of a wrong guess there the right answer would fail here.
     """
     catalogue = load_catalogue()
     return any(

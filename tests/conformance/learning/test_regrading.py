@@ -44,12 +44,12 @@ def test_a_status_is_learned_from_the_requests_that_show_it() -> None:
     assert "unfinished" in answer.shown_by
 
 
-def test_what_every_answer_convicts_is_not_learned() -> None:
+def test_what_fails_under_every_answer_is_not_learned() -> None:
     answers = learned(half_request(408), half_request(400))
     assert answers.answer("errors.slow_request").values == ()
 
 
-def test_an_answer_that_the_evidence_convicts_is_corrected() -> None:
+def test_an_answer_that_the_evidence_contradicts_is_corrected() -> None:
     answers = LearnedAnswers("undecided", load_dialect("undecided"))
     answers.see("errors.slow_request", 400, shown_by="a probe")
     learn_by_regrading(answers, evidence(half_request(408)), answers.extended)
@@ -70,7 +70,7 @@ def test_a_meaning_that_the_answer_excludes_is_left_out() -> None:
     assert "refused" not in answer.values
 
 
-def test_a_guess_convicts_no_answer() -> None:
+def test_a_guess_contradicts_no_answer() -> None:
     answers = LearnedAnswers("undecided", load_dialect("undecided"))
     assert rests_on_guess(answers, "delivery.excess", "8-4")
     answers.see("delivery.rate_limit_unit", "minutes", shown_by="deliveries")
@@ -81,7 +81,7 @@ def test_every_field_has_the_requirements_of_its_question() -> None:
     assert "7-7" in requirements_of("errors.slow_request")
 
 
-def test_an_answer_that_was_convicted_once_is_not_kept_for_its_passes() -> None:
+def test_an_answer_that_failed_once_is_not_kept_for_its_passes() -> None:
     answers = LearnedAnswers("undecided", load_dialect("undecided"))
     often = Fit(value=408, failures=1, passes=9, proof="most requests")
     never = Fit(value=400, failures=9, passes=0, proof="")

@@ -12,7 +12,7 @@ from hookproof.conformance.observations.requests.refused_content import (
 )
 from hookproof.conformance.observations.resources.broadcast_answer import FRESH_KEY, is_flagged
 
-ACCUSATION = "A request that was refused for its content has an effect"
+HAD_EFFECT = "A request that was refused for its content has an effect"
 
 
 @check("7-10")
@@ -27,7 +27,7 @@ def a_broadcast_with_refused_content_has_no_effect(
             yield judged(
                 not arrived,
                 "7-10",
-                f"{ACCUSATION}: it is delivered",
+                f"{HAD_EFFECT}: it is delivered",
                 expected="no delivery",
                 actual=f"{len(arrived)} deliveries",
                 exchanges=[tried],
@@ -40,7 +40,7 @@ def a_broadcast_with_refused_content_has_no_effect(
             yield judged(
                 not flag,
                 "7-10",
-                f"{ACCUSATION}: its idempotency_key is used up",
+                f"{HAD_EFFECT}: its idempotency_key is used up",
                 expected="an event that is no duplicate",
                 actual="is_duplicate_event: true",
                 exchanges=[tried, repeated],
@@ -60,7 +60,7 @@ def an_endpoint_with_refused_content_is_not_created(
         yield judged(
             has == had,
             "7-10",
-            f"{ACCUSATION}: there is an endpoint more",
+            f"{HAD_EFFECT}: there is an endpoint more",
             expected=f"{had} endpoints of the owner",
             actual=f"{has} endpoints",
             exchanges=[before, *tried, after],
