@@ -4,8 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-# Half of the time of a test is waiting: for a window, a time-out, a process that starts.
-WORKERS := $(shell expr 2 \* `getconf _NPROCESSORS_ONLN`)
+# Most of the time of a test is waiting: for a window, a time-out, a process that starts.
+WORKERS := $(shell expr 3 \* `getconf _NPROCESSORS_ONLN`)
 
 .DEFAULT_GOAL := help
 

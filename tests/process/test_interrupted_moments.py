@@ -16,7 +16,7 @@ LOAD = ("load", "--rate", "20", "--duration", "1", "--drain", "60", "--keep-up",
 
 
 @pytest.mark.parametrize("number", SIGNALS)
-@pytest.mark.parametrize("moment", ["usual_durations", "_clear_folder", "_run_file"])
+@pytest.mark.parametrize("moment", ["usual_durations", "clear_folder", "_run_file"])
 def test_a_check_that_is_stopped_before_it_gathers_ends_at_once(
     tmp_path: Path, number: signal.Signals, moment: str
 ) -> None:
