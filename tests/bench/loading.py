@@ -32,6 +32,7 @@ from hookproof.load.profile.load_profile import BROADCAST
 from hookproof.load.single_process import MODULE, InterruptForwarder
 from hookproof.load.target.settings import TargetSettings, target_settings
 from hookproof.target.settings import Flags
+from tests.bench.generator_process import generated
 from tests.bench.machine import CLIENT_CORE, running_server
 from tests.bench.rounds import RoundFigures, keep_rounds
 
@@ -76,21 +77,10 @@ def plans(sink: str, requests: int, workers: int) -> list[LoadPlan]:
     ]
 
 
-def run_generator(folder: Path, sink: str, control: str, requests: int) -> float:
-    """Run one generator on its core; return the broadcasts per second."""
-    plan, result = folder / "plan.json", folder / "result"
-    plan.write_bytes(msgspec.json.encode(plans(sink, requests, 1)[0]))
-    command = [
-        *PINNED,
-        *MODULE,
-        "hookproof.load.locust_worker.runner",
-        str(plan),
-        str(result),
-        "--control",
-        control,
-    ]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    return rate_of(msgspec.msgpack.decode(result.read_bytes(), type=RunResult), requests)
+def run_generator(sink: str, control: str, requests: int) -> RunResult:
+    """Run one generator on its core; return what it gathered."""
+    command = [*PINNED, *MODULE, "hookproof.load.locust_worker.runner"]
+    return generated(plans(sink, requests, 1)[0], control, command)
 
 
 async def run_two(
@@ -160,7 +150,7 @@ def main() -> None:
         single = [
             (
                 run_bare(folder, url, requests, processes=1, pinned=PINNED),
-                run_generator(folder, url, receiver["control"], requests),
+                rate_of(run_generator(url, receiver["control"], requests), requests),
             )
             for _ in range(options.rounds)
         ]

@@ -16,11 +16,9 @@ import hashlib
 import hmac
 import http.client
 import json
-import os
 import random
 import ssl
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -34,7 +32,6 @@ import msgspec
 
 from hookproof.load.broadcast_mark import data_with_mark
 from hookproof.load.latency import quantiles, unpacked
-from hookproof.load.ledger.share import RunResult
 from hookproof.load.plan import LoadPlan, ReceivingEndpoint
 from hookproof.load.profile.load_profile import load_profile
 from hookproof.load.sidecar.api import Arrived
@@ -44,6 +41,7 @@ from hookproof.load.target.preparation import prepare
 from hookproof.load.target.settings import KEY_VARIABLE, target_settings
 from hookproof.spec.dialect.reader import load_dialect
 from hookproof.target.settings import Flags
+from tests.bench.generator_process import generated
 from tests.bench.machine import CLIENT_CORE, mock_server, running_server
 from tests.bench.rounds import RoundFigures, keep_rounds
 
@@ -59,26 +57,12 @@ MOST_ERROR_S: Final = 0.002
 SECRET: Final = "s3cret"
 
 
-def cpu_of_a_broadcast(
-    folder: Path, plan: LoadPlan, control: str, key: str, every_s: float
-) -> float:
+def cpu_of_a_broadcast(plan: LoadPlan, control: str, key: str, every_s: float) -> float:
     """Return the generator's CPU seconds per broadcast, if it polls every `every_s` seconds."""
-    written, result = folder / "plan.json", folder / "result"
-    written.write_bytes(msgspec.json.encode(plan))
-    words = [GENERATOR.format(every=every_s), str(written), str(result), "--control", control]
-    subprocess.run(
-        [*PINNED, *words],
-        check=True,
-        stdout=subprocess.DEVNULL,
-        env={**environment(), KEY_VARIABLE: key},
-    )
-    [share] = msgspec.msgpack.decode(result.read_bytes(), type=RunResult).shares
+    command = [*PINNED, GENERATOR.format(every=every_s)]
+    variables = {"PYTHONPATH": str(Path(__file__).parents[2]), KEY_VARIABLE: key}
+    [share] = generated(plan, control, command, variables).shares
     return share.sent.cpu_share * share.sent.sending_s / share.sent.counts["accepted"]
-
-
-def environment() -> dict[str, str]:
-    """Return the environment of this process, with the sources on the import path."""
-    return {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
 
 
 def polling_shares(folder: Path, rounds: int, rate: float, duration_s: float) -> list[float]:
@@ -97,7 +81,7 @@ def polling_shares(folder: Path, rounds: int, rate: float, duration_s: float) ->
 
         def measure(every_s: float) -> float:
             [plan] = preparation.plans(profile, f"{random.randrange(16**8):08x}")
-            return cpu_of_a_broadcast(folder, plan, sidecar["control"], "k", every_s)
+            return cpu_of_a_broadcast(plan, sidecar["control"], "k", every_s)
 
         pairs = [(measure(NEVER_S), measure(USUAL_S)) for _ in range(rounds)]
     return [usual / never - 1 for never, usual in pairs]
