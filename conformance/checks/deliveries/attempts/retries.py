@@ -94,6 +94,8 @@ def further_after_refused_connection(
 
     What came as soon as the port was open may be a first attempt. Where it was opened so late that
     another attempt was due before, that may have been refused as well, and was perhaps the last.
+    Waits that are the service's own show beside it, where the first attempt fails: there the next
+    one has to come, and when the port is open.
     """
     beside, further, opened = (
         observed.arrived(destination, event, context.dialect)
@@ -105,6 +107,8 @@ def further_after_refused_connection(
     if not further:
         require_punctual(observed.late_s)
         if opened[0].arrived_monotonic - began >= observed.again_s:
+            return
+        if len(beside) == 1 or beside[1].arrived_monotonic <= opened[0].arrived_monotonic:
             return
     elif further[0].arrived_monotonic - began < observed.again_s / 2:
         return

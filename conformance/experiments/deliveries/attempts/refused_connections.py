@@ -1,7 +1,7 @@
 """A port that is closed at first: is a delivery whose connection was refused attempted again?
 
-Nobody sees an attempt that was refused. An ordinary endpoint shows when the attempts at an event
-were made, and a later event that the port is open.
+Nobody sees an attempt that was refused. An endpoint that fails once shows when the attempts at an
+event were made, the first and the next one, and a later event that the port is open.
 """
 
 import asyncio
@@ -23,6 +23,7 @@ from hookproof.conformance.observations.delivery.attempts.refused_connections im
     OPENED,
     RefusedConnection,
 )
+from hookproof.receiver.replies.script import Reply
 
 # How long an attempt at the closed port may take longer than that beside it, in seconds.
 MOMENT_S: Final = 1.0
@@ -40,7 +41,7 @@ async def refused_connection(scenario: Scenario) -> RefusedConnection:
     await faulty_listeners(scenario)
     receiver = scenario.context.receiver
     reserved = await receiver.reserve_port()
-    beside = await scenario.destination(BESIDE)
+    beside = await scenario.destination(BESIDE, replies=[Reply(status=500), Reply()])
     closed = await at_listener(scenario, CLOSED, reserved.url)
     event = await scenario.broadcast(EVENT)
     await scenario.await_arrival(beside, event)
@@ -49,5 +50,8 @@ async def refused_connection(scenario: Scenario) -> RefusedConnection:
     await receiver.open_port(reserved.port)
     await scenario.await_arrival(closed, await scenario.broadcast(OPENED))
     patience_s = latest_s + scenario.context.distant(LATE_S)
-    await scenario.await_arrival(closed, event, timeout_s=patience_s)
+    await asyncio.gather(
+        scenario.await_arrival(closed, event, timeout_s=patience_s),
+        scenario.await_arrival(beside, event, count=2, timeout_s=patience_s),
+    )
     return await scenario.observe(RefusedConnection, again_s=again_s)

@@ -6,7 +6,8 @@ from typing import Final
 from hookproof.conformance.observations.deliveries import Attempts, DeliveryObservation
 from hookproof.spec.dialect.model import Dialect
 
-# Destinations: an ordinary one, and the one whose port is closed when the first event is broadcast.
+# Destinations: one that fails once, and the one whose port is closed when the first event is
+# broadcast.
 BESIDE: Final = "beside it"
 CLOSED: Final = "closed at first"
 # The event that is broadcast while the port is closed, and the one when it is open.
@@ -16,7 +17,7 @@ OPENED: Final = "event at the open port"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefusedConnection(DeliveryObservation):
-    """Two events: when the first one arrived at an ordinary endpoint, a closed port was opened.
+    """Two events: when the first one arrived at the endpoint beside it, a closed port was opened.
 
     `again_s` is how long after a failure the next attempt is due in the dialect, at the earliest.
     """

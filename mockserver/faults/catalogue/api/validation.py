@@ -115,9 +115,9 @@ class MaximumRefused(AlteredValidation):
                 yield SchemaProblem(pointer=f"/{name}", message="is too large")
 
 
-@fault("7-3", seen="values that are made to fit", shows_in=REFUSALS)
+@fault("7-3", "4.9-9", seen="values that are made to fit", shows_in=REFUSALS)
 class TypesIgnored(RequestPipeline):
-    """A field with a value of the wrong type is ignored."""
+    """A field with a value of the wrong type, null included, is ignored."""
 
     def _problems(self, operation_id: str, value: Any) -> Sequence[SchemaProblem]:
         for problem in super()._problems(operation_id, value):

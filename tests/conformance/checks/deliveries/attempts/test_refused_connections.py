@@ -20,7 +20,8 @@ from tests.conformance.canned_deliveries import destination, event, observed, se
 from tests.conformance.canned_evidence import NOW, verdicts
 
 PASS, FAIL = {"1-17": Verdict.PASS}, {"1-17": Verdict.FAIL}
-ALL = ((BESIDE, EVENT, 0.0), (CLOSED, OPENED, 0.6), (CLOSED, EVENT, 1.1))
+GIVEN_UP = ((BESIDE, EVENT, 0.0), (CLOSED, OPENED, 0.6), (BESIDE, EVENT, 1.2))
+ALL = (*GIVEN_UP, (CLOSED, EVENT, 1.1))
 
 
 def closed_at_first(*arrived: tuple[str, str, float], late_s: float = 0.0) -> RefusedConnection:
@@ -45,24 +46,35 @@ def test_a_second_attempt_passes() -> None:
 
 
 def test_a_delivery_that_is_given_up_fails() -> None:
-    assert verdicts(check, closed_at_first(*ALL[:2])) == FAIL
+    assert verdicts(check, closed_at_first(*GIVEN_UP)) == FAIL
+
+
+@pytest.mark.parametrize(
+    "again", [pytest.param((), id="late"), pytest.param(((BESIDE, EVENT, 0.3),), id="at once")]
+)
+def test_waits_that_are_not_the_dialects_are_not_taken_for_giving_up(
+    again: tuple[tuple[str, str, float], ...],
+) -> None:
+    arrived = sorted((*GIVEN_UP[:2], *again), key=lambda each: each[2])
+    assert verdicts(check, closed_at_first(*arrived)) == {}
 
 
 def test_what_comes_as_soon_as_the_port_is_open_may_be_a_first_attempt() -> None:
-    early = closed_at_first(*ALL[:2], (CLOSED, EVENT, 0.4))
+    early = closed_at_first(*GIVEN_UP, (CLOSED, EVENT, 0.4))
     assert verdicts(check, early) == {}
 
 
 def test_where_the_port_was_opened_late_a_second_attempt_may_have_been_refused() -> None:
-    assert verdicts(check, closed_at_first(ALL[0], (CLOSED, OPENED, 1.6))) == {}
+    late = closed_at_first(GIVEN_UP[0], (CLOSED, OPENED, 1.6), (BESIDE, EVENT, 1.7))
+    assert verdicts(check, late) == {}
 
 
 @pytest.mark.parametrize("missing", [0, 1])
 def test_an_endpoint_that_nothing_reaches_proves_nothing(missing: int) -> None:
-    arrived = [each for number, each in enumerate(ALL[:2]) if number != missing]
+    arrived = [each for number, each in enumerate(GIVEN_UP[:2]) if number != missing]
     assert verdicts(check, closed_at_first(*arrived)) == {}
 
 
 def test_a_machine_that_is_late_accuses_nobody() -> None:
     with pytest.raises(NotExaminedError):
-        verdicts(check, closed_at_first(*ALL[:2], late_s=60.0))
+        verdicts(check, closed_at_first(*GIVEN_UP, late_s=60.0))
