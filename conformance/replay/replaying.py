@@ -22,6 +22,7 @@ from hookproof.conformance.replay.existing_resources import ExistingResources
 from hookproof.conformance.replay.new_values import NewValues
 from hookproof.conformance.replay.recording import Recording, RequestKey, request_key
 from hookproof.conformance.results.behaviour.stored_cases import StoredCase
+from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.run.target_watch import TargetWatch
 from hookproof.conformance.target.circuit_breaker import Breaker
 from hookproof.conformance.target.client import ApiClient, Key
@@ -47,9 +48,9 @@ CANCELLED_WITHIN_S: Final = 5.0
 class Replayed:
     """What came of a replay.
 
-    `answers` and `deliveries` show what was asked as it was recorded. `took_s` is from the first
-    request to the last answer. `received` is whether it was waited for deliveries; `problem` says
-    why none can arrive. `cut` says why the replay ended early.
+    `answers` are masked; they and `deliveries` show what was asked as it was recorded. `took_s` is
+    from the first request to the last answer. `received` is whether it was waited for deliveries;
+    `problem` says why none can arrive. `cut` says why the replay ended early.
     """
 
     target: str
@@ -96,11 +97,15 @@ async def replay(
         ):
             reached = await reach(target, len(all_experiments()), api)
             environment = replace(opened, target=reached.target)
-            sending = await _prepared(recording, environment, api, failures)
+            mask = Mask.of(reached.target, target.dialect)
+            sending = await _prepared(recording, environment, api, failures, mask)
             begins(target.base_url)
             replayed = await _watched(sending, environment, breaker)
+    failures.mask(mask.quotation)
     replayed.hooks = failures.words
-    replayed.left = endpoints.left_behind()
+    replayed.left = endpoints.left_behind().masked(mask.text)
+    replayed.outages = tuple(map(mask.text, replayed.outages))
+    replayed.cut = replayed.cut and mask.text(replayed.cut)
     return replayed
 
 
@@ -123,7 +128,11 @@ def replayed_cases(
 
 
 async def _prepared(
-    recording: Recording, environment: Environment, api: ApiClient, failures: HookFailures
+    recording: Recording,
+    environment: Environment,
+    api: ApiClient,
+    failures: HookFailures,
+    mask: Mask,
 ) -> "_Sending":
     """A receiver that answers as the recorded one did, and what is sent to the target."""
     target, receiver = environment.target, environment.receiver
@@ -159,6 +168,7 @@ async def _prepared(
         projects=projects,
         values=values,
         existing=existing,
+        mask=mask,
         delivery_s=target.budgets.delivery_s,
     )
 
@@ -246,6 +256,7 @@ class _Sending:
     projects: Mapping[str, Project]
     values: NewValues
     existing: ExistingResources
+    mask: Mask
     delivery_s: float
 
     async def send_all(self, replayed: Replayed) -> None:
@@ -291,7 +302,7 @@ class _Sending:
         )
         self.values.learn(request, answer)
         replayed.answers[request_key(request)] = replace(
-            answer,
+            self.mask.exchange(answer),
             project=request.project,
             url=request.url,
             request_headers=request.request_headers,

@@ -188,6 +188,25 @@ def test_a_target_that_stops_answering_is_not_held_to_what_it_did_not_answer(
     assert "with another status: 0;" in done.out.splitlines()[-1]
 
 
+def test_no_key_is_shown_wherever_the_target_shows_it(tmp_path: Path) -> None:
+    run = recorded(tmp_path, request("list", "listSources", 0.0, data={"content": [{"uid": "s1"}]}))
+
+    def telling(head: bytes) -> bytes:
+        if b"/endpoints/" in head:
+            return empty_page(head)
+        told = re.search(rb"(?i)authorization: bearer (.*)\r", head)
+        key = told[1] if told else b""
+        return response(
+            200, b'{"status":true,"message":"","data":{"content":[{"%s":1}],"x-%s":2}}' % (key, key)
+        )
+
+    with stand_in(telling) as url:
+        done = run_command(tmp_path, "replay", run, url, *KEY)
+    assert done.code == 1, done.err
+    assert "Source: *" in done.out
+    assert "secret-key" not in done.out + done.err
+
+
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
