@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
-from click.core import ParameterSource
 
 from hookproof.conformance.cli.planned_run import budget_warning, plan_lines
 from hookproof.conformance.model.profile import Profile
@@ -21,7 +20,11 @@ from hookproof.conformance.results.baseline import BASELINE, SCHEMA, baseline_te
 from hookproof.conformance.results.run_file import NAME, Run
 from hookproof.conformance.run.composition_root import Settings, embedded_subject, perform, planned
 from hookproof.conformance.run.selection import Selection, selectors
-from hookproof.conformance.target.command_options import flags_of, target_options
+from hookproof.conformance.target.command_options import (
+    flags_of,
+    refuse_target_options,
+    target_options,
+)
 from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.environment import Embedded
 from hookproof.conformance.target.file import (
@@ -237,7 +240,7 @@ def _detail(options: dict[str, Any]) -> Detail:
 def _settings(context: click.Context, options: dict[str, Any]) -> Settings:
     flags, learned = flags_of(options), False
     if flags.url is None and flags.file is None:
-        _refuse_target_options(context)
+        refuse_target_options(context)
         dialect = named_dialect(flags.dialect)
         subject: Target | Embedded = embedded_subject(
             dialect,
@@ -314,14 +317,3 @@ def _write_baseline(path: Path, text: str) -> None:
     except OSError as error:
         raise FileNotWritten(Path(error.filename or path), error) from None
     click.echo(f"The baseline is in {path}: complete its reasons.", err=True)
-
-
-def _refuse_target_options(context: click.Context) -> None:
-    """Refuse what is for a target alone: the embedded server has its own key and project."""
-    for name, option in (
-        ("api_keys", "--api-key"),
-        ("projects", "--project"),
-        ("wait_s", "--wait"),
-    ):
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"{option} is for a target: give its URL, or --target", context)

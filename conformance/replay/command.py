@@ -18,7 +18,11 @@ from hookproof.conformance.reports.behaviour.text import behaviour_lines
 from hookproof.conformance.reports.summary import earlier_words, left_words
 from hookproof.conformance.results.run_file import NotARun, run_path
 from hookproof.conformance.run.composition_root import embedded_subject
-from hookproof.conformance.target.command_options import flags_of, target_options
+from hookproof.conformance.target.command_options import (
+    flags_of,
+    refuse_target_options,
+    target_options,
+)
 from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.environment import Embedded
 from hookproof.conformance.target.file import budgets_from, named_dialect, target_from
@@ -98,6 +102,7 @@ def _subject(context: click.Context, recording: Recording, flags: Flags) -> Targ
         raise click.UsageError(
             f"give the URL of a target, or --target; the recorded one was {header.target}", context
         )
+    refuse_target_options(context)
     name = named or header.dialect
     embedded = embedded_subject(
         named_dialect(name), name, header.seed, receiver_of(flags), budgets_from(flags)

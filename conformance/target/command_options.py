@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from hookproof.spec.completion import complete_dialect
 from hookproof.target.settings import Flags
@@ -102,6 +103,19 @@ def _with(command: Command, *options: Callable[[Command], Command]) -> Command:
     for option in reversed(options):
         command = option(command)
     return command
+
+
+def refuse_target_options(context: click.Context) -> None:
+    """Raise click.UsageError for what is for a target alone: the embedded server has a key and
+    projects of its own.
+    """
+    for name, option in (
+        ("api_keys", "--api-key"),
+        ("projects", "--project"),
+        ("wait_s", "--wait"),
+    ):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{option} is for a target: give its URL, or --target", context)
 
 
 def flags_of(options: Mapping[str, Any]) -> Flags:

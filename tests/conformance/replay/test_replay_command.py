@@ -212,13 +212,18 @@ def test_no_key_is_shown_wherever_the_target_shows_it(tmp_path: Path) -> None:
     [
         (["nowhere"], 64, "cannot be read"),
         (["run"], 64, "give the URL of a target"),
+        (["embedded", "--project", "p1"], 64, "--project is for a target"),
+        (["run", "http://127.0.0.1:9", *KEY, "--dialect", "infer"], 64, "no such dialect"),
         (["run", "--format", "xml"], 64, "xml"),
     ],
 )
 def test_a_replay_that_cannot_begin_says_why(
     tmp_path: Path, words: list[str], code: int, message: str
 ) -> None:
-    recorded(tmp_path, request("list", "listSources", 0.0))
+    run = recorded(tmp_path, request("list", "listSources", 0.0))
+    text = (run / "run.jsonl").read_text().replace('"embedded":false', '"embedded":true', 1)
+    (tmp_path / "embedded").mkdir()
+    (tmp_path / "embedded" / "run.jsonl").write_text(text)
     done = run_command(tmp_path, "replay", *words)
     assert (done.code, done.out) == (code, "")
     assert message in done.err
