@@ -95,7 +95,6 @@ def replay_command(context: click.Context, /, run: Path, form: str, **options: A
 
 def _subject(context: click.Context, recording: Recording, flags: Flags) -> Target | Embedded:
     header = recording.header
-    named = flags.dialect or os.environ.get("HOOKPROOF_DIALECT")
     if flags.url is not None or flags.file is not None:
         return target_from(flags, os.environ)
     if not header.embedded:
@@ -103,7 +102,7 @@ def _subject(context: click.Context, recording: Recording, flags: Flags) -> Targ
             f"give the URL of a target, or --target; the recorded one was {header.target}", context
         )
     refuse_target_options(context)
-    name = named or header.dialect
+    name = flags.dialect or header.dialect
     embedded = embedded_subject(
         named_dialect(name), name, header.seed, receiver_of(flags), budgets_from(flags)
     )

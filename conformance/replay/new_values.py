@@ -69,11 +69,17 @@ class NewValues:
                 self._first_sent.setdefault(text, request.sent_at)
 
     def plain(self, text: str) -> str:
-        """A text with the new run's own names, receiver and keys."""
+        """A text with the new run's own names and receiver."""
         text = text.replace(*self._receivers)
         if self._elsewhere is not None:
             text = self._elsewhere.sub(rf"\g<1>:{NOBODY}", text)
-        return KEY.sub(self._key, text.replace(*self._nonces))
+        return text.replace(*self._nonces)
+
+    def with_keys(self, text: str) -> str:
+        """The same with keys, for what the target alone reads: in a body one could be sent on, by
+        whoever wrote the file to an endpoint of theirs.
+        """
+        return KEY.sub(self._key, self.plain(text))
 
     def recorded(self, body: bytes) -> bytes:
         """A body that the new run's names are in, as it would have been in the recorded run."""
@@ -95,7 +101,7 @@ class NewValues:
         """The headers, without Authorization and those that are added for the target."""
         for name, value in request.request_headers:
             if name.lower() != "authorization" and not value.startswith("$HOOKPROOF_HEADER_"):
-                yield name, self.plain(value)
+                yield name, self.with_keys(value)
 
     def content(self, request: Exchange) -> bytes | None:
         if request.request_body is None:
@@ -136,7 +142,7 @@ class NewValues:
     def _parameter(self, parameter: str) -> str:
         name, equals, value = parameter.partition("=")
         new = self._new.get(unquote_plus(value))
-        return name + equals + (self.plain(value) if new is None else quote_plus(new))
+        return name + equals + (self.with_keys(value) if new is None else quote_plus(new))
 
     def _string(self, match: re.Match[str]) -> str:
         text = match[1].encode("latin-1").decode("utf-8", "replace")

@@ -34,6 +34,7 @@ KINDS_OF_KEY: Final = frozenset(key.value for key in Key)
 
 NOT_WHOLE: Final = "whose bodies are not whole in the file"
 TOO_LONG: Final = "whose URLs are not whole in the file"
+ELSEWHERE: Final = "that were sent outside the address of the target"
 UNFINISHED: Final = "that were begun and never completed"
 
 # A request, as the observations that show it have it in common.
@@ -112,7 +113,7 @@ def read_recording(path: Path) -> Recording:
             named = key_in(exchange)
             if named is not None and not 1 <= key_number(named) <= len(header.projects):
                 raise NotARun(f"{path} names a key of a project that it does not name: {named[0]}")
-            key, reason = request_key(exchange), _left_out(exchange)
+            key, reason = request_key(exchange), _left_out(exchange, header.target)
             if reason:
                 left_out[key] = reason
             else:
@@ -140,8 +141,13 @@ def _header(path: Path) -> Header:
         return cut_off.header
 
 
-def _left_out(exchange: Exchange) -> str:
-    """Why this request cannot be sent again; empty if it can."""
+def _left_out(exchange: Exchange, base_url: str) -> str:
+    """Why this request cannot be sent again; empty if it can.
+
+    What stands behind an address without a slash could name another host, which would get the key.
+    """
+    if not exchange.url.startswith(f"{base_url.rstrip('/')}/"):
+        return ELSEWHERE
     if len(exchange.url) > LONGEST_URL:
         return TOO_LONG
     # The client itself never names the length; what announces more than it sends does.

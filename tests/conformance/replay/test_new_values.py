@@ -1,5 +1,6 @@
 """What a replay sends in place of what was recorded."""
 
+import base64
 import json
 from dataclasses import replace
 from typing import Any
@@ -138,6 +139,15 @@ def test_names_keys_and_the_receiver_are_those_of_the_replay() -> None:
     assert values.recorded(b'{"marker":"x-ddeeff"}') == b'{"marker":"x-aabbcc"}'
 
 
+def test_no_key_is_put_into_a_body_which_could_be_sent_on() -> None:
+    hook = "https://elsewhere.invalid/$HOOKPROOF_API_KEY"
+    request = exchange(request={"url": hook, "api_key": "$HOOKPROOF_API_KEY"})
+    values = values_for(request)
+    assert sent_body(values, request) == {"url": hook, "api_key": "$HOOKPROOF_API_KEY"}
+    listing = exchange("list", "listSources", query="?api_key=$HOOKPROOF_API_KEY")
+    assert values.target(listing).endswith("/sources?api_key=new-one")
+
+
 @pytest.mark.parametrize(
     ("recorded", "sent"),
     [
@@ -194,8 +204,6 @@ def assert_one_key(key: dict[str, str]) -> None:
 
 
 def number(text: str) -> int:
-    import base64
-
     return int.from_bytes(base64.urlsafe_b64decode(f"{text}=="))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from hookproof.conformance.replay.recording import (
+    ELSEWHERE,
     NOT_WHOLE,
     TOO_LONG,
     UNFINISHED,
@@ -56,12 +57,13 @@ def test_what_cannot_be_sent_again_is_counted_by_its_reason(tmp_path: Path) -> N
     long_url = f"http://target.invalid/{'x' * 8192}...(9000 characters)"
     unfinished = (*MASKED, ("Content-Length", "1000"))
     long_bodies = [request(at_s, request_body=b"%d" % at_s * 5_000_000) for at_s in (1.0, 2.0)]
+    trap = request(0.3, url="http://target.invalid@elsewhere.invalid/sources")
     recording = recording_of(
         tmp_path,
         observed(request(), request(0.1, url=long_url), request(0.2, request_headers=unfinished)),
-        observed(*long_bodies),
+        observed(*long_bodies, trap),
     )
-    assert recording.left_out == {TOO_LONG: 1, UNFINISHED: 1}
+    assert recording.left_out == {TOO_LONG: 1, UNFINISHED: 1, ELSEWHERE: 1}
     assert len(recording.requests) == 3
 
 
