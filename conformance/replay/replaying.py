@@ -113,13 +113,19 @@ def replayed_cases(
     recording: Recording, replayed: Replayed
 ) -> tuple[list[StoredCase], list[StoredCase]]:
     """The observations as recorded and as replayed, both with only what was sent again, and with
-    deliveries where it was waited for them.
+    deliveries where it was waited for them. Requests for access tokens are no deliveries: how many
+    there are depends on how long tokens lived, which is not recorded.
     """
+    token_servers = _token_servers(recording)
     before, after = list[StoredCase](), list[StoredCase]()
     for case in recording.cases:
         sent = tuple(each for each in case.exchanges if request_key(each) in replayed.answers)
         answers = tuple(replayed.answers[request_key(each)] for each in sent)
-        awaited = case.deliveries if replayed.received else ()
+        awaited = tuple(
+            delivery
+            for delivery in case.deliveries
+            if replayed.received and delivery.token not in token_servers
+        )
         again = ((each.token, each.sequence) for each in awaited)
         arrived = tuple(replayed.deliveries[key] for key in again if key in replayed.deliveries)
         before.append(replace(case, exchanges=sent, deliveries=awaited))

@@ -15,6 +15,7 @@ from hookproof.conformance.replay.recording import (
     Recording,
     read_recording,
 )
+from hookproof.conformance.replay.replaying import Replayed, replayed_cases
 from hookproof.conformance.results.run_file import NAME, Header, NotARun
 from hookproof.process.exit_codes import CommandError
 from tests.conformance.canned_evidence import NOW, CannedObservation, delivery, exchange
@@ -152,3 +153,12 @@ def test_a_file_that_was_written_to_do_harm_is_refused(
 def test_no_list_of_replies_is_longer_than_a_run_can_make_it(tmp_path: Path) -> None:
     recording = recording_of(tmp_path, observed(request(), delivery(sequence=10**9)))
     assert not recording.replies
+
+
+def test_requests_for_access_tokens_are_not_compared(tmp_path: Path) -> None:
+    oauth2 = {"authentication": {"oauth2": {"url": "https://127.0.0.1:4001/t9"}}}
+    seen = observed(request(request=oauth2), delivery("t1"), delivery("t9"))
+    replayed = Replayed(target="http://target.invalid", embedded=False, received=True)
+    before, after = replayed_cases(recording_of(tmp_path, seen), replayed)
+    assert [each.token for each in before[0].deliveries] == ["t1"]
+    assert after[0].deliveries == ()
