@@ -140,6 +140,7 @@ def _plan(order: MutantRunOrder) -> RunPlan:
         receiver=ReceiverSettings(),
         budgets=Budgets(delivery_s=DELIVERY_S),
         deviations=order.deviations,
+        forked=True,
     )
     return RunPlan(
         subject=subject,

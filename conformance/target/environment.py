@@ -63,7 +63,8 @@ NO_CA: Final = (
 class Embedded:
     """The reference server, to be started under a dialect; its process loads it by `dialect_name`.
 
-    `deviations` are further arguments of its command line: faults and variants.
+    `deviations` are further arguments of its command line: faults and variants. Where it is
+    `forked`, it and the receiver start without their imports, for many runs one after the other.
     """
 
     dialect: Dialect
@@ -73,6 +74,7 @@ class Embedded:
     receiver: ReceiverSettings
     budgets: Budgets = DEFAULT_BUDGETS
     deviations: tuple[str, ...] = ()
+    forked: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,7 +217,10 @@ async def _embedded(subject: Embedded) -> AsyncIterator[Environment]:
             ),
         ]
         async with (
-            children(commands, deadline_s=READY_WITHIN_S) as (receiving, serving),
+            children(commands, deadline_s=READY_WITHIN_S, forked=subject.forked) as (
+                receiving,
+                serving,
+            ),
             ReceiverClient(receiving["control"]) as receiver,
         ):
             require_taken(receiving["url"], subject.dialect)

@@ -9,7 +9,7 @@ import os
 import signal
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager, suppress
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
 
@@ -52,7 +52,16 @@ async def _kill(starting: asyncio.Future[asyncio.subprocess.Process]) -> None:
         await process.communicate()  # to the end of its output, as its pipes close only there
 
 
-def send_signal(process: asyncio.subprocess.Process, signal_number: signal.Signals) -> None:
+class Signalled(Protocol):
+    """What a signal is sent to; its `returncode` is None as long as it runs."""
+
+    @property
+    def pid(self) -> int: ...
+    @property
+    def returncode(self) -> int | None: ...
+
+
+def send_signal(process: Signalled, signal_number: signal.Signals) -> None:
     """Send a signal to a process that has not ended.
 
     `Process.send_signal` polls the process first, and may so take its exit code before asyncio can,

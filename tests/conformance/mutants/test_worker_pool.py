@@ -148,12 +148,12 @@ def test_a_run_ends_with_its_parent_process(tmp_path: Path) -> None:
 
 
 def stop_worker(parent: psutil.Process) -> None:
-    """Stop the worker of a campaign in its first run, as soon as that has started a server."""
+    """Stop the worker of a campaign in its first run, as soon as its fork server has forked one."""
 
     def is_stopped() -> bool:
         with suppress(psutil.NoSuchProcess):  # others come and go before
             for worker in parent.children():
-                if any("serve" in process.cmdline() for process in worker.children()):
+                if any(process.children() for process in worker.children()):
                     worker.suspend()
                     return True
         return False
