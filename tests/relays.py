@@ -129,7 +129,8 @@ async def _pass_on(
 
 async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     with suppress(OSError):
-        while data := await reader.read(65536):
+        # A transport of TLS that was closed cannot be written to any more.
+        while (data := await reader.read(65536)) and not writer.is_closing():
             writer.write(data)
             await writer.drain()
 
@@ -152,7 +153,7 @@ async def _copy_late(
         while True:
             due, data = await under_way.get()
             await asyncio.sleep(due - clock())  # plays a long way
-            if not data:
+            if not data or writer.is_closing():
                 break
             writer.write(data)
             await writer.drain()
@@ -186,10 +187,12 @@ def _listening(serve: Serve, context: ssl.SSLContext | None = None) -> Iterator[
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         under_way[writer] = loop.create_future()
-        with suppress(OSError, asyncio.IncompleteReadError):
-            await serve(reader, writer)
-        await _abort(writer)
-        under_way[writer].set_result(None)
+        try:
+            with suppress(OSError, asyncio.IncompleteReadError):
+                await serve(reader, writer)
+        finally:  # whatever becomes of it, the end of the block waits for it
+            await _abort(writer)
+            under_way[writer].set_result(None)
 
     async def listen() -> None:
         server = await asyncio.start_server(connected, "127.0.0.1", 0, ssl=context)
