@@ -91,7 +91,7 @@ mutants: setup ## Test the suites against every mutant and conforming variant; r
 
 .PHONY: mutants-quick
 mutants-quick: setup ## Test the suites against the first fault that each check kills
-	$(BIN)/hookproof mutants --quick --jobs 4
+	$(BIN)/hookproof mutants --quick --jobs 8
 
 # Another sample each time; the first line names its seed.
 SEED ?= $(shell date +%s)
