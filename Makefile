@@ -120,6 +120,7 @@ bench: setup ## Measure server, deliveries, receiver, load generator and suites 
 	$(BIN)/python -m tests.bench.receiving
 	$(BIN)/python -m tests.bench.bisecting
 	$(BIN)/python -m tests.bench.loading
+	$(BIN)/python -m tests.bench.leading
 	$(BIN)/python -m tests.bench.witnessing
 	$(BIN)/python -m tests.bench.checking
 

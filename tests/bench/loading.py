@@ -3,9 +3,10 @@
 It compares the broadcasts per second of one generator process, pinned to a core, with a bare
 FastHttpUser that posts the same bytes, both to a sink on the other core. The generator also does
 its other work: marks, schedule, histograms and sidecar. Every slot is due at once, so that it sends
-as fast as it can. Then two of each run on both cores beside the sink: the generators are workers of
-a master, the bare processes begin at the same time. Both take turns; a ratio is the median of the
-ratios of the rounds. The results are printed and written as JSON.
+as fast as it can. Then two of each run on both cores beside the sink, and four: the generators are
+workers of a master, the bare processes begin at the same time. Both take turns; a ratio is the
+median of the ratios of the rounds. The efficiency of several is their rate, of that of as many as
+one alone. The results are printed and written as JSON.
 """
 
 import argparse
@@ -19,6 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -40,12 +42,12 @@ USERS: Final = 64
 PAD: Final = "x" * 290
 DUE_WITHIN_S: Final = 0.05
 # By the number of sending processes.
-LEAST_RATIOS: Final = {1: 0.85, 2: 0.95}
+LEAST_RATIOS: Final = {1: 0.85, 2: 0.95, 4: 0.9}
 
 PINNED: Final = ("taskset", "-c", CLIENT_CORE)
 EVENT: Final[Mapping[str, Any]] = {"event_type": "hookproof.load"}
-# Paces: the time in which two bare processes start; then they begin together.
-TOGETHER_AFTER_S: Final = 5.0
+# Paces: the time in which several bare processes start; then they begin together.
+TOGETHER_AFTER_S: Final = 8.0
 
 
 def plans(sink: str, requests: int, workers: int) -> list[LoadPlan]:
@@ -83,22 +85,24 @@ def run_generator(sink: str, control: str, requests: int) -> RunResult:
     return generated(plans(sink, requests, 1)[0], control, command)
 
 
-async def run_two(
+async def run_several(
+    processes: int,
     settings: TargetSettings,
     folder: Path,
     requests: int,
     rounds: int,
     run_bare_processes: Callable[[], float],
 ) -> list[tuple[float, float]]:
-    """Run two bare processes, then two workers; return a pair of rates per round."""
-    two, rates = Distribution(workers=2, local=True, bind="127.0.0.1:0", within_s=60.0), []
+    """Run so many bare processes, then as many workers; return a pair of rates per round."""
+    rates = []
+    distribution = Distribution(workers=processes, local=True, bind="127.0.0.1:0", within_s=60.0)
     interrupts = InterruptForwarder(cancel=lambda: None)
     async with start_workers(
-        settings, two, ca_dir=folder / "ca", web=None, interrupts=interrupts
+        settings, distribution, ca_dir=folder / "ca", web=None, interrupts=interrupts
     ) as workers:
         for _ in range(rounds):
             bare_rate = await asyncio.to_thread(run_bare_processes)
-            gathered = await workers.run(plans(settings.base_url or "", requests, 2))
+            gathered = await workers.run(plans(settings.base_url or "", requests, processes))
             rates.append((bare_rate, rate_of(gathered, requests)))
     return rates
 
@@ -157,16 +161,20 @@ def main() -> None:
         settings = target_settings(
             Flags(url=url, api_key="k", project="p", ca_dir=folder / "ca"), {}
         )
-        double = asyncio.run(
-            run_two(
-                settings,
-                folder,
-                requests,
-                options.rounds,
-                lambda: run_bare(folder, url, requests, processes=2, pinned=()),
+        by_processes = {1: single}
+        for processes in (2, 4):
+            by_processes[processes] = asyncio.run(
+                run_several(
+                    processes,
+                    settings,
+                    folder,
+                    requests,
+                    options.rounds,
+                    partial(run_bare, folder, url, requests, processes=processes, pinned=()),
+                )
             )
-        )
-    written = [print_ratio(processes, rounds) for processes, rounds in ((1, single), (2, double))]
+    alone = statistics.median(rate for _, rate in single)
+    written = [print_ratio(processes, rounds, alone) for processes, rounds in by_processes.items()]
     options.out.write_text(json.dumps(written, indent=2) + "\n")
     keep_rounds(
         "loading",
@@ -174,20 +182,24 @@ def main() -> None:
             f"broadcasts sent, {processes} process{'es' if processes > 1 else ''}": RoundFigures(
                 rounds=[rate / bare_rate for bare_rate, rate in rounds]
             )
-            for processes, rounds in ((1, single), (2, double))
+            for processes, rounds in by_processes.items()
         },
     )
 
 
-def print_ratio(processes: int, rounds: Sequence[tuple[float, float]]) -> dict[str, float]:
-    """Print one row and return it for the file."""
+def print_ratio(
+    processes: int, rounds: Sequence[tuple[float, float]], alone: float
+) -> dict[str, float]:
+    """Print one row and return it for the file; `alone` is the rate of one process."""
     ratio = statistics.median(rate / bare_rate for bare_rate, rate in rounds)
     least = LEAST_RATIOS[processes]
     bare_rate, rate = (statistics.median(column) for column in zip(*rounds, strict=True))
     verdict = "ok" if ratio >= least else "BELOW"
+    efficiency = rate / processes / alone
     what = f"broadcasts sent, {processes} process{'es' if processes > 1 else ''}"
     print(
-        f"{what} {rate:.0f}/s {ratio:.2f} of bare {bare_rate:.0f}/s  wanted {least:g} {verdict}",
+        f"{what} {rate:.0f}/s {ratio:.2f} of bare {bare_rate:.0f}/s  wanted {least:g} {verdict}"
+        f"  efficiency {efficiency:.2f}",
         flush=True,
     )
     return {
@@ -196,6 +208,7 @@ def print_ratio(processes: int, rounds: Sequence[tuple[float, float]]) -> dict[s
         "of_rate": bare_rate,
         "ratio": ratio,
         "least": least,
+        "efficiency": efficiency,
     }
 
 
