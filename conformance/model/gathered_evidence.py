@@ -18,11 +18,13 @@ class Ending(StrEnum):
 class Gathered:
     """The masked evidence of one experiment, in order.
 
-    `reason` states why the experiment was cut or crashed.
+    `reason` states why the experiment was cut or crashed. `began_s` is when it began, in seconds
+    since the run did, or None; of what was gathered again, alone, it is when that began.
     """
 
     experiment: str
     observations: tuple[Evidence, ...]
     ending: Ending = Ending.COMPLETE
     reason: str = ""
+    began_s: float | None = None
     duration_s: float = 0.0

@@ -31,7 +31,7 @@ from hookproof.conformance.reports.texts.printable_text import (
     response_shown,
 )
 from hookproof.conformance.reports.texts.repeat_script import repeat_script
-from hookproof.conformance.reports.timeline import timeline
+from hookproof.conformance.reports.timeline import experiments_timeline, timeline
 from hookproof.conformance.results.defects import Defect, defects
 from hookproof.conformance.results.run_file import Run
 from hookproof.pages.content_policy import policy_element
@@ -122,6 +122,7 @@ def html_text(run: Run) -> str:
         marked=marked,
         flaky=flaky_words,
         timeline=timeline,
+        experiments=experiments_timeline(run),
         most_events=MOST_EVENTS,
         exchanges=_exchanges,
         deliveries=_deliveries,

@@ -1,10 +1,11 @@
-"""The exchanges and deliveries of a proof on one time line."""
+"""The exchanges and deliveries of a proof on one time line, and the experiments of a run."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.ledger import Finding
+from hookproof.conformance.results.run_file import Run
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 
 # So that a single event without a duration is not divided by zero.
@@ -13,8 +14,8 @@ SHORTEST_S = 0.001
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimelineEvent:
-    """An exchange or a delivery; `at_s` is in seconds after the first one, `lasted_s` is its
-    duration.
+    """An exchange, a delivery or an experiment; `at_s` is in seconds after the first one,
+    `lasted_s` is its duration.
 
     `start` and `width` are its place on the whole time line, as percentages.
     """
@@ -37,6 +38,25 @@ def timeline(finding: Finding) -> tuple[TimelineEvent, ...]:
     """The exchanges and deliveries of a finding in the order of their times."""
     return place_events(
         [*map(_of_exchange, finding.exchanges), *_of_deliveries(finding.deliveries)]
+    )
+
+
+def experiments_timeline(run: Run) -> tuple[TimelineEvent, ...]:
+    """The experiments of the first repetition in the order in which they began; empty for a file of
+    an earlier version.
+    """
+    return place_events(
+        [
+            TimelineEvent(
+                at_s=experiment.began_s,
+                lasted_s=experiment.duration_s,
+                is_delivery=False,
+                what=experiment.name,
+                outcome=experiment.reason or f"{experiment.duration_s:.1f} s",
+            )
+            for experiment in run.experiments
+            if experiment.repetition == 1 and experiment.began_s is not None
+        ]
     )
 
 

@@ -29,7 +29,7 @@ from typing import Any, Final
 
 from hookproof.conformance.model.disagreement import Disagreement
 from hookproof.conformance.model.evidence import Evidence
-from hookproof.conformance.model.gathered_evidence import Gathered
+from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.model.ledger import (
     Entry,
     Finding,
@@ -150,6 +150,21 @@ class Footer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExperimentTime:
+    """When an experiment ran, in seconds since the run began, and how it ended.
+
+    `began_s` is None if it never began, or in a file of an earlier version.
+    """
+
+    name: str
+    repetition: int
+    ending: Ending
+    reason: str
+    duration_s: float
+    began_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """A finished run, as read from its file."""
 
@@ -159,6 +174,7 @@ class Run:
     fields: tuple[FieldCount, ...] = ()
     disagreements: tuple[Disagreement, ...] = ()
     left: LeftBehind = field(default_factory=LeftBehind)
+    experiments: tuple[ExperimentTime, ...] = ()
 
     @property
     def ledger(self) -> Ledger:
@@ -216,6 +232,7 @@ class RunWriter:
                 "ending": gathered.ending.value,
                 "reason": gathered.reason,
                 "cases": len(gathered.observations),
+                "began_s": gathered.began_s,
                 "duration_s": gathered.duration_s,
             },
         )
@@ -365,4 +382,5 @@ def _run(path: Path, lines: Iterable[str]) -> Run:
         ),
         disagreements=tuple(typed(Disagreement, event) for event in events.get("disagreement", ())),
         left=next((typed(LeftBehind, event) for event in events.get("left", ())), LeftBehind()),
+        experiments=tuple(typed(ExperimentTime, event) for event in events.get("experiment", ())),
     )

@@ -153,6 +153,7 @@ def _repetition(reading: _Reading, number: int, path: Path) -> Repetition:
                 observations=observations,
                 ending=Ending(ending["ending"]),
                 reason=ending["reason"],
+                began_s=ending.get("began_s"),
                 duration_s=ending["duration_s"],
             )
     return Repetition(gathered=gathered, shrunk=tuple(reading.shrunk.get(number, ())))

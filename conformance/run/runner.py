@@ -78,6 +78,7 @@ class Runner:
         self._observations: dict[str, list[Evidence]] = {name: [] for name in names}
         self._unconfirmed: set[str] = set()
         self._gathered: dict[str, Future[Gathered]] = {name: Future() for name in names}
+        self._started: dict[str, float] = {}
         self._loop = asyncio.new_event_loop()
         self._stop = asyncio.Event()
         self._backlog = Backlog()
@@ -201,7 +202,7 @@ class Runner:
             self._environment.set_exception(failure)
         ending = Ending.CUT if self._ended_by else Ending.CRASHED
         for name in self._gathered:
-            self._settle(name, ending, self._ended_by or error_line(failure), 0.0)
+            self._settle(name, ending, self._ended_by or error_line(failure))
         if not self._follow_up_error.done():
             self._follow_up_error.set_result(None)
         self._crowd_over.set()
@@ -228,8 +229,8 @@ class Runner:
             ):
                 self._began = self._loop.time()  # the time budget begins here
                 reached = await reach(target, len(plan.experiments), api)
-                budgets = target.budgets
-                self._budget_s = round(budgets.of_the_run(reached.answer_s, plan.requests), 1)
+                budget_s = target.budgets.of_the_run(reached.answer_s, plan.requests)
+                self._budget_s = round(budget_s, 1)
                 environment = replace(
                     opened_environment, target=reached.target, round_trip_s=reached.round_trip_s
                 )
@@ -265,15 +266,14 @@ class Runner:
             task.cancel()
         await asyncio.wait({experiments, watch, stop}, timeout=CANCELLED_WITHIN_S)
         for name in self._gathered:
-            self._settle(name, Ending.CUT, self._ended_by or "", total_s)
+            self._settle(name, Ending.CUT, self._ended_by or "")
 
     async def _run_experiments(
         self, environment: Environment, api: ApiClient, intake: Intake, watch: TargetWatch
     ) -> None:
         """Run all experiments as the schedule says."""
         target, provision = environment.target, environment.target.provision
-        fresh = provision.has("fresh_project")
-        schedule = schedule_of(self._plan, target.projects, fresh=fresh)
+        schedule = schedule_of(self._plan, target.projects, fresh=provision.has("fresh_project"))
         marker = marker_of_run(self._plan.nonce).encode()
         passages = Passages(schedule, target.projects, marker)
         if not environment.embedded:  # that a hook of the embedded server fails is our error
@@ -337,13 +337,11 @@ class Runner:
         watch: TargetWatch,
         doubtful: Callable[[str], bool] | None = None,
     ) -> None:
-        """Gather the evidence of one experiment; what is `doubtful` is thrown away, to be gathered
-        again, also where the experiment is cut.
-        """
+        """Gather its evidence; what is `doubtful` is thrown away, to be gathered again."""
         name = experiment.name
         self._unconfirmed.discard(name)
         await watch.answering()
-        started = self._loop.time()
+        self._started[name] = self._loop.time()
         running = ExperimentRun(experiment, intake, watch, tentative=doubtful is not None)
         self._observations[name] = running.observations
         ending, reason = Ending.COMPLETE, ""
@@ -353,8 +351,7 @@ class Runner:
             if doubtful is not None and doubtful(name):
                 self._discard(name)
             running.keep()
-            ended_by = self._ended_by or "the run ended"
-            self._settle(name, Ending.CUT, ended_by, self._loop.time() - started)
+            self._settle(name, Ending.CUT, self._ended_by or "the run ended")
             raise
         except RunOver:
             ending, reason = Ending.CUT, self._ended_by or "the run ended"
@@ -368,7 +365,7 @@ class Runner:
         try:
             await to_its_end(asyncio.to_thread(running.keep))
         finally:
-            self._settle(name, ending, reason, self._loop.time() - started)
+            self._settle(name, ending, reason)
 
     def _discard(self, name: str) -> None:
         self._observations[name].clear()
@@ -381,9 +378,10 @@ class Runner:
         cause = str(error) if isinstance(error, HookFailed) else error_line(error)
         return Ending.CRASHED, f"The experiment {experiment.name} broke: {cause}"
 
-    def _settle(self, name: str, ending: Ending, reason: str, duration_s: float) -> None:
+    def _settle(self, name: str, ending: Ending, reason: str) -> None:
         if name in self._unconfirmed:
             reason = f"{reason}; {UNCONFIRMED}"
+        now, started = self._loop.time(), self._started.get(name)
         if not self._gathered[name].done():
             self._gathered[name].set_result(
                 Gathered(
@@ -391,7 +389,8 @@ class Runner:
                     observations=tuple(self._observations[name]),
                     ending=ending,
                     reason=self._masked(reason),
-                    duration_s=round(duration_s, 3),
+                    began_s=None if started is None else round(started - self._began, 3),
+                    duration_s=0.0 if started is None else round(now - started, 3),
                 )
             )
 

@@ -119,6 +119,9 @@ def finished_run(
     ledger = Ledger(entries=tuple(map(masked, entries)), cut=cut, faults=faults, stale=stale)
     with (folder / NAME).open("wb", buffering=0) as stream:
         writer = RunWriter(stream, run_header)
-        writer.experiment(Gathered(experiment="round_trip", observations=()))
+        for name, began_s, duration_s in (("sweep", 1.5, 6.0), ("round_trip", 0.25, 2.0)):
+            writer.experiment(
+                Gathered(experiment=name, observations=(), began_s=began_s, duration_s=duration_s)
+            )
         writer.ledger(ledger, strict=run_header.strict, duration_s=21.4)
     return read_run(folder / NAME)

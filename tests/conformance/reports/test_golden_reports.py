@@ -28,7 +28,7 @@ from hookproof.conformance.reports.html import html_text
 from hookproof.conformance.reports.markdown import markdown_text
 from hookproof.conformance.reports.sarif import sarif
 from hookproof.conformance.reports.texts.printable_text import body_shown
-from hookproof.conformance.reports.timeline import timeline
+from hookproof.conformance.reports.timeline import experiments_timeline, timeline
 from hookproof.conformance.results.defects import defects
 from hookproof.conformance.results.run_file import Run
 from hookproof.process.terminal_text import printable, printable_lines
@@ -246,6 +246,24 @@ def test_a_timeline_is_in_the_order_of_time() -> None:
     assert [event.at_s for event in events] == sorted(event.at_s for event in events)
     assert events[-1].is_delivery
     assert all(0 <= event.start <= 100 and event.start + event.width <= 100.01 for event in events)
+
+
+def test_experiments_are_shown_in_the_order_in_which_they_began(run: Run) -> None:
+    events = experiments_timeline(run)
+    assert [(each.what, each.at_s, each.outcome) for each in events] == [
+        ("round_trip", 0.0, "2.0 s"),
+        ("sweep", 1.25, "6.0 s"),
+    ]
+    assert [(each.start, each.width) for each in events] == [(0.0, 27.59), (17.24, 82.76)]
+
+
+def test_experiments_whose_beginning_is_not_known_are_not_shown(run: Run) -> None:
+    earlier = replace(
+        run, experiments=tuple(replace(each, began_s=None) for each in run.experiments)
+    )
+    assert experiments_timeline(earlier) == ()
+    assert 'id="experiments"' in html_text(run)
+    assert 'id="experiments"' not in html_text(earlier)
 
 
 def test_a_long_body_is_truncated_with_a_note() -> None:

@@ -255,7 +255,7 @@ def test_failures_are_shown_as_they_come_on_a_terminal_and_nowhere_else(
 
 def test_the_usual_durations_of_experiments_come_from_the_run_before(tmp_path: Path) -> None:
     failing_run(tmp_path)
-    assert usual_durations(tmp_path / "run.jsonl") == {"round_trip": 0.0}
+    assert usual_durations(tmp_path / "run.jsonl") == {"sweep": 6.0, "round_trip": 2.0}
     assert usual_durations(tmp_path / "gone") == {}
 
 
