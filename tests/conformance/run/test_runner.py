@@ -82,6 +82,9 @@ def test_the_time_budget_cuts_what_is_not_done() -> None:
     assert gathered["waits"].ending is Ending.CUT
     assert gathered["waits"].reason == "the time budget of 4 s is over"
     assert len(gathered["waits"].observations) == 1
+    began_s = gathered["waits"].began_s
+    assert began_s is not None
+    assert 0 <= began_s <= 4 <= began_s + gathered["waits"].duration_s + 0.01
 
 
 def test_a_run_can_be_stopped_and_keeps_what_it_has() -> None:
