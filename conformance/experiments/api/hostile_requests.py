@@ -202,7 +202,12 @@ def _bodies(context: ExperimentContext, requests: ValidRequests) -> Iterator[Hos
             **place,
         )
         if operation_id == "expireEndpointSecret":
-            yield HostileRequest(shows=RollWithoutBody, name="no body", **place)
+            yield HostileRequest(
+                shows=RollWithoutBody,
+                name="no body",
+                ordinary=encoded(requests.body(operation_id)),
+                **place,
+            )
 
 
 def _sizes(context: ExperimentContext, requests: ValidRequests) -> Iterator[HostileRequest]:

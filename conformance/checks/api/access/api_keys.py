@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 from hookproof.conformance.checks.api.access.resource_change import has_changed
 from hookproof.conformance.checks.api.resources.portal_link import is_member
-from hookproof.conformance.checks.support.refusal import refusal_beside
+from hookproof.conformance.checks.support.refusal import is_refused_as_invalid, refusal_beside
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged, violated
@@ -161,6 +161,11 @@ def the_key_of_another_project_opens_what_the_dialect_says(
     rules, tried = context.dialect.authentication, request.call
     if tried is None or not was_answered(tried) or (refused(tried) and not request.key_matters):
         return
+    for_its_key = (rules.wrong_key_status, rules.foreign_key_status)
+    if is_refused_as_invalid(tried, context.dialect) and not any(
+        status.allows(tried.status) for status in for_its_key
+    ):
+        return  # it may be the second request of its kind that is refused, whoever sends it
     if request.kind is KeyKind.FOREIGN and rules.key_scope.decided:
         refusal = refused(tried) and rules.foreign_key_status.allows(tried.status)
         unknown = context.dialect.errors.status("unknown_resource", request.operation_id)

@@ -52,11 +52,13 @@ def requests_on_which_the_document_is_silent_are_taken_or_refused(
         yield not_applicable(requirement, "the dialect requires fields of a roll")
         return
     ordinary = request.ordinary
-    if isinstance(request, NullField) and (ordinary is None or not was_accepted(ordinary)):
-        return  # it may be refused for the rest of it
+    if ordinary is None and isinstance(request, NullField):
+        return
     answer = answer_in(rules)
     if tried is None or not answer.decided or not (refused(tried) or was_accepted(tried)):
         return
+    if refused(tried) and ordinary is not None and not was_accepted(ordinary):
+        return  # it may be refused for the rest of it
     yield judged(
         any((allowed in REFUSED) is refused(tried) for allowed in answer.allowed),
         requirement,

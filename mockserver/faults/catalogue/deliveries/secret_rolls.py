@@ -6,6 +6,7 @@ from typing import Final
 import msgspec
 
 from hookproof.mockserver.api.handlers.endpoints import EndpointHandlers
+from hookproof.mockserver.api.serialization.response_serializer import ResponseSerializer
 from hookproof.mockserver.api.service import ApiService, OperationCall, OperationResult
 from hookproof.mockserver.delivery.attempt.signing import Signer
 from hookproof.mockserver.delivery.store_port import EndpointSettings
@@ -191,17 +192,17 @@ class NextEndpointRolled(EndpointTable):
 
 
 @fault("4.3-15", "4.3-16", shows_in=BOTH)
-class ExpiresAtAtTheRoll(AlteredResponses):
+class ExpiresAtAtTheRoll(ResponseSerializer):
     """The expires_at of an old secret is shown as the time of its roll."""
 
-    operations = (ROLL, GET_ENDPOINT)
-
-    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
-        secrets = [
-            {**secret, "expires_at": secret["updated_at"]} if secret.get("expires_at") else secret
-            for secret in resource["secrets"]
+    def secrets(self, secrets: Sequence[StoredSecret], *, clear: bool) -> bytes:
+        shown = [
+            secret
+            if secret.expires_at is None
+            else msgspec.structs.replace(secret, expires_at=secret.updated_at)
+            for secret in secrets
         ]
-        return {**resource, "secrets": secrets}
+        return super().secrets(shown, clear=clear)
 
 
 @fault("4.3-17", shows_in=SHOWN)

@@ -1,0 +1,59 @@
+"""A service that takes one roll of a secret and no second one refuses neither a body nor a key."""
+
+import pytest
+
+from hookproof.conformance.checks.api.access.api_keys import (
+    the_key_of_another_project_opens_what_the_dialect_says,
+)
+from hookproof.conformance.checks.api.requests.taken_or_refused import (
+    requests_on_which_the_document_is_silent_are_taken_or_refused,
+)
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.requests.keys import KeyKind
+from hookproof.conformance.observations.requests.mistakes import ORDINARY, RollWithoutBody
+from tests.conformance.canned_evidence import exchange, observation, verdicts
+from tests.conformance.checks.api.example import accepted, refusal
+from tests.conformance.checks.api.examples_access import call_with
+
+ROLL = "expireEndpointSecret"
+
+
+def answer(role: str, *, is_taken: bool) -> Exchange:
+    return exchange(role, ROLL, data={}) if is_taken else refusal(400, ROLL, role=role)
+
+
+@pytest.mark.parametrize(
+    ("tried", "ordinary", "verdict"),
+    [
+        (False, False, None),
+        (False, True, Verdict.FAIL),
+        (True, False, Verdict.PASS),
+        (True, True, Verdict.PASS),
+    ],
+)
+def test_a_roll_without_body_is_not_refused_for_that_where_any_is(
+    tried: bool, ordinary: bool, verdict: Verdict | None
+) -> None:
+    evidence = observation(
+        RollWithoutBody,
+        answer("tried", is_taken=tried),
+        answer(ORDINARY, is_taken=ordinary),
+        operation_id=ROLL,
+    )
+    check = requests_on_which_the_document_is_silent_are_taken_or_refused
+    assert verdicts(check, evidence).get("4.3-21") is verdict
+
+
+@pytest.mark.parametrize(("status", "verdict"), [(422, None), (403, Verdict.FAIL)])
+def test_the_key_of_another_project_is_not_refused_where_the_request_is(
+    status: int, verdict: Verdict | None
+) -> None:
+    evidence = call_with(
+        KeyKind.FOREIGN,
+        refusal(status, ROLL, role="refused"),
+        accepted(ROLL, "authorized"),
+        operation_id=ROLL,
+    )
+    check = the_key_of_another_project_opens_what_the_dialect_says
+    assert verdicts(check, evidence, "contrary").get("5-12") is verdict
