@@ -71,9 +71,9 @@ class MasterFigures:
         )
 
 
-def plans_of(workers: int, seconds: float) -> list[LoadPlan]:
-    """The plans of a run at the pace of RATE."""
-    curve = ((0.0, RATE), (seconds, RATE))
+def plans_of(workers: int, rate: float, seconds: float) -> list[LoadPlan]:
+    """The plans of a run at this pace."""
+    curve = ((0.0, rate), (seconds, rate))
     return [
         msgspec.structs.replace(
             plan,
@@ -102,14 +102,14 @@ async def watched(master: psutil.Process, seen: list[tuple[float, float, float]]
         await asyncio.sleep(LOOK_EVERY_S)  # paces the looks
 
 
-async def led(workers: Workers, count: int, seconds: float) -> MasterFigures:
+async def led(workers: Workers, count: int, rate: float, seconds: float) -> MasterFigures:
     """Lead a run; what the workers have sent is not known yet."""
     master = psutil.Process(workers.master.process.pid)
     seen: list[tuple[float, float, float]] = []
     watching = asyncio.create_task(watched(master, seen))
     idle_mib = master.memory_info().rss / MIB
     try:
-        result = await workers.run(plans_of(count, seconds))
+        result = await workers.run(plans_of(count, rate, seconds))
     finally:
         watching.cancel()
     replied = time.time()
@@ -132,7 +132,9 @@ async def led(workers: Workers, count: int, seconds: float) -> MasterFigures:
     )
 
 
-async def measured(count: int, folder: Path, seconds: float = SECONDS) -> MasterFigures:
+async def measured(
+    count: int, folder: Path, *, rate: float = RATE, seconds: float = SECONDS
+) -> MasterFigures:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         at = f"127.0.0.1:{free.getsockname()[1]}"
@@ -151,7 +153,7 @@ async def measured(count: int, folder: Path, seconds: float = SECONDS) -> Master
             web=None,
             interrupts=InterruptForwarder(cancel=lambda: None),
         ) as workers:
-            figures = await led(workers, count, seconds)
+            figures = await led(workers, count, rate, seconds)
         sent = json.loads((await stand_ins.communicate())[0])
     except BaseException:
         stand_ins.kill()
@@ -168,10 +170,14 @@ async def measured(count: int, folder: Path, seconds: float = SECONDS) -> Master
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("workers", nargs="*", type=int, default=list(WORKERS), metavar="N")
+    parser.add_argument("--rate", type=float, default=RATE, help="broadcasts a second, of all")
     parser.add_argument("--out", type=Path, default=Path("hookproof-bench-leading.json"))
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
-        rows = [asyncio.run(measured(count, Path(folder))) for count in options.workers]
+        rows = [
+            asyncio.run(measured(count, Path(folder), rate=options.rate))
+            for count in options.workers
+        ]
     print(f"{'workers':>8}{'core':>10}{'idle MiB':>10}{'peak MiB':>10}", end="")
     print(f"{'KiB/s each':>12}{'share KiB':>12}{'gathered s':>12}{'added s':>10}")
     for row in rows:

@@ -246,7 +246,7 @@ class UncheckedHeaders(EventHandlers):
 
 
 @fault("6-19", seen="CR/LF in headers", shows_in=CUSTOM)
-class LineBreaksAccepted(UncheckedHeaders):
+class LineBreaksAccepted(EventHandlers):
     """A line break in a custom header starts a further header."""
 
     def create_broadcast(self, call: OperationCall) -> OperationResult:
