@@ -54,6 +54,27 @@ class AlteredResponses(RequestPipeline):
         return resource
 
 
+class AlteredEndpoints(AlteredResponses):
+    """Alters each endpoint that the answers to `operations` show, be it in a portal link or an
+    event: what is wrong with it is wrong wherever it is shown, and all records agree.
+    """
+
+    operations: ClassVar[tuple[str, ...]] = (*ON_ENDPOINTS, *ON_PORTAL_LINKS, BROADCAST)
+
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
+        operation_id = call.operation.operation_id
+        if operation_id in ON_ENDPOINTS:
+            return self.alter_endpoint(resource)
+        member = "endpoint_metadata" if operation_id == BROADCAST else "endpoints_metadata"
+        records = resource.get(member) or []
+        return (
+            {**resource, member: list(map(self.alter_endpoint, records))} if records else resource
+        )
+
+    def alter_endpoint(self, endpoint: Object) -> Object:
+        return endpoint
+
+
 class SwappedStatus(RequestPipeline):
     """Responds to the operations in `instead` with the success status of the one beside them."""
 

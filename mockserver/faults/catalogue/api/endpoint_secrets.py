@@ -12,9 +12,11 @@ from hookproof.mockserver.api.signing_secrets import SecretSource
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.altered_endpoints import AlteredCreation
 from hookproof.mockserver.faults.support.altered_responses import (
+    BROADCAST,
     CREATE_ENDPOINT,
     GET_ENDPOINT,
-    ON_ENDPOINTS,
+    ON_PORTAL_LINKS,
+    AlteredEndpoints,
     AlteredResponses,
     Object,
 )
@@ -34,17 +36,15 @@ CLIENT_KEY: Final = "mtls_client_cert.client_key"
     shows_in=SHOWN,
     where=lambda dialect: dialect.requests.client_certificate.allows(CertificateEncoding.PEM),
 )
-class CertificateInOneLine(AlteredResponses):
+class CertificateInOneLine(AlteredEndpoints):
     """The client_cert of an endpoint is shown without its line breaks."""
 
-    operations = ON_ENDPOINTS
-
-    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
-        shown = resource.get("mtls_client_cert") or {}
+    def alter_endpoint(self, endpoint: Object) -> Object:
+        shown = endpoint.get("mtls_client_cert") or {}
         if not shown.get("client_cert"):
-            return resource
+            return endpoint
         return {
-            **resource,
+            **endpoint,
             "mtls_client_cert": {**shown, "client_cert": shown["client_cert"].replace("\n", "")},
         }
 
@@ -99,16 +99,16 @@ class OtherSecretFormsRefused(EndpointHandlers):
 
 
 @fault("2.4-2", "2.9-13", "4.3-13", shows_in=["roll_answers"])
-class SecretsWithOneUid(AlteredResponses):
-    """A fetched endpoint shows all its secrets with the uid of the newest."""
+class SecretsWithOneUid(AlteredEndpoints):
+    """An endpoint shows all its secrets with the uid of the newest, but where it was rolled."""
 
-    operations = (GET_ENDPOINT,)
+    operations = (GET_ENDPOINT, *ON_PORTAL_LINKS, BROADCAST)
 
-    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
-        newest = resource["secrets"][-1]["uid"]
+    def alter_endpoint(self, endpoint: Object) -> Object:
+        newest = endpoint["secrets"][-1]["uid"]
         return {
-            **resource,
-            "secrets": [{**secret, "uid": newest} for secret in resource["secrets"]],
+            **endpoint,
+            "secrets": [{**secret, "uid": newest} for secret in endpoint["secrets"]],
         }
 
 
@@ -176,17 +176,15 @@ class MembersForgotten(AlteredCreation):
 
 
 @fault("2.5-12", shows_in=SHOWN)
-class UserNameMasked(AlteredResponses):
+class UserNameMasked(AlteredEndpoints):
     """The user name of basic_auth is masked like a password."""
 
-    operations = ON_ENDPOINTS
-
-    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
-        shown = resource.get("authentication")
+    def alter_endpoint(self, endpoint: Object) -> Object:
+        shown = endpoint.get("authentication")
         if not shown or not shown.get("basic_auth"):
-            return resource
+            return endpoint
         masked = {**shown["basic_auth"], "username": "*" * 8}
-        return {**resource, "authentication": {**shown, "basic_auth": masked}}
+        return {**endpoint, "authentication": {**shown, "basic_auth": masked}}
 
 
 @fault("2.5-13", shows_in=SHOWN, where=lambda dialect: bool(dialect.representation.masked))
@@ -198,17 +196,17 @@ class CredentialsShown(ResponseSerializer):
 
 
 @fault("4.2-6", shows_in=SHOWN)
-class SecretsFetchedWithNewUids(AlteredResponses):
-    """A fetched endpoint that was never rolled shows its secret with another uid."""
+class SecretsFetchedWithNewUids(AlteredEndpoints):
+    """An endpoint that was never rolled shows its secret with another uid once it is created."""
 
-    operations = (GET_ENDPOINT,)
+    operations = (GET_ENDPOINT, *ON_PORTAL_LINKS, BROADCAST)
 
-    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
-        secret, *further = resource["secrets"]
+    def alter_endpoint(self, endpoint: Object) -> Object:
+        secret, *further = endpoint["secrets"]
         if further:
-            return resource
+            return endpoint
         last = "1" if secret["uid"].endswith("0") else "0"
-        return {**resource, "secrets": [{**secret, "uid": f"{secret['uid'][:-1]}{last}"}]}
+        return {**endpoint, "secrets": [{**secret, "uid": f"{secret['uid'][:-1]}{last}"}]}
 
 
 @fault(
@@ -217,14 +215,12 @@ class SecretsFetchedWithNewUids(AlteredResponses):
     shows_in=SHOWN,
     where=lambda dialect: CLIENT_KEY not in dialect.representation.masked,
 )
-class ClientKeyCut(AlteredResponses):
+class ClientKeyCut(AlteredEndpoints):
     """The client_key of an endpoint is shown without its last characters."""
 
-    operations = ON_ENDPOINTS
-
-    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
-        shown = resource.get("mtls_client_cert") or {}
+    def alter_endpoint(self, endpoint: Object) -> Object:
+        shown = endpoint.get("mtls_client_cert") or {}
         if not shown.get("client_key"):
-            return resource
+            return endpoint
         cut = {**shown, "client_key": shown["client_key"][:-40]}
-        return {**resource, "mtls_client_cert": cut}
+        return {**endpoint, "mtls_client_cert": cut}

@@ -22,8 +22,10 @@ from hookproof.mockserver.faults.support.altered_responses import (
     BROADCAST,
     CREATE_ENDPOINT,
     GET_ENDPOINT,
-    ON_ENDPOINTS,
+    ON_PORTAL_LINKS,
+    ROLL,
     UPDATE_PORTAL_LINK,
+    AlteredEndpoints,
     AlteredResponses,
     Json,
     Object,
@@ -77,6 +79,8 @@ class OwnerTakenOnce(EndpointHandlers):
 
     def _owner(self, body: Mapping[str, Any]) -> str | None:
         owner = super()._owner(body)
+        if "owner_id" not in body:
+            return owner
         if owner in self._used_owners:
             return None
         self._used_owners.add(owner or "")
@@ -117,13 +121,11 @@ class AdvancedByDefault(AlteredCreation):
 
 
 @fault("4.1-9", shows_in=SHOWN)
-class AdvancedNotShown(AlteredResponses):
+class AdvancedNotShown(AlteredEndpoints):
     """An endpoint always shows advanced_signatures as false."""
 
-    operations = ON_ENDPOINTS
-
-    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
-        return {**resource, "advanced_signatures": False}
+    def alter_endpoint(self, endpoint: Object) -> Object:
+        return {**endpoint, "advanced_signatures": False}
 
 
 @fault(
@@ -149,15 +151,13 @@ class DurationsInAnotherUnit(AlteredResponses):
 
 
 @fault("4.1-11", shows_in=SHOWN)
-class RateLimitOffByOne(AlteredResponses):
+class RateLimitOffByOne(AlteredEndpoints):
     """The rate_limit of an endpoint is shown one too low."""
 
-    operations = ON_ENDPOINTS
-
-    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
-        if not resource.get("rate_limit"):
-            return resource
-        return {**resource, "rate_limit": resource["rate_limit"] - 1}
+    def alter_endpoint(self, endpoint: Object) -> Object:
+        if not endpoint.get("rate_limit"):
+            return endpoint
+        return {**endpoint, "rate_limit": endpoint["rate_limit"] - 1}
 
 
 @fault("4.1-13", "4.1-14", seen="two columns in the wrong order", shows_in=SHOWN)
@@ -166,6 +166,8 @@ class ContactsSwapped(AlteredCreation):
 
     def alter_request(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         others = {"slack_webhook_url": "support_email", "support_email": "slack_webhook_url"}
+        if not all(has_value(body, name) for name in others):
+            return body
         return {others.get(name, name): value for name, value in body.items()}
 
 
@@ -218,13 +220,11 @@ class UrlShownAsHttp(AlteredResponses):
 
 
 @fault("2.3-16", seen="a counter that began at minus one", shows_in=SHOWN)
-class CountFromMinusOne(AlteredResponses):
+class CountFromMinusOne(AlteredEndpoints):
     """The count of events of an endpoint starts at minus one."""
 
-    operations = ON_ENDPOINTS
-
-    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
-        return {**resource, "events": resource["events"] - 1}
+    def alter_endpoint(self, endpoint: Object) -> Object:
+        return {**endpoint, "events": endpoint["events"] - 1}
 
 
 @fault("3-1", "3-2", seen="a flag that is read the wrong way round", shows_in=SHOWN)
@@ -259,13 +259,13 @@ class LatestFetched(EndpointHandlers):
 
 
 @fault("2.9-3", "4.2-5", shows_in=SHOWN)
-class DescriptionShownAsNull(AlteredResponses):
-    """A fetched endpoint shows null as its description."""
+class DescriptionShownAsNull(AlteredEndpoints):
+    """An endpoint shows null as its description once it is created."""
 
-    operations = (GET_ENDPOINT,)
+    operations = (GET_ENDPOINT, ROLL, *ON_PORTAL_LINKS, BROADCAST)
 
-    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
-        return {**resource, "description": None}
+    def alter_endpoint(self, endpoint: Object) -> Object:
+        return {**endpoint, "description": None}
 
 
 @fault("9-1", "4.1-1", seen="a deprecated field that was removed early", shows_in=SHOWN)

@@ -77,11 +77,19 @@ class EverySeventhDoubled(EverySeventh):
 
 @fault("6-3", seen="a buffer that two workers share", shows_in=["broadcast"])
 class EverySeventhAltered(EverySeventh):
-    """Every seventh attempt has a further member in its JSON body, and is signed with it."""
+    """Every seventh delivery has a further member in its JSON body, and is signed with it."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._altered: set[int] = set()
 
     def is_seventh(self, delivery: PendingDelivery, endpoint: EndpointSettings) -> bool:
-        self._first_attempts[""] += 1
-        return not self._first_attempts[""] % EVERY
+        """Whether this delivery is altered, in all its attempts."""
+        if not delivery.attempts:
+            self._first_attempts[""] += 1
+            if not self._first_attempts[""] % EVERY:
+                self._altered.add(delivery.id)
+        return delivery.id in self._altered
 
     async def send_wrongly(
         self, delivery: PendingDelivery, endpoint: EndpointSettings, on_sent: Callable[[], None]
