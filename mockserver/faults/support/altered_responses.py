@@ -75,6 +75,21 @@ class AlteredEndpoints(AlteredResponses):
         return endpoint
 
 
+class AlteredSources(AlteredResponses):
+    """Alters each source in the lists of them, and the one that an event names."""
+
+    operations: ClassVar[tuple[str, ...]] = (LIST_SOURCES, BROADCAST)
+
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
+        if call.operation.operation_id == LIST_SOURCES:
+            return self.alter_source(resource)
+        source = resource.get("source_metadata")
+        return {**resource, "source_metadata": self.alter_source(source)} if source else resource
+
+    def alter_source(self, source: Object) -> Object:
+        return source
+
+
 class SwappedStatus(RequestPipeline):
     """Responds to the operations in `instead` with the success status of the one beside them."""
 

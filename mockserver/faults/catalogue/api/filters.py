@@ -12,6 +12,7 @@ from hookproof.mockserver.faults.support.altered_pages import AlteredPages, with
 from hookproof.mockserver.faults.support.altered_responses import (
     LIST_SOURCES,
     AlteredResponses,
+    AlteredSources,
     Object,
 )
 from hookproof.mockserver.store.keyset_paging import Listing
@@ -128,15 +129,13 @@ class SourceWithoutUid(AlteredResponses):
 
 
 @fault("2.9-7", "2.9-8", shows_in=SOURCES)
-class NestedWordsInCapitals(AlteredResponses):
+class NestedWordsInCapitals(AlteredSources):
     """The types of verifier and pub_sub are shown in upper case."""
 
-    operations = (LIST_SOURCES,)
-
-    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
-        members = {name: resource[name] for name in ("verifier", "pub_sub") if resource.get(name)}
+    def alter_source(self, source: Object) -> Object:
+        members = {name: source[name] for name in ("verifier", "pub_sub") if source.get(name)}
         return {
-            **resource,
+            **source,
             **{
                 name: {**member, "type": member["type"].upper()} for name, member in members.items()
             },
@@ -152,11 +151,9 @@ class NestedWordsInCapitals(AlteredResponses):
     "4.7-13",
     shows_in=[*SOURCES, "paging"],
 )
-class WordsInCapitals(AlteredResponses):
+class WordsInCapitals(AlteredSources):
     """The types and the providers of sources are shown in upper case."""
 
-    operations = (LIST_SOURCES,)
-
-    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
-        members = {name: resource[name] for name in ("type", "provider") if resource.get(name)}
-        return {**resource, **{name: word.upper() for name, word in members.items()}}
+    def alter_source(self, source: Object) -> Object:
+        members = {name: source[name] for name in ("type", "provider") if source.get(name)}
+        return {**source, **{name: word.upper() for name, word in members.items()}}

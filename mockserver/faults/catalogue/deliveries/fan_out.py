@@ -123,7 +123,7 @@ class EnabledByHandDisabled(EndpointHandlers):
 
 @fault("1-2", "1-1", seen="one failing endpoint stops the rest", shows_in=FAN_OUT)
 class FailureStopsTheRest(AttemptSender):
-    """Once an endpoint has answered 500, no other of its project gets anything."""
+    """Once an endpoint has answered 500, no other of its project gets anything new."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -132,7 +132,8 @@ class FailureStopsTheRest(AttemptSender):
     async def send(
         self, delivery: PendingDelivery, endpoint: EndpointSettings, *further: Any
     ) -> AttemptResult:
-        if self._failed_uids.get(endpoint.project, endpoint.uid) != endpoint.uid:
+        failed = self._failed_uids.get(endpoint.project, endpoint.uid)
+        if failed != endpoint.uid and not delivery.attempts:
             return AttemptResult(failure=Failure.INTERNAL, detail="another endpoint has failed")
         result = await super().send(delivery, endpoint, *further)
         if result.status == HTTPStatus.INTERNAL_SERVER_ERROR:

@@ -41,8 +41,9 @@ class LooserListing(Listing):
 
 @fault(
     "4.4-9",
+    "4.4-13",
     seen="a database that compares texts without case",
-    shows_in=SHOWN,
+    shows_in=[*SHOWN, "paging"],
     where=owners_are_compared_whole,
 )
 class OwnersMatchedInAnyCase(LooserListing):

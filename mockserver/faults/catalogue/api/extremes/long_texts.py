@@ -172,7 +172,13 @@ class LongCustomHeadersCut(CutBodies):
     most = MOST_OF_HEADER
 
 
-@fault("2.8-4", "2.8-11", seen="a store that cuts what does not fit its column", shows_in=SHOWN)
+@fault(
+    "2.8-4",
+    "2.8-11",
+    "6-3",
+    seen="a store that cuts what does not fit its column",
+    shows_in=[*SHOWN, "broadcast"],
+)
 class LongDataCut(RequestPipeline):
     """The texts in the data of an event are cut to 65,535 characters."""
 
