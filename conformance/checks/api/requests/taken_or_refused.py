@@ -52,7 +52,7 @@ def requests_on_which_the_document_is_silent_are_taken_or_refused(
         yield not_applicable(requirement, "the dialect requires fields of a roll")
         return
     ordinary = request.ordinary
-    if ordinary is None and isinstance(request, NullField):
+    if isinstance(request, NullField) and (ordinary is None or not was_accepted(ordinary)):
         return
     answer = answer_in(rules)
     if tried is None or not answer.decided or not (refused(tried) or was_accepted(tried)):

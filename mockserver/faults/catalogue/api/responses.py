@@ -20,6 +20,7 @@ from hookproof.mockserver.faults.support.altered_responses import (
     ON_PORTAL_LINKS,
     ROLL,
     UPDATE_PORTAL_LINK,
+    AlteredEndpoints,
     AlteredResponses,
     Json,
     Object,
@@ -150,12 +151,16 @@ class OtherFormOfNoValue(ResponseSerializer):
     shows_in=["roll_answers"],
 )
 class CountAsText(AlteredResponses):
-    """The count of events of an endpoint is a string."""
+    """The count of events of an endpoint without an owner is a string."""
 
     operations = ON_ENDPOINTS
 
     def alter_resource(self, call: OperationCall, resource: Object) -> Object:
-        return {**resource, "events": str(resource["events"])}
+        return (
+            resource
+            if resource.get("owner_id")
+            else {**resource, "events": str(resource["events"])}
+        )
 
 
 @fault("4.4-3", "4.5-3", "4.6-3", shows_in=["portal_links"])
@@ -196,26 +201,22 @@ def _with_secret_members(resource: Object, **members: Any) -> Object:
 
 
 @fault("2.4-1", seen="an integer zero for no time", shows_in=["roll_answers"])
-class ZeroForNoTime(AlteredResponses):
+class ZeroForNoTime(AlteredEndpoints):
     """The deleted_at of a secret is the number 0."""
 
-    operations = ON_ENDPOINTS
-
-    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
-        return _with_secret_members(resource, deleted_at=0)
+    def alter_endpoint(self, endpoint: Object) -> Object:
+        return _with_secret_members(endpoint, deleted_at=0)
 
 
 @fault("2.9-1", shows_in=["roll_answers"])
-class PrefixedIdentifier(AlteredResponses):
+class PrefixedIdentifier(AlteredEndpoints):
     """The identifiers of secrets have a prefix that other identifiers do not have."""
 
-    operations = ON_ENDPOINTS
-
-    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
+    def alter_endpoint(self, endpoint: Object) -> Object:
         return {
-            **resource,
+            **endpoint,
             "secrets": [
-                {**secret, "uid": f"sec_{secret['uid']}"} for secret in resource["secrets"]
+                {**secret, "uid": f"sec_{secret['uid']}"} for secret in endpoint["secrets"]
             ],
         }
 
@@ -225,15 +226,13 @@ class PrefixedIdentifier(AlteredResponses):
     shows_in=["roll_answers"],
     where=lambda dialect: "Secret" in dialect.representation.identifier_of,
 )
-class IdentifierWithoutItsPrefix(AlteredResponses):
+class IdentifierWithoutItsPrefix(AlteredEndpoints):
     """The identifiers of secrets lack what they begin with by their pattern."""
 
-    operations = ON_ENDPOINTS
-
-    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
+    def alter_endpoint(self, endpoint: Object) -> Object:
         return {
-            **resource,
-            "secrets": [{**secret, "uid": secret["uid"][4:]} for secret in resource["secrets"]],
+            **endpoint,
+            "secrets": [{**secret, "uid": secret["uid"][4:]} for secret in endpoint["secrets"]],
         }
 
 

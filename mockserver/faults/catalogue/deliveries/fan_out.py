@@ -128,12 +128,15 @@ class FailureStopsTheRest(AttemptSender):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self._failed_uids: dict[str, str] = {}
+        self._stopped: set[int] = set()
 
     async def send(
         self, delivery: PendingDelivery, endpoint: EndpointSettings, *further: Any
     ) -> AttemptResult:
         failed = self._failed_uids.get(endpoint.project, endpoint.uid)
         if failed != endpoint.uid and not delivery.attempts:
+            self._stopped.add(delivery.id)
+        if delivery.id in self._stopped:
             return AttemptResult(failure=Failure.INTERNAL, detail="another endpoint has failed")
         result = await super().send(delivery, endpoint, *further)
         if result.status == HTTPStatus.INTERNAL_SERVER_ERROR:

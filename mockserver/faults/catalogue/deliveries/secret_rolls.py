@@ -13,8 +13,11 @@ from hookproof.mockserver.delivery.store_port import EndpointSettings
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.altered_endpoints import not_reached_by_broadcasts
 from hookproof.mockserver.faults.support.altered_responses import (
+    BROADCAST,
     GET_ENDPOINT,
+    ON_PORTAL_LINKS,
     ROLL,
+    AlteredEndpoints,
     AlteredResponses,
     Object,
 )
@@ -162,13 +165,13 @@ class RollNotStored(EndpointTable):
 
 
 @fault("4.3-13", shows_in=SHOWN)
-class RollNotFetched(AlteredResponses):
-    """A fetched endpoint shows only its oldest secret."""
+class RollNotFetched(AlteredEndpoints):
+    """An endpoint shows only its oldest secret, but where it is created or rolled."""
 
-    operations = (GET_ENDPOINT,)
+    operations = (GET_ENDPOINT, *ON_PORTAL_LINKS, BROADCAST)
 
-    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
-        return {**resource, "secrets": resource["secrets"][:1]}
+    def alter_endpoint(self, endpoint: Object) -> Object:
+        return {**endpoint, "secrets": endpoint["secrets"][:1]}
 
 
 @fault(
