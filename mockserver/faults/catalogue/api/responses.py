@@ -147,20 +147,17 @@ class OtherFormOfNoValue(ResponseSerializer):
     "4.1-3",
     "4.2-3",
     "4.3-9",
+    "2.6-10",  # in a portal link it is a number
     seen="counters that went through a text column",
-    shows_in=["roll_answers"],
+    shows_in=["roll_answers", "endpoint_records"],
 )
 class CountAsText(AlteredResponses):
-    """The count of events of an endpoint without an owner is a string."""
+    """The count of events of an endpoint is a string."""
 
     operations = ON_ENDPOINTS
 
     def alter_resource(self, call: OperationCall, resource: Object) -> Object:
-        return (
-            resource
-            if resource.get("owner_id")
-            else {**resource, "events": str(resource["events"])}
-        )
+        return {**resource, "events": str(resource["events"])}
 
 
 @fault("4.4-3", "4.5-3", "4.6-3", shows_in=["portal_links"])
