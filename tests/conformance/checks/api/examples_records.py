@@ -64,10 +64,18 @@ def in_event(**record: Any) -> RecordsInEvent:
 
 
 def many_in_portal_link(
-    shown_ones: range, operation_id: str = "getPortalLink", owner: str | None = "o"
+    shown_ones: range,
+    operation_id: str = "getPortalLink",
+    owner: str | None = "o",
+    owned: range = range(30),
 ) -> ManyInPortalLink:
-    """Thirty endpoints of one owner, and its portal link with some of them."""
-    records = [endpoint(uid=f"endpoint {number}", owner_id="o") for number in range(30)]
+    """Thirty endpoints that were created for one owner, and its portal link with some of them;
+    those that are `owned` show it.
+    """
+    records = [
+        endpoint(uid=f"endpoint {number}", owner_id="o" if number in owned else None)
+        for number in range(30)
+    ]
     holder = link(owner_id=owner, endpoints_metadata=[records[number] for number in shown_ones])
     data = {"content": [holder]} if operation_id == "listPortalLinks" else holder
     return observation(
