@@ -41,6 +41,7 @@ from hookproof.load.ledger.sending import Sending
 from hookproof.load.ledger.share import Share
 from hookproof.load.locust_worker.generator import START_DELAY_S
 from hookproof.load.locust_worker.progress import RunProgress
+from hookproof.load.locust_worker.users import LoadUser
 from hookproof.load.plan import LoadPlan
 from hookproof.load.profile.schedule import Schedule
 from hookproof.load.sidecar.api import Arrived, ArrivedAt
@@ -56,12 +57,15 @@ ANSWER_BYTES: Final = 900
 sent: dict[str, list[int]] = defaultdict(lambda: [0, 0])
 
 
-class LoadUser(User):
-    """A user of the name that the master spawns, which does nothing."""
+class RestingUser(User):
+    """A user that does nothing."""
 
     @task
     def rest(self) -> None:
         gevent.sleep(60)  # paces nothing: it is killed at the end of the run
+
+
+RestingUser.__name__ = LoadUser.__name__  # what the master spawns
 
 
 class StandIn:
@@ -70,7 +74,7 @@ class StandIn:
     def __init__(self, master: Address, number: int, endpoints: int) -> None:
         self._endpoints = endpoints
         self._environment = Environment(
-            user_classes=[LoadUser],
+            user_classes=[RestingUser],
             events=Events(),
             parsed_options=Namespace(
                 web_base_path="", tags=None, exclude_tags=None, headless=False

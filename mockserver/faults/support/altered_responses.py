@@ -54,7 +54,7 @@ class AlteredResponses(RequestPipeline):
         return resource
 
 
-class AlteredEndpoints(AlteredResponses):
+class AlteredRecords(AlteredResponses):
     """Alters each endpoint that the answers to `operations` show, be it in a portal link or an
     event: what is wrong with it is wrong wherever it is shown, and all records agree.
     """

@@ -16,7 +16,7 @@ from hookproof.mockserver.faults.support.altered_responses import (
     CREATE_ENDPOINT,
     GET_ENDPOINT,
     ON_PORTAL_LINKS,
-    AlteredEndpoints,
+    AlteredRecords,
     AlteredResponses,
     Object,
 )
@@ -36,7 +36,7 @@ CLIENT_KEY: Final = "mtls_client_cert.client_key"
     shows_in=SHOWN,
     where=lambda dialect: dialect.requests.client_certificate.allows(CertificateEncoding.PEM),
 )
-class CertificateInOneLine(AlteredEndpoints):
+class CertificateInOneLine(AlteredRecords):
     """The client_cert of an endpoint is shown without its line breaks."""
 
     def alter_endpoint(self, endpoint: Object) -> Object:
@@ -99,7 +99,7 @@ class OtherSecretFormsRefused(EndpointHandlers):
 
 
 @fault("2.4-2", "2.9-13", "4.3-13", shows_in=["roll_answers"])
-class SecretsWithOneUid(AlteredEndpoints):
+class SecretsWithOneUid(AlteredRecords):
     """An endpoint shows all its secrets with the uid of the newest, but where it was rolled."""
 
     operations = (GET_ENDPOINT, *ON_PORTAL_LINKS, BROADCAST)
@@ -176,7 +176,7 @@ class MembersForgotten(AlteredCreation):
 
 
 @fault("2.5-12", shows_in=SHOWN)
-class UserNameMasked(AlteredEndpoints):
+class UserNameMasked(AlteredRecords):
     """The user name of basic_auth is masked like a password."""
 
     def alter_endpoint(self, endpoint: Object) -> Object:
@@ -196,7 +196,7 @@ class CredentialsShown(ResponseSerializer):
 
 
 @fault("4.2-6", shows_in=SHOWN)
-class SecretsFetchedWithNewUids(AlteredEndpoints):
+class SecretsFetchedWithNewUids(AlteredRecords):
     """An endpoint that was never rolled shows its secret with another uid once it is created."""
 
     operations = (GET_ENDPOINT, *ON_PORTAL_LINKS, BROADCAST)
@@ -215,7 +215,7 @@ class SecretsFetchedWithNewUids(AlteredEndpoints):
     shows_in=SHOWN,
     where=lambda dialect: CLIENT_KEY not in dialect.representation.masked,
 )
-class ClientKeyCut(AlteredEndpoints):
+class ClientKeyCut(AlteredRecords):
     """The client_key of an endpoint is shown without its last characters."""
 
     def alter_endpoint(self, endpoint: Object) -> Object:

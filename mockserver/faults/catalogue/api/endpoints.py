@@ -25,7 +25,7 @@ from hookproof.mockserver.faults.support.altered_responses import (
     ON_PORTAL_LINKS,
     ROLL,
     UPDATE_PORTAL_LINK,
-    AlteredEndpoints,
+    AlteredRecords,
     AlteredResponses,
     Json,
     Object,
@@ -121,7 +121,7 @@ class AdvancedByDefault(AlteredCreation):
 
 
 @fault("4.1-9", shows_in=SHOWN)
-class AdvancedNotShown(AlteredEndpoints):
+class AdvancedNotShown(AlteredRecords):
     """An endpoint always shows advanced_signatures as false."""
 
     def alter_endpoint(self, endpoint: Object) -> Object:
@@ -151,7 +151,7 @@ class DurationsInAnotherUnit(AlteredResponses):
 
 
 @fault("4.1-11", shows_in=SHOWN)
-class RateLimitOffByOne(AlteredEndpoints):
+class RateLimitOffByOne(AlteredRecords):
     """The rate_limit of an endpoint is shown one too low."""
 
     def alter_endpoint(self, endpoint: Object) -> Object:
@@ -220,7 +220,7 @@ class UrlShownAsHttp(AlteredResponses):
 
 
 @fault("2.3-16", seen="a counter that began at minus one", shows_in=SHOWN)
-class CountFromMinusOne(AlteredEndpoints):
+class CountFromMinusOne(AlteredRecords):
     """The count of events of an endpoint starts at minus one."""
 
     def alter_endpoint(self, endpoint: Object) -> Object:
@@ -259,7 +259,7 @@ class LatestFetched(EndpointHandlers):
 
 
 @fault("2.9-3", "4.2-5", shows_in=SHOWN)
-class DescriptionShownAsNull(AlteredEndpoints):
+class DescriptionShownAsNull(AlteredRecords):
     """An endpoint shows null as its description once it is created."""
 
     operations = (GET_ENDPOINT, ROLL, *ON_PORTAL_LINKS, BROADCAST)

@@ -20,7 +20,7 @@ from hookproof.mockserver.faults.support.altered_responses import (
     ON_PORTAL_LINKS,
     ROLL,
     UPDATE_PORTAL_LINK,
-    AlteredEndpoints,
+    AlteredRecords,
     AlteredResponses,
     Json,
     Object,
@@ -198,7 +198,7 @@ def _with_secret_members(resource: Object, **members: Any) -> Object:
 
 
 @fault("2.4-1", seen="an integer zero for no time", shows_in=["roll_answers"])
-class ZeroForNoTime(AlteredEndpoints):
+class ZeroForNoTime(AlteredRecords):
     """The deleted_at of a secret is the number 0."""
 
     def alter_endpoint(self, endpoint: Object) -> Object:
@@ -206,7 +206,7 @@ class ZeroForNoTime(AlteredEndpoints):
 
 
 @fault("2.9-1", shows_in=["roll_answers"])
-class PrefixedIdentifier(AlteredEndpoints):
+class PrefixedIdentifier(AlteredRecords):
     """The identifiers of secrets have a prefix that other identifiers do not have."""
 
     def alter_endpoint(self, endpoint: Object) -> Object:
@@ -223,7 +223,7 @@ class PrefixedIdentifier(AlteredEndpoints):
     shows_in=["roll_answers"],
     where=lambda dialect: "Secret" in dialect.representation.identifier_of,
 )
-class IdentifierWithoutItsPrefix(AlteredEndpoints):
+class IdentifierWithoutItsPrefix(AlteredRecords):
     """The identifiers of secrets lack what they begin with by their pattern."""
 
     def alter_endpoint(self, endpoint: Object) -> Object:

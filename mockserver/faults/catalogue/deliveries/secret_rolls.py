@@ -17,7 +17,7 @@ from hookproof.mockserver.faults.support.altered_responses import (
     GET_ENDPOINT,
     ON_PORTAL_LINKS,
     ROLL,
-    AlteredEndpoints,
+    AlteredRecords,
     AlteredResponses,
     Object,
 )
@@ -165,7 +165,7 @@ class RollNotStored(EndpointTable):
 
 
 @fault("4.3-13", shows_in=SHOWN)
-class RollNotFetched(AlteredEndpoints):
+class RollNotFetched(AlteredRecords):
     """An endpoint shows only its oldest secret, but where it is created or rolled."""
 
     operations = (GET_ENDPOINT, *ON_PORTAL_LINKS, BROADCAST)
