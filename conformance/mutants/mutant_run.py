@@ -29,6 +29,7 @@ from hookproof.conformance.target.definition import Budgets
 from hookproof.conformance.target.environment import Embedded
 from hookproof.conformance.target.project_assignment import projects_needed
 from hookproof.process.exit_codes import CommandError
+from hookproof.receiver.client.forked_process import can_fork
 from hookproof.spec.catalogue import load_catalogue
 from hookproof.spec.contract.service_contract import Contract, contract_for
 from hookproof.target.settings import ReceiverSettings
@@ -140,7 +141,7 @@ def _plan(order: MutantRunOrder) -> RunPlan:
         receiver=ReceiverSettings(),
         budgets=Budgets(delivery_s=DELIVERY_S),
         deviations=order.deviations,
-        forked=True,
+        forked=can_fork(),
     )
     return RunPlan(
         subject=subject,

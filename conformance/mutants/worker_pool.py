@@ -108,6 +108,8 @@ def _start_worker(generated: str) -> None:
     Workers share in the folder `generated` what the runs generate, unless there is one already.
     """
     os.environ.setdefault(KEPT_IN, generated)
+    # Where multiprocessing has the socket of a fork server: it is left where a worker is killed.
+    multiprocessing.current_process()._config["tempdir"] = generated  # type: ignore[attr-defined]  # noqa: SLF001
     for number in (signal.SIGINT, *STOPPING):
         signal.signal(number, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()

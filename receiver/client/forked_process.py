@@ -10,6 +10,7 @@ import multiprocessing
 import os
 import runpy
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -25,6 +26,13 @@ PRELOADED: Final = (
     "hookproof.receiver.cli.receive",
 )
 STREAMS: Final = (0, 1, 2)
+# In bytes: the path of a socket has 107 of them, and in the folder it has up to 60.
+LONGEST_FOLDER: Final = 47
+
+
+def can_fork() -> bool:
+    """Whether a fork server can have its socket in the folder of temporary files."""
+    return len(os.fsencode(tempfile.gettempdir())) <= LONGEST_FOLDER
 
 
 class ForkedProcess:

@@ -5,14 +5,16 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
 import psutil
+import pytest
 
 from hookproof.receiver.client.child_process import SOURCES
-from hookproof.receiver.client.forked_process import PRELOADED
+from hookproof.receiver.client.forked_process import PRELOADED, can_fork
 from tests.polling import poll_until
 
 # The fork server belongs to a process, and imports the main module of that too.
@@ -54,6 +56,14 @@ def printed(process: subprocess.CompletedProcess[str]) -> Any:
     assert process.returncode == 0, process.stderr
     assert not process.stderr
     return json.loads(process.stdout)
+
+
+@pytest.mark.parametrize(("length", "possible"), [(47, True), (48, False)])
+def test_nothing_is_forked_where_a_socket_would_have_too_long_a_path(
+    monkeypatch: pytest.MonkeyPatch, length: int, possible: bool
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", "/tmp/".ljust(length, "x"))
+    assert can_fork() is possible
 
 
 def test_what_is_preloaded_exists() -> None:
