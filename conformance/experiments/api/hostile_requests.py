@@ -140,8 +140,7 @@ async def _send(
     context: ExperimentContext, request: HostileRequest, concurrency_limit: asyncio.Semaphore
 ) -> Evidence:
     trial = context.trial(f"{request.name}, {request.operation_id or request.target[:80]}")
-    is_declared = request.content is not None and request.media_type is not None
-    further = [("Content-Type", request.media_type or "")] if is_declared else []
+    declared = [("Content-Type", request.media_type)] if request.media_type is not None else []
     contents = {"odd" if request.shows is None else "tried": request.content}
     if request.ordinary is not None:
         contents[ORDINARY] = request.ordinary
@@ -154,7 +153,9 @@ async def _send(
                 method=request.method,
                 target=request.target,
                 content=content,
-                headers=context.api.headers(trial.project, Key.OWN, False, further),
+                headers=context.api.headers(
+                    trial.project, Key.OWN, False, [] if content is None else declared
+                ),
                 key=Key.OWN,
             )
             for role, content in contents.items()
