@@ -108,7 +108,7 @@ def _start_worker(generated: str) -> None:
     Workers share in the folder `generated` what the runs generate, unless there is one already.
     """
     os.environ.setdefault(KEPT_IN, generated)
-    # Where multiprocessing has the socket of a fork server: it is left where a worker is killed.
+    # The socket of a fork server is there, and goes with it even where this worker is killed.
     multiprocessing.current_process()._config["tempdir"] = generated  # type: ignore[attr-defined]  # noqa: SLF001
     for number in (signal.SIGINT, *STOPPING):
         signal.signal(number, signal.SIG_IGN)

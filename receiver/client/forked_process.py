@@ -116,13 +116,13 @@ def _context(path: str) -> ForkServerContext:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(list(PRELOADED))
     # It imports from nowhere else, whatever the current folder has.
-    with _variables(PYTHONPATH=path, PYTHONSAFEPATH="1"):
+    with _variables_set(PYTHONPATH=path, PYTHONSAFEPATH="1"):
         forkserver.ensure_running()
     return context
 
 
 @contextmanager
-def _variables(**values: str) -> Iterator[None]:
+def _variables_set(**values: str) -> Iterator[None]:
     """Set variables of the environment for processes that are started in the block."""
     before = dict(os.environ)
     os.environ.update(values)

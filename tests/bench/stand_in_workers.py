@@ -17,7 +17,6 @@ from collections import defaultdict
 from typing import Any, Final
 
 import gevent
-from locust import User, task
 from locust.env import Environment
 from locust.event import Events
 from locust.rpc.protocol import Message
@@ -52,15 +51,14 @@ ANSWER_S: Final = 0.004
 DELIVERY_S: Final = 0.012
 ANSWER_BYTES: Final = 900
 
-
 # By kind of message: how many, and how many bytes.
 sent: dict[str, list[int]] = defaultdict(lambda: [0, 0])
 
 
-class RestingUser(User):
+class RestingUser(locust.User):
     """A user that does nothing."""
 
-    @task
+    @locust.task
     def rest(self) -> None:
         gevent.sleep(60)  # paces nothing: it is killed at the end of the run
 
@@ -164,8 +162,8 @@ class StandIn:
         )
         self._send(STATS, figures)
         sending, plan = self._sending, self._plan
-        sent = sending.result(begun=self._done, ended_at=time.time(), cpu_share=0.1, problem=None)
-        self._send(SHARE, packed(Share(worker=plan.worker, sent=sent, arrived=self._arrived())))
+        own = sending.result(begun=self._done, ended_at=time.time(), cpu_share=0.1, problem=None)
+        self._send(SHARE, packed(Share(worker=plan.worker, sent=own, arrived=self._arrived())))
 
     def _arrived(self) -> Arrived:
         """Each endpoint has had every broadcast of the run, whoever sent it."""
@@ -195,7 +193,6 @@ def main() -> None:
     parser.add_argument("--workers", type=int, required=True)
     parser.add_argument("--endpoints", type=int, required=True)
     options = parser.parse_args()
-    assert locust.events
     at = Address.parse(options.master)
     workers = [StandIn(at, number, options.endpoints) for number in range(options.workers)]
     while not all(worker.is_over for worker in workers):

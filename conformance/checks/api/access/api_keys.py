@@ -161,12 +161,9 @@ def the_key_of_another_project_opens_what_the_dialect_says(
     rules, tried = context.dialect.authentication, request.call
     if tried is None or not was_answered(tried) or (refused(tried) and not request.key_matters):
         return
-    for_its_key = (rules.wrong_key_status, rules.foreign_key_status)
-    if is_refused_as_invalid(tried, context.dialect) and not any(
-        status.allows(tried.status) for status in for_its_key
-    ):
-        return  # it may be the second request of its kind that is refused, whoever sends it
     if request.kind is KeyKind.FOREIGN and rules.key_scope.decided:
+        if _may_be_a_roll_too_many(tried, context):
+            return
         refusal = refused(tried) and rules.foreign_key_status.allows(tried.status)
         unknown = context.dialect.errors.status("unknown_resource", request.operation_id)
         outcomes = {
@@ -184,6 +181,19 @@ def the_key_of_another_project_opens_what_the_dialect_says(
             actual=tried.status,
             exchanges=[tried],
         )
+
+
+def _may_be_a_roll_too_many(tried: Exchange, context: CheckContext) -> bool:
+    """Whether a roll that the dialect lets every key do was refused for its content: another one
+    has just been done with the right key.
+    """
+    rules = context.dialect.authentication
+    return (
+        tried.operation_id == "expireEndpointSecret"
+        and KeyScope.PROJECT not in rules.key_scope.allowed
+        and is_refused_as_invalid(tried, context.dialect)
+        and not rules.wrong_key_status.allows(tried.status)
+    )
 
 
 @check("5-15")

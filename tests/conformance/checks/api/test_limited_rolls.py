@@ -45,15 +45,23 @@ def test_a_roll_without_body_is_not_refused_for_that_where_any_is(
     assert verdicts(check, evidence).get("4.3-21") is verdict
 
 
-@pytest.mark.parametrize(("status", "verdict"), [(422, None), (403, Verdict.FAIL)])
-def test_the_key_of_another_project_is_not_refused_where_the_request_is(
-    status: int, verdict: Verdict | None
+@pytest.mark.parametrize(
+    ("operation_id", "dialect", "status", "verdict"),
+    [
+        (ROLL, "contrary", 422, None),
+        (ROLL, "contrary", 403, Verdict.FAIL),
+        ("getEndpoint", "contrary", 422, Verdict.FAIL),
+        (ROLL, "reference", 400, Verdict.FAIL),
+    ],
+)
+def test_the_key_of_another_project_is_not_refused_where_a_second_roll_is(
+    operation_id: str, dialect: str, status: int, verdict: Verdict | None
 ) -> None:
     evidence = call_with(
         KeyKind.FOREIGN,
-        refusal(status, ROLL, role="refused"),
-        accepted(ROLL, "authorized"),
-        operation_id=ROLL,
+        refusal(status, operation_id, role="refused"),
+        accepted(operation_id, "authorized"),
+        operation_id=operation_id,
     )
     check = the_key_of_another_project_opens_what_the_dialect_says
-    assert verdicts(check, evidence, "contrary").get("5-12") is verdict
+    assert verdicts(check, evidence, dialect).get("5-12") is verdict
