@@ -35,6 +35,16 @@ from tests.source_tree import ROOT
 DIALECT = "contrary"
 ONE_WAY_S = 0.1
 WAITED_S = 20.0
+TRIES = 3
+SEEN = {
+    "delivery.excess",
+    "delivery.rate_limit_unit",
+    "delivery.creation_visit",
+    "retry.attempts",
+    "retry.success",
+    "signatures.simple.header",
+    "signatures.advanced.header",
+}
 
 
 @contextmanager
@@ -59,34 +69,31 @@ def far_target(folder: Path, *, one_way_s: float) -> Iterator[Target]:
 
 
 def test_deliveries_of_a_far_target_teach_nothing_wrong(tmp_path: Path) -> None:
-    answers = LearnedAnswers(DIALECT, load_dialect(DIALECT))
-
-    async def learned(target: Target) -> float:
-        session = ProbeSession(target=target, answers=answers)
-        async with open_environment(target) as environment:
-            session.answering_url = environment.answering_url
-            await approach(session)
-            delivery = DeliverySession(session=session, receiver=environment.receiver)
-            gathered = await gather_deliveries(delivery, quick=False, most_s=WAITED_S)
-            await session.close()
-        read_deliveries(answers, gathered, quick=False)
-        return gathered.round_trip_s
-
+    """On a busy machine events come too slowly for a rate limit to show; it is tried again then."""
     with far_target(tmp_path, one_way_s=ONE_WAY_S) as target:
-        round_trip_s = asyncio.run(learned(target))
-    assert 2 * ONE_WAY_S <= round_trip_s < 1.0
-    found = scores(answers, load_dialect(DIALECT))
-    assert [score.field for score in found if score.outcome is Outcome.WRONG] == []
-    seen = {score.field for score in found if score.outcome is Outcome.RIGHT}
-    assert {
-        "delivery.excess",
-        "delivery.rate_limit_unit",
-        "delivery.creation_visit",
-        "retry.attempts",
-        "retry.success",
-        "signatures.simple.header",
-        "signatures.advanced.header",
-    } <= seen
+        for _ in range(TRIES):
+            answers = LearnedAnswers(DIALECT, load_dialect(DIALECT))
+            round_trip_s = asyncio.run(learn_of_deliveries(target, answers))
+            assert 2 * ONE_WAY_S <= round_trip_s < 1.0
+            found = scores(answers, load_dialect(DIALECT))
+            assert [score.field for score in found if score.outcome is Outcome.WRONG] == []
+            seen = {score.field for score in found if score.outcome is Outcome.RIGHT}
+            if seen >= SEEN:
+                break
+    assert seen >= SEEN
+
+
+async def learn_of_deliveries(target: Target, answers: LearnedAnswers) -> float:
+    """Returns how long a round trip takes, in seconds."""
+    session = ProbeSession(target=target, answers=answers)
+    async with open_environment(target) as environment:
+        session.answering_url = environment.answering_url
+        await approach(session)
+        delivery = DeliverySession(session=session, receiver=environment.receiver)
+        gathered = await gather_deliveries(delivery, quick=False, most_s=WAITED_S)
+        await session.close()
+    read_deliveries(answers, gathered, quick=False)
+    return gathered.round_trip_s
 
 
 def test_experiments_share_the_receiver_that_the_target_reaches(tmp_path: Path) -> None:
