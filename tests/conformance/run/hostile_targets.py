@@ -56,7 +56,7 @@ LAST_LINES: Final = 10
 JSON: Final = b"Content-Type: application/json\r\n"
 ENVELOPE: Final = b'{"status":true,"message":"","data":{"content":[],"pagination":{}}}'
 # A GiB of spaces in a MiB.
-BOMB: Final = gzip.compress(b" " * 64 * 1024 * 1024) * 16
+BOMB: Final = gzip.compress(b" " * 1024 * 1024) * 1024
 GZIP: Final = b"Content-Encoding: gzip\r\n"
 
 
