@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from hookproof.conformance.checks.support.agreement import differences
 from hookproof.conformance.checks.support.json_objects import objects_in
+from hookproof.conformance.checks.support.shown_owner import with_owners_as_sent
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
 from hookproof.conformance.observations.answer import has_value, sent, shown, shown_uid
 from hookproof.conformance.observations.delivery.security.credentials import AuthorizedDeliveries
@@ -75,12 +75,8 @@ def a_portal_link_holds_full_records_of_its_endpoints(
 def a_portal_link_has_all_the_many_endpoints_of_its_owner(
     links: ManyInPortalLink, _context: CheckContext
 ) -> Iterator[Judgement]:
-    """In each answer that shows it with this owner and with the uid of any endpoint.
-
-    An endpoint that was created without its owner is not one of that owner's (4.1-7).
-    """
-    owned = [each for each in links.created if _shows_its_owner(each)] or links.created
-    wanted = {str(shown_uid(created)) for created in owned}
+    """In each answer that shows it with this owner and with the uid of any endpoint."""
+    wanted = {str(shown_uid(created)) for created in with_owners_as_sent(links.created)}
     owners = [sent(created).get("owner_id") for created in links.created]
     for answer, link in links.links():
         found = {str(record.get("uid")) for record in objects_in(link.get("endpoints_metadata"))}
@@ -95,10 +91,6 @@ def a_portal_link_has_all_the_many_endpoints_of_its_owner(
             actual=f"{len(lacking)} lacking, as {', '.join(lacking[:3])}" if lacking else "",
             exchanges=[answer],
         )
-
-
-def _shows_its_owner(created: Exchange) -> bool:
-    return bool(shown(created).get("owner_id") == sent(created).get("owner_id"))
 
 
 @check("2.8-10")

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from hookproof.conformance.checks.support.broadcast_reach import reaches
+from hookproof.conformance.checks.support.shown_owner import with_owners_as_sent
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import (
     Judgement,
@@ -20,6 +21,7 @@ from hookproof.conformance.observations.delivery.arrival.fan_out import (
 )
 from hookproof.conformance.observations.destinations import Destination, Event
 from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.vocabulary import Reach
 
 
 @check("1-1", "4.8-13")
@@ -34,7 +36,9 @@ def a_broadcast_arrives_at_every_endpoint_that_it_reaches(
         )
         requirements = ("1-1", "4.8-13") if shows_reach else ("1-1",)
         reached = [
-            each for each in fan_out.answering(event) if reaches(event, each, context.dialect)
+            each
+            for each in _owned_as_created(fan_out, event, context.dialect)
+            if reaches(event, each, context.dialect)
         ]
         expected = fan_out.attempts_at_each(reached, event, context.dialect)
         for destination, _, arrived in fan_out.settled(expected, context.dialect):
@@ -48,6 +52,16 @@ def a_broadcast_arrives_at_every_endpoint_that_it_reaches(
                     exchanges=fan_out.exchanges_of(destination, event),
                     deliveries=arrived,
                 )
+
+
+def _owned_as_created(fan_out: FanOut, event: Event, dialect: Dialect) -> list[Destination]:
+    """The endpoints that answer; without those that lost their owner, where it decides."""
+    answering = fan_out.answering(event)
+    if dialect.delivery.reach.value is not Reach.OWNED_ENDPOINTS:
+        return list(answering)
+    creations = {each.name: fan_out.exchange(each.name) for each in answering}
+    owned = with_owners_as_sent(created for created in creations.values() if created)
+    return [each for each in answering if creations[each.name] in (None, *owned)]
 
 
 @check("4.8-14")

@@ -126,10 +126,11 @@ def an_endpoint_is_disabled_as_the_dialect_says(
     exhausted: ExhaustedDeliveries, context: CheckContext
 ) -> Iterator[Judgement]:
     """Its status is that of an active endpoint until the dialect's number of deliveries was
-    exhausted.
+    exhausted. One that was created with another status is judged by 3-1.
     """
     after, words = context.dialect.retry.deactivate_after, context.dialect.words
-    if not after.decided:
+    created_as = shown(exhausted.created).get("status") if exhausted.created else None
+    if not after.decided or (created_as and not words.endpoint_active.allows(created_as)):
         return
     disabled = after.value == exhausted.exhausted
     for fetched, when, expected in (
@@ -161,10 +162,12 @@ def an_endpoint_is_disabled_as_the_dialect_says(
 def an_endpoint_counts_the_events_that_the_dialect_says(
     exhausted: ExhaustedDeliveries, context: CheckContext
 ) -> Iterator[Judgement]:
-    """An endpoint that always failed was reached by events, and none was delivered to it."""
+    """An endpoint that always failed was reached by events, and none was delivered to it. A count
+    that is no count is judged by 2.3-16.
+    """
     rule, fetched = context.dialect.representation.event_count, exhausted.fetched_after
     count = None if fetched is None else shown(fetched).get("events")
-    if not rule.decided or not isinstance(count, int) or isinstance(count, bool):
+    if not rule.decided or not isinstance(count, int) or isinstance(count, bool) or count < 0:
         return
     arrived = [
         attempts

@@ -203,7 +203,7 @@ class SecretsFetchedWithNewUids(AlteredRecords):
 
     def alter_endpoint(self, endpoint: Object) -> Object:
         secret, *further = endpoint["secrets"]
-        if further:
+        if further or secret["created_at"] != endpoint["created_at"]:
             return endpoint
         last = "1" if secret["uid"].endswith("0") else "0"
         return {**endpoint, "secrets": [{**secret, "uid": f"{secret['uid'][:-1]}{last}"}]}

@@ -1,3 +1,7 @@
+from dataclasses import replace
+
+import pytest
+
 from hookproof.conformance.checks.deliveries.arrival.reach import (
     a_broadcast_arrives_at_every_endpoint_that_it_reaches,
     a_broadcast_arrives_at_no_other_endpoint,
@@ -14,7 +18,14 @@ from hookproof.conformance.observations.delivery.arrival.fan_out import (
     TwoProjectFanOut,
 )
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
-from tests.conformance.canned_deliveries import broadcast, destination, event, observed, sent
+from tests.conformance.canned_deliveries import (
+    broadcast,
+    created,
+    destination,
+    event,
+    observed,
+    sent,
+)
 from tests.conformance.canned_evidence import NOW, verdicts
 
 PASS, FAIL = Verdict.PASS, Verdict.FAIL
@@ -33,6 +44,22 @@ def fan_out(*deliveries: ReceivedDelivery) -> OneProjectFanOut:
 
 
 EVERYWHERE = [sent(what, where) for what in (EVENT, SENTINEL) for where in (HEALTHY, ENABLED)]
+
+
+@pytest.mark.parametrize(
+    ("shown", "verdict", "in_contrary"),
+    [("owner", FAIL, FAIL), (None, FAIL, PASS), ("another", FAIL, PASS)],
+)
+def test_an_endpoint_that_lost_its_owner_is_not_missed_where_owners_decide(
+    shown: str | None, verdict: Verdict, in_contrary: Verdict
+) -> None:
+    check = a_broadcast_arrives_at_every_endpoint_that_it_reaches
+    arrived = [sent(EVENT, HEALTHY), sent(SENTINEL, HEALTHY)]
+    missed = observed(OneProjectFanOut, [HEALTHY, ENABLED], *arrived, events=[EVENT, SENTINEL])
+    kept = [each for each in missed.exchanges if each.role != ENABLED.name]
+    missed = replace(missed, exchanges=(created(ENABLED, owner_id=shown), *kept))
+    assert verdicts(check, missed)["1-1"] is verdict
+    assert verdicts(check, missed, "contrary")["1-1"] is in_contrary
 
 
 def test_an_event_that_arrives_wherever_it_can_passes() -> None:

@@ -20,7 +20,7 @@ from hookproof.conformance.observations.delivery.attempts.exhaustion import (
 )
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.vocabulary import Notify
-from tests.conformance.canned_deliveries import destination, event, observed, sent
+from tests.conformance.canned_deliveries import created, destination, event, observed, sent
 from tests.conformance.canned_evidence import NOW, context, delivery, exchange, verdicts
 
 PASS, FAIL = Verdict.PASS, Verdict.FAIL
@@ -159,6 +159,16 @@ def test_an_endpoint_stays_enabled_under_the_reference_dialect() -> None:
     assert verdicts(check, exhausted(after="inactive")) == {"3-7": FAIL}
 
 
+@pytest.mark.parametrize("status", ["inactive", None])
+def test_an_endpoint_that_began_with_another_status_shows_nothing_of_when_it_is_disabled(
+    status: str | None,
+) -> None:
+    check = an_endpoint_is_disabled_as_the_dialect_says
+    failed = exhausted(after="inactive")
+    begun = replace(failed, exchanges=(created(FAILING, status=status), *failed.exchanges[1:]))
+    assert verdicts(check, begun) == ({} if status else {"3-7": FAIL})
+
+
 def test_an_endpoint_is_disabled_under_the_contrary_dialect() -> None:
     check = an_endpoint_is_disabled_as_the_dialect_says
     assert verdicts(check, exhausted(3, after="paused", events=3), "contrary") == {"3-7": PASS}
@@ -228,4 +238,5 @@ def test_delivered_events_alone_are_counted_under_the_contrary_dialect() -> None
 def test_without_a_count_or_a_delivery_nothing_is_said_of_the_count() -> None:
     check = an_endpoint_counts_the_events_that_the_dialect_says
     assert verdicts(check, exhausted()) == {}
+    assert verdicts(check, exhausted(counted=-1)) == {}
     assert verdicts(check, exhausted(0, counted=0)) == {}
