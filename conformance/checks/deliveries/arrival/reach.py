@@ -171,7 +171,7 @@ def an_endpoint_that_is_not_disabled_receives(
 def a_disabled_endpoint_receives_as_the_dialect_says(
     fan_out: OneProjectFanOut, context: CheckContext
 ) -> Iterator[Judgement]:
-    """An endpoint created with is_disabled true got the event or did not."""
+    """An endpoint created with is_disabled true got an event that arrived anywhere, or did not."""
     receives = context.dialect.delivery.disabled_receives
     sentinels = fan_out.sentinels(context.dialect)
     pending = fan_out.pending_events(context.dialect)
@@ -179,6 +179,8 @@ def a_disabled_endpoint_receives_as_the_dialect_says(
         for event in fan_out.event:
             arrived = fan_out.attempts(destination, event, context.dialect)
             kept = receives.allows(bool(arrived))
+            if not fan_out.attempts_anywhere(context.dialect, event):
+                continue
             if (not kept or sentinels) and (arrived or event not in pending):
                 yield judged(
                     kept,

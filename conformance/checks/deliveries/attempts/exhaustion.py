@@ -25,6 +25,10 @@ NO_MAIL_AT_ALL: Final = (
     "no mail of the target came to the receiver at all; does the target submit its mail to the"
     " address of receiver.mail in target.yaml?"
 )
+TOO_FEW_EVENTS: Final = (
+    "an event did not arrive at the endpoint that always fails, so that too few deliveries to it"
+    " were exhausted"
+)
 
 
 @check("1-12", "1-13")
@@ -100,6 +104,8 @@ def notified_as_the_dialect_says(
             expected = "a message once the condition is met"
         if met_at is not None and not kept:
             require_punctual(exhausted.late_s)
+            if not messages:
+                require_all_events(exhausted, context.dialect)
         yield judged(
             kept,
             requirement,
@@ -109,6 +115,12 @@ def notified_as_the_dialect_says(
             exchanges=[exhausted.created],
             deliveries=[*attempts, *messages],
         )
+
+
+def require_all_events(exhausted: FailedDeliveries, dialect: Dialect) -> None:
+    """Raises NotExaminedError if less happened to the endpoint than was meant to."""
+    if exhausted.lacks_an_event(dialect):
+        raise NotExaminedError(TOO_FEW_EVENTS)
 
 
 def condition_met_at(exhausted: FailedDeliveries, dialect: Dialect) -> float | None:
@@ -146,6 +158,8 @@ def an_endpoint_is_disabled_as_the_dialect_says(
             kept = expected.allows(status)
             if not kept:
                 require_punctual(exhausted.late_s)
+            if not kept and words.endpoint_active.allows(status):
+                require_all_events(exhausted, context.dialect)
             yield judged(
                 kept,
                 "3-7",

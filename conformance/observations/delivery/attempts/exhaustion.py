@@ -41,6 +41,11 @@ class FailedDeliveries(DeliveryObservation):
         for _, _, attempts in self.arrived_events(self.destinations, last_events, dialect):
             yield attempts
 
+    def lacks_an_event(self, dialect: Dialect) -> bool:
+        """Whether an event was never seen to arrive, so that fewer deliveries may have failed."""
+        arrived = self.arrived_events(self.destinations_named(FAILING), self.events, dialect)
+        return len(list(arrived)) < len(self.events)
+
     def exhausted_at(self, deliveries: int, dialect: Dialect) -> float:
         """When so many deliveries were exhausted at the earliest, on the monotonic clock.
 

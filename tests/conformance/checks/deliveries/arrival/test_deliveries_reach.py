@@ -139,6 +139,12 @@ def test_a_disabled_endpoint_receives_nothing_under_the_reference_dialect() -> N
     assert verdicts(check, fan_out(*EVERYWHERE, sent(EVENT, DISABLED))) == {"3-6": FAIL}
 
 
+@pytest.mark.parametrize("dialect", ["reference", "contrary"])
+def test_an_event_that_arrived_nowhere_says_nothing_of_disabled_endpoints(dialect: str) -> None:
+    reached = fan_out(*(sent(SENTINEL, where) for where in (HEALTHY, ENABLED, DISABLED)))
+    assert verdicts(a_disabled_endpoint_receives_as_the_dialect_says, reached, dialect) == {}
+
+
 def test_a_disabled_endpoint_receives_under_the_contrary_dialect() -> None:
     check = a_disabled_endpoint_receives_as_the_dialect_says
     assert verdicts(check, fan_out(*EVERYWHERE), "contrary") == {"3-6": FAIL}

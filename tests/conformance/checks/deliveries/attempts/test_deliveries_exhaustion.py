@@ -175,6 +175,26 @@ def test_an_endpoint_is_disabled_under_the_contrary_dialect() -> None:
     assert verdicts(check, exhausted(3, after="active", events=3), "contrary") == {"3-7": FAIL}
 
 
+def lacking(evidence: ExhaustedDeliveries) -> ExhaustedDeliveries:
+    """The same, with an earlier event that never arrived."""
+    return replace(evidence, events=(event("event 1"), *evidence.events))
+
+
+def test_an_event_that_did_not_arrive_excuses_what_too_few_failures_lead_to() -> None:
+    check = an_endpoint_is_disabled_as_the_dialect_says
+    with pytest.raises(NotExaminedError, match="did not arrive"):
+        verdicts(check, lacking(exhausted(3, after="active", events=3)), "contrary")
+    with pytest.raises(NotExaminedError, match="did not arrive"):
+        verdict(lacking(exhausted()), Notify.EXHAUSTED)
+
+
+def test_an_event_that_did_not_arrive_excuses_nothing_that_comes_too_early() -> None:
+    check = an_endpoint_is_disabled_as_the_dialect_says
+    assert verdicts(check, lacking(exhausted(after="inactive"))) == {"3-7": FAIL}
+    early = lacking(exhausted(messages_at=[0.5]))
+    assert verdict(early, Notify.EXHAUSTED) is FAIL
+
+
 def notified(*messages_at: float, others: int = 0) -> ChatNotifications:
     """Five attempts, so many of another experiment's event among them, and messages."""
     other = event("other")
