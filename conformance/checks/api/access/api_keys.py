@@ -7,6 +7,7 @@ from urllib.parse import unquote
 
 from hookproof.conformance.checks.api.access.resource_change import has_changed
 from hookproof.conformance.checks.api.resources.portal_link import is_member
+from hookproof.conformance.checks.support.json_objects import objects_in
 from hookproof.conformance.checks.support.refusal import is_refused_as_invalid, refusal_beside
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
@@ -17,6 +18,7 @@ from hookproof.conformance.observations.answer import (
     Resource,
     refused,
     resources,
+    sent,
     shown,
     was_accepted,
     was_answered,
@@ -26,6 +28,7 @@ from hookproof.conformance.observations.requests.keys import (
     CallWithKey,
     CreationsWithoutRight,
     KeyKind,
+    RequestsWithoutRight,
 )
 from hookproof.conformance.observations.resources.broadcast_answer import FRESH_KEY, is_flagged
 from hookproof.spec.dialect.vocabulary import KeyScope
@@ -214,7 +217,7 @@ def what_is_refused_for_its_key_changes_nothing(
         if not unchanged and is_flagged(requests.exchange(FRESH_KEY)):
             return
     elif before is not None and after is not None and shown(before) and shown(after):
-        unchanged = not has_changed(before, after, context)
+        unchanged = not has_changed(before, after, context) or _shows_none_of(requests, after)
     else:
         return
     yield judged(
@@ -287,3 +290,16 @@ def _shows_allowed_one(creations: CreationsWithoutRight) -> bool:
     if allowed is None or before is None:
         return False
     return is_member(before, allowed, ()) is True
+
+
+def _shows_none_of(requests: RequestsWithoutRight, link: Exchange) -> bool:
+    """Whether a portal link that has changed shows none of the endpoints that were refused, where
+    it shows the URL of the one that is allowed as it was sent.
+    """
+    if not isinstance(requests, CreationsWithoutRight) or requests.allowed is None:
+        return False
+    urls = [record.get("url") for record in objects_in(shown(link).get("endpoints_metadata"))]
+    refused_ones = [sent(creation).get("url") for creation in requests.tried]
+    return sent(requests.allowed).get("url") in urls and not any(
+        url in urls for url in refused_ones
+    )

@@ -264,15 +264,16 @@ def a_portal_link_is_listed_as_it_is_retrieved(
 ) -> Iterator[Judgement]:
     """Every one that can be retrieved is in the list, and looks the same there.
 
-    A list that was not read to its end lacks nothing, nor does one that hides a uid. An answer
-    with another uid than the one in the path says nothing of the list.
+    A list that was not read to its end lacks nothing, nor does one that hides a uid or shows one
+    twice. An answer with another uid than the one in the path says nothing of the list.
     """
     ended = all(
         page.succeeded and pagination(page).get("has_next_page") is False
         for page in links.pages[-1:]
     )
-    shows_all = ended and all(map(shows_every_uid, links.pages))
-    listed = {str(item.get("uid")): (item, page) for page in links.pages for item in items(page)}
+    found = [(str(item.get("uid")), item, page) for page in links.pages for item in items(page)]
+    listed = {uid: (item, page) for uid, item, page in found}
+    shows_all = ended and len(listed) == len(found) and all(map(shows_every_uid, links.pages))
     one_by_one = isinstance(links, ListedPortalLinks)
     answers = links.retrieved if isinstance(links, ListedPortalLinks) else (links.update,)
     for answer in answers if links.pages else ():

@@ -89,13 +89,12 @@ class PerPageAsText(AlteredPages):
 
 @fault("2.2-6", shows_in=SHOWN)
 class CursorsAsNumbers(AlteredPages):
-    """Cursors are numbers."""
+    """The cursor of a next page is a number."""
 
     def alter_page(self, page: ListPage, query: Query) -> ListPage:
-        names = ("next_page_cursor", "prev_page_cursor")
-        return with_pagination(
-            page, **{name: page.rows[-1][0] for name in names if page.pagination[name] is not None}
-        )
+        if page.pagination["next_page_cursor"] is None:
+            return page
+        return with_pagination(page, next_page_cursor=page.rows[-1][0])
 
 
 @fault(
@@ -345,11 +344,14 @@ class AboveMaximumMistaken(MisreadPaging):
     shows_in=SHOWN,
     where=lambda dialect: dialect.paging.maximum_per_page.value is not None,
 )
-class MaximumOffByOne(MisreadPaging):
+class MaximumOffByOne(Pager):
     """A perPage of one above the maximum is accepted."""
 
-    def misread(self, rules: Paging) -> Paging:
-        return misread_group(rules, "maximum_per_page", most(rules.maximum_per_page.value) + 1)
+    def _per_page(self, reader: Any) -> int:
+        asked: int | None = reader.number("perPage")
+        if asked == most(self._rules.maximum_per_page.value) + 1:
+            return asked
+        return super()._per_page(reader)
 
 
 @fault(

@@ -167,11 +167,15 @@ class AuthTypeInCapitals(AlteredResponses):
     shows_in=SHOWN,
 )
 class UpdatedNotListed(AlteredResponses):
-    """A portal link that was updated is missing in the list, if others are on its page."""
+    """A portal link that was updated is missing in a list without parameters, if others are on its
+    page.
+    """
 
     operations = (LIST_PORTAL_LINKS,)
 
     def alter_data(self, call: OperationCall, data: Object) -> Object:
+        if call.query:
+            return data
         as_created = [
             portal_link
             for portal_link in data["content"]
@@ -182,8 +186,8 @@ class UpdatedNotListed(AlteredResponses):
 
 @fault("4.4-14", seen="an index by owner that is not kept up", shows_in=SHOWN)
 class MovedNotListed(AlteredResponses):
-    """A portal link that an update names an owner for is missing in the list, if others are on its
-    page.
+    """A portal link that an update names an owner for is missing in a list without parameters, if
+    others are on its page.
     """
 
     operations = (UPDATE_PORTAL_LINK, LIST_PORTAL_LINKS)
@@ -196,6 +200,8 @@ class MovedNotListed(AlteredResponses):
         if call.operation.operation_id == UPDATE_PORTAL_LINK:
             if "owner_id" in call.body:
                 self._moved.add(data["uid"])
+            return data
+        if call.query:
             return data
         stayed = [link for link in data["content"] if link["uid"] not in self._moved]
         return {**data, "content": stayed or data["content"]}

@@ -182,9 +182,14 @@ class SecretsOfAnother(AlteredSettings):
     shows_in=SIGNED,
 )
 class SecretOfTheNeighbour(SecretsOfAnother):
-    """A delivery is signed with the secrets of the endpoint that was created after its own."""
+    """A delivery is signed with the secrets of the endpoint that was created after its own, unless
+    that has several secrets.
+    """
 
     other = "SELECT uid FROM endpoints WHERE project = ? AND seq > ? ORDER BY seq LIMIT 1"
+
+    def alter_settings(self, endpoint: EndpointSettings) -> EndpointSettings:
+        return super().alter_settings(endpoint) if len(endpoint.secrets) == 1 else endpoint
 
 
 @fault(

@@ -145,3 +145,13 @@ def test_a_secret_that_replaces_the_given_one_is_not_hidden(
         fetched({"secrets": [secret(value=later)]}),
     )
     assert verdicts(secrets_are_shown_where_the_dialect_says, trip) == expected
+
+
+def test_a_portal_link_is_not_missing_where_another_one_has_two_entries() -> None:
+    other = link(uid=OTHER_UID)
+    once, twice = (page(LINKS, [other] * times, "inventory") for times in (1, 2))
+    check = a_portal_link_is_listed_as_it_is_retrieved
+    assert verdicts(check, observation(ListedPortalLinks, once, retrieved())) == {
+        "4.4-14": Verdict.FAIL
+    }
+    assert verdicts(check, observation(ListedPortalLinks, twice, retrieved())) == {}

@@ -1,0 +1,56 @@
+"""A refused creation of an endpoint has an effect if a portal link shows that very endpoint."""
+
+from dataclasses import replace
+
+import pytest
+
+from hookproof.conformance.checks.api.access.api_keys import (
+    what_is_refused_for_its_key_changes_nothing,
+)
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.requests.keys import CreationsWithoutRight
+from tests.conformance.canned_evidence import verdicts
+from tests.conformance.checks.api.example import (
+    OTHER_UID,
+    UID,
+    created,
+    endpoint,
+    refusal,
+    retrieved,
+)
+from tests.conformance.checks.api.examples_access import around
+
+ALLOWED, REFUSED, OTHER = (f"https://{name}.invalid/" for name in ("allowed", "refused", "other"))
+
+
+def creation_refused(allowed_as: str, added: str | None) -> CreationsWithoutRight:
+    """A refused creation, after which a portal link shows an endpoint with the URL `added` besides
+    the one that is allowed.
+    """
+    records = [endpoint(uid=UID, url=allowed_as)]
+    more = [] if added is None else [endpoint(uid=OTHER_UID, url=added)]
+    creations = around(
+        CreationsWithoutRight,
+        retrieved(endpoints_metadata=records),
+        refusal(401, "createEndpoint", role="refused", request={"url": REFUSED}),
+        retrieved(endpoints_metadata=[*records, *more]),
+        operation_id="createEndpoint",
+    )
+    allowed = created({"uid": UID}, {"url": ALLOWED}, role="allowed")
+    return replace(creations, exchanges=(allowed, *creations.exchanges))
+
+
+@pytest.mark.parametrize(
+    ("allowed_as", "added", "verdict"),
+    [
+        (ALLOWED, None, Verdict.PASS),
+        (ALLOWED, REFUSED, Verdict.FAIL),
+        (ALLOWED, OTHER, Verdict.PASS),  # made by somebody else
+        ("https://allowed.invalid:443/", OTHER, Verdict.FAIL),  # who made it cannot be told
+    ],
+)
+def test_only_the_endpoint_that_was_refused_is_an_effect(
+    allowed_as: str, added: str | None, verdict: Verdict
+) -> None:
+    evidence = creation_refused(allowed_as, added)
+    assert verdicts(what_is_refused_for_its_key_changes_nothing, evidence) == {"5-15": verdict}
