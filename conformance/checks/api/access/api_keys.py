@@ -165,7 +165,7 @@ def the_key_of_another_project_opens_what_the_dialect_says(
     if tried is None or not was_answered(tried) or (refused(tried) and not request.key_matters):
         return
     if request.kind is KeyKind.FOREIGN and rules.key_scope.decided:
-        if _may_be_a_roll_too_many(tried, context):
+        if _may_be_a_roll_too_many(tried, context) or _is_spoilt_for_all(request, context):
             return
         refusal = refused(tried) and rules.foreign_key_status.allows(tried.status)
         unknown = context.dialect.errors.status("unknown_resource", request.operation_id)
@@ -196,6 +196,18 @@ def _may_be_a_roll_too_many(tried: Exchange, context: CheckContext) -> bool:
         and KeyScope.PROJECT not in rules.key_scope.allowed
         and is_refused_as_invalid(tried, context.dialect)
         and not rules.wrong_key_status.allows(tried.status)
+    )
+
+
+def _is_spoilt_for_all(request: CallWithKey, context: CheckContext) -> bool:
+    """Whether a 2xx that may open the project is no success, nor is it with the right key: section
+    2.1 is broken, and nothing is known of the key.
+    """
+    tried, authorized = request.call, request.authorized
+    return (
+        context.dialect.authentication.key_scope.allowed != (KeyScope.PROJECT,)
+        and all(each is not None and each.succeeded for each in (tried, authorized))
+        and not any(each is not None and was_accepted(each) for each in (tried, authorized))
     )
 
 

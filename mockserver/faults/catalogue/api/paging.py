@@ -134,10 +134,11 @@ class FullPageClaimsNext(AlteredPages):
 
 @fault("2.2-10", seen="pages counted from one, and from zero", shows_in=SHOWN)
 class SecondPageIsLast(AlteredPages):
-    """A page that a cursor leads forward to claims no next page."""
+    """A page that a cursor leads forward to claims no next page, unless it has the usual size."""
 
     def alter_page(self, page: ListPage, query: Query) -> ListPage:
-        if query.start is None or query.backwards:
+        usual = query.per_page == self._rules.default_per_page.value
+        if usual or query.start is None or query.backwards:
             return page
         return with_pagination(page, has_next_page=False, next_page_cursor=None)
 

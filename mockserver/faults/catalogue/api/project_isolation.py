@@ -174,12 +174,12 @@ class PortalLinksRetrievedAnywhere(PortalLinkHandlers):
     shows_in=ACROSS,
 )
 class SecondPageOfTheFirstProject(Listing):
-    """From the second page on a list is that of the first project."""
+    """From the second page on a list of another project is that of the first one."""
 
     def rows(self, span: Span) -> list[tuple[Any, ...]]:
-        if span.start is None:
-            return super().rows(span)
         first = first_project(self._database, self._table)
+        if span.start is None or span.project == first:
+            return super().rows(span)
         return super().rows(msgspec.structs.replace(span, project=first, start=None))
 
 

@@ -148,7 +148,12 @@ class OneWindowForAll(EndpointQueue):
         return _SHARED_WINDOWS.setdefault(limit, SlidingWindow(limit, window_s))
 
 
-@fault("8-3", seen="a default limit for everybody", shows_in=RATE)
+@fault(
+    "8-3",
+    seen="a default limit for everybody",
+    shows_in=RATE,
+    where=lambda dialect: dialect.delivery.excess.value is Excess.WAITS,
+)
 class EverybodyLimited(AlteredSettings):
     """An endpoint without a rate_limit is limited to six requests in two seconds."""
 

@@ -1,5 +1,6 @@
 """How often, when and why a delivery is retried (sections 1, 3 and 6)."""
 
+from http import HTTPStatus
 from typing import Any, Final
 
 from hookproof.mockserver.delivery.attempt.sender import AttemptResult, AttemptSender
@@ -86,10 +87,11 @@ class RetriedAfterSuccess(Outcomes):
 
 @fault("1-16", "1-19", seen="stuck after an error", shows_in=RETRIES)
 class ErrorAnswersAreFinal(RetryRules):
-    """An attempt that is answered with a status of 400 or above is the last one."""
+    """An attempt that is answered with a status of 400 or above, but 500, is the last one."""
 
     def is_success(self, status: int) -> bool:
-        return super().is_success(status) or status // 100 >= 4
+        is_final = status // 100 >= 4 and status != HTTPStatus.INTERNAL_SERVER_ERROR
+        return is_final or super().is_success(status)
 
 
 @fault("1-17", seen="connection errors not retried", shows_in=RETRIES)

@@ -1,0 +1,40 @@
+"""An answer that is no success, with whatever key, shows nothing of what a key opens."""
+
+from typing import Any
+
+import pytest
+
+from hookproof.conformance.checks.api.access.api_keys import (
+    the_key_of_another_project_opens_what_the_dialect_says,
+)
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.requests.keys import KeyKind
+from tests.conformance.canned_evidence import exchange, verdicts
+from tests.conformance.checks.api.example import refusal
+from tests.conformance.checks.api.examples_access import call_with
+
+GOOD = {"status": 201, "data": {"uid": "one"}}
+SPOILT: dict[str, Any] = {"status": 201, "body": b"{}{}"}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "authorized", "verdict"),
+    [
+        ("contrary", SPOILT, None),  # every key opens all projects of its account
+        ("contrary", GOOD, Verdict.FAIL),
+        ("contrary", None, Verdict.FAIL),
+        ("reference", SPOILT, Verdict.FAIL),  # a key that opens one project alone is to be refused
+    ],
+)
+def test_a_spoilt_answer_to_every_key_does_not_show_that_one_opens_nothing(
+    dialect: str, authorized: dict[str, Any] | None, verdict: Verdict | None
+) -> None:
+    tried = exchange("refused", "createEndpoint", **SPOILT)
+    others = (
+        [refusal(401, "createEndpoint", role="authorized")]
+        if authorized is None
+        else [exchange("authorized", "createEndpoint", **authorized)]
+    )
+    check = the_key_of_another_project_opens_what_the_dialect_says
+    actual = verdicts(check, call_with(KeyKind.FOREIGN, tried, *others), dialect)
+    assert actual == ({} if verdict is None else {"5-12": verdict})
