@@ -57,7 +57,7 @@ def test_a_program_that_a_target_runs_is_installed() -> None:
 
 
 def test_continuous_integration_makes_targets_that_exist() -> None:
-    targets = re.findall(r"^make (.+)$", CI, re.MULTILINE)
+    targets = re.findall(r"^ *make ([a-z-]+)", CI, re.MULTILINE)
     assert targets
     assert set(targets) <= TARGETS
 
