@@ -61,6 +61,8 @@ class NoneOfSeveralRequired(AlteredValidation):
     "4.3-21",
     "4.6-1",
     "7-11",
+    # Of two bodies that are to be accepted, the one with the other project's key may be short.
+    "5-12",
     shows_in=[*REFUSALS, *HOSTILE, "round_trip", "broadcast_answers", "portal_links", "sequences"],
 )
 class MoreRequired(AlteredValidation):
@@ -180,7 +182,7 @@ class UnknownFieldsAccepted(AlteredValidation):
         return problem.message.startswith("Additional properties")
 
 
-@fault("7-2", shows_in=HOSTILE)
+@fault("7-2", "8-17", shows_in=HOSTILE)
 class MalformedIsTooLarge(ErrorResponses):
     """A body that is not JSON gets the response for one that is too large."""
 
@@ -191,6 +193,7 @@ class MalformedIsTooLarge(ErrorResponses):
 @fault(
     "7-3",
     "2.5-27",
+    "2.8-17",
     "2.9-9",
     "2.9-10",
     "2.9-11",
@@ -343,7 +346,13 @@ class DescribedNotFetched(EndpointHandlers):
         return super().get(call)
 
 
-@fault("4.5-1", seen="a cache that is cleared and not filled", shows_in=["portal_links"])
+@fault(
+    "4.5-1",
+    # It may have been updated when the key of another project asks for it.
+    "5-12",
+    seen="a cache that is cleared and not filled",
+    shows_in=["portal_links"],
+)
 class UpdatedNotRetrieved(PortalLinkHandlers):
     """A portal link that was updated cannot be retrieved."""
 
