@@ -6,7 +6,7 @@ from typing import Final
 from urllib.parse import unquote
 
 from hookproof.conformance.checks.api.access.resource_change import has_changed
-from hookproof.conformance.checks.api.resources.portal_link import is_member
+from hookproof.conformance.checks.api.resources.portal_link import is_member, members
 from hookproof.conformance.checks.support.json_objects import objects_in
 from hookproof.conformance.checks.support.refusal import is_refused_as_invalid, refusal_beside
 from hookproof.conformance.model.check_registry import CheckContext, check
@@ -28,7 +28,6 @@ from hookproof.conformance.observations.requests.keys import (
     CallWithKey,
     CreationsWithoutRight,
     KeyKind,
-    RequestsWithoutRight,
 )
 from hookproof.conformance.observations.resources.broadcast_answer import FRESH_KEY, is_flagged
 from hookproof.spec.dialect.vocabulary import KeyScope
@@ -229,7 +228,11 @@ def what_is_refused_for_its_key_changes_nothing(
         if not unchanged and is_flagged(requests.exchange(FRESH_KEY)):
             return
     elif before is not None and after is not None and shown(before) and shown(after):
-        unchanged = not has_changed(before, after, context) or _shows_none_of(requests, after)
+        unchanged = (
+            not _shows_refused_one(requests, before, after)
+            if isinstance(requests, CreationsWithoutRight)
+            else not has_changed(before, after, context)
+        )
     else:
         return
     yield judged(
@@ -304,14 +307,11 @@ def _shows_allowed_one(creations: CreationsWithoutRight) -> bool:
     return is_member(before, allowed, ()) is True
 
 
-def _shows_none_of(requests: RequestsWithoutRight, link: Exchange) -> bool:
-    """Whether a portal link that has changed shows none of the endpoints that were refused, where
-    it shows the URL of the one that is allowed as it was sent.
+def _shows_refused_one(creations: CreationsWithoutRight, before: Exchange, after: Exchange) -> bool:
+    """Whether a portal link shows an endpoint that was refused, or any new one where its URLs are
+    not shown as they were sent.
     """
-    if not isinstance(requests, CreationsWithoutRight) or requests.allowed is None:
-        return False
-    urls = [record.get("url") for record in objects_in(shown(link).get("endpoints_metadata"))]
-    refused_ones = [sent(creation).get("url") for creation in requests.tried]
-    return sent(requests.allowed).get("url") in urls and not any(
-        url in urls for url in refused_ones
-    )
+    urls = [record.get("url") for record in objects_in(shown(after).get("endpoints_metadata"))]
+    if creations.allowed is None or sent(creations.allowed).get("url") not in urls:
+        return sorted(members(before)) != sorted(members(after))
+    return any(sent(creation).get("url") in urls for creation in creations.tried)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from hookproof.conformance.checks.api.resources.endpoint import CONFIGURATION
-from hookproof.conformance.checks.api.resources.portal_link import members, settings
+from hookproof.conformance.checks.api.resources.portal_link import settings
 from hookproof.conformance.checks.support.agreement import differences
 from hookproof.conformance.model.check_registry import CheckContext
 from hookproof.conformance.model.evidence import Exchange
@@ -13,7 +13,8 @@ from hookproof.spec.dialect.model import Representation
 
 def has_changed(before: Exchange | None, after: Exchange | None, context: CheckContext) -> bool:
     """Whether two answers about one resource differ in what requests set; counts and states follow
-    from deliveries, and a secret that is gone has expired. False if one of them shows no resource.
+    from deliveries, the endpoints of a portal link from what others create, and a secret that is
+    gone has expired. False if one of them shows no resource.
     """
     if before is None or after is None or not shown(before) or not shown(after):
         return False
@@ -38,5 +39,5 @@ def _shown_before(secrets: Any, later: Any, forms: Representation) -> Any:
 
 def _set_by_requests(exchange: Exchange) -> dict[str, Any]:
     if SHOWS[exchange.operation_id or ""] is Kind.PORTAL_LINK:
-        return {**settings(shown(exchange)), "endpoints": sorted(members(exchange))}
+        return settings(shown(exchange))
     return {name: shown(exchange).get(name) for name in (*CONFIGURATION, "secrets")}

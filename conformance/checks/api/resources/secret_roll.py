@@ -104,7 +104,7 @@ def a_roll_shows_when_the_endpoint_is_fetched(
             )
         return
     before = secret_uids(rolled.secrets_before or rolls[0])
-    newest = {uid for uid in secret_uids(rolls[-1]) if uid not in before}
+    newest = (_current_uids(rolls[-1]) or set(secret_uids(rolls[-1]))).difference(before)
     current = {str(secret.get("value")) for secret in _current(rolls[-1])}
     yield judged(
         newest <= set(secret_uids(fetched))

@@ -300,7 +300,10 @@ def _listed(model: _Model, exchange: Exchange) -> Iterator[Judgement]:
 
 def _compare_with_list(model: _Model, pages: Sequence[Exchange]) -> Iterator[Judgement]:
     listed = {str(item.get("uid")): item for page in pages for item in items(page)}
+    shows_each_once = len(listed) == sum(len(items(page)) for page in pages)
     for uid, link in model.links.items():
+        if uid not in listed and not shows_each_once:
+            continue
         yield judged(
             uid in listed,
             "4.4-14",

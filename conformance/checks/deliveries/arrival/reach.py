@@ -1,6 +1,6 @@
 """Which endpoints a broadcast arrives at, and which it does not (sections 1, 2.8, 3 and 4.8)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from hookproof.conformance.checks.support.broadcast_reach import reaches
 from hookproof.conformance.checks.support.shown_owner import with_owners_as_sent
@@ -37,7 +37,7 @@ def a_broadcast_arrives_at_every_endpoint_that_it_reaches(
         requirements = ("1-1", "4.8-13") if shows_reach else ("1-1",)
         reached = [
             each
-            for each in _owned_as_created(fan_out, event, context.dialect)
+            for each in _owned_as_created(fan_out, fan_out.answering(event), context.dialect)
             if reaches(event, each, context.dialect)
         ]
         expected = fan_out.attempts_at_each(reached, event, context.dialect)
@@ -54,14 +54,16 @@ def a_broadcast_arrives_at_every_endpoint_that_it_reaches(
                 )
 
 
-def _owned_as_created(fan_out: FanOut, event: Event, dialect: Dialect) -> list[Destination]:
-    """The endpoints that answer; without those that lost their owner, where it decides."""
-    answering = fan_out.answering(event)
+def _owned_as_created(
+    fan_out: FanOut, destinations: Iterable[Destination], dialect: Dialect
+) -> list[Destination]:
+    """These endpoints, without those that lost their owner where owners decide."""
+    among = list(destinations)
     if dialect.delivery.reach.value is not Reach.OWNED_ENDPOINTS:
-        return list(answering)
-    creations = {each.name: fan_out.exchange(each.name) for each in answering}
+        return among
+    creations = {each.name: fan_out.exchange(each.name) for each in among}
     owned = with_owners_as_sent(created for created in creations.values() if created)
-    return [each for each in answering if creations[each.name] in (None, *owned)]
+    return [each for each in among if creations[each.name] in (None, *owned)]
 
 
 @check("4.8-14")
@@ -132,7 +134,8 @@ def a_failing_endpoint_keeps_no_other_from_receiving(
         for delivery in fan_out.arrived_at(destination.token)
     ]
     for event in fan_out.events:
-        expected = fan_out.attempts_at_each(fan_out.healthy, event, context.dialect)
+        healthy = _owned_as_created(fan_out, fan_out.healthy, context.dialect)
+        expected = fan_out.attempts_at_each(healthy, event, context.dialect)
         for destination, _, arrived in fan_out.settled(expected, context.dialect):
             if arrived or (failed and reaches(event, destination, context.dialect)):
                 yield judged(
@@ -171,13 +174,19 @@ def an_endpoint_that_is_not_disabled_receives(
 def a_disabled_endpoint_receives_as_the_dialect_says(
     fan_out: OneProjectFanOut, context: CheckContext
 ) -> Iterator[Judgement]:
-    """An endpoint created with is_disabled true got an event that arrived anywhere, or did not."""
+    """An endpoint created with is_disabled true got one of the events, or did not get one that
+    arrived anywhere.
+    """
     receives = context.dialect.delivery.disabled_receives
     sentinels = fan_out.sentinels(context.dialect)
     pending = fan_out.pending_events(context.dialect)
     for destination in fan_out.disabled:
         for event in fan_out.event:
-            arrived = fan_out.attempts(destination, event, context.dialect)
+            arrived = [
+                attempt
+                for each in fan_out.events
+                for attempt in fan_out.attempts(destination, each, context.dialect)
+            ]
             kept = receives.allows(bool(arrived))
             if not fan_out.attempts_anywhere(context.dialect, event):
                 continue

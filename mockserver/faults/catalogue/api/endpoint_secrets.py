@@ -16,6 +16,7 @@ from hookproof.mockserver.faults.support.altered_responses import (
     CREATE_ENDPOINT,
     GET_ENDPOINT,
     ON_PORTAL_LINKS,
+    ROLL,
     AlteredRecords,
     AlteredResponses,
     Object,
@@ -199,11 +200,21 @@ class CredentialsShown(ResponseSerializer):
 class SecretsFetchedWithNewUids(AlteredRecords):
     """An endpoint that was never rolled shows its secret with another uid once it is created."""
 
-    operations = (GET_ENDPOINT, *ON_PORTAL_LINKS, BROADCAST)
+    operations = (GET_ENDPOINT, ROLL, *ON_PORTAL_LINKS, BROADCAST)
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._rolled: set[str] = set()
+
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
+        if call.operation.operation_id == ROLL:
+            self._rolled.add(resource["uid"])
+            return resource
+        return super().alter_resource(call, resource)
 
     def alter_endpoint(self, endpoint: Object) -> Object:
         secret, *further = endpoint["secrets"]
-        if further or secret["created_at"] != endpoint["created_at"]:
+        if further or endpoint["uid"] in self._rolled:
             return endpoint
         last = "1" if secret["uid"].endswith("0") else "0"
         return {**endpoint, "secrets": [{**secret, "uid": f"{secret['uid'][:-1]}{last}"}]}

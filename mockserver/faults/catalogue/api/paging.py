@@ -244,14 +244,14 @@ class SortIgnored(Pager):
     "4.4-8", "4.7-8", "2.2-10", seen="a bound that is exclusive in one direction", shows_in=SHOWN
 )
 class AscendingLacksTheFirst(Pager):
-    """A list with sort=ASC begins with its second resource."""
+    """A list with sort=ASC begins with its second resource, if it has any."""
 
     def page(self, project: str, query: Query) -> ListPage:
         if not query.ascending:
             return super().page(project, query)
         span = Span(project=project, filters=query.filters, start=None, upwards=True, limit=2)
         first = self._listing.rows(span)
-        if query.start is None and first:
+        if query.start is None and not query.backwards and len(first) > 1:
             start = self._listing.position_of(first[0][0])
             query = msgspec.structs.replace(query, start=start, backwards=False)
             page = super().page(project, query)

@@ -170,6 +170,8 @@ class PortalLinksRetrievedAnywhere(PortalLinkHandlers):
     "1-3",
     "1-8",
     "1-9",
+    # What is before a page is looked for in the first project as well.
+    "2.2-12",
     seen="a cursor without its project",
     shows_in=ACROSS,
 )
@@ -180,7 +182,8 @@ class SecondPageOfTheFirstProject(Listing):
         first = first_project(self._database, self._table)
         if span.start is None or span.project == first:
             return super().rows(span)
-        return super().rows(msgspec.structs.replace(span, project=first, start=None))
+        elsewhere = super().rows(msgspec.structs.replace(span, project=first, start=None))
+        return elsewhere or super().rows(span)
 
 
 @fault("1-10", shows_in=ACROSS)

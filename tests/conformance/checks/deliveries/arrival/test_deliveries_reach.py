@@ -54,12 +54,17 @@ def test_an_endpoint_that_lost_its_owner_is_not_missed_where_owners_decide(
     shown: str | None, verdict: Verdict, in_contrary: Verdict
 ) -> None:
     check = a_broadcast_arrives_at_every_endpoint_that_it_reaches
-    arrived = [sent(EVENT, HEALTHY), sent(SENTINEL, HEALTHY)]
-    missed = observed(OneProjectFanOut, [HEALTHY, ENABLED], *arrived, events=[EVENT, SENTINEL])
+    arrived = [sent(EVENT, HEALTHY), sent(SENTINEL, HEALTHY), sent(EVENT, FAILING)]
+    missed = observed(
+        OneProjectFanOut, [HEALTHY, ENABLED, FAILING], *arrived, events=[EVENT, SENTINEL]
+    )
     kept = [each for each in missed.exchanges if each.role != ENABLED.name]
     missed = replace(missed, exchanges=(created(ENABLED, owner_id=shown), *kept))
     assert verdicts(check, missed)["1-1"] is verdict
     assert verdicts(check, missed, "contrary")["1-1"] is in_contrary
+    check = a_failing_endpoint_keeps_no_other_from_receiving
+    assert verdicts(check, missed)["1-2"] is verdict
+    assert verdicts(check, missed, "contrary")["1-2"] is in_contrary
 
 
 def test_an_event_that_arrives_wherever_it_can_passes() -> None:
@@ -137,6 +142,13 @@ def test_a_disabled_endpoint_receives_nothing_under_the_reference_dialect() -> N
     check = a_disabled_endpoint_receives_as_the_dialect_says
     assert verdicts(check, fan_out(*EVERYWHERE)) == {"3-6": PASS}
     assert verdicts(check, fan_out(*EVERYWHERE, sent(EVENT, DISABLED))) == {"3-6": FAIL}
+
+
+def test_a_disabled_endpoint_that_got_a_later_event_receives() -> None:
+    check = a_disabled_endpoint_receives_as_the_dialect_says
+    later = fan_out(*EVERYWHERE, sent(SENTINEL, DISABLED))
+    assert verdicts(check, later) == {"3-6": FAIL}
+    assert verdicts(check, later, "contrary") == {"3-6": PASS}
 
 
 @pytest.mark.parametrize("dialect", ["reference", "contrary"])
