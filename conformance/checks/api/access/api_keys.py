@@ -164,7 +164,7 @@ def the_key_of_another_project_opens_what_the_dialect_says(
     if tried is None or not was_answered(tried) or (refused(tried) and not request.key_matters):
         return
     if request.kind is KeyKind.FOREIGN and rules.key_scope.decided:
-        if _may_be_a_roll_too_many(tried, context) or _is_spoilt_for_all(request, context):
+        if _may_be_for_its_content(tried, context) or _is_spoilt_for_all(request, context):
             return
         refusal = refused(tried) and rules.foreign_key_status.allows(tried.status)
         unknown = context.dialect.errors.status("unknown_resource", request.operation_id)
@@ -185,13 +185,13 @@ def the_key_of_another_project_opens_what_the_dialect_says(
         )
 
 
-def _may_be_a_roll_too_many(tried: Exchange, context: CheckContext) -> bool:
-    """Whether a roll that the dialect lets every key do was refused for its content: another one
-    has just been done with the right key.
+def _may_be_for_its_content(tried: Exchange, context: CheckContext) -> bool:
+    """Whether a roll or an update that the dialect lets every key do was refused for its content:
+    another roll has just been done with the right key, and the update with it had other fields.
     """
     rules = context.dialect.authentication
     return (
-        tried.operation_id == "expireEndpointSecret"
+        tried.operation_id in ("expireEndpointSecret", "updatePortalLink")
         and KeyScope.PROJECT not in rules.key_scope.allowed
         and is_refused_as_invalid(tried, context.dialect)
         and not rules.wrong_key_status.allows(tried.status)

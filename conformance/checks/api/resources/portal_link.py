@@ -76,6 +76,11 @@ def settings(link: Mapping[str, Any]) -> dict[str, Any]:
     return {name: link.get(name) for name in LISTED_AS_RETRIEVED}
 
 
+def _repeats_a_uid(page: Exchange) -> bool:
+    uids = [str(item.get("uid")) for item in items(page)]
+    return len(set(uids)) < len(uids)
+
+
 def _identifiers(records: object) -> list[str]:
     return [str(record.get("uid")) for record in objects_in(records)]
 
@@ -265,15 +270,16 @@ def a_portal_link_is_listed_as_it_is_retrieved(
     """Every one that can be retrieved is in the list, and looks the same there.
 
     A list that was not read to its end lacks nothing, nor does one that hides a uid or shows one
-    twice. An answer with another uid than the one in the path says nothing of the list.
+    twice on a page. An answer with another uid than the one in the path says nothing of the list.
     """
     ended = all(
         page.succeeded and pagination(page).get("has_next_page") is False
         for page in links.pages[-1:]
     )
-    found = [(str(item.get("uid")), item, page) for page in links.pages for item in items(page)]
-    listed = {uid: (item, page) for uid, item, page in found}
-    shows_all = ended and len(listed) == len(found) and all(map(shows_every_uid, links.pages))
+    shows_all = ended and all(
+        shows_every_uid(page) and not _repeats_a_uid(page) for page in links.pages
+    )
+    listed = {str(item.get("uid")): (item, page) for page in links.pages for item in items(page)}
     one_by_one = isinstance(links, ListedPortalLinks)
     answers = links.retrieved if isinstance(links, ListedPortalLinks) else (links.update,)
     for answer in answers if links.pages else ():

@@ -163,7 +163,7 @@ class AuthTypeInCapitals(AlteredResponses):
         return {**resource, "auth_type": resource["auth_type"].upper()}
 
 
-@fault(*NOT_LISTED, seen="an index that is built at the start", shows_in=SHOWN)
+@fault(*NOT_LISTED, seen="an index that is built at the start", shows_in=[*SHOWN, "paging"])
 class UpdatedNotListed(AlteredResponses):
     """A portal link that was updated is missing in the list, if others are on its page."""
 
@@ -178,7 +178,7 @@ class UpdatedNotListed(AlteredResponses):
         return {**data, "content": as_created or data["content"]}
 
 
-@fault(*NOT_LISTED, seen="an index by owner that is not kept up", shows_in=SHOWN)
+@fault(*NOT_LISTED, seen="an index by owner that is not kept up", shows_in=[*SHOWN, "paging"])
 class MovedNotListed(AlteredResponses):
     """A portal link that an update names an owner for is missing in the list, if others are on its
     page.

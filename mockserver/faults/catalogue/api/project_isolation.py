@@ -173,7 +173,7 @@ class PortalLinksRetrievedAnywhere(PortalLinkHandlers):
     # What is before a page is looked for in the first project as well.
     "2.2-12",
     seen="a cursor without its project",
-    shows_in=ACROSS,
+    shows_in=[*ACROSS, "paging"],
 )
 class SecondPageOfTheFirstProject(Listing):
     """From the second page on a list of another project is that of the first one."""

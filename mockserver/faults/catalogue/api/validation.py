@@ -61,8 +61,6 @@ class NoneOfSeveralRequired(AlteredValidation):
     "4.3-21",
     "4.6-1",
     "7-11",
-    # Of two bodies that are to be accepted, the one with the other project's key may be short.
-    "5-12",
     shows_in=[*REFUSALS, *HOSTILE, "round_trip", "broadcast_answers", "portal_links", "sequences"],
 )
 class MoreRequired(AlteredValidation):
@@ -182,7 +180,7 @@ class UnknownFieldsAccepted(AlteredValidation):
         return problem.message.startswith("Additional properties")
 
 
-@fault("7-2", "8-17", shows_in=HOSTILE)
+@fault("7-2", "8-17", shows_in=[*HOSTILE, "numbers"])
 class MalformedIsTooLarge(ErrorResponses):
     """A body that is not JSON gets the response for one that is too large."""
 
@@ -209,7 +207,7 @@ class MalformedIsTooLarge(ErrorResponses):
     "4.7-15",
     "8-5",
     "6-13",
-    shows_in=[*REFUSALS, "paging", "custom_headers"],
+    shows_in=[*REFUSALS, "paging", "custom_headers", "broadcast_answers"],
 )
 class InvalidIsUnsupported(ErrorResponses):
     """An invalid value gets the response for an unsupported media type."""
@@ -351,7 +349,7 @@ class DescribedNotFetched(EndpointHandlers):
     # It may have been updated when the key of another project asks for it.
     "5-12",
     seen="a cache that is cleared and not filled",
-    shows_in=["portal_links"],
+    shows_in=["portal_links", "access"],
 )
 class UpdatedNotRetrieved(PortalLinkHandlers):
     """A portal link that was updated cannot be retrieved."""

@@ -50,11 +50,13 @@ def test_a_roll_without_body_is_not_refused_for_that_where_any_is(
     [
         (ROLL, "contrary", 422, None),
         (ROLL, "contrary", 403, Verdict.FAIL),
+        ("updatePortalLink", "contrary", 422, None),
+        ("updatePortalLink", "contrary", 403, Verdict.FAIL),
         ("getEndpoint", "contrary", 422, Verdict.FAIL),
         (ROLL, "reference", 400, Verdict.FAIL),
     ],
 )
-def test_the_key_of_another_project_is_not_refused_where_a_second_roll_is(
+def test_the_refusal_of_a_second_roll_or_of_an_update_is_none_of_a_key(
     operation_id: str, dialect: str, status: int, verdict: Verdict | None
 ) -> None:
     evidence = call_with(
