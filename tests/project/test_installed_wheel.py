@@ -13,7 +13,7 @@ import sys
 import sysconfig
 import tarfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -132,9 +132,12 @@ def sdist(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Installation:
-    """A virtual environment that holds the wheel, and the project in which it is used."""
+    """A virtual environment that holds the wheel, and the project in which it is used.
 
-    def __init__(self, folder: Path, wheel: Path, *, without: tuple[str, ...] = ()) -> None:
+    It has all dependencies but those that are for load alone, which are in `for_load`.
+    """
+
+    def __init__(self, folder: Path, wheel: Path) -> None:
         self.project = _project(folder / "project")
         self.environment = folder / "environment"
         outcome = run(sys.executable, "-m", "venv", "--without-pip", self.environment, cwd=folder)
@@ -143,7 +146,7 @@ class Installation:
         pip = [sys.executable, "-m", "pip", "--python", self.python]
         outcome = run(*pip, "install", "--no-deps", "--no-index", wheel, cwd=folder)
         assert outcome.returncode == 0, outcome.stderr
-        dependencies = _links_to_dependencies(folder / "dependencies", without)
+        dependencies, self.for_load = _links_to_dependencies(folder)
         (self.site_packages / "dependencies.pth").write_text(f"{dependencies}\n")
 
     @property
@@ -174,25 +177,32 @@ def _project(folder: Path) -> Path:
     return folder
 
 
-def _links_to_dependencies(folder: Path, without: tuple[str, ...]) -> Path:
-    folder.mkdir()
+def _links_to_dependencies(folder: Path) -> tuple[Path, Path]:
+    """Two folders: of what hookproof needs, and of what it needs for load."""
+    always, for_load = folder / "dependencies", folder / "for-load"
+    for each in (always, for_load):
+        each.mkdir()
     for path in Path(sysconfig.get_path("purelib")).iterdir():
         ours = path.name.startswith(("hookproof", "__editable__")) or path.suffix == ".pth"
-        if not ours and path.name.removesuffix(".py") not in without:
-            (folder / path.name).symlink_to(path)
-    return folder
+        if not ours:
+            is_for_load = path.name.removesuffix(".py") in ONLY_FOR_LOAD
+            ((for_load if is_for_load else always) / path.name).symlink_to(path)
+    return always, for_load
 
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installation:
     """`pip install hookproof`."""
-    return Installation(tmp_path_factory.mktemp("plain"), wheel, without=ONLY_FOR_LOAD)
+    return Installation(tmp_path_factory.mktemp("installed"), wheel)
 
 
-@pytest.fixture(scope="module")
-def installed_with_load(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installation:
+@pytest.fixture
+def installed_with_load(installed: Installation) -> Iterator[Installation]:
     """`pip install 'hookproof[load]'`."""
-    return Installation(tmp_path_factory.mktemp("load"), wheel)
+    further = installed.site_packages / "for-load.pth"
+    further.write_text(f"{installed.for_load}\n")
+    yield installed
+    further.unlink()
 
 
 @pytest.fixture(params=[{}, {"PYTHONPATH": "."}], ids=["plain", "PYTHONPATH=."])
