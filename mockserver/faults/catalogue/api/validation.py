@@ -98,11 +98,12 @@ class OtherSchemesAccepted(AlteredValidation):
     shows_in=REFUSALS,
 )
 class BoundsIgnored(AlteredValidation):
-    """A whole number beyond the dialect's bounds is accepted."""
+    """A whole number beyond the dialect's bounds is accepted, if 32 bits hold it."""
 
     def ignores(self, problem: SchemaProblem, value: Any) -> bool:
         number = value.get(problem.pointer[1:]) if isinstance(value, dict) else None
-        return isinstance(number, int) and "type" not in problem.message
+        fits = isinstance(number, int) and abs(number) < 2**32
+        return fits and "type" not in problem.message
 
 
 @fault("8-16", seen="off by one: below for not above", shows_in=REFUSALS)
