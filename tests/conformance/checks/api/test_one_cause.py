@@ -155,3 +155,7 @@ def test_a_portal_link_is_not_missing_where_another_one_has_two_entries() -> Non
         "4.4-14": Verdict.FAIL
     }
     assert verdicts(check, observation(ListedPortalLinks, twice, retrieved())) == {}
+    judge_sequence = a_sequence_agrees_with_its_model
+    for pages, verdict in ((once, Verdict.FAIL), (twice, None)):
+        actual = verdicts(judge_sequence, steps.sequence(steps.retrieved(), pages))
+        assert actual.get("4.4-14") is verdict

@@ -1,4 +1,4 @@
-"""A refused creation of an endpoint has an effect if a portal link shows that very endpoint."""
+"""What others create is no effect of a refused request: a portal link shows their endpoints too."""
 
 from dataclasses import replace
 
@@ -8,7 +8,11 @@ from hookproof.conformance.checks.api.access.api_keys import (
     what_is_refused_for_its_key_changes_nothing,
 )
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.requests.keys import CreationsWithoutRight
+from hookproof.conformance.observations.requests.keys import (
+    CallWithKey,
+    CreationsWithoutRight,
+    KeyKind,
+)
 from tests.conformance.canned_evidence import verdicts
 from tests.conformance.checks.api.example import (
     OTHER_UID,
@@ -54,3 +58,20 @@ def test_only_the_endpoint_that_was_refused_is_an_effect(
 ) -> None:
     evidence = creation_refused(allowed_as, added)
     assert verdicts(what_is_refused_for_its_key_changes_nothing, evidence) == {"5-15": verdict}
+
+
+@pytest.mark.parametrize(("name", "verdict"), [("Portal", Verdict.PASS), ("New", Verdict.FAIL)])
+def test_only_what_an_update_sets_is_an_effect_of_one_that_was_refused(
+    name: str, verdict: Verdict
+) -> None:
+    mine, of_others = endpoint(uid=UID), endpoint(uid=OTHER_UID)
+    evidence = around(
+        CallWithKey,
+        retrieved(name="Portal", endpoints_metadata=[mine]),
+        refusal(401, "updatePortalLink", role="refused", request={"name": "New"}),
+        retrieved(name=name, endpoints_metadata=[mine, of_others]),
+        kind=KeyKind.WRONG,
+        operation_id="updatePortalLink",
+    )
+    check = what_is_refused_for_its_key_changes_nothing
+    assert verdicts(check, evidence) == {"5-15": verdict}
