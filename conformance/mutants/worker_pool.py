@@ -9,9 +9,10 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
+from queue import SimpleQueue
 from types import TracebackType
 from typing import Final, Self, TypeVar
 
@@ -20,7 +21,7 @@ from hookproof.conformance.mutants.mutant_run import MutantRunOrder, MutantRunRe
 from hookproof.conformance.mutants.results import FaultOutcome, VariantOutcome
 from hookproof.process.exit_codes import ExitCode
 from hookproof.process.private_folder import private_folder
-from hookproof.process.stop_signals import STOPPING, calling_each_time, raising_once
+from hookproof.process.stop_signals import STOPPING, calling_each_time, put_off, raising_once
 
 Subject = TypeVar("Subject", FaultOutcome, VariantOutcome)
 
@@ -76,12 +77,20 @@ class WorkerPool:
         return self.interrupted
 
     def run_all(self, orders: Mapping[Subject, MutantRunOrder]) -> Iterator[Subject]:
-        """Yield each subject with its result, as soon as its run is done."""
-        futures = {
-            self._pool.submit(self._run, order): subject for subject, order in orders.items()
-        }
-        self._under_way.update(futures)
-        for future in as_completed(futures):
+        """Yield each subject with its result, as soon as its run is done.
+
+        The queue of those that are done takes no lock that an interrupt could leave locked.
+        """
+        done: SimpleQueue[Future[MutantRunResult]] = SimpleQueue()
+        with put_off():
+            futures = {
+                self._pool.submit(self._run, order): subject for subject, order in orders.items()
+            }
+            self._under_way.update(futures)
+            for future in futures:
+                future.add_done_callback(done.put)
+        for _ in futures:
+            future = done.get()
             outcome = replace(futures[future], result=future.result())
             del self._under_way[future]
             self._keep(outcome)

@@ -137,6 +137,19 @@ def held_back() -> AbstractContextManager[None]:
     return _interrupts_handled_by(_HeldBack())
 
 
+@contextmanager
+def put_off() -> Iterator[None]:
+    """Let interrupts within the block take effect at its end.
+
+    One that is raised while a lock is taken, in Python code, leaves it locked for ever.
+    """
+    interrupts: list[int] = []
+    with _interrupts_handled_by(lambda number, _frame: interrupts.append(number)):
+        yield
+    for number in interrupts:
+        signal.raise_signal(number)
+
+
 class _HeldBack:
     def __init__(self) -> None:
         self._interrupted = False

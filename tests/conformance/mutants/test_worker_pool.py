@@ -5,8 +5,10 @@ import os
 import signal
 import subprocess
 import sys
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -66,6 +68,25 @@ def test_an_interrupt_keeps_the_results_and_starts_nothing_further() -> None:
     assert sorted(tried, key=int) == names[: len(tried)]
     assert 0 < len(tried) < len(names)
     assert all(item.result.exercised for item in pool.outcomes)
+
+
+def test_an_interrupt_takes_effect_once_all_runs_were_handed_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    submitted = []
+    submit = ProcessPoolExecutor.submit
+
+    def interrupted(pool: ProcessPoolExecutor, *arguments: Any) -> Any:
+        submitted.append(arguments)
+        signal.raise_signal(signal.SIGINT)
+        return submit(pool, *arguments)
+
+    monkeypatch.setattr(ProcessPoolExecutor, "submit", interrupted)
+    names = [str(number) for number in range(20)]
+    with WorkerPool(1, lambda _: None, run=ends_at_once) as pool:
+        list(pool.run_all(orders(*names)))
+    assert pool.interrupted
+    assert len(submitted) == len(names)
 
 
 def test_another_error_does_not_count_as_an_interrupt() -> None:
