@@ -5,7 +5,6 @@ from typing import Any, Final
 
 from hookproof.conformance.checks.support.agreement import differences
 from hookproof.conformance.checks.support.json_objects import objects_in
-from hookproof.conformance.checks.support.shown_owner import with_owners_as_sent
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
 from hookproof.conformance.observations.answer import has_value, sent, shown, shown_uid
@@ -18,6 +17,7 @@ from hookproof.conformance.observations.lists.endpoint_records import (
     fetched_and_shown,
 )
 from hookproof.conformance.observations.resources.broadcast_answer import BroadcastWithField
+from hookproof.conformance.observations.resources.shown_owner import with_owners_as_sent
 from hookproof.conformance.observations.timestamp import unix_seconds
 from hookproof.spec.dialect.model import Dialect, Representation
 from hookproof.spec.dialect.vocabulary import EventEcho, TimestampForm

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 
 from hookproof.conformance.checks.support.broadcast_reach import reaches
-from hookproof.conformance.checks.support.shown_owner import with_owners_as_sent
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import (
     Judgement,
@@ -20,6 +19,7 @@ from hookproof.conformance.observations.delivery.arrival.fan_out import (
     TwoProjectFanOut,
 )
 from hookproof.conformance.observations.destinations import Destination, Event
+from hookproof.conformance.observations.resources.shown_owner import with_owners_as_sent
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import Reach
 

@@ -50,12 +50,15 @@ class OwnersMatchedInAnyCase(LooserListing):
     """The filter by owner ID also finds owners that differ in case."""
 
 
-@fault("4.4-11", "4.4-13", shows_in=[*SHOWN, "paging"], where=names_are_compared_whole)
+@fault("4.4-11", shows_in=SHOWN, where=names_are_compared_whole)
 class NamesMatchedByPrefix(LooserListing):
-    """The filter by name also finds names that begin with what was asked for."""
+    """The filter by name also finds names that begin with what was asked for, if that is long."""
 
     column = "name"
-    term = "substr({column}, 1, length(:{column})) = :{column}"
+    term = (
+        "({column} = :{column} OR (length(:{column}) > 12"
+        " AND substr({column}, 1, length(:{column})) = :{column}))"
+    )
 
 
 @fault(
