@@ -141,7 +141,7 @@ def held_back() -> AbstractContextManager[None]:
 def put_off() -> Iterator[None]:
     """Let interrupts within the block take effect at its end.
 
-    One that is raised while a lock is taken, in Python code, leaves it locked for ever.
+    One that is raised while Python code takes a lock leaves that locked, and nobody unlocks it.
     """
     interrupts: list[int] = []
     with _interrupts_handled_by(lambda number, _frame: interrupts.append(number)):

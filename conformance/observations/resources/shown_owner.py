@@ -17,4 +17,5 @@ def with_owners_as_sent(created: Iterable[Exchange]) -> list[Exchange]:
 
 def _shows_another(created: Exchange) -> bool:
     endpoint = shown(created)
-    return bool(endpoint) and (endpoint.get("owner_id") or None) != sent(created).get("owner_id")
+    owner, asked = endpoint.get("owner_id") or None, sent(created).get("owner_id") or None
+    return bool(endpoint) and owner != asked
