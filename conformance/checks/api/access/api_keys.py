@@ -203,8 +203,11 @@ def _is_spoilt_for_all(request: CallWithKey, context: CheckContext) -> bool:
     2.1 is broken, and nothing is known of the key.
     """
     tried, authorized = request.call, request.authorized
+    opening = {KeyScope.ACCOUNT}
+    if request.operation_id not in ON_A_RESOURCE:
+        opening.add(KeyScope.KEY_DECIDES)
     return (
-        context.dialect.authentication.key_scope.allowed != (KeyScope.PROJECT,)
+        not opening.isdisjoint(context.dialect.authentication.key_scope.allowed)
         and all(each is not None and each.succeeded for each in (tried, authorized))
         and not any(each is not None and was_accepted(each) for each in (tried, authorized))
     )

@@ -76,7 +76,7 @@ def settings(link: Mapping[str, Any]) -> dict[str, Any]:
     return {name: link.get(name) for name in LISTED_AS_RETRIEVED}
 
 
-def _repeats_a_uid(page: Exchange) -> bool:
+def repeats_a_uid(page: Exchange) -> bool:
     uids = [str(item.get("uid")) for item in items(page)]
     return len(set(uids)) < len(uids)
 
@@ -277,7 +277,7 @@ def a_portal_link_is_listed_as_it_is_retrieved(
         for page in links.pages[-1:]
     )
     shows_all = ended and all(
-        shows_every_uid(page) and not _repeats_a_uid(page) for page in links.pages
+        shows_every_uid(page) and not repeats_a_uid(page) for page in links.pages
     )
     listed = {str(item.get("uid")): (item, page) for page in links.pages for item in items(page)}
     one_by_one = isinstance(links, ListedPortalLinks)

@@ -14,6 +14,7 @@ from hookproof.conformance.checks.api.resources.portal_link import (
     UPDATED,
     is_member,
     members,
+    repeats_a_uid,
 )
 from hookproof.conformance.checks.support.agreement import agreement
 from hookproof.conformance.model.check_registry import CheckContext, check
@@ -300,7 +301,7 @@ def _listed(model: _Model, exchange: Exchange) -> Iterator[Judgement]:
 
 def _compare_with_list(model: _Model, pages: Sequence[Exchange]) -> Iterator[Judgement]:
     listed = {str(item.get("uid")): item for page in pages for item in items(page)}
-    shows_each_once = len(listed) == sum(len(items(page)) for page in pages)
+    shows_each_once = not any(map(repeats_a_uid, pages))
     for uid, link in model.links.items():
         if uid not in listed and not shows_each_once:
             continue

@@ -178,18 +178,19 @@ def a_disabled_endpoint_receives_as_the_dialect_says(
     arrived anywhere.
     """
     receives = context.dialect.delivery.disabled_receives
+    names = [event.name for event in fan_out.events]
     sentinels = fan_out.sentinels(context.dialect)
     pending = fan_out.pending_events(context.dialect)
     for destination in fan_out.disabled:
         for event in fan_out.event:
+            if not fan_out.attempts_anywhere(context.dialect, event):
+                continue
             arrived = [
                 attempt
                 for each in fan_out.events
                 for attempt in fan_out.attempts(destination, each, context.dialect)
             ]
             kept = receives.allows(bool(arrived))
-            if not fan_out.attempts_anywhere(context.dialect, event):
-                continue
             if (not kept or sentinels) and (arrived or event not in pending):
                 yield judged(
                     kept,
@@ -197,7 +198,7 @@ def a_disabled_endpoint_receives_as_the_dialect_says(
                     "A disabled endpoint does not receive as the dialect says",
                     expected="a delivery" if True in receives.allowed else "no delivery",
                     actual=f"{len(arrived)} deliveries",
-                    exchanges=fan_out.exchanges_of(destination, event),
+                    exchanges=map(fan_out.exchange, [destination.name, *names]),
                     deliveries=arrived or sentinels,
                 )
 

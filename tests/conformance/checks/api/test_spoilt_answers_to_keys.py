@@ -1,5 +1,6 @@
 """An answer that is no success, with whatever key, shows nothing of what a key opens."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from tests.conformance.checks.api.example import refusal
 from tests.conformance.checks.api.examples_access import call_with
 
 GOOD = {"status": 201, "data": {"uid": "one"}}
+DECIDES = {"authentication.key_scope": "key_decides"}
 SPOILT: dict[str, Any] = {"status": 201, "body": b"{}{}"}
 
 
@@ -24,10 +26,13 @@ SPOILT: dict[str, Any] = {"status": 201, "body": b"{}{}"}
         ("contrary", GOOD, Verdict.FAIL),
         ("contrary", None, Verdict.FAIL),
         ("reference", SPOILT, Verdict.FAIL),  # a key that opens one project alone is to be refused
+        (DECIDES, SPOILT, None),  # a creation in the key's own project
     ],
 )
 def test_a_spoilt_answer_to_every_key_does_not_show_that_one_opens_nothing(
-    dialect: str, authorized: dict[str, Any] | None, verdict: Verdict | None
+    dialect: str | Mapping[str, Any],
+    authorized: dict[str, Any] | None,
+    verdict: Verdict | None,
 ) -> None:
     tried = exchange("refused", "createEndpoint", **SPOILT)
     others = (
@@ -38,3 +43,13 @@ def test_a_spoilt_answer_to_every_key_does_not_show_that_one_opens_nothing(
     check = the_key_of_another_project_opens_what_the_dialect_says
     actual = verdicts(check, call_with(KeyKind.FOREIGN, tried, *others), dialect)
     assert actual == ({} if verdict is None else {"5-12": verdict})
+
+
+def test_a_key_that_decides_is_to_find_nothing_of_another_project() -> None:
+    answers = [
+        exchange(role, "getEndpoint", status=200, body=b"{}{}")
+        for role in ("refused", "authorized")
+    ]
+    evidence = call_with(KeyKind.FOREIGN, *answers, operation_id="getEndpoint")
+    check = the_key_of_another_project_opens_what_the_dialect_says
+    assert verdicts(check, evidence, DECIDES) == {"5-12": Verdict.FAIL}
