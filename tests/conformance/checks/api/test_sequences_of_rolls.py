@@ -1,13 +1,14 @@
 """What a roll has changed is told from what two operations show differently."""
 
 from hookproof.conformance.checks.api.resources.secret_roll import (
+    a_roll_shows_when_the_endpoint_is_fetched,
     an_expired_secret_is_shown_or_left_out,
 )
 from hookproof.conformance.checks.api.resources.sequences import a_sequence_agrees_with_its_model
 from hookproof.conformance.model.verdict import Verdict
 from tests.conformance.canned_evidence import context, verdicts
 from tests.conformance.checks.api.example import OTHER_UID, secret
-from tests.conformance.checks.api.examples_secrets import NEW, expired
+from tests.conformance.checks.api.examples_secrets import BODY, EXPIRING, NEW, expired, roll
 from tests.conformance.checks.api.examples_sequences import (
     SECRETS,
     created,
@@ -52,3 +53,11 @@ def test_secrets_that_do_not_keep_their_uid_show_nothing_of_an_expired_one() -> 
     renamed = [secret("another"), secret("a third")]
     assert list(check(expired(*renamed), context())) == []
     assert [each.verdict for each in check(expired(secret(NEW)), context())] == [Verdict.FAIL]
+
+
+def test_an_old_secret_that_a_roll_shows_under_another_uid_need_not_be_fetched() -> None:
+    old, new = {**EXPIRING, "uid": "another"}, secret(NEW, "new-secret")
+    check = a_roll_shows_when_the_endpoint_is_fetched
+    for fetched_secrets, verdict in (([new], Verdict.PASS), ([old], Verdict.FAIL)):
+        rolls = roll(old, new, body=BODY, fetched_secrets=fetched_secrets)
+        assert verdicts(check, rolls) == {"4.3-13": verdict}
