@@ -6,7 +6,6 @@ before it have not detected everything. Where faults are named, the clean server
 dialects alone that are needed for them.
 """
 
-import asyncio
 import socket
 import time
 from collections import deque
@@ -21,6 +20,7 @@ from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.mutants.catalogue import (
     DIALECTS,
     TRY_EVERYTHING,
+    FaultLists,
     ListedFault,
     NamedDialect,
     conforming_dialects,
@@ -96,12 +96,16 @@ class CampaignPlan:
             fnmatchcase(name, pattern) for pattern in self.settings.patterns
         )
 
-    def selected_faults(self, dialect: str) -> list[ListedFault]:
+    def named_faults(self, dialect: str) -> list[ListedFault]:
+        """The faults that the command line asks for, and those that do not apply as well."""
         return [
             fault
             for fault in self.faults[dialect]
-            if fault.applies and not fault.is_variant and self.selects(fault.name)
+            if not fault.is_variant and self.selects(fault.name)
         ]
+
+    def selected_faults(self, dialect: str) -> list[ListedFault]:
+        return [fault for fault in self.named_faults(dialect) if fault.applies]
 
     @property
     def experiment_names(self) -> tuple[str, ...]:
@@ -128,11 +132,10 @@ def plan_campaign(settings: CampaignSettings) -> CampaignPlan:
     if unknown:
         raise CommandError(f"there is no check {', '.join(sorted(unknown))}")
     dialects = tuple(map(find_dialect, settings.dialects))
-    faults = asyncio.run(_list_faults_of_each(dialects))
     plan = CampaignPlan(
         settings=settings,
         dialects=dialects,
-        faults=dict(zip((dialect.name for dialect in dialects), faults, strict=True)),
+        faults=FaultLists(dialects),
         checks=checks,
         experiments=tuple(
             experiment for experiment in all_experiments() if experiment.profile <= settings.profile
@@ -143,7 +146,7 @@ def plan_campaign(settings: CampaignSettings) -> CampaignPlan:
 
 
 def _refuse_unknown_patterns(plan: CampaignPlan) -> None:
-    faults = [fault for listed in plan.faults.values() for fault in listed]
+    faults = plan.faults[plan.dialects[0].name]
     renamed = {former: fault.name for fault in faults for former in fault.former_names}
     for pattern in plan.settings.patterns:
         if pattern in renamed:
@@ -154,12 +157,6 @@ def _refuse_unknown_patterns(plan: CampaignPlan) -> None:
             f"no fault is named {' or '.join(plan.settings.patterns)};"
             " `hookproof serve --list-faults` names all"
         )
-
-
-async def _list_faults_of_each(
-    dialects: Sequence[NamedDialect],
-) -> list[tuple[ListedFault, ...]]:
-    return list(await asyncio.gather(*map(list_faults, dialects)))
 
 
 def run_campaign(plan: CampaignPlan, on_outcome: OnOutcome) -> Campaign:
@@ -234,6 +231,9 @@ def _run_mutants(plan: CampaignPlan, pool: WorkerPool) -> None:
     for dialect in everything:
         _run_survivors_again(plan, dialect, pool)
     for dialect in rest:
+        # The list of each dialect takes half a second: those of the first name the same faults.
+        if not plan.generated and not _left(plan.named_faults(plan.dialects[0].name), outcomes):
+            break
         left = _left(plan.selected_faults(dialect.name), outcomes)
         if left and dialect.name not in clean:
             clean |= _run_clean_servers(plan, [dialect], pool)
@@ -331,12 +331,12 @@ def _order_conforming_dialects(
     plan: CampaignPlan, known: set[str], experiments: Sequence[str]
 ) -> dict[VariantOutcome, MutantRunOrder]:
     orders = {}
-    dialects = [dialect for dialect in conforming_dialects() if plan.selects(dialect.name)]
-    listed = asyncio.run(_list_faults_of_each(dialects))
-    for dialect, faults in zip(dialects, listed, strict=True):
+    for dialect in conforming_dialects():
+        if not plan.selects(dialect.name):
+            continue
         further = [
             fault.name
-            for fault in faults
+            for fault in list_faults(dialect)
             if fault.is_variant and fault.applies and fault.name not in known
         ]
         subject = VariantOutcome(

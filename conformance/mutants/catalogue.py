@@ -2,15 +2,15 @@
 them, and the dialects under which they run.
 """
 
-import asyncio
 import json
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 from hookproof.process.exit_codes import CommandError, ExitCode
-from hookproof.process.subprocesses import subprocess_killed_at_end
 from hookproof.receiver.client.child_process import HOOKPROOF
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_dialect
@@ -92,32 +92,54 @@ def conforming_dialects() -> tuple[NamedDialect, ...]:
     )
 
 
-async def list_faults(dialect: NamedDialect) -> tuple[ListedFault, ...]:
+class FaultLists(Mapping[str, tuple[ListedFault, ...]]):
+    """Every fault and variant, by the name of a dialect; each list is made when it is asked for.
+
+    That raises CommandError if the server cannot list them.
+    """
+
+    def __init__(self, dialects: Sequence[NamedDialect]) -> None:
+        self._dialects = {dialect.name: dialect for dialect in dialects}
+        self._lists: dict[str, tuple[ListedFault, ...]] = {}
+
+    def __getitem__(self, name: str) -> tuple[ListedFault, ...]:
+        if name not in self._lists:
+            self._lists[name] = list_faults(self._dialects[name])
+        return self._lists[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._dialects)
+
+    def __len__(self) -> int:
+        return len(self._dialects)
+
+
+def list_faults(dialect: NamedDialect) -> tuple[ListedFault, ...]:
     """Every fault and variant; raises CommandError if the server cannot list them."""
-    return tuple(map(ListedFault.from_json, await _list(dialect, "--list-faults")))
+    return tuple(map(ListedFault.from_json, _list(dialect, "--list-faults")))
 
 
-async def list_generated(dialect: NamedDialect) -> dict[str, Any]:
+def list_generated(dialect: NamedDialect) -> dict[str, Any]:
     """The operators, and all that they make; raises CommandError if the server cannot list them."""
-    listed: dict[str, Any] = await _list(dialect, "--list-generated")
+    listed: dict[str, Any] = _list(dialect, "--list-generated")
     return listed
 
 
-async def _list(dialect: NamedDialect, option: str) -> Any:
+def _list(dialect: NamedDialect, option: str) -> Any:
+    command = [*HOOKPROOF, "serve", option, "--json", "--dialect", dialect.word]
     try:
-        async with subprocess_killed_at_end(
-            *HOOKPROOF,
-            *("serve", option, "--json", "--dialect", dialect.word),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        ) as process:
-            out, err = await asyncio.wait_for(process.communicate(), LISTED_WITHIN_S)
-    except TimeoutError:
+        process = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=LISTED_WITHIN_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
         raise CommandError(
             f"`hookproof serve {option}` did not end", ExitCode.INTERNAL_ERROR
         ) from None
     if process.returncode != 0:
-        message = err.decode(errors="replace").strip().rpartition("\n")[2]
+        message = process.stderr.decode(errors="replace").strip().rpartition("\n")[2]
         raise CommandError(f"`hookproof serve {option}` failed: {message}", ExitCode.INTERNAL_ERROR)
-    return json.loads(out)
+    return json.loads(process.stdout)

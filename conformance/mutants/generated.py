@@ -2,7 +2,6 @@
 them a campaign tries, alone or several in one server.
 """
 
-import asyncio
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -71,7 +70,7 @@ class OperatorSummary:
 
 def summarize_operators(dialect: NamedDialect, order: GeneratedOrder) -> list[OperatorSummary]:
     """The operators that make a fault or an equivalent at the places that are asked for."""
-    listed = asyncio.run(list_generated(dialect))
+    listed = list_generated(dialect)
     made = [item for item in listed["faults"] if order.selects(item)]
     return [
         _summarize(operator, [item for item in made if item["operator"] == operator["name"]])
@@ -96,7 +95,7 @@ def plan_generated(settings: CampaignSettings, order: GeneratedOrder) -> Campaig
     """A campaign with generated faults alone; raises CommandError if none matches."""
     dialects = tuple(map(find_dialect, settings.dialects))
     faults = {
-        dialect.name: tuple(_choose(asyncio.run(list_generated(dialect)), order, settings.seed))
+        dialect.name: tuple(_choose(list_generated(dialect), order, settings.seed))
         for dialect in dialects
     }
     names = tuple(dict.fromkeys(fault.name for chosen in faults.values() for fault in chosen))

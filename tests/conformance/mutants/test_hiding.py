@@ -1,6 +1,5 @@
 """What spoiled servers hide: measured, named with a reason, recorded, and within bounds."""
 
-import asyncio
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -248,7 +247,7 @@ def test_where_an_operation_always_fails_nothing_passes_that_is_about_its_effect
 
 
 def test_what_every_fault_hides_is_recorded() -> None:
-    faults = asyncio.run(list_faults(find_dialect("reference")))
+    faults = list_faults(find_dialect("reference"))
     measured = {fault.name for fault in faults if fault.applies and not fault.is_variant}
     missing = sorted(measured - read_losses().lost.keys())
     assert missing == [], "hookproof mutants --hiding --record --fault " + " --fault ".join(missing)
@@ -304,4 +303,4 @@ def _stated_requirements_of(operation: str) -> set[str]:
 
 
 def _fault_names() -> set[str]:
-    return {fault.name for fault in asyncio.run(list_faults(find_dialect("reference")))}
+    return {fault.name for fault in list_faults(find_dialect("reference"))}
