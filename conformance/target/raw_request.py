@@ -24,6 +24,7 @@ PROXY_PORT: Final = 80
 LARGEST_ANSWER = 1024 * 1024
 # What was sent of a body is kept if it has at most so many bytes.
 LONGEST_KEPT = 1024
+LAST_PIECE_AFTER_S: Final = 3.0
 
 
 @dataclass(slots=True)
@@ -81,6 +82,7 @@ async def unfinished_request(
                 "\r\n".join([*lines, "", ""]).encode("latin-1"),
                 pieces,
                 sent,
+                promised,
             )
         answer = _parsed(raw)
     except (
@@ -172,13 +174,20 @@ async def _talk(
     head: bytes,
     pieces: AsyncIterator[bytes],
     sent: _Sent,
+    promised: int,
 ) -> bytes:
-    """The answer; `sent` gets what was sent of the body."""
+    """The answer; `sent` gets what was sent of the body.
+
+    The piece that would complete the body is kept back for a while: an answer that comes meanwhile
+    does not wait for the end of the request, however fast or slow the two machines are.
+    """
     reader, writer = await _opened(split, connection)
     answer = asyncio.ensure_future(_answer(reader))
     try:
         writer.write(head)
         async for piece in pieces:
+            if sent.count + len(piece) >= promised:
+                await asyncio.wait([answer], timeout=LAST_PIECE_AFTER_S)
             if answer.done() or not await _written(writer, piece):
                 break
             sent.add(piece)

@@ -3,7 +3,10 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 
+import pytest
+
 from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.target import raw_request
 from hookproof.conformance.target.definition import Project
 from hookproof.conformance.target.raw_request import is_waiting, unfinished_request
 
@@ -56,6 +59,32 @@ def test_an_answer_before_the_end_is_recorded_and_stops_the_sending() -> None:
     assert sent < 1000 * len(PIECE)
 
 
+def test_an_answer_that_takes_its_time_comes_before_the_end() -> None:
+    all_but_the_last = 99 * len(PIECE)
+
+    async def refuse_late(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        await reader.readexactly(all_but_the_last)
+        writer.write(REFUSAL)
+        await reader.read(-1)
+
+    exchange, sent = send_unfinished(refuse_late, pieces=100, promised=100 * len(PIECE))
+    assert (exchange.status, sent) == (413, all_but_the_last)
+
+
+def test_a_target_that_waits_for_the_end_gets_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(raw_request, "LAST_PIECE_AFTER_S", 0.05)
+
+    async def read_all(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        await reader.readexactly(100 * len(PIECE))
+        writer.write(REFUSAL)
+        await writer.drain()
+
+    exchange, sent = send_unfinished(read_all, pieces=100, promised=100 * len(PIECE))
+    assert (exchange.status, sent) == (413, 100 * len(PIECE))
+
+
 def test_the_head_promises_more_than_is_sent() -> None:
     heads: list[bytes] = []
 
@@ -83,7 +112,7 @@ def test_a_short_body_is_kept_and_a_long_one_is_not() -> None:
         writer.write(REFUSAL)
         await writer.drain()
 
-    assert send_unfinished(read, pieces=1)[0].request_body is None
+    assert send_unfinished(read, pieces=1, promised=2 * len(PIECE))[0].request_body is None
     assert send_unfinished(read_half, pieces=1, piece=b"{")[0].request_body == b"{"
 
 
