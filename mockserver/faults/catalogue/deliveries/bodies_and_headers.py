@@ -58,7 +58,7 @@ class DataInAnEnvelope(AlteredBody):
         return b'{"event":"%b","data":%b}' % (delivery.event_type.encode(), delivery.body)
 
 
-@fault("1-21", shows_in=["retries"])
+@fault("1-21", "6-3", shows_in=["retries", "later_attempts"])
 class RetriesCounted(AlteredBody):
     """The body of a retry has a further member that counts the attempts."""
 

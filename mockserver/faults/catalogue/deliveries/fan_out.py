@@ -1,7 +1,7 @@
 """Fan-out: which endpoints a broadcast reaches, and how often (sections 1, 3, 4.1, 4.8, 6)."""
 
 import asyncio
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from ipaddress import ip_address
@@ -65,15 +65,19 @@ class TwiceToAnOwner(EventTable):
 
 @fault("4.8-15", seen="two workers that take the same job", shows_in=["flood"])
 class EveryTwentiethDoubled(EventTable):
-    """Every twentieth event is delivered twice."""
+    """The twentieth of the events that a project is sent within two seconds is delivered twice."""
 
-    count = 0
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._latest = defaultdict[str, deque[float]](lambda: deque(maxlen=20))
 
     def add(self, event: NewEvent, *, reached: Sequence[EndpointRow], now: float) -> None:
-        type(self).count += 1
-        super().add(
-            event, reached=[*reached, *reached] if self.count % 20 == 0 else reached, now=now
-        )
+        latest = self._latest[event.project]
+        latest.append(now)
+        is_twentieth = len(latest) == latest.maxlen and now - latest[0] < 2.0
+        if is_twentieth:
+            latest.clear()
+        super().add(event, reached=[*reached, *reached] if is_twentieth else reached, now=now)
 
 
 @fault(
