@@ -45,8 +45,29 @@ def read_error_bodies(session: ProbeSession) -> None:
     if template is None:
         session.answers.miss("errors.body", "refusals have bodies of different shapes")
         return
+    template = _without_varied_lists(template, [each.json for each in refusals])
     session.answers.see("errors.body", template, shown_by=alike[0], count=len(alike))
     _read_own_bodies(session, template)
+
+
+def _without_varied_lists(
+    template: Mapping[str, Any], bodies: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """The template without the lists that some of these bodies, which are like it otherwise, leave
+    out or fill with other members: the mistakes in a body are often shown otherwise than those in a
+    query, and some refusals have none to show.
+    """
+    plain = {name: value for name, value in template.items() if not isinstance(value, list)}
+    alike = [body for body in bodies if _fits(plain, body)]
+    return {
+        name: value
+        for name, value in template.items()
+        if name in plain or all(_fits({name: value}, body) for body in alike)
+    }
+
+
+def _fits(template: Mapping[str, Any], body: Mapping[str, Any]) -> bool:
+    return Draft202012Validator(template_schema(template)).is_valid(body)
 
 
 def _read_own_bodies(session: ProbeSession, usual: Mapping[str, Any]) -> None:

@@ -97,6 +97,7 @@ def learn_target(
             raise
         _miss_the_rest(answers, INTERRUPTED)
     mask = take_out_credentials(session)
+    session.hook_failures.mask(mask.text)
     return Learned(
         answers=answers,
         exchanges=len(session.exchanges),

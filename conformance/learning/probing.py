@@ -24,7 +24,7 @@ from hookproof.conformance.learning.probes.endpoints import (
     probe_endpoint,
     probe_zeros,
 )
-from hookproof.conformance.learning.probes.lists import probe_filters, probe_lists
+from hookproof.conformance.learning.probes.lists import fill_lists, probe_filters, probe_lists
 from hookproof.conformance.learning.probes.optional_requests import (
     probe_endpoint_urls,
     probe_optional_requests,
@@ -58,6 +58,7 @@ async def probe_api(session: ProbeSession) -> None:
     Later probes send what earlier ones have learned to be accepted.
     """
     await probe_keys(session)
+    await fill_lists(session)
     links = await probe_lists(session)
     await probe_filters(session, links)
     created = await probe_creation(session)

@@ -3,6 +3,8 @@ hooks (sections 2.6 and 2.7).
 """
 
 import asyncio
+from collections.abc import Mapping
+from typing import Any, Final
 
 from hookproof.conformance.experiments.support.existing_resources import content
 from hookproof.conformance.model.evidence import PreconditionFailed
@@ -11,6 +13,10 @@ from hookproof.conformance.target.definition import Project
 from hookproof.spec.dialect.model import Words
 from hookproof.target.hooks.provision import Provision
 from hookproof.target.hooks.wanted_resources import HOOKS, wanted_resources
+
+# A hook that has failed so often, and never created anything, is not called again: it may take its
+# whole time each time.
+MOST_FAILURES: Final = 2
 
 
 class Seeding:
@@ -26,19 +32,17 @@ class Seeding:
         self._created: dict[tuple[str, str], list[str]] = {}
 
     async def fill(self, api: ApiClient, operation_id: str, project: Project) -> None:
-        """Create what a list lacks, if there is a hook for it; one that fails is not called again.
+        """Create what a list lacks, once, if there is a hook for it.
 
-        Raises HookFailed for a hook of the embedded server.
+        A hook that fails for one kind of resource may create others; one that has created nothing
+        is given up. Raises HookFailed for a hook of the embedded server.
         """
         key = (operation_id, project.id)
         if not self._provision.has(HOOKS[operation_id]) or key in self._filled:
             return
         async with self._filling.setdefault(key, asyncio.Lock()):
             if key not in self._filled:
-                try:
-                    await self._create_missing(api, operation_id, project)
-                except PreconditionFailed as failed:  # what the list shows can be judged
-                    self._failures[key] = str(failed)
+                await self._create_missing(api, operation_id, project)
                 self._filled.add(key)
 
     def failure(self, operation_id: str, project: Project) -> str:
@@ -50,14 +54,32 @@ class Seeding:
         return tuple(self._created.get((operation_id, project.id), ()))
 
     async def _create_missing(self, api: ApiClient, operation_id: str, project: Project) -> None:
+        key = operation_id, project.id
         page = await api.call(operation_id, role="seeding", project=project)
-        # What a list hides, wholly or by showing no uid, is created too: it can be retrieved.
-        present = len(content(page))
-        created = self._created.setdefault((operation_id, project.id), [])
+        try:
+            # What a list hides, wholly or by showing no uid, is created too: it can be retrieved.
+            present = len(content(page))
+        except PreconditionFailed as failed:
+            self._failures[key] = str(failed)
+            return
+        created = self._created.setdefault(key, [])
+        works, failures = False, 0
         for fields in wanted_resources(operation_id, self._words, self._nonce)[present:]:
-            if operation_id == "listSources":
-                uid = await self._provision.create_source(project, fields)
-            else:
-                uid = await self._provision.create_portal_link(project, fields)
+            try:
+                uid = await self._create(operation_id, project, fields)
+            except PreconditionFailed as failed:  # what the list shows can be judged
+                self._failures.setdefault(key, str(failed))
+                failures += 1
+                if failures == MOST_FAILURES and not works:
+                    return
+                continue
+            works = True
             if uid is not None:
                 created.append(uid)
+
+    async def _create(
+        self, operation_id: str, project: Project, fields: Mapping[str, Any]
+    ) -> str | None:
+        if operation_id == "listSources":
+            return await self._provision.create_source(project, fields)
+        return await self._provision.create_portal_link(project, fields)

@@ -149,10 +149,14 @@ def see_unknown_resource(session: ProbeSession, answer: Exchange) -> None:
 
 
 def see_status(session: ProbeSession, field: str, answer: Exchange) -> None:
-    """Learn a status if the request was refused, as it should be."""
+    """Learn a status if the request was refused, as it should be; services may have several, such
+    as one for a value of the wrong type and one for a value that is out of bounds.
+    """
     if refused(answer):
-        session.answers.see(field, answer.status, shown_by=answer)
-        session.refusals.setdefault(field, []).append(answer)
+        refusals = session.refusals.setdefault(field, [])
+        refusals.append(answer)
+        statuses = dict.fromkeys(each.status for each in refusals)
+        session.answers.see(field, *statuses, shown_by=answer, count=len(refusals))
     else:
         session.answers.miss(
             field,

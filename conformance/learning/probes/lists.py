@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from hookproof.conformance.experiments.support.seeding import Seeding
 from hookproof.conformance.learning.candidates import candidates
 from hookproof.conformance.learning.probes.access import miss_undecided, see_status
 from hookproof.conformance.learning.session import LINKS, SOURCES, ProbeSession
@@ -14,6 +15,7 @@ from hookproof.conformance.observations.answer import (
     pagination,
     refused,
 )
+from hookproof.conformance.target.hooks.noted_provision import noted_provision
 from hookproof.spec.dialect.vocabulary import Match
 
 # No service has pages of this size.
@@ -24,6 +26,14 @@ EMPTY: Final = "the list of portal links is empty, and the eight operations crea
 MOST_PAGES: Final = 12
 # A filter that is part of a text is told from other texts by at least so many characters.
 SHORTEST: Final = 4
+
+
+async def fill_lists(session: ProbeSession) -> None:
+    """Have the target's hooks create what its lists lack: an empty one shows nothing."""
+    provision = noted_provision(session.target.provision, session.hook_failures, str)
+    seeding = Seeding(provision, session.answers.extended.words, session.nonce)
+    for operation_id in SUCCESS:
+        await seeding.fill(session.api, operation_id, session.project)
 
 
 async def probe_lists(session: ProbeSession) -> Sequence[Mapping[str, Any]]:

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import Final
 
+from hookproof.conformance.experiments.api.refusals import OTHER_DATA
 from hookproof.conformance.learning.probes.access import miss_undecided
 from hookproof.conformance.learning.probes.required import with_null
-from hookproof.conformance.learning.probes.rolls import read_time
+from hookproof.conformance.learning.probes.rolls import read_time, shown_secrets
 from hookproof.conformance.learning.session import (
     BROADCAST,
     CREATE,
@@ -20,7 +21,6 @@ from hookproof.conformance.observations.answer import (
     items,
     refused,
     sent,
-    shown,
     shown_uid,
 )
 from hookproof.conformance.observations.requests.endpoint_urls import FIELDS, UnusualUrls, UrlKind
@@ -32,6 +32,8 @@ ROLL_REQUIRES: Final = "requests.expire_endpoint_secret_requires"
 AT_ONCE_S: Final = 0.005
 NO_OPTIONAL: Final = "no request is taken without the fields that could be null"
 SOME_NULL: Final = "null is taken in some fields and refused in others"
+SOME_DATA: Final = "data of one kind that is no object is taken, and of another refused"
+SOME_UNDECLARED: Final = "some operations take such a body, and others refuse it"
 PLAIN_REFUSED: Final = "an endpoint with a plain URL at a reserved name is not created"
 DIFFERENT: Final = "of several such URLs some are taken and others refused"
 
@@ -44,20 +46,9 @@ async def probe_optional_requests(
     `null_updates` are updates of a portal link with null in a field.
     """
     await _probe_direction(session)
-    data = session.bodies.broadcast(data=["no object"])
-    see_taken(
-        session,
-        "requests.other_data",
-        await session.call(BROADCAST, "with an array as data", body=data),
-    )
-    see_taken(
-        session,
-        "requests.undeclared_body",
-        await session.call(
-            CREATE, "without a Content-Type", body=session.endpoint(), is_declared=False
-        ),
-    )
     uid = None if created is None else shown_uid(created)
+    await probe_other_data(session)
+    await probe_undeclared(session, uid)
     await _probe_null(session, uid, null_updates)
     if uid is not None:
         await _probe_roll_without_body(session, uid)
@@ -71,6 +62,34 @@ def see_taken(session: ProbeSession, field: str, answer: Exchange) -> None:
         session.answers.see(field, meaning.value, shown_by=answer)
     else:
         miss_undecided(session, field, answer)
+
+
+async def probe_other_data(session: ProbeSession) -> None:
+    answers = [
+        await session.call(
+            BROADCAST, f"with {kind} as data", body=session.bodies.broadcast(data=value)
+        )
+        for kind, value in OTHER_DATA.items()
+    ]
+    _see_alike(session, "requests.other_data", answers, SOME_DATA)
+
+
+async def probe_undeclared(session: ProbeSession, uid: str | None) -> None:
+    """Bodies without a Content-Type, of each operation that can be called without a portal link."""
+    bodies = {CREATE: session.endpoint(), BROADCAST: session.bodies.broadcast()}
+    if uid is not None:
+        bodies[ROLL] = session.bodies.roll()
+    answers = [
+        await session.call(
+            operation_id,
+            "without a Content-Type",
+            path={"endpointID": uid} if operation_id == ROLL and uid else None,
+            body=body,
+            is_declared=False,
+        )
+        for operation_id, body in bodies.items()
+    ]
+    _see_alike(session, "requests.undeclared_body", answers, SOME_UNDECLARED)
 
 
 async def _probe_null(session: ProbeSession, uid: str | None, updates: Sequence[Exchange]) -> None:
@@ -137,8 +156,7 @@ async def _read_expired(session: ProbeSession, uid: str) -> None:
     answer = await session.call(
         ROLL, "once more", path={"endpointID": uid}, body=ended[-1].request_json
     )
-    held = shown(answer).get("secrets")
-    *before, newest = [part for part in held if isinstance(part, dict)] if held else [{}]
+    *before, newest = shown_secrets(answer) or [{}]
     # The new secret is as old as the answer, by the clock of the target.
     now = read_time(newest.get("created_at"))
     if not answer.succeeded or now is None:

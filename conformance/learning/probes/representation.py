@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from hookproof.conformance.learning.probes.endpoints import generated_secret
@@ -20,6 +20,7 @@ from hookproof.spec.dialect.vocabulary import (
     IDENTIFIER_PATTERNS,
     TIMESTAMP_PATTERNS,
 )
+from hookproof.spec.openapi_document import schema_named
 
 TIMES: Final = ("created_at", "updated_at", "expires_at")
 # Fields that an endpoint has no value for unless one was sent.
@@ -55,7 +56,7 @@ def read_forms(session: ProbeSession) -> None:
     ):
         texts = [value for value in values if value]
         _see_form(session, field, forms, texts, proof)
-    _see_no_value(session)
+    _see_no_value_of(session, found, _see_no_value(session), proof)
 
 
 def _see_identifier_patterns(
@@ -110,8 +111,8 @@ def _see_form(
         session.answers.miss(field, f"no known form fits all {len(values)} values that were seen")
 
 
-def _see_no_value(session: ProbeSession) -> None:
-    """How the fields of new endpoints are shown for which nothing was sent."""
+def _see_no_value(session: ProbeSession) -> Collection[str]:
+    """How the fields of new endpoints are shown for which nothing was sent; returns these ways."""
     ways: Counter[str] = Counter(
         way
         for exchange in session.exchanges
@@ -126,6 +127,29 @@ def _see_no_value(session: ProbeSession) -> None:
             shown_by=proof,
             count=ways.total(),
         )
+    return ways
+
+
+def _see_no_value_of(
+    session: ProbeSession, found: Sequence[Resource], usual: Collection[str], proof: Exchange
+) -> None:
+    """The fields that all resources of a kind show in one other way, where they have no value.
+
+    What is shown now in this way and now in that is left to the checks.
+    """
+    document, ways = session.contract.document, dict[str, set[str]]()
+    for resource in found:
+        for name in schema_named(document, resource.kind)["properties"]:
+            if resource.fields.get(name) is None:
+                way = "null" if name in resource.fields else "absent"
+                ways.setdefault(f"{resource.kind}.{name}", set()).add(way)
+    others = {
+        field: way
+        for field, (way, *further) in ((field, sorted(seen)) for field, seen in ways.items())
+        if way not in usual and not further
+    }
+    if usual and others:
+        session.answers.see("representation.no_value_of", others, shown_by=proof, count=len(others))
 
 
 def _ways_of(exchange: Exchange) -> list[str]:

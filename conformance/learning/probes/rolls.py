@@ -123,8 +123,7 @@ def shown_window_s(answer: Exchange) -> tuple[float, float] | None:
     The new secret was created when the old one was rolled: at some time before the answer came,
     where it does not show when.
     """
-    held = shown(answer).get("secrets")
-    parts = [part for part in held if isinstance(part, dict)] if isinstance(held, list) else []
+    parts = shown_secrets(answer)
     ends = [read_time(part.get("expires_at")) for part in parts[:-1]]
     known = [end for end in ends if end is not None]
     began = read_time(parts[-1].get("created_at")) if parts else None
@@ -133,6 +132,14 @@ def shown_window_s(answer: Exchange) -> tuple[float, float] | None:
     if began is not None:
         return known[-1] - began, known[-1] - began
     return known[-1] - answer.sent_at - answer.duration_s, known[-1] - answer.sent_at
+
+
+def shown_secrets(answer: Exchange) -> list[dict[str, Any]]:
+    """The secrets that an answer shows, the new one, which has no end, last."""
+    held = shown(answer).get("secrets")
+    parts = [part for part in held if isinstance(part, dict)] if isinstance(held, list) else []
+    ended = [has_value(part.get("expires_at")) for part in parts]
+    return parts[::-1] if ended[-1:] == [True] and not ended[0] else parts
 
 
 def read_time(value: object) -> float | None:

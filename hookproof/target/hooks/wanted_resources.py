@@ -7,6 +7,9 @@ from hookproof.spec.dialect.model import Words
 # Enough resources for several pages, two owners with more than one page each, and a filter that
 # excludes something.
 ENOUGH: Final = 6
+# What the names are numbered by, in the order of creation: the lists show whether they are in the
+# order of the names or of the times.
+NUMBERS: Final = (3, 0, 4, 1, 5, 2)
 
 # The hook that fills the list of an operation.
 HOOKS: Final = {"listPortalLinks": "create_portal_link", "listSources": "create_source"}
@@ -14,7 +17,7 @@ HOOKS: Final = {"listPortalLinks": "create_portal_link", "listSources": "create_
 
 def wanted_resources(operation_id: str, words: Words, nonce: str) -> list[dict[str, Any]]:
     """The fields of ENOUGH resources of a list; `nonce` is part of their names."""
-    names = [f"hookproof {nonce} {number}" for number in range(ENOUGH)]
+    names = [f"hookproof {nonce} {number}" for number in NUMBERS]
     if operation_id == "listSources":
         types, providers = words.source_types, words.source_providers
         return [

@@ -1,0 +1,183 @@
+"""Answers of services that differ from the usual ones are learned as they are, or not at all."""
+
+import asyncio
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from hookproof.conformance.learning.error_bodies import read_error_bodies
+from hookproof.conformance.learning.learned_answers import LearnedAnswers
+from hookproof.conformance.learning.probes import optional_requests
+from hookproof.conformance.learning.probes.access import see_status
+from hookproof.conformance.learning.probes.lists import fill_lists
+from hookproof.conformance.learning.probes.representation import read_forms
+from hookproof.conformance.learning.probes.rolls import shown_secrets, shown_window_s
+from hookproof.conformance.learning.session import ProbeSession
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.target.definition import Project
+from hookproof.spec.contract.service_contract import contract_for
+from hookproof.spec.dialect.reader import load_dialect
+from hookproof.target.hooks.hook_failures import HookFailures
+from hookproof.target.hooks.provision import Provision
+from hookproof.target.hooks.wanted_resources import ENOUGH
+from tests.conformance.canned_evidence import NOW, exchange
+
+UNDECIDED = load_dialect("undecided")
+
+
+def _secret(created_s: float, ends_s: float | None) -> dict[str, Any]:
+    ends = None if ends_s is None else str(round(1000 * (NOW + ends_s)))
+    return {"created_at": str(round(1000 * (NOW + created_s))), "expires_at": ends}
+
+
+OLDEST, OLD, NEW = _secret(-60, 600), _secret(-30, 3600), _secret(0, None)
+
+
+@pytest.mark.parametrize("listed", [[OLDEST, OLD, NEW], [NEW, OLD, OLDEST]])
+def test_the_secret_that_a_roll_replaced_is_known_in_any_order(listed: list[Any]) -> None:
+    answer = exchange(data={"secrets": listed}, status=200, sent_at=NOW, duration_s=0.1)
+    assert shown_secrets(answer) == [OLDEST, OLD, NEW]
+    assert shown_window_s(answer) == pytest.approx((3600, 3600))
+
+
+def test_secrets_without_ends_stay_in_their_order() -> None:
+    listed = [_secret(-30, None), _secret(0, None)]
+    assert shown_secrets(exchange(data={"secrets": listed}, status=200)) == listed
+
+
+def _refusal(**mistake: str) -> Exchange:
+    body = {"title": "Unprocessable", "detail": "No.", "invalid": [mistake]}
+    return exchange(status=422, body=body)
+
+
+def _template(refusals: list[Exchange]) -> Any:
+    answers = LearnedAnswers("undecided", UNDECIDED)
+    session = SimpleNamespace(exchanges=refusals, answers=answers, refusals={})
+    read_error_bodies(cast("ProbeSession", session))
+    return answers.value("errors.body")
+
+
+def test_a_list_whose_items_differ_is_no_part_of_the_error_body() -> None:
+    usual = [_refusal(pointer="/name", detail=text) for text in ("missing", "too long")]
+    in_query = _refusal(parameter="perPage", detail="too large")
+    whole = {"title": "Unprocessable", "detail": "No."}
+    without = exchange(status=409, body=whole)
+    other = exchange(status=404, body={"title": "Unknown", "detail": "No.", "invalid": "none"})
+    assert _template([*usual, in_query]) == _template([*usual, without]) == whole
+    assert set(_template([*usual, other])["invalid"][0]) == {"pointer", "detail"}
+    assert set(_template(usual)["invalid"][0]) == {"pointer", "detail"}
+
+
+class _Session(SimpleNamespace):
+    """A session whose target answers as `statuses` says, by the operation and the role."""
+
+    async def call(self, operation_id: str, role: str, **_options: object) -> Exchange:
+        status = next(
+            (code for words, code in self.statuses.items() if words in f"{operation_id} {role}"),
+            201,
+        )
+        return exchange(operation_id=operation_id, status=status)
+
+    def endpoint(self) -> Mapping[str, Any]:
+        return {"name": "n"}
+
+
+def _learned(statuses: Mapping[str, int], field: str) -> Any:
+    answers = LearnedAnswers("undecided", UNDECIDED)
+    bodies = SimpleNamespace(broadcast=lambda **data: data, roll=dict)
+    session = cast("ProbeSession", _Session(statuses=statuses, answers=answers, bodies=bodies))
+
+    async def probe() -> None:
+        await optional_requests.probe_other_data(session)
+        await optional_requests.probe_undeclared(session, "e1")
+
+    asyncio.run(probe())
+    return answers.value(field) if answers.is_seen(field) else None
+
+
+@pytest.mark.parametrize(
+    ("statuses", "expected"),
+    [({}, "taken"), ({"as data": 422}, "refused"), ({"a text as data": 422}, None)],
+)
+def test_data_of_all_kinds_is_taken_or_refused(
+    statuses: Mapping[str, int], expected: str | None
+) -> None:
+    assert _learned(statuses, "requests.other_data") == expected
+
+
+@pytest.mark.parametrize(
+    ("statuses", "expected"),
+    [({}, "taken"), ({"Content-Type": 415}, "refused"), ({"createEndpoint without": 415}, None)],
+)
+def test_undeclared_bodies_are_taken_or_refused_by_all_operations(
+    statuses: Mapping[str, int], expected: str | None
+) -> None:
+    assert _learned(statuses, "requests.undeclared_body") == expected
+
+
+def test_lists_are_filled_before_they_are_asked_for() -> None:
+    created: list[str] = []
+
+    async def hook(given: Mapping[str, Any]) -> object:
+        created.extend(kind for kind in given if kind != "project")
+        return None
+
+    session = _Session(
+        target=SimpleNamespace(
+            provision=Provision(hooks={"create_portal_link": hook, "create_source": hook})
+        ),
+        hook_failures=HookFailures(),
+        answers=SimpleNamespace(extended=load_dialect("reference")),
+        nonce="a1b2",
+        project=Project(id="p1", api_key="key"),
+        api=SimpleNamespace(call=_empty_list),
+    )
+    asyncio.run(fill_lists(cast("ProbeSession", session)))
+    assert created == ["portal_link"] * ENOUGH + ["source"] * ENOUGH
+
+
+async def _empty_list(operation_id: str, **_options: object) -> Exchange:
+    return exchange(operation_id=operation_id, data={"content": []}, status=200)
+
+
+def _endpoint(**fields: Any) -> Exchange:
+    common = {"uid": "e1", "url": "https://a.example", "created_at": "2025-01-02T03:04:05Z"}
+    return exchange(status=201, data={**common, **fields}, request={})
+
+
+def _link(**fields: Any) -> Exchange:
+    return exchange(operation_id="getPortalLink", status=200, data={"uid": "l1", **fields})
+
+
+@pytest.mark.parametrize(
+    ("links", "expected"),
+    [
+        ([{"deleted_at": None}, {"deleted_at": None}], "null"),
+        ([{"deleted_at": None}, {}], None),
+        ([{}, {}], None),
+    ],
+)
+def test_a_field_that_is_always_shown_otherwise_has_a_form_of_its_own(
+    links: list[dict[str, Any]], expected: str | None
+) -> None:
+    answers = LearnedAnswers("undecided", UNDECIDED)
+    session = SimpleNamespace(
+        answers=answers,
+        exchanges=[_endpoint(), *(_link(**fields) for fields in links)],
+        contract=contract_for(load_dialect("reference")),
+    )
+    read_forms(cast("ProbeSession", session))
+    assert answers.value("representation.no_value") == "absent"
+    own = answers.value("representation.no_value_of") or {}
+    assert own.get("PortalLink.deleted_at") == expected
+
+
+def test_a_mistake_may_have_several_statuses() -> None:
+    answers = LearnedAnswers("undecided", UNDECIDED)
+    session = cast("ProbeSession", SimpleNamespace(answers=answers, refusals={}))
+    for status in (422, 400, 422):
+        see_status(session, "errors.invalid_value", exchange(status=status))
+    learned = answers.answer("errors.invalid_value")
+    assert (learned.values, learned.count) == ((422, 400), 3)
