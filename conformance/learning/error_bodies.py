@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from jsonschema_rs import Draft202012Validator
 
-from hookproof.conformance.learning.error_body import error_template, own_template, shape
+from hookproof.conformance.learning.error_body import ANY, error_template, own_template, shape
 from hookproof.conformance.learning.session import ProbeSession
 from hookproof.conformance.model.evidence import NOT_JSON, Exchange
 from hookproof.conformance.observations.answer import refused
@@ -14,6 +14,7 @@ from hookproof.spec.contract.responses import template_schema
 from hookproof.spec.dialect.groups.errors import KEY_REFUSALS
 
 BODIES: Final = "errors.bodies"
+MISTAKE: Final = "errors.invalid_value"
 # The name of a refusal in errors.bodies, by the field that has its status.
 REFUSALS_OF_KEYS: Final = {
     f"authentication.{field}": refusal for refusal, field in KEY_REFUSALS.items()
@@ -45,25 +46,35 @@ def read_error_bodies(session: ProbeSession) -> None:
     if template is None:
         session.answers.miss("errors.body", "refusals have bodies of different shapes")
         return
-    template = _without_varied_lists(template, [each.json for each in refusals])
+    template = _in_common(template, _bodies_of_mistakes(session, refusals))
     session.answers.see("errors.body", template, shown_by=alike[0], count=len(alike))
     _read_own_bodies(session, template)
 
 
-def _without_varied_lists(
-    template: Mapping[str, Any], bodies: Sequence[Mapping[str, Any]]
-) -> dict[str, Any]:
-    """The template without the lists that some of these bodies, which are like it otherwise, leave
-    out or fill with other members: the mistakes in a body are often shown otherwise than those in a
-    query, and some refusals have none to show.
-    """
-    plain = {name: value for name, value in template.items() if not isinstance(value, list)}
-    alike = [body for body in bodies if _fits(plain, body)]
-    return {
-        name: value
-        for name, value in template.items()
-        if name in plain or all(_fits({name: value}, body) for body in alike)
+def _bodies_of_mistakes(
+    session: ProbeSession, refusals: Sequence[Exchange]
+) -> list[Mapping[str, Any]]:
+    """The bodies of what was refused as a mistaken value is, unless it is known to be another."""
+    statuses = {each.status for each in session.refusals.get(MISTAKE, ())}
+    others = {
+        id(each) for name, known in session.refusals.items() if name != MISTAKE for each in known
     }
+    return [each.json for each in refusals if each.status in statuses and id(each) not in others]
+
+
+def _in_common(template: Mapping[str, Any], bodies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What the template has in common with these bodies.
+
+    Those of mistakes of several kinds often differ in a text that names the kind, and in the list
+    of what is mistaken: in a body, in the query, or nothing that could be named.
+    """
+    common = {}
+    for name, value in template.items():
+        if all(_fits({name: value}, body) for body in bodies):
+            common[name] = value
+        elif all(isinstance(body.get(name), str) for body in bodies):
+            common[name] = ANY
+    return common
 
 
 def _fits(template: Mapping[str, Any], body: Mapping[str, Any]) -> bool:

@@ -113,6 +113,8 @@ def _see_refusal_or_default(session: ProbeSession, field: str, answers: Sequence
         if not accepted_or_refused(answer):
             miss_undecided(session, field, answer)
             return
+        if refused(answer):
+            see_status(session, "errors.invalid_value", answer)
     kinds = ["refuse" if refused(answer) else "default" for answer in answers]
     session.answers.see(field, *dict.fromkeys(kinds), shown_by=answers[0], count=len(answers))
 

@@ -52,22 +52,31 @@ def _refusal(**mistake: str) -> Exchange:
     return exchange(status=422, body=body)
 
 
-def _template(refusals: list[Exchange]) -> Any:
+def _template(mistakes: list[Exchange], *others: Exchange) -> Any:
     answers = LearnedAnswers("undecided", UNDECIDED)
-    session = SimpleNamespace(exchanges=refusals, answers=answers, refusals={})
+    refusals = {"errors.invalid_value": mistakes, "errors.malformed_body": [*others]}
+    session = SimpleNamespace(exchanges=[*mistakes, *others], answers=answers, refusals=refusals)
     read_error_bodies(cast("ProbeSession", session))
     return answers.value("errors.body")
 
 
-def test_a_list_whose_items_differ_is_no_part_of_the_error_body() -> None:
+def test_a_list_that_differs_by_mistake_is_no_part_of_the_error_body() -> None:
     usual = [_refusal(pointer="/name", detail=text) for text in ("missing", "too long")]
     in_query = _refusal(parameter="perPage", detail="too large")
     whole = {"title": "Unprocessable", "detail": "No."}
-    without = exchange(status=409, body=whole)
-    other = exchange(status=404, body={"title": "Unknown", "detail": "No.", "invalid": "none"})
+    without = exchange(status=422, body=whole)
     assert _template([*usual, in_query]) == _template([*usual, without]) == whole
-    assert set(_template([*usual, other])["invalid"][0]) == {"pointer", "detail"}
-    assert set(_template(usual)["invalid"][0]) == {"pointer", "detail"}
+    assert set(_template(usual, without)["invalid"][0]) == {"pointer", "detail"}
+
+
+def test_a_text_that_names_the_mistake_may_be_any() -> None:
+    mistakes = [
+        exchange(status=422, body={"type": "invalid", "status": 422, "detail": detail})
+        for detail in ("No name.", "Too long.")
+    ]
+    lost = {"type": "cursor", "detail": "No such page.", "hint": ""}
+    mistakes.append(exchange(status=400, body=lost))
+    assert _template(mistakes) == {"type": "{any}", "detail": "{message}"}
 
 
 class _Session(SimpleNamespace):

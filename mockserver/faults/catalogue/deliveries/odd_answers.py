@@ -23,7 +23,12 @@ PROJECT_OF: Final = "SELECT project FROM endpoints WHERE uid = ?"
 
 
 @fault(
-    "6-22", "1-16", "1-17", seen="an error that ends the worker", shows_in=[*SHOWN, "retries"]
+    "6-22",
+    "1-16",
+    "1-17",
+    "1-18",
+    seen="an error that ends the worker",
+    shows_in=[*SHOWN, "retries"],
 )
 class InterruptedAnswerEndsDeliveries(Deliveries):
     """After an answer that is reset or cut, nothing more is delivered in the project."""
