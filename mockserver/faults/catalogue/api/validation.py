@@ -79,6 +79,15 @@ class HttpAccepted(AlteredValidation):
         return problem.pointer == "/url" and str(value["url"]).lower().startswith("http:")
 
 
+@fault("8-10", "2.3-3", seen="an exception for development", shows_in=REFUSALS)
+class HttpOfThisMachineAccepted(AlteredValidation):
+    """An endpoint with an http URL is created if that leads to the server's own machine."""
+
+    def ignores(self, problem: SchemaProblem, value: Any) -> bool:
+        url = str(value["url"]) if problem.pointer == "/url" else ""
+        return url.startswith(("http://localhost", "http://127."))
+
+
 @fault("8-11", "2.3-3", seen="a check that a URL does not begin with http:", shows_in=REFUSALS)
 class OtherSchemesAccepted(AlteredValidation):
     """An endpoint whose URL has a scheme other than http and https is created."""

@@ -112,8 +112,16 @@ class WholeBodyConnection(EndpointConnection):
     reader_class = WholeBodyReader
 
 
-@fault("6-25", seen="an answer that has no room in its record", shows_in=SHOWN)
+@fault(
+    "6-25",
+    "2.5-3",
+    "2.5-6",
+    seen="an answer that has no room in its record",
+    shows_in=[*SHOWN, "credentials"],
+)
 class LongAnswerIsAFailure(Transport):
-    """An answer with a long body is read to its end, and then counts as a failure."""
+    """An answer with a long body is read to its end, and then counts as a failure; that of a token
+    URL as well.
+    """
 
     connection_class = WholeBodyConnection

@@ -215,9 +215,10 @@ class NewSecretExpires(EndpointHandlers):
     def expire_secret(self, call: OperationCall) -> OperationResult:
         result = super().expire_secret(call)
         envelope = msgspec.json.decode(result.body)
-        secrets = envelope["data"]["secrets"]
-        ends = {"expires_at": secrets[-2]["expires_at"]}
-        envelope["data"]["secrets"] = [*secrets[:-1], {**secrets[-1], **ends}]
+        *before, newest = envelope["data"]["secrets"]
+        if before:  # one that expired at once is perhaps not shown
+            ends = {"expires_at": before[-1]["expires_at"]}
+            envelope["data"]["secrets"] = [*before, {**newest, **ends}]
         return OperationResult(status=result.status, body=msgspec.json.encode(envelope))
 
 
