@@ -22,6 +22,7 @@ from hookproof.spec.dialect.vocabulary import (
 )
 from hookproof.spec.openapi_document import schema_named
 
+NO_VALUE_OF: Final = "representation.no_value_of"
 TIMES: Final = ("created_at", "updated_at", "expires_at")
 # Fields that an endpoint has no value for unless one was sent.
 VALUELESS: Final = ("description", "slack_webhook_url", "support_email", "deleted_at")
@@ -148,8 +149,9 @@ def _see_no_value_of(
         for field, (way, *further) in ((field, sorted(seen)) for field, seen in ways.items())
         if way not in usual and not further
     }
-    if usual and others:
-        session.answers.see("representation.no_value_of", others, shown_by=proof, count=len(others))
+    # This is read twice, and more has been seen by then.
+    if usual and (others or session.answers.is_seen(NO_VALUE_OF)):
+        session.answers.see(NO_VALUE_OF, others, shown_by=proof, count=len(others))
 
 
 def _ways_of(exchange: Exchange) -> list[str]:

@@ -181,6 +181,9 @@ def test_a_field_that_is_always_shown_otherwise_has_a_form_of_its_own(
     assert answers.value("representation.no_value") == "absent"
     own = answers.value("representation.no_value_of") or {}
     assert own.get("PortalLink.deleted_at") == expected
+    session.exchanges += [_link(deleted_at=None), _link()]
+    read_forms(cast("ProbeSession", session))
+    assert "PortalLink.deleted_at" not in (answers.value("representation.no_value_of") or {})
 
 
 def test_a_mistake_may_have_several_statuses() -> None:
