@@ -24,6 +24,7 @@ PROXY_PORT: Final = 80
 LARGEST_ANSWER = 1024 * 1024
 # What was sent of a body is kept if it has at most so many bytes.
 LONGEST_KEPT = 1024
+# How long the end of a body is kept back, if there is twice the time for all of the request.
 LAST_PIECE_AFTER_S: Final = 3.0
 
 
@@ -83,6 +84,7 @@ async def unfinished_request(
                 pieces,
                 sent,
                 promised,
+                min(LAST_PIECE_AFTER_S, timeout_s / 2),
             )
         answer = _parsed(raw)
     except (
@@ -175,11 +177,12 @@ async def _talk(
     pieces: AsyncIterator[bytes],
     sent: _Sent,
     promised: int,
+    kept_back_s: float,
 ) -> bytes:
     """The answer; `sent` gets what was sent of the body.
 
-    The piece that would complete the body is kept back for a while: an answer that comes meanwhile
-    does not wait for the end of the request, however fast or slow the two machines are.
+    The piece that would complete the body is kept back for some seconds: an answer that comes
+    meanwhile does not wait for the end of the request, however fast or slow the two machines are.
     """
     reader, writer = await _opened(split, connection)
     answer = asyncio.ensure_future(_answer(reader))
@@ -187,7 +190,7 @@ async def _talk(
         writer.write(head)
         async for piece in pieces:
             if sent.count + len(piece) >= promised:
-                await asyncio.wait([answer], timeout=LAST_PIECE_AFTER_S)
+                await asyncio.wait([answer], timeout=kept_back_s)
             if answer.done() or not await _written(writer, piece):
                 break
             sent.add(piece)

@@ -4,12 +4,12 @@ from typing import Any, Final
 
 from hookproof.spec.dialect.model import Words
 
-# Enough resources for several pages, two owners with more than one page each, and a filter that
-# excludes something.
-ENOUGH: Final = 6
 # What the names are numbered by, in the order of creation: the lists show whether they are in the
 # order of the names or of the times.
 NUMBERS: Final = (3, 0, 4, 1, 5, 2)
+# Enough resources for several pages, two owners with more than one page each, and a filter that
+# excludes something.
+ENOUGH: Final = len(NUMBERS)
 
 # The hook that fills the list of an operation.
 HOOKS: Final = {"listPortalLinks": "create_portal_link", "listSources": "create_source"}

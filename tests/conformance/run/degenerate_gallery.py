@@ -78,7 +78,7 @@ def without_uid(*operations: str) -> tuple[str, ...]:
 SERVERS: dict[str, DegenerateServer] = {
     "answers in UTF-16": DegenerateServer(spoil=in_utf_16),
     # A whole run sends some 2400 requests.
-    "dies after 150 requests": DegenerateServer(spoil=partial(dead_after, 150)),
+    "dies after 60 requests": DegenerateServer(spoil=partial(dead_after, 60)),
     "dies after 300 requests": DegenerateServer(spoil=partial(dead_after, 300)),
     "dies after 1200 requests": DegenerateServer(spoil=partial(dead_after, 1200)),
     "dies after 2000 requests": DegenerateServer(spoil=partial(dead_after, 2000)),

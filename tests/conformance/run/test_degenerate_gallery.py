@@ -17,18 +17,28 @@ def test_each_target_is_recorded() -> None:
 
 @pytest.mark.parametrize("name", RECORDED)
 def test_a_degenerate_target_is_judged_as_recorded(tmp_path: Path, name: str) -> None:
-    recorded, judged = RECORDED[name], judge(name, tmp_path)
+    judged = judged_as_recorded(name, tmp_path)
+    if RECORDED[name]["pass"] == VARIES and not judged["pass"]:
+        # On a busy machine all experiments may have begun, and none has seen anything whole, by
+        # the time the target dies: not twice.
+        again = tmp_path / "again"
+        again.mkdir()
+        assert judged_as_recorded(name, again)["pass"]
+
+
+def judged_as_recorded(name: str, folder: Path) -> dict[str, Any]:
+    """How a run judges a target, compared with the record but for passes that vary."""
+    recorded, judged = RECORDED[name], judge(name, folder)
     assert judged["exit_code"] == recorded["exit_code"], judged
     assert recorded["says"] in judged["says"]
     wrong = ("fail", "follows", "error")
     assert {key: judged[key] for key in wrong} == {key: recorded[key] for key in wrong}
-    if recorded["pass"] == VARIES:
-        assert judged["pass"]
-    else:
+    if recorded["pass"] != VARIES:
         late = set(judged["late"])
         assert set(judged["pass"]) | late == set(recorded["pass"]) | late
     named = {*recorded["fail"], *recorded["follows"], *judged["pass"]}
     assert set(recorded.get("remarks", {})) <= named
+    return judged
 
 
 def test_no_target_is_accused_for_dying() -> None:

@@ -72,8 +72,11 @@ def test_an_answer_that_takes_its_time_comes_before_the_end() -> None:
     assert (exchange.status, sent) == (413, all_but_the_last)
 
 
-def test_a_target_that_waits_for_the_end_gets_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(raw_request, "LAST_PIECE_AFTER_S", 0.05)
+@pytest.mark.parametrize(("kept_back_s", "timeout_s"), [(0.05, 5.0), (3.0, 2.0)])
+def test_a_target_that_waits_for_the_end_gets_it(
+    monkeypatch: pytest.MonkeyPatch, kept_back_s: float, timeout_s: float
+) -> None:
+    monkeypatch.setattr(raw_request, "LAST_PIECE_AFTER_S", kept_back_s)
 
     async def read_all(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
@@ -81,7 +84,9 @@ def test_a_target_that_waits_for_the_end_gets_it(monkeypatch: pytest.MonkeyPatch
         writer.write(REFUSAL)
         await writer.drain()
 
-    exchange, sent = send_unfinished(read_all, pieces=100, promised=100 * len(PIECE))
+    exchange, sent = send_unfinished(
+        read_all, pieces=100, promised=100 * len(PIECE), timeout_s=timeout_s
+    )
     assert (exchange.status, sent) == (413, 100 * len(PIECE))
 
 
