@@ -198,7 +198,8 @@ async def _talk(
     finally:
         answer.cancel()
         await asyncio.gather(answer, return_exceptions=True)
-        writer.close()
+        # close() would wait, without an end, for a target that reads no more to read the rest.
+        writer.transport.abort()
         with suppress(OSError):
             await writer.wait_closed()
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import cast
 
 import pytest
 
@@ -18,28 +19,33 @@ REFUSAL = b"HTTP/1.1 413 Too Large\r\nContent-Type: application/json\r\nContent-
 def send_unfinished(
     peer: Peer, *, pieces: int, piece: bytes = PIECE, promised: int = 100, timeout_s: float = 5.0
 ) -> tuple[Exchange, int]:
-    async def run() -> tuple[Exchange, int]:
-        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await peer(reader, writer)
-            writer.close()
+    return asyncio.run(
+        send_to(peer, pieces=pieces, piece=piece, promised=promised, timeout_s=timeout_s)
+    )
 
-        server = await asyncio.start_server(serve, "127.0.0.1", 0)
-        async with server:
-            port = server.sockets[0].getsockname()[1]
-            return await unfinished_request(
-                f"http://127.0.0.1:{port}",
-                role="unfinished",
-                operation_id="createEndpoint",
-                project=Project(id="p1", api_key="key"),
-                method="POST",
-                target="/endpoints",
-                headers=[("Authorization", "Bearer key")],
-                promised=promised,
-                pieces=_pieces(pieces, piece),
-                timeout_s=timeout_s,
-            )
 
-    return asyncio.run(run())
+async def send_to(
+    peer: Peer, *, pieces: int, piece: bytes = PIECE, promised: int, timeout_s: float
+) -> tuple[Exchange, int]:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await peer(reader, writer)
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        return await unfinished_request(
+            f"http://127.0.0.1:{port}",
+            role="unfinished",
+            operation_id="createEndpoint",
+            project=Project(id="p1", api_key="key"),
+            method="POST",
+            target="/endpoints",
+            headers=[("Authorization", "Bearer key")],
+            promised=promised,
+            pieces=_pieces(pieces, piece),
+            timeout_s=timeout_s,
+        )
 
 
 async def _pieces(count: int, piece: bytes) -> AsyncIterator[bytes]:
@@ -128,6 +134,26 @@ def test_a_target_that_never_answers_leaves_a_problem() -> None:
     exchange, _ = send_unfinished(wait, pieces=1, timeout_s=0.2)
     assert (exchange.status, exchange.problem) == (None, "TimeoutError")
     assert is_waiting(exchange)
+
+
+def test_a_target_that_reads_no_more_leaves_a_problem() -> None:
+    async def send_through() -> tuple[Exchange, int]:
+        ended = asyncio.Event()
+
+        async def stop_reading(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            cast("asyncio.Transport", writer.transport).pause_reading()
+            await ended.wait()
+            writer.close()
+
+        try:
+            async with asyncio.timeout(30):
+                return await send_to(stop_reading, pieces=1000, promised=70_000_000, timeout_s=0.2)
+        finally:
+            ended.set()
+
+    exchange, sent = asyncio.run(send_through())
+    assert is_waiting(exchange)
+    assert 0 < sent < 1000 * len(PIECE)
 
 
 def test_what_was_sent_is_counted_although_the_connection_is_reset() -> None:
