@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.deliveries.attempts.timeout import STEP_S
-from hookproof.conformance.experiments.deliveries.retry_waiting import waits
+from hookproof.conformance.experiments.deliveries.retry_waiting import wait_for_another, waits
 from hookproof.conformance.experiments.deliveries.security.expirations import (
     LONG_S,
     expiration_lasting,
@@ -102,11 +102,14 @@ async def always_failing(scenario: Scenario) -> LaterAttempts:
 
 
 async def rolled(scenario: Scenario) -> LaterAttempts:
-    """An event before the secrets are rolled, and one after that, which fails at first."""
-    (second_s,) = waits(scenario.context, 2)
+    """An event before the secrets are rolled, and one after that, which fails at first if a second
+    attempt can be waited for.
+    """
+    second_s = wait_for_another(scenario.context)
+    failing = [] if second_s is None else [ERROR]
     destinations = await scenario.create_all(
         *(
-            scenario.try_destination(name, replies=[OK, ERROR, OK], **settings)
+            scenario.try_destination(name, replies=[OK, *failing, OK], **settings)
             for name, settings in (await kinds_of_endpoints(scenario)).items()
         )
     )
@@ -116,7 +119,7 @@ async def rolled(scenario: Scenario) -> LaterAttempts:
     # Not synchronisation: the time that was signed before is to be outdated.
     await asyncio.sleep(2 * SLOW_S)
     after = await broadcast_with_headers(scenario, AFTER_ROLL)
-    await await_attempts(scenario, rolling, [after], 2, second_s)
+    await await_attempts(scenario, rolling, [after], 1 + len(failing), second_s or 0.0)
     return await scenario.observe(LaterAttempts)
 
 
