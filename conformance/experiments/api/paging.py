@@ -8,6 +8,7 @@ own: nobody knows how a number is to be sent, so that it shows no violation.
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing, nullcontext
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -44,7 +45,7 @@ from hookproof.conformance.observations.lists.parameters import (
 )
 from hookproof.conformance.observations.lists.walk import PageWalk, WalkWithInserts
 from hookproof.conformance.observations.preparation import Preparation
-from hookproof.conformance.target.definition import Fixtures
+from hookproof.conformance.target.definition import Fixtures, Project
 from hookproof.spec.dialect.vocabulary import CursorForm
 from hookproof.target.hooks.wanted_resources import HOOKS
 
@@ -108,75 +109,112 @@ async def _walk_list(
 ) -> AsyncGenerator[Evidence, None]:
     preparation = context.trial(f"{operation_id}: as it is walked through")
     await context.seeding.fill(context.api, operation_id, preparation.project)
-    changed_links = (
-        await _give_one_owner(context, preparation) if operation_id == "listPortalLinks" else []
+    changed_links, known = (
+        await _give_one_owner(context, preparation)
+        if operation_id == "listPortalLinks"
+        else ([], [])
     )
+    whole = PlannedWalk(operation_id=operation_id)
     async with put_back_afterwards(context, preparation, *changed_links):
-        async for observation in _all_walks(context, operation_id):
+        async for observation in _all_walks(context, whole, known):
             yield observation
     yield preparation.observe(Preparation)
 
 
-async def _all_walks(context: ExperimentContext, operation_id: str) -> AsyncIterator[Evidence]:
-    trial = context.trial(f"{operation_id}: the whole list")
-    pages, unended = await go_forward(
-        trial, PlannedWalk(operation_id=operation_id), PAGES[context.profile]
-    )
+async def _all_walks(
+    context: ExperimentContext, whole: PlannedWalk, known: Sequence[Item] = ()
+) -> AsyncIterator[Evidence]:
+    """All walks through what `whole` shows; if that is too long, those with a filter that `known`
+    resources pass, and those through what their owner has.
+    """
+    operation_id = whole.operation_id
+    trial = context.trial(f"{operation_id}: {'one owner' if whole.within else 'the whole list'}")
+    pages, unended = await go_forward(trial, whole, PAGES[context.profile])
     listed = [item for page in pages for item in content(page)]
     # A list without an end is judged by what it showed twice.
-    yield _observe(trial, PlannedWalk(operation_id=operation_id), listed, complete=not unended)
+    yield _observe(trial, whole, listed, complete=not unended)
     if len(listed) < LEAST_ITEMS or unended:
         failure = context.seeding.failure(operation_id, trial.project)
         reason = unended or failure or why_list_is_empty(pages[-1])
         if listed and not unended and not failure:
             reason = f"{operation_id} shows one resource, and a walk takes at least two"
         yield context.trial(f"{operation_id}: walks").not_observed(PageWalk, reason)
-    if len(listed) < LEAST_ITEMS or (unended and len(pages) == PAGES[context.profile]):
-        return
-    on_one_page = await _list_on_one_page(context, operation_id) if unended else ()
+    if unended and len(pages) == PAGES[context.profile]:
+        if known:
+            filtered = [walk for walk in planned_walks(context, whole, known) if walk.filter]
+            async for observation in _walk_all(context, filtered, known):
+                yield observation
+            terms = {context.dialect.paging.owner_filter: known[0]["owner_id"]}
+            async for observation in _all_walks(context, replace(whole, filter=terms, within=True)):
+                yield observation
+    elif len(listed) >= LEAST_ITEMS:
+        async for observation in _walk_listed(
+            context, whole, listed, trial.project, unended=bool(unended)
+        ):
+            yield observation
+
+
+async def _walk_listed(
+    context: ExperimentContext,
+    whole: PlannedWalk,
+    listed: list[Item],
+    project: Project,
+    *,
+    unended: bool,
+) -> AsyncIterator[Evidence]:
+    """All walks through what has been listed; `unended` is whether the list may hold more."""
+    on_one_page = await _list_on_one_page(context, whole) if unended else ()
     listed = list(on_one_page) or listed
-    if operation_id == "listSources" and not unended:
-        _require_fixtures(context, trial, listed)
-    walks = planned_walks(context, operation_id, listed)
-    walking = [
-        partial(_walk_back_and_forth, context, walk, listed, whole=bool(on_one_page) or not unended)
-        for walk in walks
-    ]
-    async for observation in _in_given_order(walking):
+    if whole.operation_id == "listSources" and not unended:
+        _require_fixtures(context, project, listed)
+    walks = planned_walks(context, whole, listed)
+    is_whole = bool(on_one_page) or not unended
+    async for observation in _walk_all(context, walks, listed, whole=is_whole):
         yield observation
     if unended:
         return
-    yield await _walk_whole_list_again(context, operation_id, listed)
+    yield await _walk_whole_list_again(context, whole, listed)
     if len({item.get("uid") for item in listed}) == len(listed):  # else no page is told by its uid
-        yield await _go_back_from_nowhere(context, operation_id, listed)
+        yield await _go_back_from_nowhere(context, whole, listed)
     for sort in (None, "ASC"):
         size = max(2, least_size(context, len(listed)))
-        yield await _walk_with_inserts(
-            context, PlannedWalk(operation_id=operation_id, sort=sort, per_page=size)
-        )
+        yield await _walk_with_inserts(context, whole, replace(whole, sort=sort, per_page=size))
 
 
-async def _list_on_one_page(context: ExperimentContext, operation_id: str) -> tuple[Item, ...]:
+async def _list_on_one_page(context: ExperimentContext, whole: PlannedWalk) -> tuple[Item, ...]:
     """What the list holds if the largest page has room for it, for one that cannot be walked."""
     largest = context.dialect.paging.maximum_per_page
     sizes = [size for size in largest.allowed if size is not None]
     if not sizes:
         return ()
-    walk = PlannedWalk(operation_id=operation_id, per_page=min(sizes))
-    trial = context.trial(f"{operation_id}: the whole list on one page")
+    walk = replace(whole, per_page=min(sizes))
+    trial = context.trial(f"{whole.operation_id}: the whole list on one page")
     pages, unended = await go_forward(trial, walk, most=1)
     return () if unended else content(pages[0])
 
 
-def _require_fixtures(context: ExperimentContext, trial: Trial, listed: Sequence[Item]) -> None:
+def _require_fixtures(context: ExperimentContext, project: Project, listed: Sequence[Item]) -> None:
     """Raise PreconditionFailed for a source that fixtures name and the list does not show."""
     shown = {item.get("uid") for item in listed}
-    for uid in context.fixtures.get(trial.project.id, Fixtures()).sources:
+    for uid in context.fixtures.get(project.id, Fixtures()).sources:
         if uid not in shown:
             raise PreconditionFailed(
                 f"the source {uid} that fixtures name in target.yaml is not in the list of"
-                f" {trial.project.id}"
+                f" {project.id}"
             )
+
+
+async def _walk_all(
+    context: ExperimentContext,
+    walks: Sequence[PlannedWalk],
+    listed: Sequence[Item],
+    *,
+    whole: bool = True,
+) -> AsyncIterator[Evidence]:
+    """`whole` is whether all that these walks should show is listed."""
+    walking = [partial(_walk_back_and_forth, context, walk, listed, whole=whole) for walk in walks]
+    async for observation in _in_given_order(walking):
+        yield observation
 
 
 async def _in_given_order(
@@ -199,7 +237,9 @@ async def _in_given_order(
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _walk_with_inserts(context: ExperimentContext, walk: PlannedWalk) -> Evidence:
+async def _walk_with_inserts(
+    context: ExperimentContext, whole: PlannedWalk, walk: PlannedWalk
+) -> Evidence:
     """Go forward in small pages, while resources are added that sort before, among and after those
     that are there.
     """
@@ -209,14 +249,14 @@ async def _walk_with_inserts(context: ExperimentContext, walk: PlannedWalk) -> E
     )
     if not context.provision.has(hook):
         return trial.not_observed(WalkWithInserts, NO_HOOK.format(hook))
-    before = await _uids_on_walk(context, PlannedWalk(operation_id=walk.operation_id))
+    before = await _uids_on_walk(context, whole)
     still = await _uids_on_walk(context, walk)
     additions: list[str | None] = []
 
     async def add_resource() -> None:
         if len(additions) < INSERTS:
             letter = FIRST_LETTERS[len(additions)]
-            additions.append(await _add_resource(context, trial, walk.operation_id, letter))
+            additions.append(await _add_resource(context, trial, walk, letter))
 
     _, unended = await go_forward(
         trial, walk, PAGES[context.profile] + INSERTS, between=add_resource
@@ -237,30 +277,34 @@ async def _uids_on_walk(context: ExperimentContext, walk: PlannedWalk) -> list[s
 
 
 async def _add_resource(
-    context: ExperimentContext, trial: Trial, operation_id: str, letter: str
+    context: ExperimentContext, trial: Trial, walk: PlannedWalk, letter: str
 ) -> str | None:
+    """Create one that the walk leads to; its uid, if it is known."""
     name = f"{letter}{context.word(' added')}"
-    if operation_id == "listSources":
+    if walk.operation_id == "listSources":
         fields = {"name": name, "type": context.dialect.words.source_types[0]}
         return await context.provision.create_source(trial.project, fields)
+    owner = (walk.filter or {}).get(context.dialect.paging.owner_filter, context.word("owner"))
     return await context.provision.create_portal_link(
-        trial.project, {"name": name, "owner_id": context.word("owner")}
+        trial.project, {"name": name, "owner_id": owner}
     )
 
 
-async def _give_one_owner(context: ExperimentContext, trial: Trial) -> list[Item]:
+async def _give_one_owner(
+    context: ExperimentContext, trial: Trial
+) -> tuple[list[Item], list[Item]]:
     """Give two portal links one owner, so that a filter has more than one page: a text that tells,
     if the target accepts it.
 
-    Returns the portal links as they were.
+    Returns the portal links as they were, and as they are now if that was accepted.
     """
     links = list((await find_changeable_links(context, trial, pages=1)).links)[:2]
     word, bodies = context.word("owner"), RequestBodies.of(context)
     for owner in (*texts_for_urls(word), word):
         answers = [await give_owner(trial, bodies, link, owner) for link in links]
         if not any(map(refused, answers)):
-            break
-    return links
+            return links, [{**link, "owner_id": owner} for link in links]
+    return links, []
 
 
 async def _walk_back_and_forth(
@@ -288,27 +332,27 @@ def _walk_fields(walk: PlannedWalk, listed: Sequence[Item], *, complete: bool) -
         "sort": walk.sort,
         "per_page": walk.per_page,
         "filter": None if walk.filter is None else dict(walk.filter),
+        "within": walk.within,
         "listed": tuple({field: item.get(field) for field in KEPT} for item in listed),
         "complete": complete,
     }
 
 
 async def _walk_whole_list_again(
-    context: ExperimentContext, operation_id: str, listed: Sequence[Item]
+    context: ExperimentContext, whole: PlannedWalk, listed: Sequence[Item]
 ) -> Evidence:
-    trial = context.trial(f"{operation_id}: the whole list again")
-    _, unended = await go_forward(
-        trial, PlannedWalk(operation_id=operation_id), PAGES[context.profile]
-    )
-    return _observe(trial, PlannedWalk(operation_id=operation_id), listed, complete=not unended)
+    trial = context.trial(f"{whole.operation_id}: the whole list again")
+    _, unended = await go_forward(trial, whole, PAGES[context.profile])
+    return _observe(trial, whole, listed, complete=not unended)
 
 
 async def _go_back_from_nowhere(
-    context: ExperimentContext, operation_id: str, listed: Sequence[Item]
+    context: ExperimentContext, whole: PlannedWalk, listed: Sequence[Item]
 ) -> Evidence:
     """Ask for the page before no page at all."""
+    operation_id = whole.operation_id
     trial = context.trial(f"{operation_id}: direction prev without a cursor")
-    query = {"direction": "prev", "perPage": "1"}
+    query = {"direction": "prev", "perPage": "1", **whole.query}
     tried = await trial.call(operation_id, role="tried", query=query)
     known = [item.get("uid") for item in listed]
     if any(item.get("uid") not in known for item in content(tried)):

@@ -6,7 +6,7 @@ sent, so that it shows no violation.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import Any, Final
 
@@ -51,6 +51,7 @@ class PlannedWalk:
     sort: str | None = None
     per_page: int | None = None
     filter: Mapping[str, str] | None = None
+    within: bool = False  # whether all that is walked through has this filter
 
     @property
     def query(self) -> dict[str, str]:
@@ -64,15 +65,17 @@ class PlannedWalk:
 
 
 def planned_walks(
-    context: ExperimentContext, operation_id: str, listed: Sequence[Item]
+    context: ExperimentContext, whole: PlannedWalk, listed: Sequence[Item]
 ) -> list[PlannedWalk]:
-    """All walks through a list that holds these resources."""
-    sizes = _sizes(context, len(listed))
+    """All walks through a list of which the walk `whole` shows these resources; with no further
+    filter if it has one.
+    """
+    operation_id, sizes = whole.operation_id, _sizes(context, len(listed))
     sorted_walks = [
-        PlannedWalk(operation_id=operation_id, sort=sort, per_page=size)
-        for sort in (None, "ASC", "DESC")
-        for size in sizes
+        replace(whole, sort=sort, per_page=size) for sort in (None, "ASC", "DESC") for size in sizes
     ]
+    if whole.filter:
+        return sorted_walks
     filtered = [
         PlannedWalk(operation_id=operation_id, sort=sort, per_page=size, filter=terms)
         for terms, matches in _filters(context, operation_id, listed)

@@ -47,19 +47,26 @@ class Page:
 class WalkedPages:
     """All pages of a walk in the order in which they were requested.
 
-    `listed` is the whole list as another walk showed it, without sort and filter. `stepped_back`
-    pairs a page with what stepping back from the one after it showed. `complete` is false for a
-    walk that was broken off, or that has a page that could not be read.
+    `listed` is the whole list as another walk showed it, without sort and filter; where that is too
+    long to be walked, what one filter leaves of it, and `within` is whether this walk has that
+    filter. `stepped_back` pairs a page with what stepping back from the one after it showed.
+    `complete` is false for a walk that was broken off, or that has a page that could not be read.
     """
 
     operation_id: str
     sort: str | None
     per_page: int | None
     filter: Mapping[str, str]
+    within: bool
     listed: tuple[Item, ...]
     complete: bool
     pages: tuple[Page, ...]
     stepped_back: tuple[tuple[Page, Page], ...]
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether a filter leaves out some of what is listed."""
+        return bool(self.filter) and not self.within
 
     @property
     def uids(self) -> tuple[str, ...]:
@@ -76,7 +83,9 @@ class ListWalk(SucceedingRequests):
     """A walk forward until no page follows, in the order `sort`, in pages of `per_page`.
 
     `listed` is the whole list in descending order, as a walk of its own showed it, with the fields
-    that checks compare. `complete` is whether the walk ended within its bounds.
+    that checks compare. Where that is too long to be walked, it is what one filter leaves of it,
+    and `within` is whether this walk has that filter. `complete` is whether the walk ended within
+    its bounds.
     """
 
     operation_id: str
@@ -85,6 +94,7 @@ class ListWalk(SucceedingRequests):
     filter: Mapping[str, str] | None
     listed: tuple[Item, ...]
     complete: bool
+    within: bool = False
 
     @property
     def steps(self) -> tuple[tuple[Exchange, Exchange], ...]:
@@ -130,6 +140,7 @@ class ListWalk(SucceedingRequests):
             sort=self.sort,
             per_page=self.per_page,
             filter=self.filter or {},
+            within=self.within,
             listed=self.listed,
             complete=complete,
             pages=tuple(pages),

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from hookproof.conformance.checks.api.responses.success import a_valid_request_succeeds
-from hookproof.conformance.experiments.support.planned_walks import planned_walks
+from hookproof.conformance.experiments.support.planned_walks import PlannedWalk, planned_walks
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.lists.walk import PageWalk
@@ -19,7 +19,7 @@ REFERENCE = load_dialect("reference")
 def pairs(operation_id: str, *listed: dict[str, Any]) -> list[Any]:
     """The filters of those walks that have two."""
     context: Any = SimpleNamespace(dialect=REFERENCE, profile=Profile.QUICK, word=str)
-    walks = planned_walks(context, operation_id, listed)
+    walks = planned_walks(context, PlannedWalk(operation_id=operation_id), listed)
     return [walk.filter for walk in walks if len(walk.filter or {}) > 1]
 
 

@@ -25,7 +25,7 @@ def sort_is_descending_by_default_and_ascending_is_its_reverse(
     behind it, where the walk without sort ended early (2.2-10).
     """
     walk = observed.walked()
-    if walk is None or not walk.complete or walk.filter or walk.sort is None:
+    if walk is None or not walk.complete or walk.leaves_out or walk.sort is None:
         return
     missing = sorted({str(item.get("uid")) for item in walk.listed} - set(walk.uids))
     has_room = (walk.per_page or 0) > max(len(walk.listed), len(walk.uids))
@@ -60,7 +60,7 @@ def the_order_is_that_of_the_sort_key(
 ) -> Iterator[Judgement]:
     """Names may be ordered with regard to case or without: the document does not say."""
     walk = observed.walked()
-    if walk is None or walk.filter or not context.dialect.paging.sort_key.decided:
+    if walk is None or walk.leaves_out or not context.dialect.paging.sort_key.decided:
         return
     keys = [_key(item, context) for page in walk.pages for item in page.items]
     texts = [key for key in keys if isinstance(key, str)]

@@ -99,7 +99,7 @@ def a_page_that_claims_no_next_one_is_the_last(
     What a sorted walk on one page lacks is lost by its order, which 4.4-8 judges.
     """
     walk = observed.walked()
-    if walk is None or walk.filter or not walk.complete:
+    if walk is None or walk.leaves_out or not walk.complete:
         return
     listed, met = {str(item["uid"]) for item in walk.listed}, set(walk.uids)
     if listed != met and walk.sort is not None and len(walk.pages) == 1:
@@ -255,7 +255,7 @@ def pages_of_different_sizes_show_the_same_order(
         and walk.complete
         and walk.per_page
         and walk.sort is None
-        and not walk.filter
+        and not walk.leaves_out
     ):
         listed = tuple(str(item["uid"]) for item in walk.listed)
         shared = min(len(walk.uids), len(listed))
