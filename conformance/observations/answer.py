@@ -16,6 +16,7 @@ from hookproof.conformance.model.evidence import LONG, Exchange
 from hookproof.conformance.model.tolerances import SENT_WITHIN_S
 from hookproof.spec.dialect.model import Dialect
 
+ZERO_TIME: Final = "0001-01-01T00:00:00"
 CLIENT_ERRORS: Final = range(400, 500)
 SERVER_ERRORS: Final = range(500, 600)
 
@@ -242,5 +243,10 @@ def path_parameters(exchange: Exchange, template: str) -> dict[str, str]:
 
 
 def has_value(value: object) -> bool:
-    """Whether a field has a value, in whichever way its absence is shown (section 2.9)."""
-    return value not in (None, "", [], {})
+    """Whether a field has a value, in whichever way its absence is shown (section 2.9).
+
+    A time of the year 1 is none: Go and .NET write one so that was never set.
+    """
+    if isinstance(value, str):
+        return value != "" and not value.startswith(ZERO_TIME)
+    return value not in (None, [], {})

@@ -142,6 +142,31 @@ def _with_offset(value: Any, name: str = "") -> Any:
     return f"{value[:-1]}+00:00" if name.endswith("_at") and isinstance(value, str) else value
 
 
+def shows_null_and_microseconds(dialect: Dialect) -> bool:
+    representation = dialect.representation
+    shows_null = representation.no_value.value is NoValue.NULL
+    return shows_null and representation.timestamp.value is TimestampForm.RFC3339_MICROSECONDS
+
+
+@variant(where=shows_null_and_microseconds)
+class TimesOfTheYearOne(AlteredResponses):
+    """A time without value is shown as the first moment of the year 1, as Go and .NET write it."""
+
+    operations = ALL_OPERATIONS
+
+    def alter_envelope(self, call: OperationCall, envelope: Object) -> Object:
+        written: Object = _with_zero_times(envelope)
+        return written
+
+
+def _with_zero_times(value: Any, name: str = "") -> Any:
+    if isinstance(value, dict):
+        return {key: _with_zero_times(member, key) for key, member in value.items()}
+    if isinstance(value, list):
+        return [_with_zero_times(item) for item in value]
+    return "0001-01-01T00:00:00.000000Z" if name.endswith("_at") and value is None else value
+
+
 def allows_null_and_absent(dialect: Dialect) -> bool:
     return {NoValue.NULL, NoValue.ABSENT} <= set(dialect.representation.no_value.allowed)
 
