@@ -124,7 +124,7 @@ class Representation:
     ] = field(default_factory=dict)
     secrets_shown: Annotated[Answer[SecretDisplay], "where secret values are shown in clear"]
     masked: Annotated[
-        tuple[str, ...], "dotted paths within an endpoint whose values are masked in responses"
+        tuple[str, ...], "dotted paths within an endpoint whose values responses mask or leave out"
     ]
     mask: Annotated[str, "replacement of a masked value"]
     failure_rate: Annotated[Answer[FailureRate], "unit of failure_rate"] = NOT_ASKED

@@ -25,6 +25,11 @@ KINDS: Final = {
 OTHERS_ACCEPTED: Final = (
     "the service accepts words that it does not know, so that only deliveries show it"
 )
+# The members of a mechanism that are secret, those of a signing key by their names in RFC 7518,
+# sections 6.2.2 and 6.3.2.
+SECRETS: Final = frozenset(
+    {"header_value", "password", "client_secret", "d", "p", "q", "dp", "dq", "qi"}
+)
 # What masks are made of, or say.
 MASKS: Final = re.compile(
     r"[*•x#X.\-_()\[\]<> ]*|.*(?:hidden|redacted|masked|filtered|removed|omitted).*", re.IGNORECASE
@@ -48,7 +53,7 @@ async def probe_authentication(session: ProbeSession) -> None:
             await _find_word(session, field, member, members[member])
         await _find_oauth2_words(session, members["oauth2"])
     await _probe_partial_mapping(session, members["oauth2"])
-    await _probe_masks(session, members)
+    await probe_masks(session, members)
 
 
 def _members(session: ProbeSession) -> dict[str, dict[str, Any]]:
@@ -160,12 +165,13 @@ async def _probe_partial_mapping(session: ProbeSession, oauth2: Mapping[str, Any
         answers.see(field, meaning, shown_by=answer)
 
 
-async def _probe_masks(session: ProbeSession, members: Mapping[str, dict[str, Any]]) -> None:
-    """Which credentials of an endpoint are shown otherwise than they were sent."""
+async def probe_masks(session: ProbeSession, members: Mapping[str, dict[str, Any]]) -> None:
+    """Which credentials of an endpoint are shown otherwise than they were sent, or left out."""
     answers = session.answers
     sent: dict[str, str] = {}
     masks: dict[str, str] = {}
     hidden: list[str] = []
+    left_out: list[str] = []
     for field, member in KINDS.items():
         value = dict(members[member])
         if member == "oauth2":
@@ -182,6 +188,9 @@ async def _probe_masks(session: ProbeSession, members: Mapping[str, dict[str, An
             continue
         proof = answer
         sent |= given
+        left_out += [
+            path for path in given if path not in texts and path.rpartition(".")[2] in SECRETS
+        ]
         masks |= {
             path: text for path, text in texts.items() if path in given and text != given[path]
         }
@@ -190,6 +199,7 @@ async def _probe_masks(session: ProbeSession, members: Mapping[str, dict[str, An
         return
     mask = _mask(list(masks.values()))
     masked = [path for path, text in masks.items() if text == mask] if mask else []
+    masked += left_out
     unseen = [path for path in answers.value("representation.masked") or [] if path not in sent]
     if hidden and not masked:
         reason = f"no answer shows any member of {' or '.join(hidden)}"

@@ -11,6 +11,7 @@ from hookproof.conformance.learning.error_bodies import read_error_bodies
 from hookproof.conformance.learning.learned_answers import LearnedAnswers
 from hookproof.conformance.learning.probes import optional_requests
 from hookproof.conformance.learning.probes.access import see_status
+from hookproof.conformance.learning.probes.authentication import probe_masks
 from hookproof.conformance.learning.probes.lists import fill_lists
 from hookproof.conformance.learning.probes.representation import read_forms
 from hookproof.conformance.learning.probes.rolls import shown_secrets, shown_window_s
@@ -193,3 +194,34 @@ def test_a_mistake_may_have_several_statuses() -> None:
         see_status(session, "errors.invalid_value", exchange(status=status))
     learned = answers.answer("errors.invalid_value")
     assert (learned.values, learned.count) == ((422, 400), 3)
+
+
+@pytest.mark.parametrize(
+    ("left_out", "masked"),
+    [
+        ([], []),
+        (["d", "client_id"], ["authentication.oauth2.signing_key.d"]),
+        (["password"], ["authentication.basic_auth.password"]),
+    ],
+)
+def test_a_credential_that_is_left_out_counts_as_masked(
+    left_out: list[str], masked: list[str]
+) -> None:
+    def shown(value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        return {name: shown(member) for name, member in value.items() if name not in left_out}
+
+    async def create(operation_id: str, role: str, *, body: dict[str, Any]) -> Exchange:
+        return exchange(role, operation_id, status=201, data=shown(body), request=body)
+
+    answers = LearnedAnswers("undecided", load_dialect("reference"))
+    session = SimpleNamespace(answers=answers, word=str, endpoint=dict, call=create)
+    members = {
+        "api_key": {"header_name": "X-Key", "header_value": "one"},
+        "basic_auth": {"username": "two", "password": "three"},
+        "oauth2": {"client_id": "four", "client_secret": "five"},
+    }
+    asyncio.run(probe_masks(cast("ProbeSession", session), members))
+    learned = answers.value("representation.masked")
+    assert [path for path in learned if path != "mtls_client_cert.client_key"] == masked
