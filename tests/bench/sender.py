@@ -8,6 +8,7 @@ seconds used since; and for `steady` the seconds at which each numbered event wa
 
 import argparse
 import asyncio
+import cProfile
 import gc
 import json
 import logging
@@ -16,7 +17,7 @@ import ssl
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from itertools import repeat
 from typing import Any, Final
 
@@ -188,7 +189,10 @@ async def backlog(options: argparse.Namespace) -> dict[str, Any]:
         freeze_garbage_collection()
         await workload.engine.start()
         began, used = time.monotonic(), time.process_time()
-        await workload.wait_until_delivered()
+        with cProfile.Profile() if options.profile else nullcontext() as profile:
+            await workload.wait_until_delivered()
+    if profile is not None:
+        profile.dump_stats(options.profile)
     return {"began": began, "cpu_s": time.process_time() - used}
 
 
@@ -254,6 +258,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=20_000)
     parser.add_argument("--rate", type=float, default=1000.0)
     parser.add_argument("--seconds", type=float, default=31.0)
+    parser.add_argument("--profile", help="write what cProfile sees of the work `one` to this file")
     options = parser.parse_args()
 
     async def run() -> dict[str, Any]:
