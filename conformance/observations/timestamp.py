@@ -6,9 +6,8 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Final
 
-from hookproof.spec.dialect.vocabulary import TimestampForm
+from hookproof.spec.dialect.vocabulary import UNIX_UNITS, TimestampForm
 
-MILLISECONDS: Final = 1000
 # How many timestamps that were read are remembered.
 KEPT: Final = 4096
 _SECONDS: Final = re.compile(r"\d\d:\d\d:\d\d(?:\.(\d+))?")
@@ -22,8 +21,8 @@ def unix_seconds(text: object, form: TimestampForm) -> float | None:
 @lru_cache(maxsize=KEPT)  # each is judged many times
 def _unix_seconds(text: str, form: TimestampForm) -> float | None:
     try:
-        if form is TimestampForm.UNIX_MILLISECONDS:
-            return int(text) / MILLISECONDS
+        if unit := UNIX_UNITS.get(form):
+            return int(text) / unit
         time = datetime.fromisoformat(text.upper())  # RFC 3339, section 5.6: t and z are T and Z
         return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):

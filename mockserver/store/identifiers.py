@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Final, Protocol
 
-from hookproof.spec.dialect.vocabulary import IdentifierForm, TimestampForm
+from hookproof.spec.dialect.vocabulary import UNIX_DIGITS, UNIX_UNITS, IdentifierForm, TimestampForm
 
 # Returns the given number of random bytes.
 Entropy = Callable[[int], bytes]
@@ -111,13 +111,12 @@ def create_timestamp_writer(form: TimestampForm) -> TimestampWriter:
         return _utc_datetime(time_s).isoformat(timespec="milliseconds")[:-6] + "Z"
 
     def unix(time_s: float) -> str:
-        return f"{round(time_s * 1000):013d}"
+        return f"{round(time_s * UNIX_UNITS[form]):0{UNIX_DIGITS[form]}d}"
 
     return {
         TimestampForm.RFC3339_MICROSECONDS: microseconds,
         TimestampForm.RFC3339: milliseconds,
-        TimestampForm.UNIX_MILLISECONDS: unix,
-    }[form]
+    }.get(form, unix)
 
 
 def _utc_datetime(time_s: float) -> datetime:

@@ -42,12 +42,28 @@ class TimestampForm(StrEnum):
     RFC3339_MICROSECONDS = "rfc3339_microseconds"
     RFC3339 = "rfc3339"
     UNIX_MILLISECONDS = "unix_milliseconds"
+    UNIX_SECONDS = "unix_seconds"
+    UNIX_MICROSECONDS = "unix_microseconds"
+    UNIX_NANOSECONDS = "unix_nanoseconds"
 
+
+# How many digits a time of these years has, with which its unit is known: 10 are seconds until the
+# year 2286, and two more of them reach as far as anything does.
+UNIX_DIGITS: Final = {
+    TimestampForm.UNIX_MILLISECONDS: 13,
+    TimestampForm.UNIX_SECONDS: 10,
+    TimestampForm.UNIX_MICROSECONDS: 16,
+    TimestampForm.UNIX_NANOSECONDS: 19,
+}
+# How many of its units make a second.
+UNIX_UNITS: Final[dict[TimestampForm, int]] = {
+    form: 10 ** (digits - 10) for form, digits in UNIX_DIGITS.items()
+}
 
 TIMESTAMP_PATTERNS: Final = {
     TimestampForm.RFC3339_MICROSECONDS: r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$",
     TimestampForm.RFC3339: r"^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$",
-    TimestampForm.UNIX_MILLISECONDS: r"^\d{13,}$",
+    **{form: rf"^\d{{{digits},{digits + 2}}}$" for form, digits in UNIX_DIGITS.items()},
 }
 
 

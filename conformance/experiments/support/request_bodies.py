@@ -11,7 +11,7 @@ import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.observations.destinations import MARKED
@@ -21,16 +21,11 @@ from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
 from hookproof.spec.dialect.groups.requests import accepted_timeout, least_expiration, most
 from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import Reach, TimestampForm
+from hookproof.spec.dialect.vocabulary import UNIX_UNITS, Reach, TimestampForm
 
-TIMESTAMP_WRITERS: Mapping[TimestampForm, Callable[[float], str]] = {
-    TimestampForm.RFC3339_MICROSECONDS: lambda at: datetime.fromtimestamp(at, UTC).strftime(
-        "%Y-%m-%dT%H:%M:%S.%fZ"
-    ),
-    TimestampForm.RFC3339: lambda at: datetime.fromtimestamp(at, UTC).strftime(
-        "%Y-%m-%dT%H:%M:%SZ"
-    ),
-    TimestampForm.UNIX_MILLISECONDS: lambda at: str(round(at * 1000)),
+RFC3339_FORMATS: Final = {
+    TimestampForm.RFC3339_MICROSECONDS: "%Y-%m-%dT%H:%M:%S.%fZ",
+    TimestampForm.RFC3339: "%Y-%m-%dT%H:%M:%SZ",
 }
 SECRET_BYTES = 24
 # Half a day: more seconds than 16 bits hold.
@@ -266,7 +261,10 @@ class RequestBodies:
         """A time in the year 2024 in the dialect's form of timestamps (section 2.9)."""
         forms = self.dialect.representation.timestamp
         form = forms.value if forms.decided else TimestampForm.RFC3339
-        return TIMESTAMP_WRITERS[form](1_704_067_200.0 + self.random.randrange(31_536_000))
+        at = 1_704_067_200 + self.random.randrange(31_536_000)
+        if form in UNIX_UNITS:
+            return str(at * UNIX_UNITS[form])
+        return datetime.fromtimestamp(at, UTC).strftime(RFC3339_FORMATS[form])
 
     def url(self) -> str:
         """A new https URL that leads nowhere, or to the receiver where it has to answer."""

@@ -3,6 +3,7 @@
 All rolls are of the secrets of one disabled endpoint.
 """
 
+import re
 from typing import Any, Final
 
 from hookproof.conformance.learning.probes.access import see_unknown_resource
@@ -20,7 +21,7 @@ from hookproof.conformance.observations.answer import (
     shown_uid,
 )
 from hookproof.conformance.observations.timestamp import unix_seconds
-from hookproof.spec.dialect.vocabulary import TimestampForm, TimeUnit
+from hookproof.spec.dialect.vocabulary import TIMESTAMP_PATTERNS, TimeUnit
 
 # Few services have a smaller maximum, in whichever unit.
 WINDOW: Final = 600
@@ -144,9 +145,9 @@ def shown_secrets(answer: Exchange) -> list[dict[str, Any]]:
 
 def read_time(value: object) -> float | None:
     """A timestamp of any of the known forms in Unix seconds, None for anything else."""
-    is_number = isinstance(value, str) and value.isdecimal()
-    form = TimestampForm.UNIX_MILLISECONDS if is_number else TimestampForm.RFC3339
-    return unix_seconds(value, form)
+    text = value if isinstance(value, str) else ""
+    form = next((form for form, known in TIMESTAMP_PATTERNS.items() if re.match(known, text)), None)
+    return None if form is None else unix_seconds(text, form)
 
 
 def _current(answer: Exchange) -> set[str]:

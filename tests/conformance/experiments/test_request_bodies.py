@@ -11,18 +11,19 @@ import pytest
 from hookproof.conformance.experiments.api.round_trip import PLAIN_FIELDS, _authentications
 from hookproof.conformance.experiments.support.json_web_key import elliptic_key, rsa_key
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
+from hookproof.conformance.observations.timestamp import unix_seconds
 from hookproof.spec.contract.service_contract import contract_for
 from hookproof.spec.dialect.reader import load_dialect, shipped_dialects
-from hookproof.spec.dialect.vocabulary import TIMESTAMP_PATTERNS
-from tests.spec.dialect_variants import ANSWERED
+from hookproof.spec.dialect.vocabulary import TIMESTAMP_PATTERNS, TimestampForm
+from tests.spec.dialect_variants import variant
 
 OPERATIONS = ("createEndpoint", "expireEndpointSecret", "updatePortalLink", "createBroadcastEvent")
 
 
-def bodies_for(name: str) -> RequestBodies:
+def bodies_for(name: str, **answers: Any) -> RequestBodies:
     counter = itertools.count()
     return RequestBodies(
-        dialect=load_dialect(name),
+        dialect=variant(answers, extends=name) if answers else load_dialect(name),
         random=random.Random(0),
         word=lambda stem: f"{stem}-{next(counter)}",
     )
@@ -77,11 +78,12 @@ def test_required_bodies_hold_the_required_fields_alone(dialect: str, operation_
     )
 
 
-@pytest.mark.parametrize("dialect", ANSWERED)
-def test_timestamps_have_the_dialects_form(dialect: str) -> None:
-    bodies = bodies_for(dialect)
-    form = bodies.dialect.representation.timestamp.value
-    assert re.fullmatch(TIMESTAMP_PATTERNS[form], bodies.timestamp())
+@pytest.mark.parametrize("form", TimestampForm)
+def test_timestamps_have_the_dialects_form(form: TimestampForm) -> None:
+    bodies = bodies_for("reference", **{"representation.timestamp": form.value})
+    text = bodies.timestamp()
+    assert re.fullmatch(TIMESTAMP_PATTERNS[form], text)
+    assert 1_704_067_200 <= (unix_seconds(text, form) or 0) < 1_735_689_600  # the year 2024
 
 
 def test_the_type_of_an_event_does_not_look_like_the_marker_of_another() -> None:

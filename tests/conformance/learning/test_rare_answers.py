@@ -64,6 +64,7 @@ def test_answers_that_differ_by_operation_or_look_like_others(tmp_path: Path) ->
         "errors__by_operation": {"getEndpoint": {"unknown_resource": 406}},
         "rolling__default_expiration": 0,
         "representation__expired_secrets": "left_out",
+        "representation__timestamp": "unix_microseconds",
         "representation__masked": ["authentication.basic_auth.password"],
         "representation__mask": "(hidden)",
         "requests__size_limit": None,
