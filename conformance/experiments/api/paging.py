@@ -18,6 +18,7 @@ from hookproof.conformance.experiments.support.existing_resources import (
     content,
     find_changeable_links,
     give_owner,
+    links_of_owner,
     put_back_afterwards,
     why_list_is_empty,
 )
@@ -109,13 +110,14 @@ async def _walk_list(
 ) -> AsyncGenerator[Evidence, None]:
     preparation = context.trial(f"{operation_id}: as it is walked through")
     await context.seeding.fill(context.api, operation_id, preparation.project)
-    changed_links, known = (
+    changed_links, owner = (
         await _give_one_owner(context, preparation)
         if operation_id == "listPortalLinks"
-        else ([], [])
+        else ([], None)
     )
     whole = PlannedWalk(operation_id=operation_id)
     async with put_back_afterwards(context, preparation, *changed_links):
+        known = await links_of_owner(preparation, changed_links, owner)
         async for observation in _all_walks(context, whole, known):
             yield observation
     yield preparation.observe(Preparation)
@@ -292,19 +294,19 @@ async def _add_resource(
 
 async def _give_one_owner(
     context: ExperimentContext, trial: Trial
-) -> tuple[list[Item], list[Item]]:
+) -> tuple[list[Item], str | None]:
     """Give two portal links one owner, so that a filter has more than one page: a text that tells,
     if the target accepts it.
 
-    Returns the portal links as they were, and as they are now if that was accepted.
+    Returns the portal links as they were, and the owner if it was accepted.
     """
     links = list((await find_changeable_links(context, trial, pages=1)).links)[:2]
     word, bodies = context.word("owner"), RequestBodies.of(context)
     for owner in (*texts_for_urls(word), word):
         answers = [await give_owner(trial, bodies, link, owner) for link in links]
         if not any(map(refused, answers)):
-            return links, [{**link, "owner_id": owner} for link in links]
-    return links, []
+            return links, owner
+    return links, None
 
 
 async def _walk_back_and_forth(

@@ -187,6 +187,21 @@ async def give_owner(
     )
 
 
+async def links_of_owner(
+    trial: Trial, links: Sequence[Mapping[str, Any]], owner: str | None
+) -> list[dict[str, Any]]:
+    """Those of the portal links that have this owner, as a fetch shows them."""
+    answers = [
+        await trial.call("getPortalLink", role="inventory", path={"portalLinkID": link["uid"]})
+        for link in (links if owner is not None else ())
+    ]
+    return [
+        {**answer.data, "uid": link["uid"]}
+        for link, answer in zip(links, answers, strict=False)
+        if shown(answer).get("owner_id") == owner
+    ]
+
+
 @asynccontextmanager
 async def put_back_afterwards(
     context: ExperimentContext, trial: Trial, *links: Mapping[str, Any]
