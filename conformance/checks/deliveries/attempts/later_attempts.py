@@ -26,17 +26,23 @@ AUTHORIZATION: Final = "Authorization"
 def attempted_to_the_last(observed: LaterAttempts, context: CheckContext) -> Iterator[Judgement]:
     """Whether every delivery gets its last attempt (1-12), where that can be waited for and no
     endpoint is disabled meanwhile.
+
+    One that is disabled all the same (3-7) gets the last attempt at one event and no other.
     """
     retry, awaited = context.dialect.retry, observed.awaited
     if awaited is None or not retry.attempts.decided or awaited < min(retry.attempts.allowed):
         return
     if retry.deactivate_after.allowed != (0,):
         return
-    for destination, event, attempts in observed.arrived_events(
-        observed.destinations, observed.events, context.dialect
-    ):
-        enough = len(attempts) >= min(retry.attempts.allowed)
-        if not enough and observed.named_only(destination, event, context.dialect):
+    fewest = min(retry.attempts.allowed)
+    arrived = list(observed.arrived_events(observed.destinations, observed.events, context.dialect))
+    given_up_at = {each.name for each, _, attempts in arrived if len(attempts) >= fewest}
+    for destination, event, attempts in arrived:
+        enough = len(attempts) >= fewest
+        if not enough and (
+            destination.name in given_up_at
+            or observed.named_only(destination, event, context.dialect)
+        ):
             continue
         if not enough:
             require_punctual(observed.late_s)

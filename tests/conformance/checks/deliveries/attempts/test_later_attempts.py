@@ -136,6 +136,16 @@ def test_a_delivery_without_its_last_attempt_fails() -> None:
     assert verdicts(check, later(PLAIN, *attempts(1))) == {}
 
 
+def test_an_endpoint_that_was_disabled_lacks_a_last_attempt_at_one_event_only() -> None:
+    others = [
+        replace(sent(OTHER, PLAIN, at=NOW + number + 0.1, attempt=number), sequence=10 + number)
+        for number in range(1, 5)
+    ]
+    check = a_failing_delivery_is_attempted_as_often_as_the_dialect_says
+    assert verdicts(check, later(PLAIN, *attempts(5), *others, awaited=5)) == {"1-12": PASS}
+    assert verdicts(check, later(PLAIN, *attempts(4), *others, awaited=5)) == {"1-12": FAIL}
+
+
 def test_a_last_attempt_may_be_missing_where_endpoints_are_disabled() -> None:
     dialect = variant({"retry.deactivate_after": 1})
     rules = CheckContext(dialect=dialect, contract=contract_for(dialect))
