@@ -135,7 +135,7 @@ def test_what_an_answer_showed_is_asked_for_when_it_is_answered_again(tmp_path: 
         tmp_path,
         request("create", "createEndpoint", 0.0, data={"uid": "old-1"}, request={"name": "x"}),
         request("fetch", "getEndpoint", 0.02, path={"endpointID": "old-1"}, status=404),
-        request("list", "listSources", 0.6, query="?perPage=3"),
+        request("list", "listSources", 2.0, query="?perPage=3"),
     )
     target = Creating()
     with stand_in(target) as url:
@@ -144,7 +144,7 @@ def test_what_an_answer_showed_is_asked_for_when_it_is_answered_again(tmp_path: 
     ((created,), (fetched,), (listed,)) = map(target.asked, (b"POST", b"new-1", b"perPage=3"))
     assert not target.asked(b"old-1")
     assert created + target.took_s <= fetched < listed
-    assert listed - created >= 0.6 - 0.02
+    assert listed - created >= 1.0  # a busy machine reads the first one late
 
 
 def test_an_interrupt_shows_what_was_answered_until_then(tmp_path: Path) -> None:
