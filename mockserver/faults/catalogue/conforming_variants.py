@@ -4,7 +4,7 @@ The suites must pass them.
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -130,16 +130,19 @@ class TimesWithOffset(AlteredResponses):
     operations = ALL_OPERATIONS
 
     def alter_envelope(self, call: OperationCall, envelope: Object) -> Object:
-        written: Object = _with_offset(envelope)
+        written: Object = _with_times(
+            envelope, lambda time: f"{time[:-1]}+00:00" if isinstance(time, str) else time
+        )
         return written
 
 
-def _with_offset(value: Any, name: str = "") -> Any:
+def _with_times(value: Any, change: Callable[[Any], Any], name: str = "") -> Any:
+    """The value with this change of each of its timestamps, also of those that are null."""
     if isinstance(value, dict):
-        return {key: _with_offset(member, key) for key, member in value.items()}
+        return {key: _with_times(member, change, key) for key, member in value.items()}
     if isinstance(value, list):
-        return [_with_offset(item) for item in value]
-    return f"{value[:-1]}+00:00" if name.endswith("_at") and isinstance(value, str) else value
+        return [_with_times(item, change) for item in value]
+    return change(value) if name.endswith("_at") else value
 
 
 def shows_null_and_microseconds(dialect: Dialect) -> bool:
@@ -155,16 +158,8 @@ class TimesOfTheYearOne(AlteredResponses):
     operations = ALL_OPERATIONS
 
     def alter_envelope(self, call: OperationCall, envelope: Object) -> Object:
-        written: Object = _with_zero_times(envelope)
+        written: Object = _with_times(envelope, lambda time: time or "0001-01-01T00:00:00.000000Z")
         return written
-
-
-def _with_zero_times(value: Any, name: str = "") -> Any:
-    if isinstance(value, dict):
-        return {key: _with_zero_times(member, key) for key, member in value.items()}
-    if isinstance(value, list):
-        return [_with_zero_times(item) for item in value]
-    return "0001-01-01T00:00:00.000000Z" if name.endswith("_at") and value is None else value
 
 
 def allows_null_and_absent(dialect: Dialect) -> bool:
