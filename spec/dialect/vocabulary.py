@@ -47,13 +47,13 @@ class TimestampForm(StrEnum):
     UNIX_NANOSECONDS = "unix_nanoseconds"
 
 
-# How many digits a time of these years has, with which its unit is known: 10 are seconds until the
-# year 2286, and two more of them reach as far as anything does.
+# How many digits a time of these years has at least; one that is far away has more. The most first,
+# so that the first form that fits is the one.
 UNIX_DIGITS: Final = {
+    TimestampForm.UNIX_NANOSECONDS: 19,
+    TimestampForm.UNIX_MICROSECONDS: 16,
     TimestampForm.UNIX_MILLISECONDS: 13,
     TimestampForm.UNIX_SECONDS: 10,
-    TimestampForm.UNIX_MICROSECONDS: 16,
-    TimestampForm.UNIX_NANOSECONDS: 19,
 }
 # How many of its units make a second.
 UNIX_UNITS: Final[dict[TimestampForm, int]] = {
@@ -63,7 +63,7 @@ UNIX_UNITS: Final[dict[TimestampForm, int]] = {
 TIMESTAMP_PATTERNS: Final = {
     TimestampForm.RFC3339_MICROSECONDS: r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$",
     TimestampForm.RFC3339: r"^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$",
-    **{form: rf"^\d{{{digits},{digits + 2}}}$" for form, digits in UNIX_DIGITS.items()},
+    **{form: rf"^\d{{{digits},}}$" for form, digits in UNIX_DIGITS.items()},
 }
 
 

@@ -191,13 +191,15 @@ async def links_of_owner(
     trial: Trial, links: Sequence[Mapping[str, Any]], owner: str | None
 ) -> list[dict[str, Any]]:
     """Those of the portal links that have this owner, as a fetch shows them."""
+    if owner is None:
+        return []
     answers = [
         await trial.call("getPortalLink", role="inventory", path={"portalLinkID": link["uid"]})
-        for link in (links if owner is not None else ())
+        for link in links
     ]
     return [
         {**answer.data, "uid": link["uid"]}
-        for link, answer in zip(links, answers, strict=False)
+        for link, answer in zip(links, answers, strict=True)
         if shown(answer).get("owner_id") == owner
     ]
 

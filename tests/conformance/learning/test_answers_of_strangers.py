@@ -14,12 +14,13 @@ from hookproof.conformance.learning.probes.access import see_status
 from hookproof.conformance.learning.probes.authentication import probe_masks
 from hookproof.conformance.learning.probes.lists import fill_lists
 from hookproof.conformance.learning.probes.representation import read_forms
-from hookproof.conformance.learning.probes.rolls import shown_secrets, shown_window_s
+from hookproof.conformance.learning.probes.rolls import read_time, shown_secrets, shown_window_s
 from hookproof.conformance.learning.session import ProbeSession
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.target.definition import Project
 from hookproof.spec.contract.service_contract import contract_for
 from hookproof.spec.dialect.reader import load_dialect
+from hookproof.spec.dialect.vocabulary import UNIX_UNITS, TimestampForm
 from hookproof.target.hooks.hook_failures import HookFailures
 from hookproof.target.hooks.provision import Provision
 from hookproof.target.hooks.wanted_resources import ENOUGH
@@ -225,3 +226,16 @@ def test_a_credential_that_is_left_out_counts_as_masked(
     asyncio.run(probe_masks(cast("ProbeSession", session), members))
     learned = answers.value("representation.masked")
     assert [path for path in learned if path != "mtls_client_cert.client_key"] == masked
+
+
+@pytest.mark.parametrize("form", UNIX_UNITS)
+def test_the_unit_of_unix_times_is_told_by_their_digits(form: TimestampForm) -> None:
+    answers = LearnedAnswers("undecided", UNDECIDED)
+    now, far = (str(round(seconds * UNIX_UNITS[form])) for seconds in (NOW, 2**53))
+    created = exchange(status=201, data={"uid": "e1", "created_at": now, "updated_at": far})
+    session = SimpleNamespace(
+        answers=answers, exchanges=[created], contract=contract_for(load_dialect("reference"))
+    )
+    read_forms(cast("ProbeSession", session))
+    assert answers.value("representation.timestamp") == form
+    assert read_time(now) == pytest.approx(NOW)

@@ -174,6 +174,12 @@ def test_a_field_without_value_is_shown_as_the_dialect_says(
         ),
         (
             {"representation.timestamp": "unix_milliseconds"},
+            "/data/updated_at",
+            "9007199254740992000",  # as far away as an expiration of 2^53 seconds
+            True,
+        ),
+        (
+            {"representation.timestamp": "unix_milliseconds"},
             "/data/created_at",
             1893553445678,
             False,

@@ -144,6 +144,7 @@ def test_an_endpoint_that_was_disabled_lacks_a_last_attempt_at_one_event_only() 
     check = a_failing_delivery_is_attempted_as_often_as_the_dialect_says
     assert verdicts(check, later(PLAIN, *attempts(5), *others, awaited=5)) == {"1-12": PASS}
     assert verdicts(check, later(PLAIN, *attempts(4), *others, awaited=5)) == {"1-12": FAIL}
+    assert verdicts(check, later(PLAIN, *attempts(5), *others[:3], awaited=5)) == {"1-12": FAIL}
 
 
 def test_a_last_attempt_may_be_missing_where_endpoints_are_disabled() -> None:
