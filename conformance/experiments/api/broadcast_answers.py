@@ -4,7 +4,7 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, Final
 
-from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.existing_resources import fetch_list
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.experiments.support.telling_texts import (
@@ -74,11 +74,14 @@ HEADER_TEXTS: Final = {HeaderText.LATIN_1: "Grüße", HeaderText.ANY: "配送"}
 async def broadcast_answers(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast once for each field and each payload."""
     bodies = RequestBodies.of(context)
-    for field in ("event_type", "idempotency_key", "custom_headers", "acknowledged_at"):
+    for field in ("event_type", "idempotency_key", "custom_headers"):
         trial = context.trial(f"broadcast with {field}")
         body = bodies.broadcast(**{field: bodies.event_value(field)})
         await trial.call("createBroadcastEvent", role="create", body=body)
         yield trial.observe(BroadcastWithField, field=field)
+    trial = context.trial("broadcast with acknowledged_at")
+    await _broadcast_with_a_time(trial, bodies)
+    yield trial.observe(BroadcastWithField, field="acknowledged_at")
     for name, data in PAYLOADS.items():
         trial = context.trial(f"broadcast with data: {name}")
         # Not escaped, so that there are bytes beyond ASCII.
@@ -108,6 +111,20 @@ async def broadcast_answers(context: ExperimentContext) -> AsyncIterator[Evidenc
             body = bodies.broadcast(custom_headers={"X-Note": value})
             await trial.call("createBroadcastEvent", role="tried", body=body)
             yield trial.observe(HeaderTextTried, needs=needs)
+
+
+async def _broadcast_with_a_time(trial: Trial, bodies: RequestBodies) -> None:
+    """Broadcast with acknowledged_at in one form after another until one is taken.
+
+    The one to be judged is that, or the first if there is none.
+    """
+    tried = []
+    for time in bodies.timestamps():
+        body = bodies.broadcast(acknowledged_at=time)
+        tried.append(await trial.call("createBroadcastEvent", role="tried", body=body))
+        if tried[-1].succeeded:
+            break
+    trial.rename(tried[-1] if tried[-1].succeeded else tried[0], "create")
 
 
 async def _with_telling_texts(

@@ -259,12 +259,19 @@ class RequestBodies:
 
     def timestamp(self) -> str:
         """A time in the year 2024 in the dialect's form of timestamps (section 2.9)."""
+        return self.timestamps()[0]
+
+    def timestamps(self) -> tuple[str, ...]:
+        """One time in every form that a service may take, in the dialect's first: it need not take
+        times as it shows them (section 4.8).
+        """
         forms = self.dialect.representation.timestamp
-        form = forms.value if forms.decided else TimestampForm.RFC3339
+        first = forms.value if forms.decided else TimestampForm.RFC3339
         at = 1_704_067_200 + self.random.randrange(31_536_000)
-        if form in UNIX_UNITS:
-            return str(at * UNIX_UNITS[form])
-        return datetime.fromtimestamp(at, UTC).strftime(RFC3339_FORMATS[form])
+        time = datetime.fromtimestamp(at, UTC)
+        texts = {form: time.strftime(layout) for form, layout in RFC3339_FORMATS.items()}
+        texts |= {form: str(at * unit) for form, unit in UNIX_UNITS.items()}
+        return (texts.pop(first), *texts.values())
 
     def url(self) -> str:
         """A new https URL that leads nowhere, or to the receiver where it has to answer."""

@@ -4,6 +4,8 @@ They are sent before any active endpoint is created, so that they reach those al
 before.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from hookproof.conformance.learning.probes.required import learn_one_of, learn_required
@@ -28,39 +30,43 @@ DUPLICATES: Final = {
 }
 # Beyond ASCII, and beyond what one byte of Latin-1 can be.
 TEXTS: Final = (("ascii", "\u00e9"), ("latin_1", "\u914d"))
+# Makes a body with every field, with these fields as they are given and all others new.
+NewBody = Callable[..., dict[str, Any]]
 
 
 async def probe_broadcasts(session: ProbeSession) -> None:
     """Learn what a broadcast needs and what its event shows."""
-    whole = await session.call(
-        BROADCAST, "with every field", query={"learned": "yes"}, body=_body(session)
-    )
-    if not whole.succeeded:
+    for acknowledged_at in session.bodies.timestamps():  # until the target takes one
+        body = partial(_body, session, acknowledged_at)
+        query = {"learned": "yes"}
+        whole = await session.call(BROADCAST, "with every field", query=query, body=body())
+        if whole.succeeded:
+            break
+    else:
         session.answers.miss(REQUIRES, "every broadcast was refused; a success would show it")
         return
     _read_event(session, whole)
-    await _probe_required(session, whole)
-    await _probe_duplicate(session)
-    await _probe_header_text(session)
+    await _probe_required(session, body, whole)
+    await _probe_duplicate(session, body)
+    await _probe_header_text(session, body)
 
 
-def _body(session: ProbeSession, **fields: Any) -> dict[str, Any]:
-    bodies = session.bodies
-    names = ("acknowledged_at", "custom_headers", "data", "event_type", "idempotency_key")
-    return {**{name: bodies.event_value(name) for name in names}, **fields}
+def _body(session: ProbeSession, acknowledged_at: str, **fields: Any) -> dict[str, Any]:
+    names = ("custom_headers", "data", "event_type", "idempotency_key")
+    values = {name: session.bodies.event_value(name) for name in names}
+    return {"acknowledged_at": acknowledged_at, **values, **fields}
 
 
-async def _probe_required(session: ProbeSession, whole: Exchange) -> None:
+async def _probe_required(session: ProbeSession, body: NewBody, whole: Exchange) -> None:
     async def without(name: str) -> Exchange:
-        body = _body(session)
-        del body[name]
-        return await session.call(BROADCAST, f"without {name}", body=body)
+        rest = {other: value for other, value in body().items() if other != name}
+        return await session.call(BROADCAST, f"without {name}", body=rest)
 
     async def with_alone(names: tuple[str, ...]) -> Exchange:
-        body = {name: value for name, value in _body(session).items() if name in names}
-        return await session.call(BROADCAST, f"with {' and '.join(names) or 'nothing'}", body=body)
+        part = {name: value for name, value in body().items() if name in names}
+        return await session.call(BROADCAST, f"with {' and '.join(names) or 'nothing'}", body=part)
 
-    every = _body(session)
+    every = body()
     required = await learn_required(session, REQUIRES, every, without, whole=whole)
     optional = [name for name in every if name not in required]
     await learn_one_of(session, ONE_OF, required, optional, with_alone)
@@ -106,11 +112,11 @@ def _read_header_values(session: ProbeSession, whole: Exchange) -> None:
     session.answers.miss(field, "an event shows no headers, or some as texts and some as lists")
 
 
-async def _probe_duplicate(session: ProbeSession) -> None:
+async def _probe_duplicate(session: ProbeSession, body: NewBody) -> None:
     answers = session.answers
-    body = _body(session)
-    first = await session.call(BROADCAST, "the first with its key", body=body)
-    again = await session.call(BROADCAST, "the same again", body=body)
+    sent = body()
+    first = await session.call(BROADCAST, "the first with its key", body=sent)
+    again = await session.call(BROADCAST, "the same again", body=sent)
     if not first.succeeded or again.status is None:
         return
     answers.see("idempotency.duplicate_status", again.status, shown_by=again)
@@ -132,7 +138,7 @@ async def _probe_duplicate(session: ProbeSession) -> None:
             )
 
 
-async def _probe_header_text(session: ProbeSession) -> None:
+async def _probe_header_text(session: ProbeSession, body: NewBody) -> None:
     """Which characters the value of a custom header can have."""
     field = "requests.header_text"
     for form, character in TEXTS:
@@ -140,7 +146,7 @@ async def _probe_header_text(session: ProbeSession) -> None:
         answer = await session.call(
             BROADCAST,
             f"with {character!a} in a header",
-            body=_body(session, custom_headers=headers),
+            body=body(custom_headers=headers),
         )
         if refused(answer):
             session.answers.see(field, form, shown_by=answer)

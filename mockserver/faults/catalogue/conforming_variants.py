@@ -4,6 +4,7 @@ The suites must pass them.
 """
 
 import asyncio
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ import msgspec
 from aiohttp import hdrs
 from aiohttp.web_request import BaseRequest
 
+from hookproof.mockserver.api.handlers.events import EventHandlers
 from hookproof.mockserver.api.request_pipeline import RequestPipeline
 from hookproof.mockserver.api.response import ApiResponse
 from hookproof.mockserver.api.service import OperationCall, OperationResult
@@ -160,6 +162,17 @@ class TimesOfTheYearOne(AlteredResponses):
     def alter_envelope(self, call: OperationCall, envelope: Object) -> Object:
         written: Object = _with_times(envelope, lambda time: time or "0001-01-01T00:00:00.000000Z")
         return written
+
+
+@variant()
+class AcknowledgedAtInSeconds(EventHandlers):
+    """A broadcast takes acknowledged_at in Unix seconds alone, whatever form other times have."""
+
+    def create_broadcast(self, call: OperationCall) -> OperationResult:
+        time = call.body.get("acknowledged_at")
+        if time is not None and not re.fullmatch(r"\d{10}", time):
+            raise self._service.errors.invalid("/acknowledged_at: is not in Unix seconds")
+        return super().create_broadcast(call)
 
 
 def allows_null_and_absent(dialect: Dialect) -> bool:

@@ -86,6 +86,18 @@ def test_timestamps_have_the_dialects_form(form: TimestampForm) -> None:
     assert 1_704_067_200 <= (unix_seconds(text, form) or 0) < 1_735_689_600  # the year 2024
 
 
+@pytest.mark.parametrize("form", TimestampForm)
+def test_one_time_is_spelled_in_every_form_and_in_the_dialects_first(form: TimestampForm) -> None:
+    bodies = bodies_for("reference", **{"representation.timestamp": form.value})
+    first, *others = bodies.timestamps()
+    forms = [next(f for f, p in TIMESTAMP_PATTERNS.items() if re.fullmatch(p, t)) for t in others]
+    assert re.fullmatch(TIMESTAMP_PATTERNS[form], first)
+    assert {form, *forms} == set(TimestampForm)
+    assert {unix_seconds(text, of) for text, of in zip(others, forms, strict=True)} == {
+        unix_seconds(first, form)
+    }
+
+
 def test_the_type_of_an_event_does_not_look_like_the_marker_of_another() -> None:
     bodies = bodies_for("reference")
     marker_stem, _, _ = bodies.word("event").rpartition("-")

@@ -163,3 +163,11 @@ def spoilt(value: Any, choice: random.Random) -> Any:
     if isinstance(value, list):
         return [spoilt(item, choice) for item in value]
     return value
+
+
+def test_a_broadcast_that_takes_times_in_another_form_than_it_shows(tmp_path: Path) -> None:
+    options = ("--variant", "acknowledged_at_in_seconds")
+    with reference_server(tmp_path, SOURCES, *PROJECTS, options=options) as addresses:
+        answers = learn(tmp_path, addresses["api"], Profile.QUICK).answers
+    assert answers.is_seen("requests.create_broadcast_event_requires")
+    assert set(answers.value("requests.create_broadcast_event_requires")) == {"event_type", "data"}

@@ -176,7 +176,7 @@ def a_broadcast_is_taken_with_every_field(
     if accepted is not None:
         requirement, what = accepted
         message = f"A broadcast event cannot be created with {what}"
-        yield from success_of(created, requirement, message)
+        yield from success_of(created, requirement, message, *broadcast.all_exchanges("tried"))
 
 
 def _accepted(broadcast: BroadcastAnswer, context: CheckContext) -> tuple[str, str] | None:

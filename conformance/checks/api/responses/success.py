@@ -43,8 +43,9 @@ STATUS: Final = {
     "createBroadcastEvent": "4.8-2",
 }
 
-# What not every service has a licence or a use for: without it every endpoint can be created.
-OPTIONAL_PARTS: Final = frozenset({"authentication", "mtls_client_cert"})
+# What not every service has a licence or a use for, so that every endpoint can be created without;
+# and a time whose form the document does not show: a broadcast with it is for requirement 4.8-6.
+OPTIONAL_PARTS: Final = frozenset({"acknowledged_at", "authentication", "mtls_client_cert"})
 
 CURSORS: Final = frozenset({"next_page_cursor", "prev_page_cursor"})
 
@@ -75,8 +76,8 @@ def a_valid_request_succeeds(
 
 
 def _is_surely_valid(exchange: Exchange, known: set[str | None], context: CheckContext) -> bool:
-    """Whether a request asks for nothing that a service may lack, and names no endpoint that it has
-    not shown. Whether a cursor is one that it has shown is for sections 4.4 and 4.7.
+    """Whether a request asks for nothing that a service may lack or refuse, and names no endpoint
+    that it has not shown. Whether a cursor is one that it has shown is for sections 4.4 and 4.7.
     """
     operation_id, body = exchange.operation_id or "", sent(exchange)
     if CURSORS & dict(parse_qsl(urlsplit(exchange.url).query)).keys():

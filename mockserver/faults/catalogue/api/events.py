@@ -123,11 +123,7 @@ class TypeAndKeyInCapitals(AlteredEvents):
         return {**resource, **{name: resource[name].upper() for name in names}}
 
 
-@fault(
-    "4.8-6",
-    "4.8-1",
-    shows_in=SHOWN,
-)
+@fault("4.8-6", shows_in=SHOWN)
 class AcknowledgedAtRefused(EventHandlers):
     """A broadcast with acknowledged_at is refused."""
 
