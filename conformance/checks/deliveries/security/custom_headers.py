@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, holds, json_text, judged, violated
 from hookproof.conformance.observations.delivery.security.custom_headers import (
+    ForgedCredentials,
     HostileHeaders,
     reserved_headers,
 )
@@ -71,6 +72,35 @@ def no_custom_header_replaces_or_doubles_the_signature(
             exchanges=[broadcast],
             deliveries=wrong or proof,
         )
+
+
+@check("6-18")
+def no_custom_header_replaces_or_doubles_credentials(
+    observed: ForgedCredentials, context: CheckContext
+) -> Iterator[Judgement]:
+    """A delivery carries the credentials that the sentinel shows, and no others beside them.
+
+    An endpoint whose sentinel shows none has none; where they are missing alone is for section 2.5.
+    """
+    for destination in observed.destinations:
+        header = observed.forged[destination.name]
+        sentinels = observed.sentinels_at(destination, context.dialect)
+        own = {delivery.all_headers(header.name) for delivery in sentinels} - {()}
+        for _, broadcast, _ in observed.decided((header,), context.dialect):
+            arrived = sentinels
+            if broadcast.succeeded:
+                arrived = observed.attempts_at(destination, header.event, context.dialect)
+            carried = {delivery.all_headers(header.name) for delivery in arrived} - {()}
+            if own and carried:
+                yield judged(
+                    carried <= own,
+                    "6-18",
+                    "A custom header replaces or doubles the credentials of an endpoint",
+                    expected=json_text(sorted(own)),
+                    actual=f"{header.name} as a custom header: {json_text(sorted(carried))}",
+                    exchanges=[observed.exchange(destination.name), broadcast],
+                    deliveries=(*arrived, *sentinels),
+                )
 
 
 def is_forged(delivery: ReceivedDelivery, content: str, scheme: SignatureScheme) -> bool:

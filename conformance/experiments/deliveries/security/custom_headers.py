@@ -5,10 +5,11 @@ from typing import Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.scenario import Scenario
-from hookproof.conformance.experiments.scenario_run import run_scenarios
-from hookproof.conformance.model.evidence import Evidence
+from hookproof.conformance.experiments.scenario_run import ScenarioFunction, run_scenarios
+from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.observations.delivery.security.custom_headers import (
+    ForgedCredentials,
     HostileHeaders,
     SentHeader,
     reserved_headers,
@@ -28,10 +29,18 @@ BROKEN: Final = (
 )
 
 
-@experiment("custom_headers", observes=(HostileHeaders,), sharing=Sharing.YIELDING)
+@experiment(
+    "custom_headers", observes=(HostileHeaders, ForgedCredentials), sharing=Sharing.YIELDING
+)
 async def custom_headers(context: ExperimentContext) -> AsyncIterator[Evidence]:
-    """Broadcast with each reserved header in turn, and with line breaks in names and values."""
-    async for observation in run_scenarios(context, {"hostile headers": hostile_headers}):
+    """Broadcast with each reserved header in turn, with line breaks in names and values, and with
+    the headers of credentials.
+    """
+    scenarios: dict[str, ScenarioFunction] = {
+        "hostile headers": hostile_headers,
+        "headers of credentials": headers_of_credentials,
+    }
+    async for observation in run_scenarios(context, scenarios):
         yield observation
 
 
@@ -54,3 +63,35 @@ async def hostile_headers(scenario: Scenario) -> HostileHeaders:
     return await scenario.observe(
         HostileHeaders, reserved=reserved, broken=BROKEN, injected=INJECTED
     )
+
+
+async def headers_of_credentials(scenario: Scenario) -> ForgedCredentials:
+    """An event for each header that holds credentials, to the endpoints that the target takes with
+    such, and a sentinel.
+
+    The document shows these kinds of authentication in responses only, so a target may refuse them
+    or leave them out.
+    """
+    word, words = scenario.bodies.word, scenario.dialect.words
+    api_key = {"header_name": word("X-Key"), "header_value": word("value")}
+    basic_auth = {"username": word("user"), "password": word("password")}
+    kinds = {
+        "api_key": (
+            api_key["header_name"],
+            {"type": words.auth_api_key, "api_key": api_key},
+        ),
+        "basic_auth": ("Authorization", {"type": words.auth_basic, "basic_auth": basic_auth}),
+    }
+    forged = {
+        kind: SentHeader(event=f"reserved: {name}", name=name, content=FORGED)
+        for kind, (name, authentication) in kinds.items()
+        if not scenario.context.why_lacking(kind)
+        and await scenario.try_destination(kind, authentication=authentication)
+    }
+    if not forged:
+        raise PreconditionFailed("the target takes no endpoint with api_key or basic_auth")
+    for header in forged.values():
+        await scenario.try_broadcast(header.event, custom_headers={header.name: header.content})
+    await scenario.broadcast(SENTINEL)
+    await scenario.await_everywhere(scenario.destinations, *scenario.events)
+    return await scenario.observe(ForgedCredentials, forged=forged)

@@ -1,6 +1,6 @@
 """Broadcasts with custom headers that must not reach an endpoint as sent (sections 4.8 and 6)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -24,16 +24,8 @@ class SentHeader:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HostileHeaders(SignedDeliveries, DeliveriesBeforeSentinel):
-    """Events with custom headers that the service sets itself (`reserved`), and with line breaks in
-    a custom header (`broken`), to endpoints of both signature formats, and a sentinel without any.
-
-    `injected` is the header that a line break is to add.
-    """
-
-    reserved: tuple[SentHeader, ...]
-    broken: tuple[SentHeader, ...]
-    injected: str
+class DeliveriesWithHeaders(DeliveriesBeforeSentinel):
+    """Events with a custom header each, and a sentinel without any."""
 
     def decided(
         self, headers: tuple[SentHeader, ...], dialect: Dialect
@@ -63,6 +55,19 @@ class HostileHeaders(SignedDeliveries, DeliveriesBeforeSentinel):
             for delivery in self.attempts_at(destination, header.event, dialect)
         )
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostileHeaders(SignedDeliveries, DeliveriesWithHeaders):
+    """Events with custom headers that the service sets itself (`reserved`), and with line breaks in
+    a custom header (`broken`), to endpoints of both signature formats, and a sentinel.
+
+    `injected` is the header that a line break is to add.
+    """
+
+    reserved: tuple[SentHeader, ...]
+    broken: tuple[SentHeader, ...]
+    injected: str
+
     @property
     def requests(self) -> tuple[ReceivedDelivery, ...]:
         """Everything that arrived at the endpoints."""
@@ -71,6 +76,15 @@ class HostileHeaders(SignedDeliveries, DeliveriesBeforeSentinel):
             for destination in self.destinations
             for delivery in self.arrived_at(destination.token)
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgedCredentials(DeliveriesWithHeaders):
+    """Endpoints with credentials, and for each an event with a custom header of the name under
+    which it gets them; `forged` has these by the names of the endpoints.
+    """
+
+    forged: Mapping[str, SentHeader]
 
 
 def _refused_for_itself(broadcast: Exchange) -> bool:

@@ -10,10 +10,10 @@ from hookproof.mockserver.api.service import ApiService, OperationCall, Operatio
 from hookproof.mockserver.delivery.attempt import headers as delivery_headers
 from hookproof.mockserver.delivery.attempt.body import encode_form
 from hookproof.mockserver.delivery.attempt.headers import (
+    AUTHORIZATION,
     CONTENT_TYPE,
     TOKEN,
     Headers,
-    allowed_custom_headers,
 )
 from hookproof.mockserver.delivery.attempt.sender import AttemptSender
 from hookproof.mockserver.delivery.store_port import EndpointSettings, PendingDelivery
@@ -202,14 +202,24 @@ def ignores_reserved(dialect: Dialect) -> bool:
 class CustomHeadersFirst(AlteredHeaders):
     """A custom header replaces the service's own header of the same name."""
 
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self._reserved = delivery_headers.FRAMING_HEADERS
-
     def alter_headers(self, delivery: PendingDelivery, headers: Headers) -> Headers:
-        custom = allowed_custom_headers(delivery.custom_headers, self._reserved)
-        replaced = {name.lower() for name in delivery.custom_headers}
+        others = {*delivery_headers.FRAMING_HEADERS, AUTHORIZATION.lower()}
+        own, sent = self._reserved - others, delivery.custom_headers.items()
+        custom = [(name, text) for name, text in sent if name.lower() in own]
+        replaced = {name.lower() for name, _ in custom}
         return (*(header for header in headers if header[0].lower() not in replaced), *custom)
+
+
+@fault("6-18", shows_in=CUSTOM)
+class CustomHeadersBeforeCredentials(AttemptSender):
+    """A custom header replaces the credentials of an endpoint that have its name."""
+
+    def _headers(
+        self, delivery: PendingDelivery, endpoint: EndpointSettings, shown: Headers, body: bytes
+    ) -> Headers:
+        replaced = {name.lower() for name in delivery.custom_headers} - self._reserved
+        kept = tuple(header for header in shown if header[0].lower() not in replaced)
+        return super()._headers(delivery, endpoint, kept, body)
 
 
 def refuses_further_headers(dialect: Dialect) -> bool:

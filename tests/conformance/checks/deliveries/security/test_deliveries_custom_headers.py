@@ -1,3 +1,4 @@
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -5,11 +6,13 @@ import pytest
 from hookproof.conformance.checks.deliveries.security.custom_headers import (
     a_line_break_in_a_custom_header_adds_nothing,
     a_reserved_header_is_ignored_or_refused_as_the_dialect_says,
+    no_custom_header_replaces_or_doubles_credentials,
     no_custom_header_replaces_or_doubles_the_signature,
 )
 from hookproof.conformance.model.check_registry import Judge
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.delivery.security.custom_headers import (
+    ForgedCredentials,
     HostileHeaders,
     SentHeader,
 )
@@ -20,6 +23,7 @@ from tests.conformance.canned_evidence import exchange, verdicts
 PASS, FAIL = Verdict.PASS, Verdict.FAIL
 PLAIN = destination("simple", advanced_signatures=False)
 NAME, BREAK = f"reserved: {SIGNATURE}", "line break in a value"
+WITH_KEY, KEY_EVENT = destination("api_key"), "reserved: X-Key"
 
 
 def answered(*arrived: ReceivedDelivery, status: int = 201, name: str = NAME) -> HostileHeaders:
@@ -100,6 +104,53 @@ def test_a_signature_that_is_replaced_or_doubled_fails() -> None:
     assert verdicts(no_custom_header_replaces_or_doubles_the_signature, answered(DOUBLED)) == {
         "6-18": FAIL
     }
+
+
+def with_credentials(*arrived: ReceivedDelivery, status: int = 201) -> ForgedCredentials:
+    return observed(
+        ForgedCredentials,
+        WITH_KEY,
+        *arrived,
+        events=[*([event(KEY_EVENT)] if status < 300 else []), event("sentinel")],
+        exchanges=[exchange(KEY_EVENT, "createBroadcastEvent", status=status)],
+        forged={"api_key": SentHeader(event=KEY_EVENT, name="X-Key", content="forged")},
+    )
+
+
+def keyed(name: str, *values: str) -> ReceivedDelivery:
+    return sent(event(name), WITH_KEY, headers=[("X-Key", value) for value in values])
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (["honest"], {"6-18": PASS}),
+        (["forged"], {"6-18": FAIL}),
+        (["honest", "forged"], {"6-18": FAIL}),
+        (["honest, forged"], {"6-18": FAIL}),
+        ([], {}),  # for section 2.5
+    ],
+)
+def test_credentials_are_those_of_the_sentinel(
+    values: list[str], expected: Mapping[str, Verdict]
+) -> None:
+    check = no_custom_header_replaces_or_doubles_credentials
+    evidence = with_credentials(keyed(KEY_EVENT, *values), keyed("sentinel", "honest"))
+    assert verdicts(check, evidence) == expected
+
+
+def test_credentials_that_no_delivery_carries_are_not_replaced() -> None:
+    check = no_custom_header_replaces_or_doubles_credentials
+    evidence = with_credentials(keyed(KEY_EVENT, "forged"), keyed("sentinel"))
+    assert verdicts(check, evidence) == {}
+    assert verdicts(check, with_credentials(keyed(KEY_EVENT, "forged"))) == {}
+
+
+def test_a_broadcast_that_is_refused_for_the_header_of_credentials_replaces_none() -> None:
+    check = no_custom_header_replaces_or_doubles_credentials
+    for status, expected in ((400, {"6-18": PASS}), (429, {}), (502, {})):
+        evidence = with_credentials(keyed("sentinel", "honest"), status=status)
+        assert verdicts(check, evidence) == expected
 
 
 def test_a_line_break_that_is_refused_or_harmless_passes() -> None:
