@@ -42,8 +42,9 @@ DEPTH: Final = 4
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_.~-]*")
 _SIGNS_OF_HTML: Final = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}
 _ESCAPE: Final = re.compile(r"%[0-9A-F]{2}")
-# An array of numbers below a thousand, at least a few of them.
-_NUMBERS: Final = re.compile(rb"\[\s*\d{1,3}(?:\s*,\s*\d{1,3}){7,}\s*\]")
+# An array of numbers below a thousand, at least a few of them. What was matched is not given back:
+# to remember where that began took hundreds of megabytes for an array of a million.
+_NUMBERS: Final = re.compile(rb"\[\s*+\d{1,3}+(?:\s*+,\s*+\d{1,3}+){7,}+\s*+\]")
 _SEPARATOR: Final = re.compile(rb"\d(\s*,\s*)\d")
 # Bits: of a byte, of a character of base64 (RFC 4648, section 4).
 _number_at: Final = Struct("=Q").unpack_from

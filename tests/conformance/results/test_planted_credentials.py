@@ -5,6 +5,7 @@ in any file that a run writes.
 import base64
 import io
 import json
+import tracemalloc
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +25,7 @@ from hookproof.process.encoded_credentials import (
     SHORTEST,
     STEP,
     WINDOW,
+    EncodedCredentials,
     byte_array,
     rarest_place,
     windows_at,
@@ -242,6 +244,23 @@ def test_what_credentials_have_in_common_is_not_looked_for() -> None:
     known = {window: [first] for _, window in windows_at(first, len(first) - SHORTEST)}
     assert rarest_place(second, {}) == len(second) - SHORTEST
     assert known.keys().isdisjoint(dict(windows_at(second, rarest_place(second, known))).values())
+
+
+def test_an_array_of_a_million_bytes_needs_no_memory_for_what_a_match_gives_back() -> None:
+    secret = "sk-5f1c9e0b2a-kqzvjxwpyfb"
+    known = EncodedCredentials()
+    known.add([(secret, "<secret#1>")])
+    content = (
+        b'{"raw":[' + b", ".join(b"%d" % byte for byte in bytes(10**6) + secret.encode()) + b"]}"
+    )
+    tracemalloc.start()
+    try:
+        replaced = known.content(content)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert bytes(json.loads(replaced)["raw"]) == bytes(10**6) + b"<secret#1>"
+    assert peak < 64 * len(content)  # it was 112 times with what a match may give back
 
 
 @pytest.mark.parametrize("numbers", [[], [1, 256], [1, -1], [1, True], [1, 1.0], [1, "1"]])
