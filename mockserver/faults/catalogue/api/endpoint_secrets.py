@@ -99,7 +99,7 @@ class OtherSecretFormsRefused(EndpointHandlers):
         return super()._create_secret(given, created_at)
 
 
-@fault("2.4-2", "2.9-13", "4.3-13", shows_in=["roll_answers"])
+@fault("2.4-2", "2.9-13", shows_in=["roll_answers"])
 class SecretsWithOneUid(AlteredRecords):
     """An endpoint shows all its secrets with the uid of the newest, but where it was rolled."""
 
