@@ -21,7 +21,7 @@ from hookproof.spec.dialect.model import Dialect
 NOT_JSON: Final = object()
 
 # In bytes. The parsed values of longer bodies are not kept.
-LONG: Final = 1024 * 1024
+LONG: Final = 128 * 1024
 
 # In characters: no server reads a longer one, and an identifier in it may have a megabyte.
 LONGEST_URL: Final = 8192

@@ -5,7 +5,7 @@ from typing import Final
 
 from hookproof.conformance.checks.api.access.resource_change import has_changed
 from hookproof.conformance.checks.api.resources.portal_link import is_member, members, named
-from hookproof.conformance.checks.support.key_scope import is_for_another_project
+from hookproof.conformance.checks.support.key_scope import is_for_another_project, may_decide
 from hookproof.conformance.checks.support.refusal import refusal_with
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
@@ -26,7 +26,6 @@ from hookproof.conformance.observations.requests.isolation import (
     OneOwnerInTwoProjects,
 )
 from hookproof.conformance.observations.requests.keys import CallWithKey, KeyKind
-from hookproof.spec.dialect.vocabulary import KeyScope
 
 ACROSS: Final = {
     "getEndpoint": "1-4",
@@ -43,7 +42,7 @@ def a_resource_carries_the_project_of_its_path(
 ) -> Iterator[Judgement]:
     """As project_id; parts of a resource need not repeat it.
 
-    Where the dialect lets the key decide, the path says nothing of what another key gets.
+    Where the key may decide, the path says nothing of what another key gets.
     """
     if is_for_another_project(exchange, context):
         return
@@ -146,12 +145,14 @@ def a_portal_link_takes_up_no_endpoint_of_another_project(
 def an_unknown_project_is_refused(
     request: CallWithKey, context: CheckContext
 ) -> Iterator[Judgement]:
-    """With a key that opens another one."""
-    tried = request.call
+    """With a key that opens another one. A dialect that says nothing of keys allows both."""
+    tried, scope = request.call, context.dialect.authentication.key_scope
     if request.kind is not KeyKind.UNKNOWN_PROJECT or tried is None:
         return
-    if KeyScope.KEY_DECIDES in context.dialect.authentication.key_scope.allowed:
+    if scope.decided and may_decide(context):
         yield not_applicable("4-1", "The dialect says that a key decides, whatever the path says.")
+        return
+    if may_decide(context) and not refused(tried):
         return
     status = context.dialect.errors.status("unknown_project", tried.operation_id)
     if request.key_matters or not refused(tried):

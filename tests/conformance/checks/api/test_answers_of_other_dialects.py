@@ -229,6 +229,7 @@ def test_a_dialect_without_limits_is_not_asked_about_them() -> None:
 
 
 DECIDES: dict[str, Any] = {"authentication.key_scope": "key_decides"}
+UNSAID: dict[str, Any] = {"authentication.key_scope": {"undecided": "not asked"}}
 
 
 @pytest.mark.parametrize(
@@ -263,8 +264,9 @@ def test_where_a_key_decides_the_path_may_name_any_project() -> None:
         a_resource_carries_the_project_of_its_path,
         app_id_of_an_event_names_what_the_dialect_says,
     ):
-        assert judged_under(DECIDES, check, event) == []
-        assert judged_under(DECIDES, check, replace(event, key=Key.OWN)) == [Verdict.FAIL]
+        for answers in (DECIDES, UNSAID):
+            assert judged_under(answers, check, event) == []
+            assert judged_under(answers, check, replace(event, key=Key.OWN)) == [Verdict.FAIL]
         assert judged_under({}, check, event) == [Verdict.FAIL]
     unknown = observation(
         CallWithKey,
@@ -274,6 +276,7 @@ def test_where_a_key_decides_the_path_may_name_any_project() -> None:
         operation_id="listSources",
     )
     assert judged_under(DECIDES, an_unknown_project_is_refused, unknown) == [Verdict.NOT_APPLICABLE]
+    assert judged_under(UNSAID, an_unknown_project_is_refused, unknown) == []
     assert judged_under({}, an_unknown_project_is_refused, unknown) == [Verdict.FAIL]
 
 
