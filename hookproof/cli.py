@@ -180,11 +180,25 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, line) for name, (_, line) in sorted(SUBCOMMANDS.items())])
 
 
+def show_version(context: click.Context, _option: click.Parameter, asked: bool) -> None:
+    """Unlike click's option, this looks the version up only where it is asked for."""
+    if asked and not context.resilient_parsing:
+        click.echo(f"hookproof, version {installed_version()}")
+        context.exit()
+
+
 @click.command(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
-@click.version_option(installed_version(), prog_name="hookproof")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=show_version,
+    help="Show the version and exit.",
+)
 def cli() -> None:
     """Prove that a webhook delivery service keeps its word.
 

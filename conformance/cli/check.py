@@ -15,8 +15,8 @@ from hookproof.conformance.cli.planned_run import budget_warning, plan_lines
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.reports.console import Detail, show
 from hookproof.conformance.reports.formats import write_reports
-from hookproof.conformance.reports.progress import usual_durations
 from hookproof.conformance.results.baseline import BASELINE, SCHEMA, baseline_text, read_baseline
+from hookproof.conformance.results.durations import usual_durations
 from hookproof.conformance.results.run_file import NAME, Run
 from hookproof.conformance.run.composition_root import Settings, embedded_subject, perform, planned
 from hookproof.conformance.run.selection import Selection, selectors

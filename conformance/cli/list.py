@@ -9,7 +9,7 @@ import click
 
 from hookproof.conformance.model.check_registry import Check, all_checks
 from hookproof.conformance.model.experiment_registry import all_experiments, experiments_of
-from hookproof.conformance.reports.progress import usual_durations
+from hookproof.conformance.results.durations import usual_durations
 from hookproof.conformance.results.run_file import NAME
 from hookproof.conformance.run.selection import LEVELS, Selection, selectors
 from hookproof.help_examples import examples

@@ -5,7 +5,6 @@ Failures are written above it at once and stay; the report repeats them at the e
 error is not a terminal, a line says now and then how far the run is.
 """
 
-import json
 import os
 import threading
 import time
@@ -13,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final, TextIO
 
 import click
@@ -41,7 +39,6 @@ STYLES: Final = {
     Verdict.NOT_EXERCISED: "yellow",
     Verdict.NOT_APPLICABLE: "dim",
 }
-EXPERIMENT: Final = '{"event":"experiment"'
 
 # Shows an entry, whose keys are masked, as soon as it is judged.
 EntryListener = Callable[[Entry], None]
@@ -227,18 +224,6 @@ def immediate_lines(entry: Entry) -> Iterator[Text]:
             printable(f"ERROR {requirement.id} {' '.join(entry.reasons)}"),
             style=STYLES[Verdict.ERROR],
         )
-
-
-def usual_durations(path: Path) -> dict[str, float]:
-    """The durations of the experiments of an earlier run, by name, in seconds; empty without a
-    readable one.
-    """
-    try:
-        with path.open(encoding="utf-8") as stream:
-            events = [json.loads(line) for line in stream if line.startswith(EXPERIMENT)]
-        return {str(event["name"]): float(event["duration_s"]) for event in events}
-    except (OSError, ValueError, KeyError, TypeError):
-        return {}
 
 
 def _chapter(section: str) -> str:

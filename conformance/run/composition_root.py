@@ -25,9 +25,9 @@ from hookproof.conformance.reports.progress import (
     EntryListener,
     ProgressPlan,
     progress,
-    usual_durations,
 )
 from hookproof.conformance.results.baseline import Expectation, apply_baseline
+from hookproof.conformance.results.durations import usual_durations
 from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.results.run_file import NAME, Header, Run, RunWriter, read_run
 from hookproof.conformance.run.gathering.interruption import INTERRUPTED, Interruption

@@ -1,4 +1,7 @@
-"""The faults that the command line names, and the list of all faults."""
+"""The faults that the command line names, and the list of all faults.
+
+What defines them is imported where it is needed: a server without faults starts sooner.
+"""
 
 import json
 from collections.abc import Sequence
@@ -11,11 +14,6 @@ import msgspec
 
 from hookproof.mockserver.faults.answering import FAULTS
 from hookproof.mockserver.faults.live import ArmedFault, BadOrder, FaultOrder
-from hookproof.mockserver.faults.operators.generation import (
-    UnknownGeneratedFault,
-    describe_generated,
-    find_generated_fault,
-)
 from hookproof.mockserver.faults.operators.operator import AT
 from hookproof.mockserver.faults.registry import Fault, catalogue
 from hookproof.mockserver.faults.renamed import RENAMED
@@ -45,7 +43,7 @@ def parse_fault_options(
     an @ is that of an operator's fault, as in `text_cut@createEndpoint.stored.name:length=64`.
     Raises BadOrder.
     """
-    known = catalogue()
+    known = catalogue() if faults or variants else {}
     catalogued, orders = [], []
     for word in (*faults, *variants):
         name, _, members = word.partition(":")
@@ -118,6 +116,11 @@ def _catalogued(item: Fault, members: str, dialect: Dialect) -> Fault:
 
 
 def _generated(name: str, dialect: Dialect) -> Fault:
+    from hookproof.mockserver.faults.operators.generation import (
+        UnknownGeneratedFault,
+        find_generated_fault,
+    )
+
     try:
         item = find_generated_fault(name, dialect)
     except UnknownGeneratedFault as problem:
@@ -130,6 +133,8 @@ def _generated(name: str, dialect: Dialect) -> Fault:
 
 def render_generated(dialect: Dialect, *, as_json: bool) -> str:
     """List what the operators make under the dialect; as text, the faults alone."""
+    from hookproof.mockserver.faults.operators.generation import describe_generated
+
     described = describe_generated(dialect)
     if as_json:
         return json.dumps(described)

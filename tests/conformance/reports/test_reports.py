@@ -20,9 +20,9 @@ from hookproof.conformance.reports.progress import (
     ProgressPlan,
     immediate_lines,
     progress,
-    usual_durations,
 )
 from hookproof.conformance.results.curl_command import curl, quoted
+from hookproof.conformance.results.durations import usual_durations
 from hookproof.conformance.results.run_file import Run
 from hookproof.spec.catalogue import Level
 from tests.conformance.canned_evidence import exchange
