@@ -20,8 +20,9 @@ from hookproof.spec.dialect.model import Dialect
 # What `Exchange.json` is for a response without a JSON body.
 NOT_JSON: Final = object()
 
-# In bytes. The parsed values of longer bodies are not kept.
+# In bytes. Of longer bodies fewer parsed values are kept, each of which takes ten times the room.
 LONG: Final = 128 * 1024
+VERY_LONG: Final = 1024 * 1024
 
 # In characters: no server reads a longer one, and an identifier in it may have a megabyte.
 LONGEST_URL: Final = 8192
@@ -192,19 +193,11 @@ class NotExaminedError(Exception):
 
 
 def _parsed(body: bytes) -> Any:
-    # All oracles read each exchange, one after the other. They share the parsed value and must not
-    # change it. That of a long body takes ten times its room.
-    return (_parsed_long if len(body) > LONG else _parsed_short)(body)
-
-
-@lru_cache(maxsize=2)
-def _parsed_long(body: bytes) -> Any:
-    return _parsed_once(body)
-
-
-@lru_cache(maxsize=256)
-def _parsed_short(body: bytes) -> Any:
-    return _parsed_once(body)
+    # All oracles read each exchange of an observation, one oracle after the other. They share the
+    # parsed values and must not change them.
+    if len(body) <= LONG:
+        return _parsed_short(body)
+    return (_parsed_long if len(body) <= VERY_LONG else _parsed_very_long)(body)
 
 
 def _parsed_once(body: bytes) -> Any:
@@ -216,3 +209,8 @@ def _parsed_once(body: bytes) -> Any:
         return json.loads(body.decode("utf-8-sig", "surrogatepass"))
     except (ValueError, RecursionError):
         return NOT_JSON
+
+
+_parsed_short: Final = lru_cache(maxsize=256)(_parsed_once)
+_parsed_long: Final = lru_cache(maxsize=16)(_parsed_once)
+_parsed_very_long: Final = lru_cache(maxsize=2)(_parsed_once)
