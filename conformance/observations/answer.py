@@ -191,18 +191,12 @@ def has_numeric_cursor(page: Exchange, name: str) -> bool:
 
 def resources(exchange: Exchange) -> tuple[Resource, ...]:
     """Every resource in a successful answer, the outer ones before their parts."""
-    is_long = len(exchange.response_body) > LONG  # they would be kept for too long
-    return (_resources if is_long else _remembered_resources)(exchange)
+    return (_of_long if len(exchange.response_body) > LONG else _of_short)(exchange)
 
 
 def endpoints_in(exchange: Exchange) -> tuple[Resource, ...]:
     """Every endpoint in a successful answer, be it in an event or a portal link."""
     return tuple(part for part in resources(exchange) if part.kind is Kind.ENDPOINT)
-
-
-@lru_cache(maxsize=256)  # all oracles judge one exchange before the next
-def _remembered_resources(exchange: Exchange) -> tuple[Resource, ...]:
-    return _resources(exchange)
 
 
 def _resources(exchange: Exchange) -> tuple[Resource, ...]:
@@ -229,6 +223,10 @@ def _with_parts(kind: Kind, fields: Mapping[str, Any], *, nested: bool) -> Itera
         for part in parts:
             if isinstance(part, dict):
                 yield from _with_parts(part_kind, part, nested=True)
+
+
+_of_short: Final = lru_cache(maxsize=256)(_resources)
+_of_long: Final = lru_cache(maxsize=16)(_resources)
 
 
 def path_parameters(exchange: Exchange, template: str) -> dict[str, str]:
