@@ -212,5 +212,5 @@ def _parsed_once(body: bytes) -> Any:
 
 
 _parsed_short: Final = lru_cache(maxsize=256)(_parsed_once)
-_parsed_long: Final = lru_cache(maxsize=16)(_parsed_once)
+_parsed_long: Final = lru_cache(maxsize=8)(_parsed_once)
 _parsed_very_long: Final = lru_cache(maxsize=2)(_parsed_once)

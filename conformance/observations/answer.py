@@ -226,7 +226,7 @@ def _with_parts(kind: Kind, fields: Mapping[str, Any], *, nested: bool) -> Itera
 
 
 _of_short: Final = lru_cache(maxsize=256)(_resources)
-_of_long: Final = lru_cache(maxsize=16)(_resources)
+_of_long: Final = lru_cache(maxsize=8)(_resources)
 
 
 def path_parameters(exchange: Exchange, template: str) -> dict[str, str]:
