@@ -15,7 +15,7 @@ from hookproof.conformance.learning.deliveries.listener import DeliverySession
 from hookproof.conformance.learning.deliveries.readings import read_deliveries
 from hookproof.conformance.learning.deliveries.retry_readings import read_retries, read_tallies
 from hookproof.conformance.learning.learned_answers import LearnedAnswers
-from hookproof.conformance.learning.probes.authentication import MASKS
+from hookproof.conformance.learning.probes.authentication import MASKS, is_mask_of
 from hookproof.conformance.learning.session import BROADCAST, CREATE, GET, ProbeSession
 from hookproof.conformance.model.evidence import Exchange, PreconditionFailed
 from hookproof.conformance.observations.answer import refused, sent, shown
@@ -133,11 +133,12 @@ def _read_masked_key(answers: LearnedAnswers, created: Exchange) -> None:
     if not isinstance(text, str) or not text:
         return
     known = answers.value("representation.masked") or []
-    is_sent = text == sent(created)["mtls_client_cert"]["client_key"]
+    key = sent(created)["mtls_client_cert"]["client_key"]
     others = [path for path in known if path != CLIENT_KEY]
-    if is_sent:
+    if text == key:
         if answers.is_seen("representation.masked"):
             answers.see("representation.masked", others, shown_by=created)
-    elif MASKS.fullmatch(text) or text == answers.value("representation.mask"):
+    elif is_mask_of(text, key) or text == answers.value("representation.mask"):
         answers.see("representation.masked", [*others, CLIENT_KEY], shown_by=created)
-        answers.see("representation.mask", text, shown_by=created)
+        if MASKS.fullmatch(text):
+            answers.see("representation.mask", text, shown_by=created)

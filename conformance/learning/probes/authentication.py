@@ -34,6 +34,8 @@ SECRETS: Final = frozenset(
 MASKS: Final = re.compile(
     r"[*•x#X.\-_()\[\]<> ]*|.*(?:hidden|redacted|masked|filtered|removed|omitted).*", re.IGNORECASE
 )
+# What stands for a part of a credential.
+PARTLY_MASKED: Final = re.compile(r"(?P<head>.*?)[*•x#X.\-_]{3,}(?P<tail>.*)", re.DOTALL)
 
 
 async def probe_authentication(session: ProbeSession) -> None:
@@ -198,7 +200,12 @@ async def probe_masks(session: ProbeSession, members: Mapping[str, dict[str, Any
         answers.miss("representation.masked", "no endpoint with authentication is accepted")
         return
     mask = _mask(list(masks.values()))
-    masked = [path for path, text in masks.items() if text == mask] if mask else []
+    masked = [
+        path
+        for path, text in masks.items()
+        if (mask and text == mask)
+        or (path.rpartition(".")[2] in SECRETS and is_mask_of(text, sent[path]))
+    ]
     masked += left_out
     unseen = [path for path in answers.value("representation.masked") or [] if path not in sent]
     if hidden and not masked:
@@ -215,6 +222,19 @@ async def probe_masks(session: ProbeSession, members: Mapping[str, dict[str, Any
         answers.see("representation.mask", mask, shown_by=proof, count=len(masked))
     else:
         answers.miss("representation.mask", "nothing that was sent is masked")
+
+
+def is_mask_of(text: str, credential: str) -> bool:
+    """Whether a text is a mask, which may leave less than half of a credential at its ends."""
+    if MASKS.fullmatch(text):
+        return True
+    parts = PARTLY_MASKED.fullmatch(text)
+    return (
+        parts is not None
+        and credential.startswith(parts["head"])
+        and credential.endswith(parts["tail"])
+        and 2 * len(parts["head"] + parts["tail"]) < len(credential)
+    )
 
 
 def _mask(shown_instead: list[str]) -> str:

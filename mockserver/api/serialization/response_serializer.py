@@ -139,4 +139,8 @@ class ResponseSerializer:
         value = document.get(name)
         if isinstance(value, dict) and rest:
             return {**document, name: self._mask_at(value, rest)}
-        return document if rest or value is None else {**document, name: self._mask}
+        return document if rest or value is None else {**document, name: self.in_place_of(value)}
+
+    def in_place_of(self, _credential: Any) -> str:
+        """What is shown in place of a masked credential."""
+        return self._mask

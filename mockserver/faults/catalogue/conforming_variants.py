@@ -15,6 +15,7 @@ from aiohttp.web_request import BaseRequest
 from hookproof.mockserver.api.handlers.events import EventHandlers
 from hookproof.mockserver.api.request_pipeline import RequestPipeline
 from hookproof.mockserver.api.response import ApiResponse
+from hookproof.mockserver.api.serialization.response_serializer import ResponseSerializer
 from hookproof.mockserver.api.service import OperationCall, OperationResult
 from hookproof.mockserver.delivery.attempt.headers import Headers
 from hookproof.mockserver.delivery.attempt.sender import AttemptSender
@@ -43,6 +44,14 @@ from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import NoValue, TimestampForm
 
 ALL_OPERATIONS = (*ON_ENDPOINTS, *ON_PORTAL_LINKS, LIST_SOURCES, BROADCAST)
+
+
+@variant(where=lambda dialect: bool(dialect.representation.masked))
+class EndsOfCredentials(ResponseSerializer):
+    """The last four characters of a masked credential are shown behind the mask."""
+
+    def in_place_of(self, credential: Any) -> str:
+        return f"{super().in_place_of(credential)}{str(credential)[-4:]}"
 
 
 @variant()

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from hookproof.conformance.learning.learned_answers import Certainty
+from hookproof.conformance.learning.probes.authentication import is_mask_of
 from hookproof.conformance.model.profile import Profile
 from hookproof.spec.dialect.reader import load_dialect
 from hookproof.spec.dialect.writer import written_dialect
@@ -171,3 +172,31 @@ def test_a_broadcast_that_takes_times_in_another_form_than_it_shows(tmp_path: Pa
         answers = learn(tmp_path, addresses["api"], Profile.QUICK).answers
     assert answers.is_seen("requests.create_broadcast_event_requires")
     assert set(answers.value("requests.create_broadcast_event_requires")) == {"event_type", "data"}
+
+
+def test_credentials_whose_ends_are_shown_behind_their_masks(tmp_path: Path) -> None:
+    options = ("--variant", "ends_of_credentials")
+    with reference_server(tmp_path, SOURCES, "p1", options=options) as addresses:
+        answers = learn(tmp_path, addresses["api"], Profile.QUICK).answers
+    masked = load_dialect("reference").representation.masked
+    assert set(answers.value("representation.masked")) == set(masked)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_mask"),
+    [
+        ("********", True),
+        ("", True),
+        ("(hidden)", True),
+        ("********-one", True),
+        ("a-sec****", True),
+        ("a-s...one", True),
+        ("a-secret-***one", False),
+        ("********-two", False),
+        ("a-secret-of-some-one", False),
+        ("a-secret", False),
+        ("a-sone", False),
+    ],
+)
+def test_what_is_a_mask_of_a_credential(text: str, *, is_mask: bool) -> None:
+    assert is_mask_of(text, "a-secret-of-some-one") is is_mask
