@@ -188,9 +188,9 @@ def _overlap_s(body: Mapping[str, Any], dialect: Dialect) -> float | None:
 def the_new_secret_does_not_expire(
     rolled: RollAnswer, context: CheckContext
 ) -> Iterator[Judgement]:
-    """A roll brings in at least one secret, and none of those has an expires_at.
+    """A roll brings in at least one secret, and that has no expires_at.
 
-    Where an answer shows several and knows none of them by its uid, nothing says which are new.
+    A secret that a roll ends may get another uid: then nothing says which of several is new.
     """
     shown_before = filter(None, (*rolled.created, rolled.before))
     known = {uid for answer in shown_before for uid in secret_uids(answer)}
@@ -201,16 +201,15 @@ def the_new_secret_does_not_expire(
             continue
         new = [secret for secret in _secrets(answer) if str(secret.get("uid")) not in known]
         known |= set(secret_uids(answer))
-        if len(new) == len(_secrets(answer)) > 1:
+        lasting = [secret for secret in new if not has_value(secret.get("expires_at"))]
+        if lasting and len(new) > 1:
             continue
-        expirations = [secret.get("expires_at") for secret in new]
-        expiring = [expires_at for expires_at in expirations if has_value(expires_at)]
         yield judged(
-            bool(new) and not expiring,
+            bool(lasting),
             "4.3-17",
             "The secret that a roll brings in has an expires_at",
             expected="a new secret without end",
-            actual=expiring,
+            actual=[secret.get("expires_at") for secret in new],
             exchanges=dict.fromkeys([roll, answer]),
         )
 
