@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hookproof.mockserver.api.errors import ErrorResponses
+from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import KeyScope
 
@@ -22,9 +23,15 @@ class ApiKeys:
         cls, projects: Mapping[str, Sequence[str]], dialect: Dialect, errors: ErrorResponses
     ) -> "ApiKeys":
         """Build the keys from the texts of keys by project id."""
-        form = dialect.authentication.key_format
+        rules = dialect.authentication
+        takes_others = rules.other_key_formats.prefers(Acceptance.TAKEN)
+        forms = (rules.key_format, *(("{key}",) if takes_others else ()))
         expected = {
-            project: tuple(form.format(key=key).encode("utf-8", "surrogateescape") for key in keys)
+            project: tuple(
+                form.format(key=key).encode("utf-8", "surrogateescape")
+                for key in keys
+                for form in forms
+            )
             for project, keys in projects.items()
         }
         return cls(expected, dialect, errors)

@@ -11,6 +11,7 @@ from hookproof.spec.dialect.model import Dialect
 # The gaps that a server may leave open: they are about what it sends besides deliveries, or younger
 # than the format of the files.
 MAY_STAY_UNDECIDED: Final = (
+    "authentication.other_key_formats",
     "paging.bad_cursor",
     "paging.prev_without_cursor",
     "delivery.notify_on",

@@ -28,7 +28,7 @@ from hookproof.spec.dialect.constraints import (
 )
 from hookproof.spec.dialect.groups.deliveries import Delivery, Retry
 from hookproof.spec.dialect.groups.errors import Errors
-from hookproof.spec.dialect.groups.request_vocabulary import PrevWithoutCursor
+from hookproof.spec.dialect.groups.request_vocabulary import Acceptance, PrevWithoutCursor
 from hookproof.spec.dialect.groups.requests import RequestRules
 from hookproof.spec.dialect.signature_scheme import Signatures
 from hookproof.spec.dialect.vocabulary import (
@@ -68,6 +68,10 @@ class Authentication:
         Placeholder("key"),
         HEADER_TEXT,
     ]
+    other_key_formats: Annotated[
+        Answer[Acceptance],
+        "a key that is written otherwise than key_format says, such as without a scheme",
+    ] = NOT_ASKED
     key_scope: Annotated[Answer[KeyScope], "what one key has access to"]
     missing_key_status: Annotated[Answer[int], "status for a request without a key", REFUSAL]
     wrong_key_status: Annotated[Answer[int], "status for a key that was never issued", REFUSAL]

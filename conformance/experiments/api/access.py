@@ -107,13 +107,7 @@ def _attempts(context: ExperimentContext, credentials: dict[str, str]) -> Iterat
             yield Attempt.with_authorization(
                 KeyKind.ALTERED, key_format.replace(PLACEHOLDER, other)
             )
-    own_scheme = key_format.partition(PLACEHOLDER)[0].strip()
-    other_schemes = [
-        scheme for scheme in OTHER_SCHEMES if scheme.strip().casefold() != own_scheme.casefold()
-    ]
-    yield Attempt.with_authorization(KeyKind.FORMAT, other_schemes[0] + own.api_key)
-    if own_scheme:
-        yield Attempt(kind=KeyKind.FORMAT, key=Key.BARE)
+    yield from attempts_in_other_formats(key_format, own.api_key)
     for credential in credentials.values():
         yield Attempt.with_authorization(
             KeyKind.CREDENTIAL, key_format.replace(PLACEHOLDER, credential)
@@ -139,6 +133,17 @@ def _attempts(context: ExperimentContext, credentials: dict[str, str]) -> Iterat
             key=Key.FOREIGN,
             project=Project(id=own.id, api_key=context.projects[1].api_key),
         )
+
+
+def attempts_in_other_formats(key_format: str, key: str) -> Iterator[Attempt]:
+    """The key in another scheme than that of the format and, if it has one, without a scheme."""
+    own_scheme = key_format.partition(PLACEHOLDER)[0].strip()
+    other_schemes = [
+        scheme for scheme in OTHER_SCHEMES if scheme.strip().casefold() != own_scheme.casefold()
+    ]
+    yield Attempt.with_authorization(KeyKind.FORMAT, other_schemes[0] + key)
+    if own_scheme:
+        yield Attempt(kind=KeyKind.FORMAT, key=Key.BARE)
 
 
 async def _create_credentials(context: ExperimentContext, trial: Trial) -> dict[str, str]:

@@ -5,6 +5,7 @@
 from collections import Counter
 from dataclasses import replace
 
+from hookproof.conformance.experiments.api.access import attempts_in_other_formats
 from hookproof.conformance.learning.candidates import candidates
 from hookproof.conformance.learning.session import GET, LINKS, SOURCES, ProbeSession
 from hookproof.conformance.model.evidence import Exchange
@@ -13,6 +14,7 @@ from hookproof.conformance.target.client import Key
 from hookproof.conformance.target.definition import Project
 from hookproof.conformance.target.preflight import is_list_answer, setup_problem
 from hookproof.process.exit_codes import CommandError
+from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
 from hookproof.spec.dialect.vocabulary import KeyScope
 
 KEY_FORMAT = "authentication.key_format"
@@ -62,9 +64,32 @@ async def probe_keys(session: ProbeSession) -> None:
     ):
         answer = await session.call(SOURCES, role, key=key)
         see_status(session, field, answer)
+    await _probe_other_formats(session)
     nowhere = Project(id=session.word("nowhere"), api_key=session.project.api_key)
     answer = await session.call(SOURCES, "in a project that does not exist", project=nowhere)
     see_status(session, "errors.unknown_project", answer)
+
+
+async def _probe_other_formats(session: ProbeSession) -> None:
+    """Learn whether the key is taken in another format, too."""
+    field = "authentication.other_key_formats"
+    known = session.answers.dialect.authentication.key_format
+    answers = [
+        await session.call(
+            SOURCES, "with the key in another format", key=attempt.key, headers=attempt.headers
+        )
+        for attempt in attempts_in_other_formats(known, session.project.api_key)
+    ]
+    taken = [answer for answer in answers if is_list_answer(answer)]
+    unclear = [answer for answer in answers if not refused(answer)]
+    if taken:
+        session.answers.see(field, Acceptance.TAKEN.value, shown_by=taken[0], count=len(taken))
+    elif unclear:
+        miss_undecided(session, field, unclear[0])
+    else:
+        session.answers.see(
+            field, Acceptance.REFUSED.value, shown_by=answers[0], count=len(answers)
+        )
 
 
 async def probe_key_scope(session: ProbeSession, created: Exchange | None) -> None:

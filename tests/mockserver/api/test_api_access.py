@@ -1,6 +1,7 @@
 """Keys and projects (section 5), and paths outside the eight operations (section 7)."""
 
 import json
+from http import HTTPStatus
 from typing import Any
 
 import pytest
@@ -58,6 +59,16 @@ def test_a_key_without_its_scheme_is_wrong(dialect_name: str) -> None:
             assert server.is_refusal(response, expected.value), header
 
     run_against_server(dialect_name, scenario)
+
+
+def test_a_key_without_its_scheme_is_taken_where_the_dialect_takes_other_formats() -> None:
+    async def scenario(server: Server) -> None:
+        for header, is_taken in (("key-one", True), ("Basic key-one", False), ("key-on", False)):
+            response = await server.call("listSources", key=None, headers={"Authorization": header})
+            assert (response.status == HTTPStatus.OK) is is_taken, header
+
+    answers = {"authentication.other_key_formats": "taken"}
+    run_against_server("reference", scenario, change=lambda _: variant(answers))
 
 
 @every_dialect

@@ -30,6 +30,7 @@ NO_OTHER_ANSWER = {
     ),
     "requests.update_portal_link_requires_one_of": "another answer is in unusual.yaml",
     "requests.create_broadcast_event_requires_one_of": "another answer is in unusual.yaml",
+    "authentication.other_key_formats": "another answer is in unusual.yaml; one is learned",
     "requests.url_addresses": "another answer is in unusual.yaml: receivers have one by default",
     "requests.url_other_ports": "another would refuse every endpoint at the receiver",
     "delivery.failed_visit": "another answer is in visiting.yaml",

@@ -30,6 +30,7 @@ from hookproof.conformance.observations.requests.keys import (
     KeyKind,
 )
 from hookproof.conformance.observations.resources.broadcast_answer import FRESH_KEY, is_flagged
+from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
 from hookproof.spec.dialect.vocabulary import KeyScope
 
 WITHOUT_KEY: Final = {
@@ -94,7 +95,9 @@ def a_key_that_is_none_is_refused(
 ) -> Iterator[Judgement]:
     """Never issued, cut short, empty, in another format, or the credential of an endpoint."""
     kind = request.kind
-    if kind in REFUSED_KEYS:
+    others = context.dialect.authentication.other_key_formats
+    may_be_taken = kind is KeyKind.FORMAT and not others.prefers(Acceptance.REFUSED)
+    if kind in REFUSED_KEYS and not may_be_taken:
         message = f"An operation works with a key that is not valid: {kind}"
         yield from _refusal(request, REFUSED_KEYS[kind], message, context)
 

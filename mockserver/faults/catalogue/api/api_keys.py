@@ -24,6 +24,7 @@ from hookproof.mockserver.faults.support.altered_responses import (
 from hookproof.mockserver.faults.support.misread_dialect import misread_dialect
 from hookproof.mockserver.store.database import Database
 from hookproof.spec.dialect.groups.errors import KEY_REFUSALS
+from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
 from hookproof.spec.dialect.model import Authentication, Dialect
 from hookproof.spec.dialect.vocabulary import KeyScope
 
@@ -77,7 +78,11 @@ class CutKeyOpens(LenientKeys):
         )
 
 
-@fault("5-13", seen="a scheme that is not checked", shows_in=KEYS)
+def _refuses_other_formats(dialect: Dialect) -> bool:
+    return dialect.authentication.other_key_formats.prefers(Acceptance.REFUSED)
+
+
+@fault("5-13", seen="a scheme that is not checked", shows_in=KEYS, where=_refuses_other_formats)
 class SchemeIgnored(LenientKeys):
     """The last nine or more characters of a key open its project, whatever stands before them."""
 

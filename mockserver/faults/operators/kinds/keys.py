@@ -25,6 +25,7 @@ from hookproof.mockserver.faults.operators.operator import (
 )
 from hookproof.mockserver.faults.operators.place import Place, PlaceKind
 from hookproof.mockserver.faults.operators.places import STORED_FIELDS
+from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import KeyScope
 
@@ -196,9 +197,12 @@ def _keys_open_all(dialect: Dialect) -> str:
     return "the dialect's keys open every project" if is_account else ""
 
 
-def _is_bare(dialect: Dialect) -> str:
-    form = dialect.authentication.key_format
-    return "the dialect's header holds nothing but the key" if form == "{key}" else ""
+def _may_be_bare(dialect: Dialect) -> str:
+    rules = dialect.authentication
+    if rules.key_format == "{key}":
+        return "the dialect's header holds nothing but the key"
+    taken = not rules.other_key_formats.prefers(Acceptance.REFUSED)
+    return "the dialect may take a key in other formats" if taken else ""
 
 
 _EVERY: Final = "the access to every operation"
@@ -266,7 +270,7 @@ OPERATORS: Final = (
         "bare_key_opens",
         "A key without what the dialect writes around it opens an operation",
         _EVERY,
-        _accepted(_bare, "5-13", excuse=_is_bare),
+        _accepted(_bare, "5-13", excuse=_may_be_bare),
     ),
     _operator(
         "foreign_key_opens",
