@@ -130,7 +130,8 @@ async def _create_endpoints_of_owner(
 ) -> Evidence:
     """Create endpoints of one owner, one of another, and pass the portal link to the other."""
     trial = context.trial("endpoints of the owner")
-    owner, other = context.word("owner"), context.word("owner")
+    owner = context.word("owner")
+    other = f"{owner}-2"  # a search for what begins like the owner finds it, too
 
     async def create(role: str, owner_id: str) -> Exchange:
         return await trial.call(

@@ -22,13 +22,16 @@ def sort_is_descending_by_default_and_ascending_is_its_reverse(
     """Resources that the sort key does not tell apart may change places.
 
     A sorted list on one page that has room for all lacks none of them. A full page may have others
-    behind it, where the walk without sort ended early (2.2-10).
+    behind it, where the walk without sort ended early (2.2-10). What a filter leaves is in the same
+    order as in the whole list; what it leaves is judged elsewhere.
     """
     walk = observed.walked()
-    if walk is None or not walk.complete or walk.leaves_out or walk.sort is None:
+    if walk is None or not walk.complete or walk.sort is None:
         return
-    missing = sorted({str(item.get("uid")) for item in walk.listed} - set(walk.uids))
-    has_room = (walk.per_page or 0) > max(len(walk.listed), len(walk.uids))
+    shown = set(walk.uids)
+    listed = [item for item in walk.listed if not walk.leaves_out or str(item.get("uid")) in shown]
+    missing = sorted({str(item.get("uid")) for item in listed} - shown)
+    has_room = (walk.per_page or 0) > max(len(listed), len(walk.uids))
     if missing and len(walk.pages) == 1 and has_room:
         yield violated(
             OPPOSITE[walk.operation_id],
@@ -37,9 +40,9 @@ def sort_is_descending_by_default_and_ascending_is_its_reverse(
             actual=f"without {json_text(missing)} for sort={walk.sort}",
             exchanges=walk.exchanges(),
         )
-    if sorted(walk.uids) != sorted(str(item.get("uid")) for item in walk.listed):
+    if sorted(walk.uids) != sorted(str(item.get("uid")) for item in listed):
         return  # what is missing on more pages or comes twice is judged by section 2.2
-    keys = [_key(item, context) for item in walk.listed]
+    keys = [_key(item, context) for item in listed]
     actual = [_key(item, context) for page in walk.pages for item in page.items]
     ascending = walk.sort == ASCENDING
     yield judged(

@@ -84,6 +84,15 @@ class CursorForgetsTheFilter(Pager):
         return query if query.start is None else msgspec.structs.replace(query, filters={})
 
 
+@fault("4.4-8", "4.7-8", shows_in=SHOWN)
+class FiltersForgetTheSort(Pager):
+    """What a filter leaves is in descending order, whatever sort says."""
+
+    def query(self, project: str, parameters: Mapping[str, list[str]]) -> Query:
+        query = super().query(project, parameters)
+        return msgspec.structs.replace(query, ascending=False) if query.filters else query
+
+
 def owners_are_compared_whole(dialect: Dialect) -> bool:
     return dialect.paging.owner_match.value is Match.EXACT
 

@@ -1,5 +1,6 @@
 """The endpoints in portal links, and what an update changes (sections 2.6, 4.4 to 4.6, 9)."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -66,17 +67,39 @@ class TwentyEndpointsPerPortalLink(EndpointTable):
         return super().find_owned(project, owners)[:20]
 
 
-@fault("2.6-3", "4.6-11", "9-4", shows_in=SHOWN)
-class EndpointsOfAnybody(EndpointTable):
-    """A portal link with an owner has every endpoint of its project that has one."""
+class EndpointsOfMoreOwners(EndpointTable, ABC):
+    """A portal link also has the endpoints of further owners."""
+
+    @abstractmethod
+    def belong_together(self, owner: str, other: str) -> bool: ...
 
     def find_owned(self, project: str, owners: Iterable[str]) -> list[EndpointRow]:
         statement = (
             "SELECT DISTINCT owner_id FROM endpoints WHERE project = ? AND owner_id IS NOT NULL"
         )
-        all_owners = [owner for (owner,) in self._database.read(statement, (project,))]
-        rows = super().find_owned(project, all_owners)
-        return [row._replace(owner_id=owner) for owner in list(owners) for row in rows]
+        others = [owner for (owner,) in self._database.read(statement, (project,))]
+        rows: list[EndpointRow] = []
+        for owner in owners:
+            belonging = [other for other in others if self.belong_together(owner, other)]
+            found = super().find_owned(project, belonging)
+            rows += [row._replace(owner_id=owner) for row in found]
+        return rows
+
+
+@fault("2.6-3", "4.6-11", "9-4", shows_in=SHOWN)
+class EndpointsOfAnybody(EndpointsOfMoreOwners):
+    """A portal link with an owner has every endpoint of its project that has one."""
+
+    def belong_together(self, owner: str, other: str) -> bool:
+        return True
+
+
+@fault("2.6-3", shows_in=SHOWN)
+class EndpointsOfLongerOwners(EndpointsOfMoreOwners):
+    """A portal link also has the endpoints whose owner_id begins with its own."""
+
+    def belong_together(self, owner: str, other: str) -> bool:
+        return other.startswith(owner)
 
 
 @fault("2.6-4", "4.6-10", seen="a cache that is filled once", shows_in=[*SHOWN, "sequences"])

@@ -280,6 +280,18 @@ ORDER = (
     ),
     *(
         Example(
+            check=sort_is_descending_by_default_and_ascending_is_its_reverse,
+            requirement=requirement,
+            kept=walk("a", "c", operation_id=operation_id, sort="ASC", filtered=filtered),
+            broken=walk("c", "a", operation_id=operation_id, sort="ASC", filtered=filtered),
+        )
+        for requirement, operation_id, filtered in (
+            ("4.4-8", LINKS, {"ownerId": "o1"}),
+            ("4.7-8", SOURCES, {"type": "http"}),
+        )
+    ),
+    *(
+        Example(
             check=the_order_is_that_of_the_sort_key,
             requirement=requirement,
             kept=walk(kept, operation_id=operation_id, sort=sort),
