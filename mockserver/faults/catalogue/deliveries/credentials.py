@@ -18,6 +18,7 @@ from hookproof.mockserver.faults.support.altered_endpoints import AlteredSetting
 
 SHOWN: Final = ("credentials",)
 CERTIFIED: Final = ("client_certificates",)
+FOR_URLS: Final = str.maketrans("+/", "-_")
 
 
 @fault("2.5-3", "2.5-6", shows_in=SHOWN)
@@ -49,6 +50,17 @@ class BasicCredentialsCut(Authenticator):
     def _checked(self, headers: Headers) -> Headers:
         return tuple(
             (name, value[:-2] if value.startswith("Basic ") else value) for name, value in headers
+        )
+
+
+@fault("2.5-10", shows_in=SHOWN)
+class BasicCredentialsForUrls(Authenticator):
+    """The credentials of basic_auth are encoded in the alphabet of base64 that URLs need."""
+
+    def _checked(self, headers: Headers) -> Headers:
+        return tuple(
+            (name, value.translate(FOR_URLS) if value.startswith("Basic ") else value)
+            for name, value in headers
         )
 
 
