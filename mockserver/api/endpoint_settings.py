@@ -82,7 +82,7 @@ def _looked_at(
 
 def _address(host: str) -> IPv4Address | IPv6Address | None:
     """The address that a host is; None for a name."""
-    if not ODD_ADDRESS.search(host):  # says so of most names, in a fraction of the time
+    if not ODD_ADDRESS.search(host):  # a name, as most are: told in a fraction of the time
         return None
     try:
         return ip_address(host)
