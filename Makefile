@@ -147,7 +147,7 @@ learn-all: setup ## Learn the shipped dialects and 40 random ones from servers u
 	$(BIN)/python -m tests.conformance.learn_all 40 --judge
 
 .PHONY: learn-mutants
-learn-mutants: setup ## Learn servers with 40 faults, and see whether check still convicts them (takes an hour)
+learn-mutants: setup ## Learn servers with 40 faults, and see whether check still detects them (takes an hour)
 	$(BIN)/python -m tests.conformance.learn_mutants 40
 
 .PHONY: torture

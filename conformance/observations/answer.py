@@ -12,7 +12,7 @@ from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
-from hookproof.conformance.model.evidence import LONG, Exchange
+from hookproof.conformance.model.evidence import LONG, VERY_LONG, Exchange
 from hookproof.conformance.model.tolerances import SENT_WITHIN_S
 from hookproof.spec.dialect.model import Dialect
 
@@ -191,7 +191,10 @@ def has_numeric_cursor(page: Exchange, name: str) -> bool:
 
 def resources(exchange: Exchange) -> tuple[Resource, ...]:
     """Every resource in a successful answer, the outer ones before their parts."""
-    return (_of_long if len(exchange.response_body) > LONG else _of_short)(exchange)
+    length = len(exchange.response_body)
+    if length > VERY_LONG:  # they would be kept for too long
+        return _resources(exchange)
+    return (_of_long if length > LONG else _of_short)(exchange)
 
 
 def endpoints_in(exchange: Exchange) -> tuple[Resource, ...]:

@@ -23,15 +23,9 @@ class ApiKeys:
         cls, projects: Mapping[str, Sequence[str]], dialect: Dialect, errors: ErrorResponses
     ) -> "ApiKeys":
         """Build the keys from the texts of keys by project id."""
-        rules = dialect.authentication
-        takes_others = rules.other_key_formats.prefers(Acceptance.TAKEN)
-        forms = (rules.key_format, *(("{key}",) if takes_others else ()))
+        form = dialect.authentication.key_format
         expected = {
-            project: tuple(
-                form.format(key=key).encode("utf-8", "surrogateescape")
-                for key in keys
-                for form in forms
-            )
+            project: tuple(form.format(key=key).encode("utf-8", "surrogateescape") for key in keys)
             for project, keys in projects.items()
         }
         return cls(expected, dialect, errors)
@@ -79,6 +73,14 @@ class ApiKeys:
         return project
 
     def _matches(self, project: str, presented: bytes) -> bool:
+        if self._is_key_of(project, presented):
+            return True
+        rules = self._dialect.authentication
+        if not rules.other_key_formats.prefers(Acceptance.TAKEN):
+            return False
+        return self._is_key_of(project, rules.key_format.encode().replace(b"{key}", presented))
+
+    def _is_key_of(self, project: str, presented: bytes) -> bool:
         for expected in self._expected.get(project, ()):
             if hmac.compare_digest(expected, presented):
                 return True

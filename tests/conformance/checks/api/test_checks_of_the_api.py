@@ -1,6 +1,7 @@
 """Each check of the API passes evidence of a conforming target, and fails that of others."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -151,6 +152,18 @@ def test_resources_that_the_sort_key_does_not_tell_apart_may_change_places() -> 
     assert verdicts(sort_is_descending_by_default_and_ascending_is_its_reverse, evidence) == {
         "4.4-8": Verdict.PASS
     }
+
+
+@pytest.mark.parametrize(
+    ("sort_key", "expected"),
+    [("created_at", {"4.4-8": Verdict.FAIL}), ({"undecided": "nobody asked"}, {})],
+)
+def test_what_a_filter_leaves_is_in_no_known_order_without_a_sort_key(
+    sort_key: Any, expected: dict[str, Verdict]
+) -> None:
+    evidence = walk("ca", sort="ASC", filtered={"ownerId": "o1"})
+    check = sort_is_descending_by_default_and_ascending_is_its_reverse
+    assert verdicts(check, evidence, {"paging.sort_key": sort_key}) == expected
 
 
 def test_numbers_are_equal_whatever_their_spelling() -> None:
