@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import overload
+from typing import Final, overload
 
 import pytest
 
@@ -26,10 +26,21 @@ class QuickProgram(Sequence[str]):
         return len(quick_hookproof())
 
 
+USUAL_PROGRAM: Final = child_process.HOOKPROOF
+
+
 @contextmanager
 def quick_children() -> Iterator[None]:
     """What hookproof starts from within this process is forked, too."""
     with pytest.MonkeyPatch.context() as patch:
         for module in (child_process, catalogue, explanation):
             patch.setattr(module, "HOOKPROOF", QuickProgram())
+        yield
+
+
+@contextmanager
+def usual_children() -> Iterator[None]:
+    """In quick_children: a child that is killed is what serves, and not what stands in for it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(child_process, "HOOKPROOF", USUAL_PROGRAM)
         yield

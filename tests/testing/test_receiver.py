@@ -16,6 +16,7 @@ from hookproof import Receiver, Reply
 from hookproof.receiver.client.child_process import ChildFailed
 from hookproof.receiver.client.control_api import ReceiverFailed
 from hookproof.testing.failure_report import fixture_sections
+from tests.quick_start.children import usual_children
 from tests.testing.sender import SECRET, post, signature
 
 # No delivery comes within this time.
@@ -185,7 +186,7 @@ def test_a_receiver_that_cannot_start_says_why_and_leaves_nothing(tmp_path: Path
 
 def test_a_receiver_whose_process_was_killed_is_reported_as_such() -> None:
     others = set(psutil.Process().children())
-    with Receiver() as receiver:
+    with usual_children(), Receiver() as receiver:
         (child,) = set(psutil.Process().children()) - others
         child.kill()
         child.wait()

@@ -16,6 +16,7 @@ from hookproof.receiver.client.child_process import ChildFailed
 from hookproof.testing.failure_report import fixture_sections
 from hookproof.testing.service_control import ServiceFailed
 from tests.polling import poll_until
+from tests.quick_start.children import usual_children
 from tests.testing.api_caller import broadcast_to, call
 
 SECRET = "a secret of this endpoint"
@@ -154,7 +155,7 @@ def test_awaiting_the_journal_leaves_the_event_loop_alone(service: Service) -> N
 
 def test_keys_are_in_no_command_line() -> None:
     others = set(psutil.Process().children())
-    with Service() as service:
+    with usual_children(), Service() as service:
         (child,) = set(psutil.Process().children()) - others
         assert service.api_key not in " ".join(child.cmdline())
         child.kill()
