@@ -14,15 +14,19 @@ from hookproof.conformance.learning.deliveries.gathering import (
 from hookproof.conformance.learning.deliveries.listener import DeliverySession
 from hookproof.conformance.learning.deliveries.readings import read_deliveries
 from hookproof.conformance.learning.deliveries.retry_readings import read_retries, read_tallies
-from hookproof.conformance.learning.learned_answers import LearnedAnswers
+from hookproof.conformance.learning.learned_answers import LearnedAnswers, in_words
 from hookproof.conformance.learning.probes.authentication import MASKS, is_mask_of
 from hookproof.conformance.learning.session import BROADCAST, CREATE, GET, ProbeSession
 from hookproof.conformance.model.evidence import Exchange, PreconditionFailed
-from hookproof.conformance.observations.answer import refused, sent, shown
+from hookproof.conformance.observations.answer import sent, shown
+from hookproof.conformance.observations.delivery.security.custom_headers import (
+    refused_for_itself,
+    reserved_headers,
+)
 from hookproof.conformance.target.environment import NO_CA
 from hookproof.receiver.client.control_api import ReceiverClient
 from hookproof.spec.dialect.answer import Answer
-from hookproof.spec.dialect.vocabulary import CertificateEncoding
+from hookproof.spec.dialect.vocabulary import CertificateEncoding, OnInput
 from hookproof.target.hooks.provision import HookFailed
 
 # What deliveries alone show.
@@ -52,7 +56,7 @@ async def learn_from_deliveries(
     read_deliveries(session.answers, gathered, quick=quick)
     if session.answers.is_seen("retry.attempts"):
         await _read_failing_endpoints(session, gathered, others_sent=False)
-    await _probe_reserved_header(session)
+    await probe_reserved_headers(session)
     await _probe_certificate(session, receiver)
     return gathered
 
@@ -88,17 +92,26 @@ async def _read_failing_endpoints(
     read_tallies(session.answers, gathered, fetched, others_sent=others_sent)
 
 
-async def _probe_reserved_header(session: ProbeSession) -> None:
-    """A custom header with the name of one that the service sets itself."""
+async def probe_reserved_headers(session: ProbeSession) -> None:
+    """Custom headers with the names of those that the service sets itself.
+
+    A service may refuse some and ignore others: whoever reads a list of forbidden names has not
+    always thought of those that HTTP or a library adds.
+    """
     answers = session.answers
-    header = answers.value("signatures.simple.header")
     if not answers.is_seen("signatures.simple.header"):
         return
-    body = session.bodies.broadcast(custom_headers={header: "of the sender"})
-    answer = await session.call(BROADCAST, f"with {header} as a custom header", body=body)
-    if answer.succeeded or refused(answer):
-        meaning = "refused" if refused(answer) else "ignored"
-        answers.see("delivery.reserved_headers", meaning, shown_by=answer)
+    seen: dict[OnInput, Exchange] = {}
+    for name in reserved_headers(answers.dialect):
+        body = session.bodies.broadcast(custom_headers={name: "of the sender"})
+        answer = await session.call(BROADCAST, f"with {name} as a custom header", body=body)
+        if answer.succeeded:
+            seen.setdefault(OnInput.IGNORED, answer)
+        elif refused_for_itself(answer):
+            seen.setdefault(OnInput.REFUSED, answer)
+    if seen:
+        shown_by = " and ".join(map(in_words, seen.values()))
+        answers.see("delivery.reserved_headers", *map(str, seen), shown_by=shown_by)
 
 
 async def _probe_certificate(session: ProbeSession, receiver: ReceiverClient) -> None:

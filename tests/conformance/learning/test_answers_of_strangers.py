@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import pytest
 
+from hookproof.conformance.learning.deliveries.learning import probe_reserved_headers
 from hookproof.conformance.learning.error_bodies import read_error_bodies
 from hookproof.conformance.learning.learned_answers import LearnedAnswers
 from hookproof.conformance.learning.probes import optional_requests
@@ -126,6 +127,28 @@ def test_undeclared_bodies_are_taken_or_refused_by_all_operations(
     statuses: Mapping[str, int], expected: str | None
 ) -> None:
     assert _learned(statuses, "requests.undeclared_body") == expected
+
+
+@pytest.mark.parametrize(
+    ("statuses", "expected"),
+    [
+        ({}, ("ignored",)),
+        ({"as a custom header": 422}, ("refused",)),
+        ({"X-Signature as": 422}, ("refused", "ignored")),
+        ({"Content-Type as": 400, "Host as": 400}, ("ignored", "refused")),
+        ({"as a custom header": 429}, None),
+    ],
+)
+def test_a_service_may_refuse_some_of_the_headers_that_it_sets(
+    statuses: Mapping[str, int], expected: tuple[str, ...] | None
+) -> None:
+    answers = LearnedAnswers("undecided", UNDECIDED)
+    answers.see("signatures.simple.header", "X-Signature", shown_by="a delivery")
+    bodies = SimpleNamespace(broadcast=lambda **data: data)
+    session = _Session(statuses=statuses, answers=answers, bodies=bodies)
+    asyncio.run(probe_reserved_headers(cast("ProbeSession", session)))
+    field = "delivery.reserved_headers"
+    assert (answers.answer(field).values if answers.is_seen(field) else None) == expected
 
 
 def test_lists_are_filled_before_they_are_asked_for() -> None:

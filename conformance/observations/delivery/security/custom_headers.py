@@ -41,7 +41,7 @@ class DeliveriesWithHeaders(DeliveriesBeforeSentinel):
             if broadcast is None:
                 continue
             proof = self.deliveries_with(header, dialect) if broadcast.succeeded else sentinels
-            if proof and (broadcast.succeeded or _refused_for_itself(broadcast)):
+            if proof and (broadcast.succeeded or refused_for_itself(broadcast)):
                 yield header, broadcast, proof
 
     def deliveries_with(
@@ -87,7 +87,7 @@ class ForgedCredentials(DeliveriesWithHeaders):
     forged: Mapping[str, SentHeader]
 
 
-def _refused_for_itself(broadcast: Exchange) -> bool:
+def refused_for_itself(broadcast: Exchange) -> bool:
     """Whether it was refused, and not because of how many requests there were (RFC 6585)."""
     return refused(broadcast) and broadcast.status != TOO_MANY_REQUESTS
 
