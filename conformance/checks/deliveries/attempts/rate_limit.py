@@ -21,8 +21,8 @@ in_order_of_arrival = attrgetter("arrived_monotonic")
 # The methods of requests that only try a URL.
 VISITS: Final = ("HEAD", "GET", "OPTIONS")
 
-# In how much time nearly the limit arrives where it is sent at once; a service that is so fast by
-# itself sends more than any limit of the experiment.
+# In how much time arrives what is sent at once; a service that is so fast by itself sends more than
+# any limit of the experiment.
 BUNCH_S: Final = 0.4
 
 SENT_APART: Final = (
@@ -105,7 +105,7 @@ def the_limit_of_one_endpoint_holds_back_no_other(
         free = bool(most_within(in_order, stretch_s, burst.limit)) or not (missing or held_back)
         if not free:
             require_held_to_the_limit(burst, in_order)
-        if not free and not (held_back and comes_in_bunches(burst, in_order)):
+        if not free and not (held_back and comes_as_limited(burst, destination, context.dialect)):
             raise NotExaminedError(TOO_SLOW)
         yield judged(
             free,
@@ -320,14 +320,48 @@ def require_held_to_the_limit(burst: RateLimitBurst, arrived: Sequence[ReceivedD
         raise late_machine(burst.late_s)
 
 
-def comes_in_bunches(burst: RateLimitBurst, arrived: Sequence[ReceivedDelivery]) -> bool:
-    """Whether the limit less the two events before the burst came at once, as it does where a
-    limit holds back the rest.
+def comes_as_limited(burst: RateLimitBurst, destination: Destination, dialect: Dialect) -> bool:
+    """Whether an endpoint got the burst as those with a limit do: soon and at once what the limit
+    leaves of it, the rest no slower than the limit lets it through, the last no sooner than they.
 
-    A late machine makes bunches of what came one by one.
+    A service that is slow by itself may send some together by chance, but begins later, takes
+    longer, or is done before those with a limit. A late machine makes bunches of what came one by
+    one.
     """
-    stretch_s = BUNCH_S - burst.late_s
-    return stretch_s > 0 and bool(most_within(arrived, stretch_s, burst.limit - 3))
+    sent_at = {
+        event.name: broadcast.sent_at
+        for event in burst.burst
+        if (broadcast := burst.exchange(event.name)) is not None
+    }
+    burst_at = max(sent_at.values(), default=0.0)
+    arrivals = first_arrivals(burst, destination, dialect)
+    before = [name for name in arrivals if sent_at.get(name, burst_at) < burst_at - BUNCH_S]
+    usual_s = max((arrivals[name].arrived_at - sent_at[name] for name in before), default=0.0)
+    arrived = sorted(arrivals[name].arrived_at for name in arrivals.keys() - set(before))
+    if not arrived or arrived[0] > burst_at + usual_s + BUNCH_S:
+        return False
+    at_once = [at for at in arrived if at <= arrived[0] + BUNCH_S - burst.late_s]
+    let_through = [
+        request
+        for request in requests(burst, destination)
+        if arrived[0] <= request.arrived_at <= arrived[-1]
+    ]
+    slowest_s = len(let_through) / burst.limit * burst.window_s + BUNCH_S
+    with_limit = [
+        last_arrival(others)
+        for limited in burst.limited_and_answering
+        if (others := first_arrivals(burst, limited, dialect))
+    ]
+    return (
+        len(at_once) > burst.limit - 3  # two came before the burst
+        and arrived[-1] - arrived[0] <= slowest_s
+        and arrived[-1] >= min(with_limit, default=arrived[-1]) - BUNCH_S
+    )
+
+
+def last_arrival(arrivals: Mapping[str, ReceivedDelivery]) -> float:
+    """When the last of some arrived, in Unix seconds."""
+    return max(delivery.arrived_at for delivery in arrivals.values())
 
 
 def waited_s(burst: RateLimitBurst, event_name: str, delivery: ReceivedDelivery) -> float:

@@ -117,6 +117,7 @@ def test_an_endpoint_without_limit_that_gets_everything_at_once_passes() -> None
 def test_an_endpoint_without_limit_that_is_paced_or_loses_an_event_fails() -> None:
     check = the_limit_of_one_endpoint_holds_back_no_other
     assert verdicts(check, burst(without_limit=SLIDING)) == {"8-3": FAIL}
+    assert verdicts(check, burst(without_limit=SLIDING, limited=SLIDING)) == {"8-3": FAIL}
     assert verdicts(check, burst(without_limit=SLIDING[:5]), "contrary") == {"8-3": FAIL}
 
 
@@ -129,6 +130,22 @@ def test_an_honest_slow_sender_is_not_told_that_a_limit_holds_it_back() -> None:
         slow = burst(without_limit=[1.2 + number / per_second for number in range(12)])
         with pytest.raises(NotExaminedError, match="so slowly by itself"):
             verdicts(check, slow)
+
+
+@pytest.mark.parametrize(
+    "arrivals",
+    [
+        {"without_limit": [0, *[3.2] * 4, *[4.5] * 4, *[5.8] * 3]},
+        {"without_limit": [0, *[1.2] * 4, *[3.5] * 2, *[5.5] * 2, *[7.5] * 3]},
+        {"without_limit": [0, *[1.2] * 4, *[2.5] * 4, *[3.7] * 3], "limited": SLIDING},
+    ],
+    ids=["begins late", "takes longer than the limit", "is done before those with a limit"],
+)
+def test_what_a_slow_service_sends_together_is_not_taken_for_the_rest_of_a_limit(
+    arrivals: dict[str, list[float]],
+) -> None:
+    with pytest.raises(NotExaminedError, match="so slowly by itself"):
+        verdicts(the_limit_of_one_endpoint_holds_back_no_other, burst(**arrivals))
 
 
 def test_events_that_are_lost_or_doubled_say_nothing_about_a_limit() -> None:
