@@ -52,6 +52,7 @@ from hookproof.spec.dialect.zero_timeout import least_http_timeout, zero_http_ti
 NOT_HTTPS: Final = (
     "http://{host}.invalid/hook",
     "HTTP://{host}.invalid/hook",
+    "http://{host}.invalid/?next=https://{host}.invalid",
     # What is accepted while a service is developed, and may stay so.
     "http://localhost:9/{host}",
     "http://127.0.0.1:9/{host}",

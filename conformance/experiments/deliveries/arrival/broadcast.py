@@ -55,14 +55,17 @@ async def every_payload(scenario: Scenario) -> PayloadBroadcasts:
 
 
 async def content_types(scenario: Scenario) -> PayloadBroadcasts:
-    """One event to an endpoint with JSON, one with a form, and one without content type."""
+    """An event without custom headers and one with some, to an endpoint with JSON, one with a form,
+    and one without content type.
+    """
     destinations = await scenario.create_all(
         scenario.destination("without content type"),
         scenario.try_destination("json", content_type="application/json"),
         scenario.try_destination("form", content_type=FORM),
     )
-    event = await scenario.broadcast(
-        "event", data={"city": "Zürich & Bern", "sum": "1+1=2", "empty": ""}
-    )
-    await scenario.await_everywhere(destinations, event)
+    data = {"city": "Zürich & Bern", "sum": "1+1=2", "empty": ""}
+    await scenario.broadcast("event", data=data)
+    headers = {"X-Order-Number": scenario.bodies.word("order")}
+    await scenario.try_broadcast("event with a custom header", data=data, custom_headers=headers)
+    await scenario.await_everywhere(destinations, *scenario.events)
     return await scenario.observe(PayloadBroadcasts)

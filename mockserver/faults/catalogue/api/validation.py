@@ -79,6 +79,14 @@ class HttpAccepted(AlteredValidation):
         return problem.pointer == "/url" and str(value["url"]).lower().startswith("http:")
 
 
+@fault("8-10", "2.3-3", shows_in=REFUSALS)
+class HttpBeforeHttpsAccepted(AlteredValidation):
+    """An endpoint with an http URL is created if https:// stands anywhere in it."""
+
+    def ignores(self, problem: SchemaProblem, value: Any) -> bool:
+        return problem.pointer == "/url" and "https://" in str(value["url"])
+
+
 @fault("8-10", "2.3-3", seen="an exception for development", shows_in=REFUSALS)
 class HttpOfThisMachineAccepted(AlteredValidation):
     """An endpoint with an http URL is created if that leads to the server's own machine."""

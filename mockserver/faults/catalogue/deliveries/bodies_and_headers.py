@@ -94,6 +94,21 @@ class DeclaredAsText(AttemptSender):
         )
 
 
+@fault("2.3-7", shows_in=BROADCAST)
+class DeclaredAsJsonBesideCustomHeaders(AttemptSender):
+    """A delivery with custom headers has the Content-Type application/json."""
+
+    def _own_headers(
+        self, delivery: PendingDelivery, endpoint: EndpointSettings, body: bytes
+    ) -> Headers:
+        headers = super()._own_headers(delivery, endpoint, body)
+        if not delivery.custom_headers:
+            return headers
+        return tuple(
+            (name, "application/json" if name == CONTENT_TYPE else value) for name, value in headers
+        )
+
+
 def _custom_headers(delivery: PendingDelivery, headers: Headers) -> Headers:
     return tuple(header for header in delivery.custom_headers.items() if header in headers)
 
