@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from hookproof.conformance.experiments.api.access import attempts_in_other_formats
 from hookproof.conformance.learning.candidates import candidates
+from hookproof.conformance.learning.learned_answers import LearnedAnswers
 from hookproof.conformance.learning.session import GET, LINKS, SOURCES, ProbeSession
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import refused, shown_uid
@@ -104,6 +105,7 @@ async def probe_key_scope(session: ProbeSession, created: Exchange | None) -> No
             session.answers.miss(
                 field, "a second project would show it: repeat --project and --api-key"
             )
+        _read_what_a_path_decides(session.answers)
         return
     if not session.answers.is_seen("authentication.wrong_key_status"):
         reason = "a key that was never issued is not refused either; `hookproof check` judges that"
@@ -123,6 +125,16 @@ async def probe_key_scope(session: ProbeSession, created: Exchange | None) -> No
     else:
         for field in ("authentication.key_scope", "authentication.foreign_key_status"):
             miss_undecided(session, field, answer)
+
+
+def _read_what_a_path_decides(answers: LearnedAnswers) -> None:
+    """A key that opened its own project under every path would open it under that of a project that
+    does not exist.
+    """
+    nowhere = answers.answer("errors.unknown_project")
+    if answers.is_seen(nowhere.field):
+        by_path = [scope.value for scope in KeyScope if scope is not KeyScope.KEY_DECIDES]
+        answers.see("authentication.key_scope", *by_path, shown_by=nowhere.shown_by)
 
 
 async def _probe_whose_project(session: ProbeSession, foreign: Project, uid: str | None) -> None:

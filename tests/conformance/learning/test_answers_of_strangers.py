@@ -11,7 +11,11 @@ from hookproof.conformance.learning.deliveries.learning import probe_reserved_he
 from hookproof.conformance.learning.error_bodies import read_error_bodies
 from hookproof.conformance.learning.learned_answers import LearnedAnswers
 from hookproof.conformance.learning.probes import optional_requests
-from hookproof.conformance.learning.probes.access import see_status
+from hookproof.conformance.learning.probes.access import (
+    probe_key_scope,
+    probe_keys,
+    see_status,
+)
 from hookproof.conformance.learning.probes.authentication import probe_masks
 from hookproof.conformance.learning.probes.lists import fill_lists
 from hookproof.conformance.learning.probes.representation import read_forms
@@ -148,6 +152,30 @@ def test_a_service_may_refuse_some_of_the_headers_that_it_sets(
     session = _Session(statuses=statuses, answers=answers, bodies=bodies)
     asyncio.run(probe_reserved_headers(cast("ProbeSession", session)))
     field = "delivery.reserved_headers"
+    assert (answers.answer(field).values if answers.is_seen(field) else None) == expected
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"), [(404, ("project", "account")), (200, None), (500, None)]
+)
+def test_a_project_that_does_not_exist_shows_that_a_key_does_not_decide(
+    status: int, expected: tuple[str, ...] | None
+) -> None:
+    answers, own = LearnedAnswers("undecided", UNDECIDED), Project(id="p1", api_key="key")
+    session = cast(
+        "ProbeSession",
+        _Session(
+            statuses={"in a project that does not exist": status, "key": 401},
+            answers=answers,
+            refusals={},
+            project=own,
+            target=SimpleNamespace(projects=(own,)),
+            word=str,
+        ),
+    )
+    asyncio.run(probe_keys(session))
+    asyncio.run(probe_key_scope(session, None))
+    field = "authentication.key_scope"
     assert (answers.answer(field).values if answers.is_seen(field) else None) == expected
 
 
