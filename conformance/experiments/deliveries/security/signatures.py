@@ -15,7 +15,9 @@ from hookproof.conformance.observations.delivery.arrival.broadcasts import (
     SigningFormats,
 )
 
+# As they are sent: a service may deliver the bytes that it got.
 SPACED: Final = '{{ "marker": "{marker}",\n  "values": [ 1, 2 ] }}'
+UNICODE: Final = '{{"marker":"{marker}","text":"Grüße 😀"}}'
 
 
 @experiment("signing", observes=(SigningFormats,), sharing=Sharing.YIELDING)
@@ -41,11 +43,11 @@ async def formats(scenario: Scenario) -> SigningFormats:
     for name, chosen in settings.items():
         if tried := await scenario.try_destination(name, **chosen):
             destinations.append(tried)
-    spaced = scenario.new_marker()
+    spaced, unicode = scenario.new_marker(), scenario.new_marker()
     events = [await scenario.broadcast("short")]
     # What one of these shows is not lost with another that is refused.
     further: dict[str, dict[str, Any]] = {
-        "unicode": {"data": {"text": "Grüße 😀"}},
+        "unicode": {"marker": unicode, "raw_data": UNICODE.format(marker=unicode)},
         "spaced": {"marker": spaced, "raw_data": SPACED.format(marker=spaced)},
         "long": {"data": {"text": "0123456789" * 1000}},
     }
