@@ -21,7 +21,7 @@ VALUES: Final[Mapping[str, str]] = {
     "astral characters": '"😀🏴\U000e0067\U000e007f"',
     "escaped characters": r'"\u00fc \ud83d\ude00 \" \\ \/ \b\f\n\r\t \u0001 \u2028"',
     "markup": '"<script>&amp;</script> \'%20%00+ ${x} {{y}}"',
-    "literals": "[true,false,null,[],{},[[]],[{}]]",
+    "literals": '[true,false,null,[],{},[[]],[{}],{"none":null,"no":false,"zero":0,"empty":""}]',
     "names of all kinds": '{"":1," ":2,"a.b":3,"$ref":"#","__proto__":{"x":1},"ключ":4}',
     "white space": '[ 1 ,\t2 , { "a" : [ ] } ]',
 }

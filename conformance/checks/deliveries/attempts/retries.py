@@ -308,7 +308,8 @@ def attempts_are_numbered_one_by_one(
     """They count on from the dialect's first number; a number is left out only if its attempt may
     have got lost.
 
-    One whose time is over before a connection stands never arrives, and was made all the same.
+    One whose time is over before a connection stands never arrives, and was made all the same. What
+    is sent again although it was answered with success may keep its number.
     """
     rules = context.dialect.delivery
     if rules.attempt_header is None:
@@ -319,11 +320,16 @@ def attempts_are_numbered_one_by_one(
         retried.destinations, retried.events, context.dialect
     ):
         broadcast, last = retried.exchange(event.name), 0
+        doubles = retried.doubles(destination, attempts, context.dialect)
         for attempt, waited_s in zip(attempts, waits_before(broadcast, attempts), strict=True):
             number_sent = attempt.header(rules.attempt_header)
             number = number_in(number_sent) - rules.first_attempt.value + 1
-            right = number == last + 1 or may_be_due(
-                context.dialect.retry, number, since=last, waited_s=waited_s + early_s
+            right = (
+                number == last + 1
+                or (number == last and attempt in doubles)
+                or may_be_due(
+                    context.dialect.retry, number, since=last, waited_s=waited_s + early_s
+                )
             )
             if not right:
                 require_punctual(retried.late_s)

@@ -14,6 +14,7 @@ from hookproof.conformance.observations.delivery.arrival.broadcasts import (
 )
 from hookproof.conformance.observations.delivery.attempts.later_attempts import LaterAttempts
 from hookproof.conformance.observations.delivery.security.credentials import (
+    PLAIN,
     ApiKeyDeliveries,
     AuthorizedDeliveries,
     BasicAuthDeliveries,
@@ -42,6 +43,34 @@ def a_delivery_carries_its_basic_credentials(
         yield from credentials_of_the_first("2.5-10", observed, context)
         return
     yield from carries_fixed_credentials("2.5-10", "basic_auth", observed, context)
+
+
+@check("2.5-9", "2.5-10")
+def fixed_credentials_reach_no_other_endpoint(
+    observed: ApiKeyDeliveries | BasicAuthDeliveries, _context: CheckContext
+) -> Iterator[Judgement]:
+    """An endpoint without credentials, created after the one that has them, gets none of them.
+
+    That it gets none shows nothing of what the other one gets, which is judged where that arrives.
+    """
+    if not observed.accepted:
+        return
+    name, value = observed.header
+    leaked = [
+        delivery
+        for destination in observed.destinations_named(PLAIN)
+        for delivery in observed.arrived_at(destination.token)
+        if value in delivery.all_headers(name)
+    ]
+    if leaked:
+        yield violated(
+            "2.5-9" if isinstance(observed, ApiKeyDeliveries) else "2.5-10",
+            "A delivery carries the credentials of another endpoint",
+            expected=f"no header {name}",
+            actual=f"{name}: {value}",
+            exchanges=[observed.exchange(PLAIN), *observed.exchanges_of_event],
+            deliveries=leaked,
+        )
 
 
 @check("2.3-17")

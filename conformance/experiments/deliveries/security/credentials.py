@@ -39,6 +39,7 @@ from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.observations.answer import shown
 from hookproof.conformance.observations.client_assertion import ELLIPTIC, RSA
 from hookproof.conformance.observations.delivery.security.credentials import (
+    AFTERWARDS,
     ASKED,
     AUTHORIZED,
     KEY_HEADER,
@@ -213,9 +214,11 @@ async def observe_if_accepted(
         shown_one = (await shown_endpoint(scenario, created)).get("authentication")
         if not isinstance(shown_one, dict) or not all(map(shown_one.get, authentication)):
             return await scenario.observe(observation, accepted=False, promised=promised)
-    await deliver_one(
+    plain = await deliver_one(
         scenario, await scenario.destination(AUTHORIZED, authentication=authentication)
     )
+    # The first event may have been on its way to this endpoint before any credentials were sent.
+    await scenario.await_arrival(plain, await scenario.broadcast(AFTERWARDS))
     return await scenario.observe(observation, accepted=True, promised=promised)
 
 

@@ -223,8 +223,9 @@ async def redirected(scenario: Scenario) -> RedirectedTokenUrl:
     return await scenario.observe(RedirectedTokenUrl, token_server=server.token, aside=aside.token)
 
 
-async def deliver_one(scenario: Scenario, destination: Destination) -> None:
-    """Broadcast an event and wait for it, there and at an endpoint without credentials.
+async def deliver_one(scenario: Scenario, destination: Destination) -> Destination:
+    """Broadcast an event and wait for it, there and at an endpoint without credentials, which is
+    returned.
 
     The endpoint is fetched before, so that its record in the event can be compared.
     """
@@ -233,6 +234,7 @@ async def deliver_one(scenario: Scenario, destination: Destination) -> None:
         path = {"endpointID": destination.uid}
         await scenario.trial.call("getEndpoint", role=FETCHED, path=path)
     await deliver_beside(scenario, destination, plain)
+    return plain
 
 
 async def deliver_beside(scenario: Scenario, authorized: Destination, other: Destination) -> None:

@@ -25,6 +25,8 @@ EVENT: Final = "event"
 
 # The event that is sent where the first one did not arrive at the endpoint with credentials.
 FURTHER: Final = "further event"
+# The event that is sent when fixed credentials have been delivered, and may have been left behind.
+AFTERWARDS: Final = "event afterwards"
 
 ONE_MISSING: Final = (
     "one delivery did not arrive at the endpoint with credentials, which any service may lose, and"

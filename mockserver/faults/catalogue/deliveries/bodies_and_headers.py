@@ -1,5 +1,6 @@
 """Wrong bodies and headers of deliveries (sections 2.3, 4.8 and 6)."""
 
+import json
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
@@ -65,6 +66,28 @@ class RetriesCounted(AlteredBody):
     def alter_body(self, delivery: PendingDelivery) -> bytes:
         more = b',"retry":%d}' % delivery.attempts
         return delivery.body[:-1] + more if delivery.attempts else delivery.body
+
+
+@fault("6-3", shows_in=BROADCAST)
+class NestedNullsDropped(AlteredBody):
+    """A member below the top level of the data is left out if its value is null."""
+
+    def alter_body(self, delivery: PendingDelivery) -> bytes:
+        data = json.loads(delivery.body)
+        if not isinstance(data, dict):
+            return delivery.body
+        kept = {name: _without_nulls(value) for name, value in data.items()}
+        return delivery.body if kept == data else json.dumps(kept).encode()
+
+
+def _without_nulls(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_without_nulls(item) for item in value]
+    if isinstance(value, dict):
+        return {
+            name: _without_nulls(member) for name, member in value.items() if member is not None
+        }
+    return value
 
 
 @fault("6-12", shows_in=BROADCAST)

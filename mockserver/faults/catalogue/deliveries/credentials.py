@@ -1,7 +1,7 @@
 """Credentials that deliveries carry, and where they come from (sections 2.3, 2.5 and 5)."""
 
 import ssl
-from typing import Final
+from typing import ClassVar, Final
 
 import msgspec
 
@@ -41,6 +41,23 @@ class ApiKeyInAuthorization(Authenticator):
         credentials = await super().headers_for(endpoint)
         headers = tuple((AUTHORIZATION, value) for _, value in credentials.headers)
         return msgspec.structs.replace(credentials, headers=headers)
+
+
+@fault("2.5-9", "2.5-10", shows_in=SHOWN)
+class CredentialsLeftInTheClient(Authenticator):
+    """An endpoint without authentication gets the api_keys and the basic_auth that were sent to
+    others before.
+    """
+
+    left: ClassVar[dict[str, str]] = {}
+
+    async def headers_for(self, endpoint: EndpointSettings) -> CredentialHeaders:
+        credentials = await super().headers_for(endpoint)
+        if endpoint.authentication is None:
+            return CredentialHeaders(headers=tuple(self.left.items()))
+        if endpoint.authentication.get("type") != self._oauth2_word:
+            self.left.update(credentials.headers)
+        return credentials
 
 
 @fault("2.5-10", shows_in=SHOWN)

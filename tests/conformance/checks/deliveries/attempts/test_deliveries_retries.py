@@ -1,5 +1,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import zip_longest
 
 import pytest
 
@@ -229,8 +230,10 @@ def test_waits_are_judged_by_as_much_as_the_target_is_far_away() -> None:
     assert verdicts(check, slow_api) == {"1-14": FAIL}, "an API that is slow is not far away"
 
 
-def numbered(*arrivals: tuple[float, str]) -> dict[str, Verdict]:
-    """The verdicts on attempts with these numbers, so many seconds after the broadcast."""
+def numbered(*arrivals: tuple[float, str], statuses: Sequence[int] = ()) -> dict[str, Verdict]:
+    """The verdicts on attempts with these numbers, so many seconds after the broadcast; `statuses`
+    are the answers to the first ones.
+    """
     where = destination("fails once")
     arrived = [
         ending(
@@ -238,6 +241,10 @@ def numbered(*arrivals: tuple[float, str]) -> dict[str, Verdict]:
             completed=0.0,
         )
         for place, (at, number) in enumerate(arrivals)
+    ]
+    arrived = [
+        replace(attempt, status=status)
+        for attempt, status in zip_longest(arrived, statuses, fillvalue=500)
     ]
     return verdicts(attempts_are_numbered_one_by_one, retried("fails once", arrived=arrived))
 
@@ -268,6 +275,13 @@ def test_a_number_may_be_left_out_if_there_was_time_for_an_attempt_that_got_lost
 )
 def test_other_numbers_fail(arrivals: list[tuple[float, str]]) -> None:
     assert numbered(*arrivals) == {"1-22": FAIL}
+
+
+def test_what_is_sent_again_after_a_success_may_keep_its_number() -> None:
+    again = ((0.1, "1"), (1.2, "2"), (1.5, "2"))
+    assert numbered(*again, statuses=(500, 200)) == {"1-22": PASS}
+    assert numbered(*again, statuses=(500, 500)) == {"1-22": FAIL}
+    assert numbered((0.1, "1"), (1.2, "2"), (1.5, "1"), statuses=(500, 200)) == {"1-22": FAIL}
 
 
 def test_attempts_are_not_judged_by_numbers_that_the_dialect_does_not_give() -> None:

@@ -1,6 +1,7 @@
 import base64
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -9,6 +10,7 @@ from hookproof.conformance.checks.deliveries.security.credentials import (
     a_delivery_carries_the_header_of_its_api_key,
     a_delivery_presents_no_certificate_that_it_was_not_given,
     a_delivery_presents_the_certificate_of_its_endpoint,
+    fixed_credentials_reach_no_other_endpoint,
 )
 from hookproof.conformance.model.evidence import NotExaminedError, Observation
 from hookproof.conformance.model.verdict import Verdict
@@ -33,16 +35,18 @@ def with_member(
     name: str,
     member: dict[str, str],
     *headers: tuple[str, str],
+    beside: ReceivedDelivery | None = None,
     accepted: bool = True,
     promised: bool = False,
 ) -> Observation:
+    """What arrived at an endpoint with these credentials and, if anything, at a plain one."""
     where = destination("authorized", authentication={"type": name, name: member})
-    arrived = sent(event(), where, headers=headers)
-    observation = observed(kind, where, arrived, accepted=accepted, promised=promised)
-    return masked(observation)
+    arrived = [sent(event(), where, headers=headers), *([beside] if beside else [])]
+    places = [where, destination("plain")]
+    return masked(observed(kind, places, *arrived, accepted=accepted, promised=promised))
 
 
-def with_api_key(*headers: tuple[str, str], **fields: bool) -> Observation:
+def with_api_key(*headers: tuple[str, str], **fields: Any) -> Observation:
     member = {"header_name": "X-Key", "header_value": "value-0815"}
     return with_member(ApiKeyDeliveries, "api_key", member, *headers, **fields)
 
@@ -60,7 +64,7 @@ def test_an_api_key_that_is_not_accepted_fails_where_it_was_promised() -> None:
     assert verdicts(check, with_api_key(accepted=False, promised=True)) == {"2.5-9": FAIL}
 
 
-def with_basic_auth(authorization: str = "", **fields: bool) -> Observation:
+def with_basic_auth(authorization: str = "", **fields: Any) -> Observation:
     member = {"username": "Aladdin", "password": "open sesame"}
     headers = [("Authorization", authorization)] if authorization else []
     return with_member(BasicAuthDeliveries, "basic_auth", member, *headers, **fields)
@@ -80,6 +84,20 @@ def test_basic_credentials_that_are_not_accepted_fail_where_they_were_promised()
     check = a_delivery_carries_its_basic_credentials
     assert verdicts(check, with_basic_auth(accepted=False)) == {"2.5-10": NOT_APPLICABLE}
     assert verdicts(check, with_basic_auth(accepted=False, promised=True)) == {"2.5-10": FAIL}
+
+
+@pytest.mark.parametrize("accepted", [True, False])
+def test_credentials_that_reach_an_endpoint_without_any_fail(accepted: bool) -> None:
+    check, plain = fixed_credentials_reach_no_other_endpoint, destination("plain")
+    for given, requirement, leaked in (
+        (with_api_key, "2.5-9", ("x-key", "value-0815")),
+        (with_basic_auth, "2.5-10", ("Authorization", "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")),
+    ):
+        arrived = sent(event(), plain, headers=[leaked])
+        expected = {requirement: FAIL} if accepted else {}
+        assert verdicts(check, given(beside=arrived, accepted=accepted)) == expected
+        other = sent(event(), plain, headers=[(leaked[0], "Basic b3duOm93bg==")])
+        assert verdicts(check, given(beside=other, accepted=accepted)) == {}
 
 
 CERTIFIED, PLAIN = destination("authorized"), destination("plain")
