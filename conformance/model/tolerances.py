@@ -27,6 +27,9 @@ EXPIRY_S: Final = 1.2
 
 # How far the Date of a response may differ before the target's clock counts as different from ours.
 SKEW_S: Final = 2.0
+# How old a Date may be that a server wrote earlier, for all its answers of a second, and did not
+# come to write again.
+KEPT_DATE_S: Final = 10.0
 
 # How much time an attempt may take from being signed to its arrival (section 6).
 STAMP_S: Final = 1.5

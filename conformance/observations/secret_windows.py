@@ -11,7 +11,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from hookproof.conformance.model.evidence import Exchange, Observation
-from hookproof.conformance.model.tolerances import EXPIRY_S, SKEW_S
+from hookproof.conformance.model.tolerances import EXPIRY_S, KEPT_DATE_S, SKEW_S
 from hookproof.conformance.observations.answer import shown
 from hookproof.conformance.observations.destinations import Event, Roll
 from hookproof.conformance.observations.timestamp import unix_seconds
@@ -71,11 +71,11 @@ def shown_window(observation: Observation, roll: Roll, dialect: Dialect) -> Wind
     expires_at = unix_seconds(old_secret.get("expires_at"), form.value)
     if expires_at is None:
         return None
-    expires_at_by_our_clock = expires_at - skew_s(exchange)
+    skews = possible_skews_s(exchange)
     return Window(
         rolled_at=exchange.sent_at + exchange.duration_s,
-        valid_until=expires_at_by_our_clock - EXPIRY_S,
-        expired_from=expires_at_by_our_clock + EXPIRY_S,
+        valid_until=expires_at - max(skews) - EXPIRY_S,
+        expired_from=expires_at - min(skews) + EXPIRY_S,
     )
 
 
@@ -89,6 +89,14 @@ def skew_s(exchange: Exchange) -> float:
         return 0.0
     skew = date - exchange.sent_at
     return skew if abs(skew) > SKEW_S + exchange.duration_s else 0.0
+
+
+def possible_skews_s(exchange: Exchange) -> tuple[float, ...]:
+    """How far the target's clock may be ahead of ours: a Date that is somewhat old may have been
+    kept by a server that is too busy to write a new one.
+    """
+    skew = skew_s(exchange)
+    return (skew, 0.0) if -KEPT_DATE_S < skew < 0 else (skew,)
 
 
 def _sent_at(observation: Observation, event: Event) -> float:

@@ -16,7 +16,12 @@ from hookproof.conformance.model.evidence import NOT_JSON
 from hookproof.conformance.model.retry_schedule import MOST_ATTEMPTS, Wait, may_be_due, wait_before
 from hookproof.conformance.observations.deliveries import DeliveryObservation
 from hookproof.conformance.observations.destinations import Roll, ended
-from hookproof.conformance.observations.secret_windows import requested_window, shown_window, skew_s
+from hookproof.conformance.observations.secret_windows import (
+    possible_skews_s,
+    requested_window,
+    shown_window,
+    skew_s,
+)
 from hookproof.conformance.observations.timestamp import unix_seconds
 from hookproof.conformance.results.records.evidence_records import evidence_json, evidence_of
 from hookproof.spec.dialect.answer import Answer, Undecided
@@ -185,6 +190,15 @@ def test_the_skew_of_a_targets_clock_is_read_from_its_date_header() -> None:
     assert dated("Fri, 15 Jan 2027 08:01:00 GMT") == 60
     assert dated("yesterday") == 0
     assert skew_s(exchange()) == 0
+
+
+def test_a_date_that_is_somewhat_old_may_have_been_kept() -> None:
+    def possible(date: str) -> tuple[float, ...]:
+        return possible_skews_s(exchange(response_headers=[("Date", date)]))
+
+    assert possible("Fri, 15 Jan 2027 07:59:57 GMT") == (-3, 0)
+    assert possible("Fri, 15 Jan 2027 07:59:00 GMT") == (-60,)
+    assert possible("Fri, 15 Jan 2027 08:00:03 GMT") == (3,)
 
 
 @pytest.mark.parametrize(
