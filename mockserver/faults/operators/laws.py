@@ -25,7 +25,7 @@ from hookproof.spec.catalogue import Requirement, load_catalogue
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import EventSource, SortKey
 
-TYPES: Final = "have the documented types"
+TYPES: Final = "have the documented names and types"
 _ENDPOINTS: Final = "createEndpoint getEndpoint expireEndpointSecret"
 _LINKS: Final = "listPortalLinks getPortalLink updatePortalLink"
 _ALL: Final = f"{_ENDPOINTS} {_LINKS} listSources createBroadcastEvent"

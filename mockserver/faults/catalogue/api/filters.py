@@ -1,5 +1,6 @@
 """Filters of lists, and the resources in lists of sources (sections 2.7, 2.9, 4.4, 4.7)."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -21,6 +22,7 @@ from hookproof.spec.dialect.vocabulary import Match
 
 SHOWN: Final = ("paging",)
 SOURCES: Final = ("isolation",)
+CAPITAL: Final = re.compile("[A-Z]")
 
 
 @fault(
@@ -135,6 +137,18 @@ class SourceWithoutUid(AlteredResponses):
 
     def alter_resource(self, call: OperationCall, resource: Object) -> Object:
         return {**resource, "uid": ""} if resource.get("pub_sub") else resource
+
+
+@fault("4.7-3", shows_in=SOURCES)
+class BrokersInSnakeCase(AlteredSources):
+    """The names of an amqp source have underscores in place of capitals."""
+
+    def alter_source(self, source: Object) -> Object:
+        pub_sub = source.get("pub_sub") or {}
+        if not pub_sub.get("amqp"):
+            return source
+        amqp = {CAPITAL.sub(r"_\g<0>", name).lower(): at for name, at in pub_sub["amqp"].items()}
+        return {**source, "pub_sub": {**pub_sub, "amqp": amqp}}
 
 
 @fault("2.9-7", "2.9-8", shows_in=SOURCES)

@@ -7,6 +7,9 @@ from typing import Any
 from hookproof.conformance.checks.api.resources.endpoint_tallies import (
     a_failure_rate_is_within_its_unit,
 )
+from hookproof.conformance.checks.api.responses.documented_names import (
+    no_documented_field_is_spelled_otherwise,
+)
 from hookproof.conformance.checks.api.responses.documented_types import (
     OF_OPERATION,
     a_field_without_value_is_shown_as_the_dialect_says,
@@ -95,6 +98,18 @@ def with_wrong_type(operation_id: str) -> Exchange:
     return exchange("any", operation_id, data={**data, **wrong})
 
 
+def in_capitals(value: Any) -> Any:
+    """JSON in which every name is in capitals but those of the envelope."""
+    if isinstance(value, list):
+        return [in_capitals(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        name if name in ("content", "pagination") else name.upper(): in_capitals(member)
+        for name, member in value.items()
+    }
+
+
 OF_OPERATIONS = (
     *(
         Example(
@@ -141,6 +156,15 @@ OF_OPERATIONS = (
             requirement=requirement,
             kept=exchange("any", operation_id, data=DATA[operation_id]),
             broken=with_wrong_type(operation_id),
+        )
+        for operation_id, requirement in OF_OPERATION.items()
+    ),
+    *(
+        Example(
+            check=no_documented_field_is_spelled_otherwise,
+            requirement=requirement,
+            kept=exchange("any", operation_id, data=DATA[operation_id]),
+            broken=exchange("any", operation_id, data=in_capitals(DATA[operation_id])),
         )
         for operation_id, requirement in OF_OPERATION.items()
     ),
