@@ -60,13 +60,14 @@ def spelled_otherwise(
     if not isinstance(value, dict):
         return
     properties = schema.get("properties", {})
-    lacking = {bare(name): name for name in properties if name not in value}
+    if not value.keys() <= properties.keys():
+        lacking = {bare(name): name for name in properties if name not in value}
+        for name in value:
+            if name not in properties and (documented := lacking.get(bare(name))) is not None:
+                yield f"{path}{documented}", name
     for name, member in value.items():
-        if name in properties:
-            if isinstance(member, dict | list):
-                yield from spelled_otherwise(document, properties[name], member, f"{path}{name}.")
-        elif (documented := lacking.get(bare(name))) is not None:
-            yield f"{path}{documented}", name
+        if isinstance(member, dict | list) and name in properties:
+            yield from spelled_otherwise(document, properties[name], member, f"{path}{name}.")
 
 
 def bare(name: str) -> str:

@@ -322,7 +322,7 @@ def require_held_to_the_limit(burst: RateLimitBurst, arrived: Sequence[ReceivedD
 
 def comes_as_limited(burst: RateLimitBurst, destination: Destination, dialect: Dialect) -> bool:
     """Whether an endpoint got the burst as those with a limit do: soon and at once what the limit
-    leaves of it, the rest no slower than the limit lets it through, the last no sooner than they.
+    leaves of it, the rest no slower than the limit lets it through, the last no sooner than theirs.
 
     A service that is slow by itself may send some together by chance, but begins later, takes
     longer, or is done before those with a limit. A late machine makes bunches of what came one by
@@ -348,7 +348,7 @@ def comes_as_limited(burst: RateLimitBurst, destination: Destination, dialect: D
     ]
     slowest_s = len(let_through) / burst.limit * burst.window_s + BUNCH_S
     with_limit = [
-        last_arrival(others)
+        max(delivery.arrived_at for delivery in others.values())
         for limited in burst.limited_and_answering
         if (others := first_arrivals(burst, limited, dialect))
     ]
@@ -357,11 +357,6 @@ def comes_as_limited(burst: RateLimitBurst, destination: Destination, dialect: D
         and arrived[-1] - arrived[0] <= slowest_s
         and arrived[-1] >= min(with_limit, default=arrived[-1]) - BUNCH_S
     )
-
-
-def last_arrival(arrivals: Mapping[str, ReceivedDelivery]) -> float:
-    """When the last of some arrived, in Unix seconds."""
-    return max(delivery.arrived_at for delivery in arrivals.values())
 
 
 def waited_s(burst: RateLimitBurst, event_name: str, delivery: ReceivedDelivery) -> float:

@@ -124,12 +124,9 @@ class DeclaredAsJsonBesideCustomHeaders(AttemptSender):
     def _own_headers(
         self, delivery: PendingDelivery, endpoint: EndpointSettings, body: bytes
     ) -> Headers:
-        headers = super()._own_headers(delivery, endpoint, body)
-        if not delivery.custom_headers:
-            return headers
-        return tuple(
-            (name, "application/json" if name == CONTENT_TYPE else value) for name, value in headers
-        )
+        if delivery.custom_headers:
+            endpoint = msgspec.structs.replace(endpoint, content_type="application/json")
+        return super()._own_headers(delivery, endpoint, body)
 
 
 def _custom_headers(delivery: PendingDelivery, headers: Headers) -> Headers:
