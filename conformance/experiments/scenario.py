@@ -376,6 +376,7 @@ class Scenario:
             late_s=self.late_s,
             round_trip_s=self.round_trip_s,
             backlog_s=backlog_s,
+            unused_s=(await self.trial.receiver.tls_handshakes()).unused_s_ago,
             **fields,
         )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import Any, Final, Self
 
 from hookproof.conformance.model.check_registry import CheckContext
@@ -42,6 +43,13 @@ SUCCESSES: Final = range(200, 300)
 SHORTEST_TIMEOUT_S: Final = 1
 
 
+def timeout_in(endpoint: Mapping[str, Any]) -> float | None:
+    """The http_timeout of an endpoint in seconds, if it has one that is no 0."""
+    timeout = endpoint.get("http_timeout")
+    is_number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
+    return float(timeout) if is_number and timeout > 0 else None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryObservation(Observation):
     """Events that were broadcast, the destinations that were to get them, and what arrived.
@@ -51,7 +59,8 @@ class DeliveryObservation(Observation):
     `ended_at` is when the receiver was last asked what had arrived, in Unix seconds; `late_s` is
     how late our own timers or those of the receiver were at most until then, `round_trip_s` how
     long the way to the target and back took when the run began, and `backlog_s` how long events of
-    the run waited at most, by the token that they arrived at.
+    the run waited at most, by the token that they arrived at. `unused_s` is how long before the end
+    a connection to the receiver ended on which no request was sent, None if none did.
     """
 
     destinations: tuple[Destination, ...] = ()
@@ -61,6 +70,7 @@ class DeliveryObservation(Observation):
     late_s: float = 0.0
     round_trip_s: float = 0.0
     backlog_s: Mapping[str, float] = field(default_factory=dict)
+    unused_s: float | None = None
     # What `attempts` has read, by the header with the event's uid: every check asks for it.
     _attempts: dict[str | None, Mapping[tuple[str, Event], Attempts]] = field(
         default_factory=dict, init=False, repr=False, compare=False
@@ -167,32 +177,39 @@ class DeliveryObservation(Observation):
 
         A service with a backlog delivers late, and most of the backlog is our own: an event counts
         as missing when it has waited much longer than those that arrived, at all destinations or
-        `among` some.
+        `among` some, when none that was sent as early still arrived in the end, and when no
+        connection was made in vain.
         """
         if self.ended_at is None:
             return frozenset()
+        lately = self.ended_at - widened(BACKLOG_S, self)
         sent_at = {
             event: broadcast.sent_at
             for event in self.events
             if (broadcast := self.exchange(event.name)) is not None
         }
-        waits = [
-            attempts[0].arrived_at - sent_at[event]
+        firsts = [
+            (attempts[0].arrived_at, sent_at[event])
             for _, event, attempts in self.arrived_events(
                 self.destinations if among is None else among, sent_at, dialect
             )
         ]
-        if not waits and any(
-            self.ended_at - delivery.arrived_at < widened(BACKLOG_S, self)
-            for delivery in self.deliveries
-        ):
+        waits = [arrived_at - at for arrived_at, at in firsts]
+        if not waits and any(delivery.arrived_at > lately for delivery in self.deliveries):
             return frozenset(self.events)  # those of other experiments come first
+        if self.unused_s is not None and self.unused_s < self.ended_at - lately:
+            return frozenset(self.events)
+        under_way_since = min((at for arrived_at, at in firsts if arrived_at > lately), default=inf)
         behind_s = [
             self.backlog_s.get(destination.token, 0.0)
             for destination in (self.destinations if among is None else among)
         ]
         longest_s = BACKLOG_FACTOR * max([*waits, *behind_s], default=0.0) + slack_s(self)
-        return frozenset(event for event, at in sent_at.items() if self.ended_at - at <= longest_s)
+        return frozenset(
+            event
+            for event, at in sent_at.items()
+            if self.ended_at - at <= longest_s or at >= under_way_since
+        )
 
     def settled(self, arrivals: Arrivals, dialect: Dialect) -> Arrivals:
         """These destinations, events and attempts, without events that may still come.
@@ -235,6 +252,40 @@ class DeliveryObservation(Observation):
             attempt.closed_monotonic is None
             and end is not None
             and end - attempt.arrived_monotonic + slack_s(self) < patience_s
+        )
+
+    def destination_at(self, token: str) -> Destination | None:
+        """The destination whose URL leads to this token."""
+        return next((each for each in self.destinations if each.token == token), None)
+
+    def shown_timeout_s(self, destination: Destination) -> float | None:
+        """The http_timeout that the answer to the creation shows, or else the one that was sent.
+
+        That another one is shown than was sent is a requirement of its own (section 4.1);
+        deliveries are judged by what the service says.
+        """
+        created = self.exchange(destination.name)
+        return timeout_in(shown(created) if created else {}) or timeout_in(destination.settings)
+
+    def may_be_open_s(self, destination: Destination | None, dialect: Dialect) -> float | None:
+        """How long an attempt without an answer may stay open; None where nothing says.
+
+        That is the endpoint's http_timeout, or the dialect's default, and as long as the service
+        was seen to wait for any answer that did not come.
+        """
+        known = None if destination is None else self.shown_timeout_s(destination)
+        default = dialect.delivery.default_timeout_s
+        if known is None and default.decided:
+            known = max(default.allowed)
+        return None if known is None else max([known, *self.seen_open_s])
+
+    @property
+    def seen_open_s(self) -> tuple[float, ...]:
+        """How long the service was seen to wait for answers that did not come, or not in time."""
+        return tuple(
+            delivery.closed_monotonic - delivery.arrived_monotonic
+            for delivery in self.deliveries
+            if delivery.closed_monotonic is not None
         )
 
     def signature(self, delivery: ReceivedDelivery, context: CheckContext) -> SignatureReading:

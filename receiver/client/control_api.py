@@ -36,11 +36,15 @@ class ReceiverToken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TlsHandshakes:
-    """How many TLS handshakes senders began and completed; `first_s_ago` is None if none began."""
+    """How many TLS handshakes senders began and completed; `first_s_ago` is None if none began.
+
+    `unused_s_ago` is when the last connection ended on which no request was sent.
+    """
 
     begun: int
     completed: int
     first_s_ago: float | None
+    unused_s_ago: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -119,11 +119,17 @@ class ControlApi:
         return web.Response(status=HTTPStatus.NO_CONTENT)
 
     async def show_handshakes(self, request: web.Request) -> web.Response:
-        """How many TLS handshakes began and were completed, and how long ago the first began."""
-        counted = self.handshakes
-        first_s_ago = time.monotonic() - counted.first_at if counted.begun else None
+        """How many TLS handshakes began and were completed, and how long ago the first began and
+        the last connection without a request ended.
+        """
+        counted, now = self.handshakes, time.monotonic()
         return json_response(
-            {"begun": counted.begun, "completed": counted.completed, "first_s_ago": first_s_ago}
+            {
+                "begun": counted.begun,
+                "completed": counted.completed,
+                "first_s_ago": now - counted.first_at if counted.begun else None,
+                "unused_s_ago": now - counted.unused_at if counted.unused_at else None,
+            }
         )
 
     async def show_mail(self, request: web.Request) -> web.Response:

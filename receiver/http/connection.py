@@ -80,6 +80,7 @@ class SenderConnection(asyncio.Protocol):
         "_closing",
         "_handler",
         "_handshakes",
+        "_is_used",
         "_lost",
         "_open_connections",
         "_read_paused",
@@ -113,13 +114,14 @@ class SenderConnection(asyncio.Protocol):
         self._task: asyncio.Task[bool] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._write_paused = self._read_paused = self._closing = self._lost = False
+        self._is_used = False
         self._writable: asyncio.Future[None] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Note who sends; with TLS the handshake is done by now."""
         self.transport = cast("asyncio.Transport", transport)
         if self._handshakes is not None:
-            self._handshakes.completed += 1
+            self._handshakes.complete(self.transport.get_extra_info("ssl_object"))
         self.sender = _sender(self.transport)
         transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         self.ended = asyncio.get_running_loop().create_future()
@@ -128,6 +130,7 @@ class SenderConnection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Take the time first: every request whose head ends in this data arrived now."""
         now = self._clock.now()
+        self._is_used = True
         if self._closing or self._refusal is not None:
             return
         try:
@@ -138,6 +141,8 @@ class SenderConnection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The sender disconnected, or was aborted."""
+        if self._handshakes is not None and not self._is_used:
+            self._handshakes.note_unused()
         if self._reader.partial is not None and self._refusal is None:
             self._handler.left(self, self._reader.partial)
         self._closing = self._lost = True

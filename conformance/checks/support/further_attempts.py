@@ -1,5 +1,7 @@
 """Whether the observation of a delivery went on until its next attempt was due (section 1)."""
 
+from typing import Final
+
 from hookproof.conformance.model.evidence import NotExaminedError
 from hookproof.conformance.model.retry_schedule import wait_before
 from hookproof.conformance.model.tolerances import BACKLOG_FACTOR, slack_s
@@ -9,25 +11,47 @@ from hookproof.conformance.observations.deliveries import (
     DeliveryObservation,
 )
 from hookproof.conformance.observations.destinations import ended
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.dialect.model import Dialect
+
+STILL_OPEN: Final = (
+    "the service still waited for the answer to an attempt when the observation ended, so that"
+    " nothing says what follows it; a shorter http_timeout or a longer delivery_s in the budgets of"
+    " target.yaml shows that"
+)
 
 
 def require_next_attempt_due(
     observed: DeliveryObservation, attempts: Attempts, dialect: Dialect
 ) -> None:
-    """Raise NotExaminedError if the attempt after these may have been on its way at the end.
+    """Raise NotExaminedError if the attempt after these may have been on its way at the end, or the
+    last of these was not over yet.
 
     A service that is behind with its deliveries is behind with further attempts too.
     """
-    last, over = attempts[-1], ended(attempts[-1])
-    if over is None or observed.ended_at is None:
+    if observed.ended_at is None:
         return
-    over_at = last.arrived_at + over - last.arrived_monotonic
+    last, over_at = attempts[-1], over_at_the_latest(observed, attempts[-1], dialect)
+    if over_at is None or observed.ended_at < over_at:
+        raise NotExaminedError(STILL_OPEN)
     longest_s = wait_before(dialect.retry, len(attempts) + 1).longest_s + behind_s(
         observed, last.token
     )
     if observed.ended_at - over_at < longest_s + slack_s(observed):
         raise NotExaminedError(STILL_ARRIVING)
+
+
+def over_at_the_latest(
+    observed: DeliveryObservation, attempt: ReceivedDelivery, dialect: Dialect
+) -> float | None:
+    """When an attempt was over, in Unix seconds; where that was not seen, when its time-out was, if
+    that is known.
+    """
+    over = ended(attempt)
+    if over is not None:
+        return attempt.arrived_at + over - attempt.arrived_monotonic
+    open_s = observed.may_be_open_s(observed.destination_at(attempt.token), dialect)
+    return None if open_s is None else attempt.arrived_at + open_s
 
 
 def behind_s(observed: DeliveryObservation, token: str) -> float:

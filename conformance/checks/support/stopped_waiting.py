@@ -14,8 +14,9 @@ from hookproof.conformance.observations.deliveries import Attempts, DeliveryObse
 from hookproof.conformance.observations.delivery.attempts.timeouts import waited_s
 
 STILL_WAITING: Final = (
-    "the attempt arrived so late that the observation ended before it had to be given up; a longer"
-    " delivery_s in the budgets of target.yaml waits for more"
+    "the attempt was still open, and the observation ended before it had to be given up: it arrived"
+    " late, or the service waits longer than it was asked to; the deep profile, or a longer"
+    " delivery_s in the budgets of target.yaml, waits for more"
 )
 NOT_GIVEN_UP: Final = "A delivery that was not answered in time was not given up"
 
@@ -28,17 +29,25 @@ def stopped_waiting(
     attempts: Attempts,
     message: str = NOT_GIVEN_UP,
 ) -> Judgement:
-    """Whether the first of these attempts at a destination was given up in time.
+    """Whether the first of these attempts at a destination was given up in time: the one that was
+    asked for, or the one that the endpoint is shown with.
 
-    Raises NotExaminedError where it may have been after the end of the observation.
+    Raises NotExaminedError where it may have been after the end of the observation: no verdict on
+    one that is still open before the longest time is over that the service was seen to wait.
     """
+    (destination,) = observed.destinations_named(name)[:1]
+    asked_for = destination.settings.get("http_timeout")
+    shown_s = (asked_for and observed.shown_timeout_s(destination)) or 0.0
+    timeout_s = max(timeout_s, shown_s)
     waited = waited_s(attempts, timeout_s, for_attempt(EARLY_S, observed))
-    latest_s = timeout_s + for_attempt(LATE_S, observed)
+    tolerance_s = for_attempt(LATE_S, observed)
+    latest_s = timeout_s + tolerance_s
     in_time = waited is not None and waited <= latest_s
     if not in_time:
         require_punctual(observed.late_s)
+    open_s = max([timeout_s, *observed.seen_open_s]) + tolerance_s
     if waited is None and (
-        observed.ended_at is not None and observed.ended_at - attempts[0].arrived_at < latest_s
+        observed.ended_at is not None and observed.ended_at - attempts[0].arrived_at < open_s
     ):
         raise NotExaminedError(STILL_WAITING)
     return judged(

@@ -25,9 +25,9 @@ NO_MAIL_AT_ALL: Final = (
     "no mail of the target came to the receiver at all; does the target submit its mail to the"
     " address of receiver.mail in target.yaml?"
 )
-TOO_FEW_EVENTS: Final = (
-    "an event did not arrive at the endpoint that always fails, so that too few deliveries to it"
-    " were exhausted"
+TOO_FEW_ATTEMPTS: Final = (
+    "not every attempt at the events had arrived at the endpoint that always fails and was over, so"
+    " that too few deliveries to it may have been exhausted"
 )
 
 
@@ -105,7 +105,7 @@ def notified_as_the_dialect_says(
         if met_at is not None and not kept:
             require_punctual(exhausted.late_s)
             if not messages:
-                require_all_events(exhausted, context.dialect)
+                require_exhausted(exhausted, context.dialect)
         yield judged(
             kept,
             requirement,
@@ -117,10 +117,10 @@ def notified_as_the_dialect_says(
         )
 
 
-def require_all_events(exhausted: FailedDeliveries, dialect: Dialect) -> None:
+def require_exhausted(exhausted: FailedDeliveries, dialect: Dialect) -> None:
     """Raises NotExaminedError if less happened to the endpoint than was meant to."""
-    if exhausted.lacks_an_event(dialect):
-        raise NotExaminedError(TOO_FEW_EVENTS)
+    if exhausted.lacks_an_attempt(dialect):
+        raise NotExaminedError(TOO_FEW_ATTEMPTS)
 
 
 def condition_met_at(exhausted: FailedDeliveries, dialect: Dialect) -> float | None:
@@ -159,7 +159,7 @@ def an_endpoint_is_disabled_as_the_dialect_says(
             if not kept:
                 require_punctual(exhausted.late_s)
             if not kept and words.endpoint_active.allows(status):
-                require_all_events(exhausted, context.dialect)
+                require_exhausted(exhausted, context.dialect)
             yield judged(
                 kept,
                 "3-7",

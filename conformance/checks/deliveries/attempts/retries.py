@@ -10,14 +10,17 @@ from hookproof.conformance.checks.deliveries.attempts.statuses import (
     no_redirect_followed,
     none_after_success,
 )
-from hookproof.conformance.checks.support.further_attempts import require_next_attempt_due
+from hookproof.conformance.checks.support.further_attempts import (
+    behind_s,
+    require_next_attempt_due,
+)
 from hookproof.conformance.checks.support.json_equality import exact, same_to_the_digit
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.evidence import Exchange, NotExaminedError
 from hookproof.conformance.model.judgement import Judgement, json_text, judged, not_applicable
 from hookproof.conformance.model.retry_schedule import may_be_due, wait_before
 from hookproof.conformance.model.tolerances import EARLY_S, LATE_S, require_punctual, widened
-from hookproof.conformance.observations.deliveries import Attempts
+from hookproof.conformance.observations.deliveries import STILL_ARRIVING, Attempts
 from hookproof.conformance.observations.delivery.attempts.later_attempts import LaterAttempts
 from hookproof.conformance.observations.delivery.attempts.refused_connections import (
     BESIDE,
@@ -77,6 +80,9 @@ def further_after_failed_handshake(observed: WithoutTls) -> Iterator[Judgement]:
     if observed.is_tried_again and observed.tries:
         if observed.tries == 1:
             require_punctual(observed.late_s)
+            latest_s = widened(LATE_S, observed)
+            if any(behind_s(observed, each.token) > latest_s for each in observed.destinations):
+                raise NotExaminedError(STILL_ARRIVING)
         yield judged(
             observed.tries > 1,
             "1-17",
@@ -110,6 +116,9 @@ def further_after_refused_connection(
             return
         if len(beside) == 1 or beside[1].arrived_monotonic <= opened[0].arrived_monotonic:
             return
+        late_s = widened(LATE_S, observed) + behind_s(observed, opened[0].token)
+        if observed.ended_at is not None and observed.ended_at - beside[1].arrived_at < late_s:
+            raise NotExaminedError(STILL_ARRIVING)
     elif further[0].arrived_monotonic - began < observed.again_s / 2:
         return
     yield judged(

@@ -11,6 +11,8 @@ from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.tolerances import EARLY_S, LATE_S, for_attempt
+from hookproof.conformance.observations.answer import shown
+from hookproof.conformance.observations.deliveries import timeout_in
 from hookproof.conformance.observations.delivery.attempts.timeouts import (
     AGAIN,
     ENDLESS,
@@ -43,7 +45,7 @@ DRIP_S: Final = 0.2
 # How often the receiver is asked whether the service has given up: it cannot report that by itself.
 STEP_S: Final = 0.1
 
-# The longest default time-out that is waited out, by profile.
+# The longest time-out that is waited out where the service chooses it, by profile.
 DEFAULT_PATIENCE_S: Final = {Profile.QUICK: 3.0, Profile.STANDARD: 5.0, Profile.DEEP: 40.0}
 
 
@@ -74,7 +76,10 @@ async def given_time(scenario: Scenario) -> GivenTimeout:
     event = await scenario.broadcast(EVENT)
     await scenario.await_everywhere([*kept_waiting, slow], event)
     await asyncio.gather(
-        *(await_end(scenario, destination, event, short) for destination in kept_waiting)
+        *(
+            await_end(scenario, destination, event, waitable_s(scenario, destination, short))
+            for destination in kept_waiting
+        )
     )
     await await_end(scenario, slow, event, PATIENT_S)
     return await scenario.observe(GivenTimeout, timeout_s=short, patient_s=PATIENT_S, slow_s=SLOW_S)
@@ -118,6 +123,13 @@ async def zero_time(scenario: Scenario) -> ZeroTimeoutDeliveries:
     return await scenario.observe(
         ZeroTimeoutDeliveries, slow_s=slow_s, default_s=max(default.allowed)
     )
+
+
+def waitable_s(scenario: Scenario, destination: Destination, timeout_s: float) -> float:
+    """The time-out of an endpoint: another one that it is shown with if that can be waited out."""
+    answers = {exchange.role: exchange for exchange in scenario.trial.exchanges}
+    shown_s = timeout_in(shown(answers[destination.name])) or timeout_s
+    return shown_s if shown_s <= DEFAULT_PATIENCE_S[scenario.context.profile] else timeout_s
 
 
 def known_default(scenario: Scenario) -> Answer[int]:

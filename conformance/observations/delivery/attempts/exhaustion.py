@@ -7,6 +7,7 @@ from typing import Final
 
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.deliveries import Attempts, DeliveryObservation
+from hookproof.conformance.observations.destinations import ended
 from hookproof.spec.dialect.model import Dialect
 
 FAILING: Final = "failing"
@@ -41,10 +42,18 @@ class FailedDeliveries(DeliveryObservation):
         for _, _, attempts in self.arrived_events(self.destinations, last_events, dialect):
             yield attempts
 
-    def lacks_an_event(self, dialect: Dialect) -> bool:
-        """Whether an event was never seen to arrive, so that fewer deliveries may have failed."""
+    def lacks_an_attempt(self, dialect: Dialect) -> bool:
+        """Whether an attempt at an event was not seen, or was not over yet, so that fewer
+        deliveries may have been exhausted.
+        """
+        fewest = min(dialect.retry.attempts.allowed, default=1)
         arrived = self.arrived_events(self.destinations_named(FAILING), self.events, dialect)
-        return len(list(arrived)) < len(self.events)
+        exhausted = [
+            attempts
+            for _, _, attempts in arrived
+            if len(attempts) >= fewest and ended(attempts[fewest - 1]) is not None
+        ]
+        return len(exhausted) < len(self.events)
 
     def exhausted_at(self, deliveries: int, dialect: Dialect) -> float:
         """When so many deliveries were exhausted at the earliest, on the monotonic clock.

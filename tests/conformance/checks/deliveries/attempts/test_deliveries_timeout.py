@@ -23,9 +23,8 @@ from tests.conformance.canned_evidence import NOW, verdicts
 from tests.spec.dialect_variants import variant
 
 PASS, FAIL = Verdict.PASS, Verdict.FAIL
-SILENT, ENDLESS, SLOW = (
-    destination(name, http_timeout=2) for name in ("silent", "endless", "slow")
-)
+SILENT, ENDLESS = (destination(name, http_timeout=2) for name in ("silent", "endless"))
+SLOW = destination("slow", http_timeout=6)
 DEFAULT = destination("silent")
 ATTEMPT = {where.name: sent(event(), where) for where in (SILENT, ENDLESS, SLOW)}
 
