@@ -45,7 +45,7 @@ SHORTEST_TIMEOUT_S: Final = 1
 
 def timeout_in(endpoint: Mapping[str, Any]) -> float | None:
     """The http_timeout of an endpoint in seconds, if it has one that is no 0."""
-    timeout = endpoint.get("http_timeout")
+    timeout: Any = endpoint.get("http_timeout")
     is_number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
     return float(timeout) if is_number and timeout > 0 else None
 

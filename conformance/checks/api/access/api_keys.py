@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import unquote
 
-from hookproof.conformance.checks.api.access.resource_change import has_changed
+from hookproof.conformance.checks.api.access.resource_change import effect_of
 from hookproof.conformance.checks.api.resources.portal_link import is_member, members
 from hookproof.conformance.checks.support.json_objects import objects_in
 from hookproof.conformance.checks.support.refusal import is_refused_as_invalid, refusal_beside
@@ -113,12 +113,13 @@ def _refusal(
     tried, before, after = request.call, request.before, request.after
     if tried is None:
         return
-    if not refused(tried) and has_changed(before, after, context):
+    effect = effect_of(tried, before, after, context, request.authorized)
+    if effect and not refused(tried):
         yield violated(
             requirement,
             message,
             expected="a refusal",
-            actual=f"{tried.status}, and a change",
+            actual=f"{tried.status}, and an effect: {effect}",
             exchanges=[before, tried, after],
         )
     else:
@@ -230,23 +231,23 @@ def what_is_refused_for_its_key_changes_nothing(
         return
     accepted = requests.accepted if isinstance(requests, BroadcastsWithoutRight) else None
     if accepted is not None and shown(accepted):
-        unchanged = not is_flagged(accepted)
-        if not unchanged and is_flagged(requests.exchange(FRESH_KEY)):
+        effect = "its idempotency_key is used up" if is_flagged(accepted) else ""
+        if effect and is_flagged(requests.exchange(FRESH_KEY)):
             return
-    elif before is not None and after is not None and shown(before) and shown(after):
-        unchanged = (
-            not _shows_refused_one(requests, before, after)
-            if isinstance(requests, CreationsWithoutRight)
-            else not has_changed(before, after, context)
-        )
-    else:
+    elif before is None or after is None or not shown(before) or not shown(after):
         return
+    elif isinstance(requests, CreationsWithoutRight):
+        effect = _shown_refused_one(requests, before, after)
+    else:
+        authorized = requests.exchange("authorized")
+        effects = (effect_of(tried, before, after, context, authorized) for tried in requests.tried)
+        effect = next(filter(None, effects), "")
     yield judged(
-        unchanged,
+        not effect,
         "5-15",
         f"A request that was refused for its key has an effect: {requests.operation_id}",
-        expected="nothing changed",
-        actual="a change",
+        expected="nothing of what it asked for",
+        actual=effect,
         exchanges=[before, *requests.tried, after, accepted],
     )
 
@@ -313,11 +314,13 @@ def _shows_allowed_one(creations: CreationsWithoutRight) -> bool:
     return is_member(before, allowed, ()) is True
 
 
-def _shows_refused_one(creations: CreationsWithoutRight, before: Exchange, after: Exchange) -> bool:
-    """Whether a portal link shows an endpoint that was refused, or any new one where its URLs are
-    not shown as they were sent.
+def _shown_refused_one(creations: CreationsWithoutRight, before: Exchange, after: Exchange) -> str:
+    """What a portal link shows of endpoints that were refused, in words: their URLs, or any new one
+    where URLs are not shown as they were sent.
     """
     urls = [record.get("url") for record in objects_in(shown(after).get("endpoints_metadata"))]
     if creations.allowed is None or sent(creations.allowed).get("url") not in urls:
-        return sorted(members(before)) != sorted(members(after))
-    return any(sent(creation).get("url") in urls for creation in creations.tried)
+        new = sorted(set(members(after)) - set(members(before)))
+        return f"there is a new endpoint, {new[0]}" if new else ""
+    refused_urls = [url for each in creations.tried if (url := sent(each).get("url")) in urls]
+    return f"there is an endpoint at {refused_urls[0]}" if refused_urls else ""

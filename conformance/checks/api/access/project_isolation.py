@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from hookproof.conformance.checks.api.access.resource_change import has_changed
+from hookproof.conformance.checks.api.access.resource_change import effect_of
 from hookproof.conformance.checks.api.resources.portal_link import is_member, members, named
 from hookproof.conformance.checks.support.key_scope import is_for_another_project, may_decide
 from hookproof.conformance.checks.support.refusal import refusal_with
@@ -70,16 +70,16 @@ def nothing_is_reached_through_another_project(
     across, before, after = call.across, call.before, call.after
     if across is None:
         return
-    changed = has_changed(before, after, context)
+    effect = effect_of(across, before, after, context)
     kept_apart = refused(across) and before is not None and bool(shown(before))
-    if not (changed or kept_apart or was_accepted(across)):
+    if not (effect or kept_apart or was_accepted(across)):
         return
     yield judged(
-        kept_apart and not changed,
+        kept_apart and not effect,
         ACROSS[call.operation_id],
         f"{call.operation_id} reaches a resource through the path of another project",
-        expected="a refusal, and nothing changed",
-        actual=f"status {across.status}{', and a change' if changed else ''}",
+        expected="a refusal, and no effect",
+        actual=f"status {across.status}{effect and f', and an effect: {effect}'}",
         exchanges=[before, across, after],
     )
 

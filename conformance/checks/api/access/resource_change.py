@@ -1,43 +1,76 @@
-"""Whether a resource was changed by a request that should have had no effect."""
+"""Whether a request that should have had no effect had one: what it asked for is looked for.
 
+What else differs between two looks at a resource need not be its doing: counts and states follow
+from deliveries, the endpoints of a portal link from what others create, and jobs of the service
+mark or remove secrets that earlier rolls have replaced.
+"""
+
+from collections.abc import Mapping
 from typing import Any
 
-from hookproof.conformance.checks.api.resources.endpoint import CONFIGURATION
 from hookproof.conformance.checks.api.resources.portal_link import settings
 from hookproof.conformance.checks.support.agreement import differences
+from hookproof.conformance.checks.support.json_objects import objects_in
 from hookproof.conformance.model.check_registry import CheckContext
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.observations.answer import SHOWS, Kind, shown
+from hookproof.conformance.observations.answer import has_value, sent, shown
 from hookproof.spec.dialect.model import Representation
 
 
-def has_changed(before: Exchange | None, after: Exchange | None, context: CheckContext) -> bool:
-    """Whether two answers about one resource differ in what requests set; counts and states follow
-    from deliveries, the endpoints of a portal link from what others create, and a secret that is
-    gone has expired. False if one of them shows no resource.
+def effect_of(
+    tried: Exchange,
+    before: Exchange | None,
+    after: Exchange | None,
+    context: CheckContext,
+    authorized: Exchange | None = None,
+) -> str:
+    """What a roll or an update has done, in words: its secret, another new one or the end of the
+    current one; the settings that it sent. Empty if nothing, or if an answer shows no resource.
+
+    `authorized` is an earlier roll that was allowed; what it brought in may show later.
     """
     if before is None or after is None or not shown(before) or not shown(after):
-        return False
-    forms = context.dialect.representation
-    left, right = _set_by_requests(before), _set_by_requests(after)
-    if "secrets" in right:
-        left["secrets"] = _shown_before(left["secrets"], right["secrets"], forms)
-    return bool(differences(left, left, right, forms))
+        return ""
+    if tried.operation_id == "expireEndpointSecret":
+        return _rolled(tried, before, after, authorized)
+    if tried.operation_id == "updatePortalLink":
+        return _updated(tried, before, after, context.dialect.representation)
+    return ""
 
 
-def _shown_before(secrets: Any, later: Any, forms: Representation) -> Any:
-    """Those of the later secrets that were there: a request that rolls them adds one."""
-    if not isinstance(secrets, list) or not isinstance(later, list):
-        return secrets
-    name = "secret"
-    return [
-        one
-        for one in later
-        if any(not differences([name], {name: one}, {name: other}, forms) for other in secrets)
+def _rolled(tried: Exchange, before: Exchange, after: Exchange, authorized: Exchange | None) -> str:
+    had, has, asked_for = _secrets(before), _secrets(after), sent(tried).get("secret")
+    of_authorized = None if authorized is None else sent(authorized).get("secret")
+    known_values = [of_authorized, *(secret.get("value") for secret in had)]
+    known_uids = [secret.get("uid") for secret in (*had, *_secrets(authorized))]
+    current_uids = [
+        secret.get("uid")
+        for secret in had
+        if not has_value(secret.get("expires_at")) and of_authorized in (None, secret.get("value"))
     ]
+    for secret in has:
+        value, uid = secret.get("value"), secret.get("uid")
+        if has_value(value) and value == asked_for and value not in known_values:
+            return "the secret that it sent is among those of the endpoint"
+        # What a roll ends may get another uid.
+        if uid not in known_uids and not (has_value(value) and value in known_values):
+            return f"the endpoint has a new secret, {uid}"
+        if has_value(secret.get("expires_at")) and uid in current_uids:
+            return f"the secret {uid} has an end now"
+    return ""
 
 
-def _set_by_requests(exchange: Exchange) -> dict[str, Any]:
-    if SHOWS[exchange.operation_id or ""] is Kind.PORTAL_LINK:
-        return settings(shown(exchange))
-    return {name: shown(exchange).get(name) for name in (*CONFIGURATION, "secrets")}
+def _updated(tried: Exchange, before: Exchange, after: Exchange, forms: Representation) -> str:
+    had, has = settings(shown(before)), settings(shown(after))
+    done = [
+        name
+        for name, value in sent(tried).items()
+        if name in has
+        and not differences([name], has, {name: value}, forms)
+        and differences([name], had, has, forms)
+    ]
+    return f"{', '.join(done)} as it was sent" if done else ""
+
+
+def _secrets(exchange: Exchange | None) -> list[Mapping[str, Any]]:
+    return [] if exchange is None else objects_in(shown(exchange).get("secrets"))

@@ -64,9 +64,9 @@ def call_with(
     return observation(CallWithKey, *exchanges, kind=kind, operation_id=operation_id)
 
 
-def denied(status: int, operation_id: str = "createEndpoint") -> Exchange:
+def denied(status: int, operation_id: str = "createEndpoint", **request: Any) -> Exchange:
     """A request that was refused for its key."""
-    return refusal(status, operation_id, role="refused")
+    return refusal(status, operation_id, role="refused", request=request or None)
 
 
 def fetched_without_key(
@@ -94,9 +94,9 @@ def across_projects(call: Exchange, before: Exchange, after: Exchange) -> CallAc
     return around(CallAcrossProjects, before, call, after, operation_id=call.operation_id)
 
 
-def denied_across(operation_id: str) -> Exchange:
+def denied_across(operation_id: str, **request: Any) -> Exchange:
     """A call through the path of another project that was refused."""
-    return refusal(404, operation_id, role="across")
+    return refusal(404, operation_id, role="across", request=request or None)
 
 
 def listing(operation_id: str, here: str, elsewhere: str) -> ListsOfTwoProjects:
@@ -146,8 +146,18 @@ PROJECTS = (
         for operation_id, call, before, after in (
             ("getEndpoint", accepted("getEndpoint", "across"), fetched(), fetched()),
             ("getPortalLink", accepted("getPortalLink", "across"), retrieved(), retrieved()),
-            (ROLL, denied_across(ROLL), fetched(), fetched({"secrets": [secret(value="changed")]})),
-            (UPDATE, denied_across(UPDATE), retrieved(), retrieved(name="Changed")),
+            (
+                ROLL,
+                denied_across(ROLL, secret="changed"),
+                fetched(),
+                fetched({"secrets": [secret(value="changed")]}),
+            ),
+            (
+                UPDATE,
+                denied_across(UPDATE, name="Changed"),
+                retrieved(),
+                retrieved(name="Changed"),
+            ),
         )
     ),
     *(
@@ -255,7 +265,7 @@ KEYS = (
         broken=around(
             CallWithKey,
             fetched(),
-            denied(401, ROLL),
+            denied(401, ROLL, secret="new"),
             fetched({"secrets": [secret(value="new")]}),
             kind=KeyKind.NONE,
             operation_id=ROLL,

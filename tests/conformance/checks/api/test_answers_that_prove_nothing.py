@@ -185,7 +185,7 @@ def test_a_request_without_a_key_that_is_done_under_another_status_is_a_violatio
     evidence = around(
         CallWithKey,
         fetched(),
-        exchange("refused", ROLL, status=500, body=b"oops"),
+        exchange("refused", ROLL, status=500, body=b"oops", request={"secret": "new"}),
         fetched({"secrets": [secret(value="new")]}),
         kind=KeyKind.NONE,
         operation_id=ROLL,

@@ -1,15 +1,27 @@
 """What changes by itself between two looks at a resource."""
 
+from dataclasses import replace
+
 import pytest
 
 from hookproof.conformance.checks.api.access.api_keys import (
     what_is_refused_for_its_key_changes_nothing,
 )
+from hookproof.conformance.checks.api.access.project_isolation import (
+    nothing_is_reached_through_another_project,
+)
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.requests.keys import CallWithKey, KeyKind
-from tests.conformance.canned_evidence import verdicts
-from tests.conformance.checks.api.example import fetched, secret
-from tests.conformance.checks.api.examples_access import ROLL, around, denied
+from tests.conformance.canned_evidence import exchange, verdicts
+from tests.conformance.checks.api.example import LATER, endpoint, fetched, retrieved, secret
+from tests.conformance.checks.api.examples_access import (
+    ROLL,
+    UPDATE,
+    across_projects,
+    around,
+    denied,
+    denied_across,
+)
 
 OLD, NEW, FURTHER = (secret(name, value=f"value of {name}") for name in ("old", "new", "further"))
 
@@ -35,3 +47,61 @@ def test_a_secret_that_expires_meanwhile_is_no_effect_of_a_refused_request(
         operation_id=ROLL,
     )
     assert verdicts(what_is_refused_for_its_key_changes_nothing, refused_roll) == {"5-15": verdict}
+
+
+DELETED = {**OLD, "expires_at": "2026-01-01T00:00:00Z", "deleted_at": "2026-01-01T00:00:01Z"}
+MARKED = {**DELETED, "updated_at": "2026-01-01T00:00:01Z", "value": ""}
+UNENDED = {name: value for name, value in OLD.items() if name != "expires_at"}
+
+
+@pytest.mark.parametrize(
+    ("before", "later", "verdict"),
+    [
+        ([{**OLD, "expires_at": "2026-01-01T00:00:00Z"}, NEW], [DELETED, NEW], Verdict.PASS),
+        ([DELETED, NEW], [MARKED, NEW], Verdict.PASS),
+        ([UNENDED, NEW], [DELETED, NEW], Verdict.PASS),
+        ([UNENDED], [DELETED, NEW], Verdict.PASS),
+        ([DELETED, NEW], [{**DELETED, "uid": "another"}, NEW], Verdict.PASS),
+        ([DELETED, NEW], [DELETED, NEW, FURTHER], Verdict.FAIL),
+        ([DELETED, NEW], [DELETED, {**NEW, "expires_at": "2026-01-01T00:00:00Z"}], Verdict.FAIL),
+        ([DELETED, NEW], [DELETED, {**NEW, "value": "value of further"}], Verdict.FAIL),
+    ],
+    ids=[
+        "a job marks what an earlier roll replaced",
+        "a job hides the value of it",
+        "a job ends it late",
+        "the earlier roll shows late",
+        "what has ended has another uid",
+        "a new secret",
+        "the current one ends",
+        "the refused secret",
+    ],
+)
+def test_only_what_was_asked_for_is_an_effect_of_a_refused_request(
+    before: list[dict[str, object]], later: list[dict[str, object]], verdict: Verdict
+) -> None:
+    refused_roll = around(
+        CallWithKey,
+        fetched({"secrets": before}),
+        denied(401, ROLL, secret=FURTHER["value"]),
+        fetched({"secrets": later, "updated_at": LATER, "failure_rate": 3, "status": "inactive"}),
+        kind=KeyKind.NONE,
+        operation_id=ROLL,
+    )
+    allowed = exchange(
+        "authorized", ROLL, data=endpoint(), request={"secret": NEW["value"]}, path={}
+    )
+    after_a_roll = replace(refused_roll, exchanges=(allowed, *refused_roll.exchanges))
+    assert verdicts(what_is_refused_for_its_key_changes_nothing, after_a_roll) == {"5-15": verdict}
+
+
+@pytest.mark.parametrize(
+    ("name", "verdict"), [("Another", Verdict.PASS), ("Refused", Verdict.FAIL)]
+)
+def test_an_update_of_somebody_else_is_no_effect_of_a_refused_one(
+    name: str, verdict: Verdict
+) -> None:
+    across = across_projects(
+        denied_across(UPDATE, name="Refused"), retrieved(), retrieved(name=name)
+    )
+    assert verdicts(nothing_is_reached_through_another_project, across) == {"1-7": verdict}
