@@ -32,13 +32,15 @@ def effect_of(
     if before is None or after is None or not shown(before) or not shown(after):
         return ""
     if tried.operation_id == "expireEndpointSecret":
-        return _rolled(tried, before, after, authorized)
+        return _rolled(tried, before, after, authorized, context.dialect.representation.mask)
     if tried.operation_id == "updatePortalLink":
         return _updated(tried, before, after, context.dialect.representation)
     return ""
 
 
-def _rolled(tried: Exchange, before: Exchange, after: Exchange, authorized: Exchange | None) -> str:
+def _rolled(
+    tried: Exchange, before: Exchange, after: Exchange, authorized: Exchange | None, mask: str
+) -> str:
     had, has, asked_for = _secrets(before), _secrets(after), sent(tried).get("secret")
     of_authorized = None if authorized is None else sent(authorized).get("secret")
     known_values = [of_authorized, *(secret.get("value") for secret in had)]
@@ -53,7 +55,8 @@ def _rolled(tried: Exchange, before: Exchange, after: Exchange, authorized: Exch
         if has_value(value) and value == asked_for and value not in known_values:
             return "the secret that it sent is among those of the endpoint"
         # What a roll ends may get another uid.
-        if uid not in known_uids and not (has_value(value) and value in known_values):
+        tells = has_value(value) and value != mask
+        if uid not in known_uids and not (tells and value in known_values):
             return f"the endpoint has a new secret, {uid}"
         if has_value(secret.get("expires_at")) and uid in current_uids:
             return f"the secret {uid} has an end now"

@@ -1,6 +1,6 @@
 """Sections 2.3, 3, 4.1 and 4.2: an endpoint shows what it was created with."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from hookproof.conformance.checks.support.agreement import agreement
@@ -26,6 +26,7 @@ from hookproof.conformance.observations.resources.round_trip import (
 from hookproof.conformance.observations.resources.secret_roll import RollAnswer
 from hookproof.conformance.observations.resources.sequence import ModeledOperations
 from hookproof.conformance.observations.timestamp import moment, name_one_moment
+from hookproof.spec.dialect.vocabulary import TimestampForm
 
 ECHOED: Final = {
     "name": "4.1-4",
@@ -41,18 +42,12 @@ ECHOED: Final = {
     "support_email": "4.1-14",
 }
 
-# What only its owner changes; counts and the status follow from deliveries.
-CONFIGURATION: Final = (
-    *ECHOED,
-    "uid",
-    "project_id",
-    "authentication",
-    "mtls_client_cert",
-    "created_at",
-)
+# What only its owner changes; counts and the status follow from deliveries, and 2.9-13 judges
+# created_at.
+CONFIGURATION: Final = (*ECHOED, "uid", "project_id", "authentication", "mtls_client_cert")
 
-# What a roll leaves as it was; 4.3-10 and 2.9-13 judge the others.
-LEFT_BY_ROLL: Final = tuple(name for name in CONFIGURATION if name not in ("uid", "created_at"))
+# What a roll leaves as it was; 4.3-10 judges the uid.
+LEFT_BY_ROLL: Final = tuple(name for name in CONFIGURATION if name != "uid")
 
 HTTPS = "https://"
 
@@ -245,9 +240,21 @@ def created_at_never_changes(
                     "2.9-13",
                     "created_at of a resource changes",
                     expected=known_created_at,
-                    actual=created_at,
+                    actual=f"{created_at}{apart(created_at, known_created_at, forms)}",
                     exchanges=[earlier, exchange],
                 )
+
+
+def apart(later: str, earlier: str, forms: Iterable[TimestampForm]) -> str:
+    """By how much two timestamps differ, in words; empty where they are none of these forms."""
+    times = [moment(text, forms or TimestampForm) for text in (later, earlier)]
+    if None in times:
+        return ""
+    difference_s = (times[0] or 0.0) - (times[1] or 0.0)
+    direction = "later" if difference_s > 0 else "earlier"
+    seconds = abs(difference_s)
+    amount = f"{seconds * 1000:.3g} ms" if seconds < 1 else f"{seconds:g} s"
+    return f", {amount} {direction}"
 
 
 @check("3-1", "3-2", "3-4")

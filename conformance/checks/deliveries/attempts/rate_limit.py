@@ -30,6 +30,11 @@ SENT_APART: Final = (
     " broadcast to its delivery"
 )
 
+NO_PRESSURE: Final = (
+    "no endpoint got as much as its limit within one window, or more behind the edge of it, so that"
+    " nothing shows whether a limit was kept or never met"
+)
+
 TOO_SLOW: Final = (
     "the target delivers so slowly by itself, or loses so much, that nothing shows whether a limit"
     " holds it back"
@@ -45,10 +50,11 @@ def an_endpoint_gets_no_more_than_its_limit(
 
     What arrives together may have been sent apart: only what was surely sent in too short a time is
     too much. A late machine changes nothing about that, since it notices arrivals late, never
-    early.
+    early. An endpoint that never got its whole limit shows nothing, nor does one of the edge that
+    got all within one window.
     """
     window_s, late_s = burst.window_s, burst.late_s
-    sent_apart = False
+    unexamined: set[str] = set()
     for destination in burst.limited:
         limit, arrived = burst.limit_of(destination), requests(burst, destination)
         if not arrived or len(burst.burst) <= 2 * limit:
@@ -59,6 +65,7 @@ def an_endpoint_gets_no_more_than_its_limit(
         allowed = {"8-1": {n: (n + 1) * limit for n in windows}, "8-2": {1: limit}}
         for requirement, most in allowed.items():
             over_limit: Sequence[ReceivedDelivery] = ()
+            sent_apart = False
             for n, count in most.items():
                 together = most_within(arrived, n * window_s - RATE_S, count)
                 surely = sent_since(together, sent_from, n * window_s)
@@ -68,6 +75,12 @@ def an_endpoint_gets_no_more_than_its_limit(
             if over_limit:
                 require_punctual(late_s)
             elif sent_apart:
+                unexamined.add(SENT_APART)
+                continue
+            elif not met_limit(arrived, limit, window_s) or (
+                requirement == "8-2" and lasted_s(arrived) < window_s - RATE_S
+            ):
+                unexamined.add(NO_PRESSURE)
                 continue
             yield judged(
                 not over_limit,
@@ -78,8 +91,8 @@ def an_endpoint_gets_no_more_than_its_limit(
                 exchanges=[burst.exchange(destination.name)],
                 deliveries=over_limit or arrived,
             )
-    if sent_apart:
-        raise NotExaminedError(SENT_APART)
+    for reason in sorted(unexamined):
+        raise NotExaminedError(reason)
 
 
 @check("8-3")
@@ -237,6 +250,14 @@ def most_within(
         if last + 1 - first > max(len(most), allowed):
             most = arrived[first : last + 1]
     return most
+
+
+def met_limit(arrived: Sequence[ReceivedDelivery], limit: int, window_s: float) -> bool:
+    """Whether as much arrived within one window as a limit allows, so that it held back the rest.
+
+    What was sent within the window may have been noticed a little apart.
+    """
+    return bool(most_within(arrived, window_s + RATE_S, limit - 1))
 
 
 def earliest_sending(

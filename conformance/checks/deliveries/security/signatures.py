@@ -69,32 +69,50 @@ def an_endpoint_without_advanced_signatures_gets_the_simple_format(
         yield not_applicable(
             "2.3-9", "The dialect requires advanced_signatures, so no endpoint is without it."
         )
-    for destination, _, attempts in signed.signed_attempts(context.dialect):
-        if destination in signed.with_default_format:
-            for attempt in attempts:
-                yield replace(
-                    verifies("2.3-9", signed, destination, attempt, context),
-                    # Where the service says that the format is the other one, that is the cause.
-                    subject=Subject.ANSWER
-                    if signed.is_advanced_unasked(destination)
-                    else Subject.SIGNATURE,
-                )
+    for destination in signed.with_default_format:
+        for attempt in telling_attempts(signed, destination, context):
+            yield replace(
+                verifies("2.3-9", signed, destination, attempt, context),
+                # Where the service says that the format is the other one, that is the cause.
+                subject=Subject.ANSWER
+                if signed.is_advanced_unasked(destination)
+                else Subject.SIGNATURE,
+            )
+
+
+def telling_attempts(
+    signed: SigningFormats, destination: Destination, context: CheckContext
+) -> Attempts:
+    """The attempts that show whether an endpoint has the right format and secret: those that
+    verify if any does, since what is wrong with the others is neither (6-6, 6-7); otherwise all.
+    """
+    if not destination.secret:
+        return ()
+    arrived = tuple(
+        attempt
+        for event in signed.events
+        for attempt in signed.attempts(destination, event, context.dialect)
+    )
+    verified = (each for each in arrived if signed.signature(each, context).verified)
+    return tuple(verified) or arrived
 
 
 @check("2.4-3")
 def the_secret_that_is_shown_is_the_one_that_signs(
     signed: SigningFormats, context: CheckContext
 ) -> Iterator[Judgement]:
-    """A secret that the service made signs with the value that its response showed."""
+    """A secret that the service made signs with the value that its response showed.
+
+    Where that signs other deliveries of the endpoint, it is not what is wrong (6-6, 6-7).
+    """
     for destination in signed.with_generated_secret:
         if destination.secret is None:
             yield not_applicable_here(
                 "2.4-3", "The response to the creation of an endpoint shows no secret."
             )
             continue
-        for event in signed.events:
-            for attempt in signed.attempts(destination, event, context.dialect):
-                yield verifies("2.4-3", signed, destination, attempt, context)
+        for attempt in telling_attempts(signed, destination, context):
+            yield verifies("2.4-3", signed, destination, attempt, context)
 
 
 @check("6-8")

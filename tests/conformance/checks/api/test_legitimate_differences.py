@@ -30,6 +30,7 @@ from hookproof.conformance.checks.api.resources.duplicates import (
 )
 from hookproof.conformance.checks.api.resources.endpoint import (
     an_endpoint_is_fetched_as_it_was_created,
+    created_at_never_changes,
     no_two_endpoints_have_the_same_uid,
     status_follows_is_disabled,
 )
@@ -133,7 +134,18 @@ def test_a_time_may_be_kept_with_fewer_digits() -> None:
     made, kept, other = (f"2024-05-06T07:08:09.{digits}Z" for digits in ("123456", "123", "125"))
     for shown_later, verdict in ((kept, Verdict.PASS), (other, Verdict.FAIL)):
         evidence = shown_with(created({"created_at": made}), fetched({"created_at": shown_later}))
-        assert verdicts(an_endpoint_is_fetched_as_it_was_created, evidence) == {"4.2-5": verdict}
+        assert verdicts(created_at_never_changes, evidence) == {"2.9-13": verdict}
+
+
+def test_a_time_that_changes_is_told_once_and_by_how_much() -> None:
+    """The document states what an endpoint is configured with, and created_at is no such thing."""
+    made, other = "2024-05-06T07:08:09.123456Z", "2024-05-06T07:08:09.125Z"
+    evidence = shown_with(created({"created_at": made}), fetched({"created_at": other}))
+    assert verdicts(an_endpoint_is_fetched_as_it_was_created, evidence) == {"4.2-5": Verdict.PASS}
+    sequence = steps.sequence(created({"created_at": made}), fetched({"created_at": other}))
+    assert verdicts(a_sequence_agrees_with_its_model, sequence)["4.2-5"] is Verdict.PASS
+    actual = [judgement.actual for judgement in created_at_never_changes(evidence, context())]
+    assert actual.count(f"{other}, 1.54 ms later") == 1
 
 
 def test_a_value_that_is_lost_or_a_member_that_differs_is_a_difference() -> None:

@@ -96,6 +96,24 @@ def test_only_what_was_asked_for_is_an_effect_of_a_refused_request(
 
 
 @pytest.mark.parametrize(
+    ("later", "verdict"),
+    [
+        (secret("new", value="(hidden)"), Verdict.PASS),
+        (secret("o", value="(hidden)"), Verdict.FAIL),
+    ],
+)
+def test_a_masked_secret_is_told_by_its_uid(later: dict[str, object], verdict: Verdict) -> None:
+    across = across_projects(
+        denied_across(ROLL, secret="further"),
+        fetched({"secrets": [secret("new", value="(hidden)")]}),
+        fetched({"secrets": [later]}),
+    )
+    assert verdicts(nothing_is_reached_through_another_project, across, "contrary") == {
+        "1-5": verdict
+    }
+
+
+@pytest.mark.parametrize(
     ("name", "verdict"), [("Another", Verdict.PASS), ("Refused", Verdict.FAIL)]
 )
 def test_an_update_of_somebody_else_is_no_effect_of_a_refused_one(

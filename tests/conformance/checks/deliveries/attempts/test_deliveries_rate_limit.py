@@ -1,4 +1,4 @@
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import pytest
@@ -15,6 +15,7 @@ from hookproof.conformance.checks.deliveries.attempts.rate_limit import (
     two_endpoints_have_a_limit_each,
 )
 from hookproof.conformance.model.evidence import NotExaminedError
+from hookproof.conformance.model.judgement import Judgement
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.delivery.attempts.rate_limit import (
     LIMIT_OF_ONE,
@@ -102,6 +103,40 @@ def test_arrivals_that_bunch_on_a_busy_machine_pass() -> None:
 def test_a_limit_that_drops_the_excess_passes() -> None:
     actual = verdicts(an_endpoint_gets_no_more_than_its_limit, burst(limited=SLIDING[:5]))
     assert actual == {"8-1": PASS, "8-2": PASS}
+
+
+def test_an_endpoint_that_never_met_its_limit_shows_nothing() -> None:
+    check = an_endpoint_gets_no_more_than_its_limit
+    apart = [3.0 * number for number in range(12)]
+    with pytest.raises(NotExaminedError, match="never met"):
+        verdicts(check, burst(limited=apart, limited_as_well=SLIDING[:3]))
+    judgements = list(judged_until_not_examined(burst(limited=apart, limited_as_well=SLIDING)))
+    assert {judgement.requirement for judgement in judgements} == {"8-1", "8-2"}
+    assert {judgement.deliveries[0].token for judgement in judgements} == {AS_WELL.token}
+
+
+def test_what_comes_at_once_shows_nothing_of_the_edge_of_a_window() -> None:
+    at_once = burst(limited=[1.2] * 5)
+    judgements = list(judged_until_not_examined(at_once))
+    assert [judgement.requirement for judgement in judgements] == ["8-1"]
+
+
+def judged_until_not_examined(
+    evidence: RateLimitBurst, reason: str = "never met"
+) -> Iterator[Judgement]:
+    """The judgements of a check that says at last that not all could be examined."""
+    with pytest.raises(NotExaminedError, match=reason):
+        yield from an_endpoint_gets_no_more_than_its_limit(evidence, context())
+
+
+def test_what_one_endpoint_got_together_leaves_another_to_be_judged() -> None:
+    """The first is a slow service's, that may have sent apart what arrived together."""
+    slow = [broadcast(what, sent_at=NOW - 60) for what in EVENTS]
+    evidence = burst(limited=AT_ONCE, limited_as_well=SLIDING)
+    calls = [each for each in evidence.exchanges if each.operation_id == "createEndpoint"]
+    late = replace(evidence, exchanges=(*calls, *slow))
+    judgements = list(judged_until_not_examined(late, "sent apart"))
+    assert {judgement.deliveries[0].token for judgement in judgements} == {AS_WELL.token}
 
 
 def test_an_endpoint_that_gets_nothing_is_not_judged() -> None:
