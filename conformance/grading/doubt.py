@@ -2,7 +2,8 @@
 again without them.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from hookproof.conformance.model.check_registry import Check, CheckContext
@@ -38,6 +39,23 @@ def is_doubtful(
     )
 
 
+def accuses_of(
+    requirements: Container[str],
+    gathered: Iterable[Evidence],
+    checks: Sequence[Check],
+    context: CheckContext,
+) -> bool:
+    """Whether anything shows that one of these requirements is violated."""
+    return any(
+        requirement in requirements
+        for evidence in gathered
+        if isinstance(evidence, Observation)
+        for check in checks
+        if not check.is_oracle
+        for requirement in _violated(check, evidence, context)
+    )
+
+
 def _as_if_punctual(observation: Observation) -> Observation:
     if isinstance(observation, DeliveryObservation):
         return replace(observation, late_s=0.0)
@@ -46,11 +64,23 @@ def _as_if_punctual(observation: Observation) -> Observation:
 
 def _speaks_against(check: Check, observation: Observation, context: CheckContext) -> bool:
     try:
-        return any(
-            judgement.verdict is Verdict.FAIL
-            for judgement in check.judgements(observation, context)
-        )
+        return any(_violated(check, observation, context, excused=()))
     except NotExaminedError:
         return True
     except Undecided:
         return False
+
+
+def _violated(
+    check: Check,
+    observation: Observation,
+    context: CheckContext,
+    excused: tuple[type[Exception], ...] = (NotExaminedError, Undecided),
+) -> Iterator[str]:
+    """The requirements that a check sees violated, without those that were tried several times in
+    place: gathering that again would find a race once more, or not.
+    """
+    with suppress(*excused):
+        for judgement in check.judgements(observation, context):
+            if judgement.verdict is Verdict.FAIL and judgement.tries == 1:
+                yield judgement.requirement

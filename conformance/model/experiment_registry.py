@@ -25,7 +25,8 @@ class Sharing(StrEnum):
     A broadcast reaches every active endpoint of its project, also those of other experiments.
     Scripted replies and the markers of events keep most experiments apart.
 
-    BESIDE: others disturb it as little as it disturbs them.
+    BESIDE: others disturb it as little as it disturbs them. What shows that the document's own word
+    is broken is gathered again all the same when all others have ended.
     CONFIRMED: others may delay what it measures. So it runs beside them, but what speaks against
     the target, or could not be seen, is gathered again when all others have ended.
     FIRST: like CONFIRMED, and broadcasts of others would be in its way. They wait until it has

@@ -64,7 +64,8 @@ class Judgement:
     people. `stored` names the wrong value that was stored with a resource, where that is all that
     is wrong: any answer that shows it again shows the same failure. `marks` are for reports that
     show the deliveries. `conclusive` is whether further
-    evidence could not make the requirement applicable. A pass needs a proof as a failure does.
+    evidence could not make the requirement applicable. `tries` is how often it was tried in place,
+    which gathering it again would only repeat. A pass needs a proof as a failure does.
     """
 
     requirement: str
@@ -78,6 +79,7 @@ class Judgement:
     stored: str = ""
     marks: Marks = NO_MARKS
     conclusive: bool = False
+    tries: int = 1
 
     def __post_init__(self) -> None:
         """Raise ValueError for a pass or a failure without a proof."""

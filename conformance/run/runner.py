@@ -20,17 +20,19 @@ from hookproof.conformance.experiments.backlog import Backlog
 from hookproof.conformance.experiments.context import ExperimentContext, marker_of_run
 from hookproof.conformance.experiments.support.seeding import Seeding
 from hookproof.conformance.generation.generators import RequestGenerators
-from hookproof.conformance.grading.doubt import is_doubtful
+from hookproof.conformance.grading.doubt import accuses_of, is_doubtful
 from hookproof.conformance.grading.grader import error_line
 from hookproof.conformance.model.check_registry import CheckContext, all_checks
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import Experiment
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
+from hookproof.conformance.observations.deliveries import DeliveryObservation
+from hookproof.conformance.observations.destinations import Destination
 from hookproof.conformance.run.gathering.experiment_run import ExperimentRun
 from hookproof.conformance.run.gathering.order import gather_in_order
 from hookproof.conformance.run.gathering.passages import Passages
 from hookproof.conformance.run.gathering.run_contexts import RunContexts
-from hookproof.conformance.run.gathering.schedule import schedule_of
+from hookproof.conformance.run.gathering.schedule import ExperimentSchedule, schedule_of
 from hookproof.conformance.run.intake import Intake
 from hookproof.conformance.run.plan import ContextFactory, FollowUp, RunPlan
 from hookproof.conformance.run.target_watch import TargetWatch
@@ -42,6 +44,8 @@ from hookproof.conformance.target.hooks.noted_provision import noted_provision
 from hookproof.conformance.target.pacing import SLOWER, Pacing
 from hookproof.conformance.target.preflight import reach
 from hookproof.process.subprocesses import to_its_end
+from hookproof.receiver.client.control_api import ReceiverClient
+from hookproof.spec.catalogue import Level, load_catalogue
 from hookproof.target.hooks.hook_failures import HookFailures
 from hookproof.target.hooks.provision import HookFailed
 from hookproof.target.hooks.removable_endpoints import CLEANED_WITHIN_S
@@ -77,6 +81,7 @@ class Runner:
         names = [experiment.name for experiment in plan.experiments]
         self._observations: dict[str, list[Evidence]] = {name: [] for name in names}
         self._unconfirmed: set[str] = set()
+        self._awaited: dict[str, list[tuple[Destination, ...]]] = {}
         self._gathered: dict[str, Future[Gathered]] = {name: Future() for name in names}
         self._started: dict[str, float] = {}
         self._loop = asyncio.new_event_loop()
@@ -288,7 +293,6 @@ class Runner:
             locks={project.id: asyncio.Lock() for project in target.projects},
             loop=self._loop,
         )
-        judged_by = CheckContext(dialect=self._plan.dialect, contract=self._plan.contract)
 
         def context(experiment: Experiment, attempt: str) -> ExperimentContext:
             name = experiment.name
@@ -297,20 +301,16 @@ class Runner:
             shared, release = schedule.shares_project(name), partial(passages.release, name)
             return replace(own, shares_project=shared, let_others_broadcast=release)
 
-        def doubtful(name: str) -> bool:
-            return name in passages.interrupted or is_doubtful(
-                self._observations[name], all_checks(), judged_by
-            )
-
         async def gather(
             experiment: Experiment, /, *, beside: bool = False, attempt: str = ""
         ) -> None:
-            test = doubtful if beside and schedule.is_confirmed(experiment) else None
+            test = self._doubt_about(experiment, schedule, passages) if beside else None
             await self._gather(experiment, context(experiment, attempt), intake, watch, test)
 
         await gather_in_order(schedule, passages, gather, self._crowd_over.set, self._budget_s)
         for experiment in self._plan.experiments:
             if experiment.name in self._unconfirmed:
+                await self._note_late_arrivals(experiment.name, environment.receiver)
                 await gather(experiment, attempt="again")
         if self._keeps_open:
             follow_up = await asyncio.wrap_future(self._follow_up)
@@ -318,6 +318,26 @@ class Runner:
                 await self._run_follow_up(
                     follow_up, lambda project: contexts.of(FOLLOW_UP, api, (project,))
                 )
+
+    def _doubt_about(
+        self, experiment: Experiment, schedule: ExperimentSchedule, passages: Passages
+    ) -> Callable[[str], bool] | None:
+        """What tells of an experiment beside others whether it has to be gathered again, alone."""
+        judged_by = CheckContext(dialect=self._plan.dialect, contract=self._plan.contract)
+        requirements = load_catalogue().requirements.values()
+        stated = {each.id for each in requirements if each.level is Level.STATED}
+
+        def doubtful(name: str) -> bool:
+            return name in passages.interrupted or is_doubtful(
+                self._observations[name], all_checks(), judged_by
+            )
+
+        def accused(name: str) -> bool:
+            return accuses_of(stated, self._observations[name], all_checks(), judged_by)
+
+        if schedule.is_confirmed(experiment):
+            return doubtful
+        return accused if schedule.is_confirmed_if_stated(experiment) else None
 
     async def _run_follow_up(self, follow_up: FollowUp, context: ContextFactory) -> None:
         failure: str | None = None
@@ -367,7 +387,19 @@ class Runner:
         finally:
             self._settle(name, ending, reason)
 
+    async def _note_late_arrivals(self, name: str, receiver: ReceiverClient) -> None:
+        """Note what arrived after all of what was thrown away: it shows how long to wait now."""
+        for destinations in self._awaited.pop(name, ()):
+            for destination in destinations:
+                arrived = await receiver.deliveries(destination.token, count=0, timeout_s=0)
+                self._backlog.longest_waits_s(arrived, destinations)
+
     def _discard(self, name: str) -> None:
+        self._awaited[name] = [
+            evidence.destinations
+            for evidence in self._observations[name]
+            if isinstance(evidence, DeliveryObservation)
+        ]
         self._observations[name].clear()
         self._unconfirmed.add(name)
 

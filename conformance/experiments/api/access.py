@@ -24,7 +24,7 @@ from hookproof.conformance.experiments.support.valid_requests import (
     unlike,
 )
 from hookproof.conformance.model.evidence import Evidence, Exchange
-from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.observations.preparation import Preparation
 from hookproof.conformance.observations.requests.keys import (
     KNOWN,
@@ -73,6 +73,7 @@ class Attempt:
     "access",
     observes=(CallWithKey, CreationsWithoutRight, BroadcastsWithoutRight, Preparation),
     busy=True,
+    sharing=Sharing.CONFIRMED,
 )
 async def access(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Call each operation with each kind of key, and see what refused requests have changed."""

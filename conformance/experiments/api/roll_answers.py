@@ -9,12 +9,20 @@ from hookproof.conformance.experiments.support.created_endpoints import create_e
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
-from hookproof.conformance.observations.resources.secret_roll import ExpiredSecret, RollAnswer
+from hookproof.conformance.observations.resources.secret_roll import (
+    FETCH_AGAIN,
+    ROLL_AGAIN,
+    ExpiredSecret,
+    RollAnswer,
+)
 from hookproof.spec.dialect.groups.requests import least_expiration
 
 # How much later than it should an old secret may expire, since a service may count whole seconds.
 EXPIRY_S = 2.0
 LONGEST_WAIT_S = 5.0
+# How often rolls are repeated where one does not show, and for how long at most, in seconds.
+REPEATED = 19
+REPEATED_S = 10.0
 
 
 @experiment("roll_answers", observes=(RollAnswer, ExpiredSecret), sharing=Sharing.QUIET)
@@ -63,10 +71,34 @@ async def _roll_and_fetch(
             "expireEndpointSecret", role="roll", path={"endpointID": rolled.uid}, body=fields
         )
     await _fetch(trial, rolled.uid, "fetch")
+    so_far = trial.observe(RollAnswer, given=())
+    if not all(is_shown for is_shown, _, _ in so_far.shown_rolls(context.dialect)):
+        await _repeat(context, bodies, trial, rolled.uid, rolls)
     if untouched.uid is not None:
         await _fetch(trial, untouched.uid, "fetch other")
     given = (first, *(fields["secret"] for fields in rolls if "secret" in fields))
     return trial.observe(RollAnswer, given=given)
+
+
+async def _repeat(
+    context: ExperimentContext,
+    bodies: RequestBodies,
+    trial: Trial,
+    uid: str,
+    rolls: list[dict[str, Any]],
+) -> None:
+    """Roll in the same way again and again: a roll that is lost always is another finding than one
+    that a race loses, which says how often.
+    """
+    until, path = context.loop.time() + REPEATED_S, {"endpointID": uid}
+    for _ in range(REPEATED):
+        if context.loop.time() > until:
+            return
+        for number, fields in enumerate(rolls, start=1):
+            fresh = {**fields, "secret": bodies.secret()} if "secret" in fields else fields
+            role = ROLL_AGAIN if number == len(rolls) else "roll before that"
+            await trial.call("expireEndpointSecret", role=role, path=path, body=fresh)
+        await _fetch(trial, uid, FETCH_AGAIN)
 
 
 async def _roll_and_wait(context: ExperimentContext, bodies: RequestBodies) -> Evidence:

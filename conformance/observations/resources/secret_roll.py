@@ -1,18 +1,26 @@
 """What the roll of a secret shows in its answer, and later when the endpoint is fetched (4.3)."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Final, Self
 
 from hookproof.conformance.model.evidence import Exchange, Observation
-from hookproof.conformance.observations.answer import shown
+from hookproof.conformance.observations.answer import has_value, sent, shown
 from hookproof.conformance.observations.resources.round_trip import EndpointCreation
 from hookproof.conformance.observations.resources.shown_secret import (
     ShownSecret,
     secret_uids,
+    secret_values,
+    secrets_in,
     shown_secrets,
 )
 from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
 from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.vocabulary import SecretDisplay
+
+# The roles of a roll that is repeated, and of the retrieval after it.
+ROLL_AGAIN: Final = "roll again"
+FETCH_AGAIN: Final = "fetch after rolling again"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +28,8 @@ class RollAnswer(EndpointCreation, SucceedingRequests):
     """Rolls of one endpoint, fetched before and after them, while another endpoint stays as it is.
 
     `given` holds the secrets that the requests set, oldest first, and `shown_secrets` those in
-    the answers that show first what the rolls did.
+    the answers that show first what the rolls did. Where a retrieval did not show the last roll,
+    the rolls were repeated, each time with a retrieval.
     """
 
     given: tuple[str, ...]
@@ -66,6 +75,21 @@ class RollAnswer(EndpointCreation, SucceedingRequests):
     def after(self) -> Exchange | None:
         return self.exchange("fetch")
 
+    def shown_rolls(self, dialect: Dialect) -> Iterator[tuple[bool, Exchange, Exchange]]:
+        """Whether a retrieval shows the roll before it, for the rolls and each time that they were
+        repeated, as far as anything tells: by value too where the dialect always shows them.
+        """
+        by_value = dialect.representation.secrets_shown.allowed == (SecretDisplay.ALWAYS,)
+        if not self.rolls or self.after is None:
+            return
+        before = self.secrets_before or self.rolls[0]
+        again = zip(self.all_exchanges(ROLL_AGAIN), self.all_exchanges(FETCH_AGAIN), strict=False)
+        for roll, fetched in ((self.rolls[-1], self.after), *again):
+            is_shown = shows_roll(before, roll, fetched, by_value=by_value)
+            if is_shown is not None:
+                yield is_shown, roll, fetched
+            before = fetched
+
     @property
     def other_created(self) -> Exchange | None:
         return self.exchange("create other")
@@ -83,6 +107,29 @@ class RollAnswer(EndpointCreation, SucceedingRequests):
     def other_after(self) -> Exchange | None:
         """The other endpoint after the rolls."""
         return self.exchange("fetch other")
+
+
+def shows_roll(
+    before: Exchange, roll: Exchange, fetched: Exchange, *, by_value: bool
+) -> bool | None:
+    """Whether a retrieval shows the secrets that a roll brought in, by identifier, and on request
+    by value; None if nothing tells.
+
+    After an answer that shows no endpoint it is the secret that the roll was sent.
+    """
+    if not roll.succeeded or not shown(fetched):
+        return None
+    if not shown(roll):
+        if not by_value or "secret" not in sent(roll):
+            return None
+        return sent(roll)["secret"] in secret_values(fetched)
+    current = [secret for secret in secrets_in(roll) if not has_value(secret.get("expires_at"))]
+    uids = {str(secret["uid"]) for secret in current if has_value(secret.get("uid"))}
+    newest = (uids or set(secret_uids(roll))).difference(secret_uids(before))
+    values = {str(secret.get("value")) for secret in current}
+    return newest <= set(secret_uids(fetched)) and (
+        not by_value or values <= set(secret_values(fetched))
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ only which secrets are equal.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,6 +61,14 @@ def is_generated(value: str, rules: Secrets) -> bool:
         return False
 
 
+def secrets_in(exchange: Exchange) -> list[Mapping[str, Any]]:
+    """The secrets of an endpoint, as far as they are objects."""
+    secrets = shown(exchange).get("secrets")
+    if not isinstance(secrets, list):
+        return []
+    return [secret for secret in secrets if isinstance(secret, dict)]
+
+
 def secret_values(exchange: Exchange) -> list[str]:
     """The values of an endpoint's secrets, in order, as far as they are shown as texts."""
     return _texts(exchange, "value")
@@ -92,8 +100,5 @@ def _texts_within(value: Any) -> Iterator[str]:
 
 
 def _texts(exchange: Exchange, member: str) -> list[str]:
-    secrets = shown(exchange).get("secrets")
-    if not isinstance(secrets, list):
-        return []
-    values = [secret.get(member) for secret in secrets if isinstance(secret, dict)]
+    values = [secret.get(member) for secret in secrets_in(exchange)]
     return [value for value in values if isinstance(value, str) and value]

@@ -130,6 +130,13 @@ class ExperimentSchedule:
         """Whether what speaks against the target has to be gathered again, alone."""
         return self.sharing[experiment.name] in CONFIRMED_ALONE
 
+    def is_confirmed_if_stated(self, experiment: Experiment) -> bool:
+        """Whether that holds where it shows that the target breaks the document's own word.
+
+        Generated requests would be other ones then, and might not show it again.
+        """
+        return self.shares_project(experiment.name) and not experiment.generates
+
     def sharing_in(self, project: Project, *kinds: Sharing) -> frozenset[str]:
         """The experiments that share this project as their main one in one of these ways."""
         return frozenset(

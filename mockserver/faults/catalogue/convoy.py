@@ -13,7 +13,6 @@ from hookproof.mockserver.api.service import OperationCall, OperationResult
 from hookproof.mockserver.delivery.attempt.headers import Headers
 from hookproof.mockserver.delivery.attempt.signing import Signer
 from hookproof.mockserver.delivery.store_port import EndpointSettings, PendingDelivery
-from hookproof.mockserver.faults.catalogue.deliveries.signatures import EVERY_SIGNATURE
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.altered_responses import (
     BROADCAST,
@@ -84,7 +83,7 @@ class DisabledIgnored(EndpointHandlers):
         return super().create(msgspec.structs.replace(call, body=body))
 
 
-@fault(*EVERY_SIGNATURE, seen="compact JSON signed, spaced JSON sent", shows_in=["signing"])
+@fault("6-6", "6-7", "6-10", seen="compact JSON signed, spaced JSON sent", shows_in=["signing"])
 class CompactFormSigned(Signer):
     """The compact form of a JSON body is signed, whatever spaces are sent."""
 

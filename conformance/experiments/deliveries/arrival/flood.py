@@ -27,7 +27,7 @@ AT_A_TIME: Final = 8
     "flood",
     observes=(BroadcastFlood,),
     sharing=Sharing.ALONE,
-    sharing_in={Profile.QUICK: Sharing.BESIDE, Profile.STANDARD: Sharing.BESIDE},
+    sharing_in={Profile.QUICK: Sharing.CONFIRMED, Profile.STANDARD: Sharing.CONFIRMED},
 )
 async def flood(context: ExperimentContext) -> AsyncIterator[Evidence]:
     async for observation in run_scenarios(context, {"many": many_events}):

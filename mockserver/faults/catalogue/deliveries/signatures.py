@@ -38,7 +38,7 @@ class BodyReserialised(Signer):
         return super().headers(delivery, endpoint, now, body)
 
 
-@fault("6-7", "6-10", "2.4-3", shows_in=SIGNED)
+@fault("6-7", "6-10", shows_in=SIGNED)
 class AdvancedSignsLatin1(Signer):
     """The advanced format signs the text of a body in Latin-1, while it is delivered in UTF-8."""
 

@@ -1,6 +1,7 @@
 """Which experiments wait for which others where the target has fewer projects than experiments."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from hookproof.conformance.model.experiment_registry import Experiment, Sharing, all_experiments
@@ -144,3 +145,17 @@ def test_the_expected_time_grows_with_what_is_alone_and_follows_an_earlier_run()
 def test_every_experiment_says_how_it_shares_in_every_profile() -> None:
     for each in all_experiments():
         assert set(each.sharing) == set(Profile)
+
+
+def test_what_the_document_states_is_confirmed_wherever_projects_are_shared() -> None:
+    shared, own = schedule(1, names="abeh"), schedule(projects_needed(6), names="abeh")
+    assert names(tuple(filter(shared.is_confirmed_if_stated, shared.experiments))) == list("abeh")
+    assert not any(map(own.is_confirmed_if_stated, own.experiments))
+    generated = replace(shared.experiments[1], generates=True)
+    assert not shared.is_confirmed_if_stated(generated)
+
+
+def test_access_and_the_flood_are_gathered_again_like_others() -> None:
+    sharing = {each.name: each.sharing for each in all_experiments()}
+    for name in ("access", "flood"):
+        assert sharing[name][Profile.QUICK] is Sharing.CONFIRMED

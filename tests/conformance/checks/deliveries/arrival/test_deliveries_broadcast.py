@@ -26,6 +26,7 @@ from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from tests.conformance.canned_deliveries import (
     EVENT_ID,
     broadcast,
+    created,
     destination,
     ending,
     event,
@@ -348,6 +349,41 @@ def backlog(*, waited_s: float) -> PayloadBroadcasts:
     arrived = sent(FIRST, PLAIN, at=NOW + 4)
     broadcasts = observed(PayloadBroadcasts, PLAIN, arrived, events=[FIRST, SECOND])
     return replace(broadcasts, ended_at=NOW + waited_s)
+
+
+def sent_together(*, arrived_s: float, ended_s: float) -> PayloadBroadcasts:
+    """Two events at one time, of which one arrived so much later."""
+    events = [event("arrived"), event("missing")]
+    return observed(
+        PayloadBroadcasts,
+        PLAIN,
+        sent(events[0], PLAIN, at=NOW + arrived_s),
+        events=events,
+        ended_at=NOW + ended_s,
+    )
+
+
+def test_what_was_sent_as_early_as_what_just_arrived_is_not_missing() -> None:
+    with pytest.raises(NotExaminedError, match="still arriving"):
+        verdicts(an_accepted_broadcast_arrives, sent_together(arrived_s=61, ended_s=62))
+    ended = sent_together(arrived_s=1, ended_s=62)
+    assert verdicts(an_accepted_broadcast_arrives, ended) == {"1-1": FAIL}
+    later, earlier = ended.events[0], event("missing earlier")
+    calls = [created(PLAIN), broadcast(later, sent_at=NOW + 50), broadcast(earlier)]
+    passed_over = replace(
+        ended,
+        events=(later, earlier),
+        exchanges=tuple(calls),
+        deliveries=(sent(later, PLAIN, at=NOW + 61),),
+    )
+    assert verdicts(an_accepted_broadcast_arrives, passed_over) == {"1-1": FAIL}
+
+
+def test_nothing_is_missing_while_connections_end_without_a_request() -> None:
+    ended = sent_together(arrived_s=1, ended_s=62)
+    with pytest.raises(NotExaminedError, match="still arriving"):
+        verdicts(an_accepted_broadcast_arrives, replace(ended, unused_s=1.0))
+    assert verdicts(an_accepted_broadcast_arrives, replace(ended, unused_s=20.0)) == {"1-1": FAIL}
 
 
 def test_what_may_still_come_after_a_backlog_is_not_missing() -> None:

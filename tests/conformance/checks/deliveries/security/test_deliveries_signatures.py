@@ -118,6 +118,18 @@ def test_a_delivery_that_is_not_signed_by_the_secret_that_is_shown_fails() -> No
     ) == {"2.4-3": NOT_APPLICABLE}
 
 
+def test_a_secret_that_signs_other_deliveries_of_its_endpoint_is_not_what_is_wrong() -> None:
+    generated = replace(destination("format not given"), settings={})
+    wrong = sent(EVENT, generated, signers=["hidden"], attempt=2)
+    signed = observed(SigningFormats, generated, sent(EVENT, generated), wrong)
+    for check, requirement in (
+        (the_secret_that_is_shown_is_the_one_that_signs, "2.4-3"),
+        (an_endpoint_without_advanced_signatures_gets_the_simple_format, "2.3-9"),
+    ):
+        assert verdicts(check, signed) == {requirement: PASS}
+    assert FAIL in verdicts(every_attempt_is_signed_in_the_format_of_its_endpoint, signed).values()
+
+
 def test_a_signature_by_the_secret_of_another_endpoint_fails() -> None:
     check = a_delivery_is_signed_by_no_secret_of_another_endpoint
     both = sent(EVENT, ADVANCED, signers=[ADVANCED.secret or "", OTHER.secret or ""])

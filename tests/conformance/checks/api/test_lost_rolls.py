@@ -1,0 +1,75 @@
+"""Rolls that a race loses: the finding says how many were tried, and how many were lost."""
+
+from collections.abc import Iterable
+
+import pytest
+
+from hookproof.conformance.checks.api.resources.secret_roll import (
+    RACE,
+    a_roll_shows_when_the_endpoint_is_fetched,
+)
+from hookproof.conformance.grading.doubt import accuses_of, is_doubtful
+from hookproof.conformance.model.check_registry import Check
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.judgement import Judgement
+from hookproof.conformance.observations.resources.secret_roll import (
+    FETCH_AGAIN,
+    ROLL_AGAIN,
+    RollAnswer,
+)
+from tests.conformance.canned_evidence import context, observation
+from tests.conformance.checks.api.example import secret
+from tests.conformance.checks.api.examples_secrets import with_secrets
+
+
+def rolls(kept: Iterable[bool]) -> RollAnswer:
+    """A roll and a retrieval, and as many again, each of which shows its roll or not."""
+    known = [secret("first", value="first")]
+    exchanges: list[Exchange] = [with_secrets("fetch before", "getEndpoint", *known)]
+    for number, is_kept in enumerate(kept):
+        new = secret(f"new {number}", value=f"new {number}")
+        rolled = [{**each, "expires_at": "2026-01-01T00:00:00Z"} for each in known]
+        roles = (ROLL_AGAIN, FETCH_AGAIN) if number else ("roll", "fetch")
+        request = {"secret": new["value"], "expiration": 60}
+        known = [*rolled, new] if is_kept else known
+        exchanges += [
+            with_secrets(roles[0], "expireEndpointSecret", *rolled, new, request=request),
+            with_secrets(roles[1], "getEndpoint", *known),
+        ]
+    return observation(RollAnswer, *exchanges, given=())
+
+
+def judgement(*kept: bool) -> Judgement:
+    (only,) = a_roll_shows_when_the_endpoint_is_fetched(rolls(kept), context())
+    return only
+
+
+def test_a_race_is_told_with_how_often_it_was_seen() -> None:
+    lost = judgement(False, *[True] * 11)
+    assert lost.message == RACE
+    assert lost.actual.endswith(
+        "; lost once in 12 rolls; a race, which --repeat may have to look for"
+    )
+    assert "lost 3 times in 12 rolls" in judgement(*[False] * 3, *[True] * 9).actual
+
+
+def test_what_is_always_lost_is_no_race() -> None:
+    lost = judgement(*[False] * 12)
+    assert lost.message == "A roll does not show when the endpoint is fetched"
+    assert lost.actual.endswith("; lost 12 times in 12 rolls")
+
+
+@pytest.mark.parametrize(("kept", "doubtful"), [([False], True), ([False, True, True], False)])
+def test_what_was_tried_several_times_in_place_need_not_be_gathered_again(
+    kept: list[bool], doubtful: bool
+) -> None:
+    """A race would be lost that way: it need not show again."""
+    check = Check(
+        name="rolls",
+        requirements=("4.3-13",),
+        evidence=(RollAnswer,),
+        judge=a_roll_shows_when_the_endpoint_is_fetched,
+    )
+    assert is_doubtful([rolls(kept)], [check], context()) is doubtful
+    assert accuses_of({"4.3-13"}, [rolls(kept)], [check], context()) is doubtful
+    assert not accuses_of({"1-1"}, [rolls(kept)], [check], context())
