@@ -35,7 +35,10 @@ def plan_lines(schedule: ExperimentSchedule, budget_s: float, expected_s: float)
         )
     confirmed = [each.name for each in schedule.experiments if schedule.is_confirmed(each)]
     if confirmed:
-        words = f"What speaks against the target is gathered again, alone: {', '.join(confirmed)}."
+        words = (
+            f"What speaks against the target is gathered again, alone: {', '.join(confirmed)}; and"
+            " of the others what the document states, generated requests aside."
+        )
         yield from textwrap.wrap(words, WIDTH)
     if schedule.is_shared:
         needed = projects_needed(len(schedule.experiments))

@@ -1,0 +1,117 @@
+"""A service that loses some of its rolls: they are repeated in place, and the finding counts."""
+
+import asyncio
+import random
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from hookproof.conformance.checks.api.resources.secret_roll import (
+    RACE,
+    a_roll_shows_when_the_endpoint_is_fetched,
+)
+from hookproof.conformance.experiments.api.roll_answers import REPEATED, _roll_and_fetch
+from hookproof.conformance.experiments.context import ExperimentContext, Trial
+from hookproof.conformance.experiments.support.request_bodies import RequestBodies
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.judgement import Judgement
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.resources.secret_roll import RollAnswer
+from hookproof.spec.dialect.reader import load_dialect
+from tests.conformance.canned_evidence import context, exchange
+
+
+class FakeService:
+    """Answers each roll rightly, and stores it unless `loses` says otherwise of its number."""
+
+    def __init__(self, loses: Mapping[int, bool]) -> None:
+        self._loses = loses
+        self.rolls = 0
+        self._secrets: dict[str, list[dict[str, Any]]] = {}
+
+    async def call(
+        self, operation_id: str, *, role: str, body: Any, path: Mapping[str, str], **_more: Any
+    ) -> Exchange:
+        uid = path.get("endpointID") or f"e{len(self._secrets) + 1}"
+        known = self._secrets.setdefault(uid, [])
+        if operation_id == "createEndpoint":
+            known.append({"uid": f"first of {uid}", "value": body["secret"]})
+        answered = list(known)
+        if operation_id == "expireEndpointSecret":
+            self.rolls += 1
+            ended = [{**each, "expires_at": "2026-01-01T00:00:00Z"} for each in known]
+            answered = [*ended, {"uid": f"s{self.rolls}", "value": body["secret"]}]
+            if not self._loses.get(self.rolls, False):
+                self._secrets[uid] = answered
+        data = {"uid": uid, "secrets": answered}
+        return exchange(role, operation_id, data=data, request=body, path=path)
+
+
+def judged(service: FakeService) -> Judgement:
+    """What the check says of one roll, as the experiment makes it."""
+
+    async def observe() -> Any:
+        loop, dialect = asyncio.get_running_loop(), load_dialect("reference")
+        words = (f"word-{number}" for number in range(1000))
+
+        def trial(name: str) -> Trial:
+            nothing = cast("Any", None)
+            project = cast("Any", SimpleNamespace(id="p1"))
+            return Trial(
+                experiment="any",
+                name=name,
+                api=cast("Any", service),
+                receiver=nothing,
+                project=project,
+            )
+
+        fake = cast(
+            "ExperimentContext",
+            SimpleNamespace(
+                dialect=dialect,
+                random=random.Random(0),
+                word=lambda _stem: next(words),
+                answering_url="",
+                lacking_fields=frozenset,
+                lacking_mechanisms=frozenset,
+                loop=loop,
+                trial=trial,
+            ),
+        )
+        bodies = RequestBodies.of(fake)
+        roll = {"secret": bodies.secret(), "expiration": bodies.lasting_expiration()}
+        return await _roll_and_fetch(fake, bodies, "everything given", [roll])
+
+    observed = asyncio.run(observe())
+    assert isinstance(observed, RollAnswer)
+    (judgement,) = a_roll_shows_when_the_endpoint_is_fetched(observed, context())
+    return judgement
+
+
+def test_a_roll_that_shows_is_not_repeated() -> None:
+    service = FakeService({})
+    assert judged(service).verdict is Verdict.PASS
+    assert service.rolls == 1
+
+
+@pytest.mark.parametrize(
+    ("loses", "message", "words"),
+    [
+        ({1: True}, RACE, f"lost once in {REPEATED + 1} rolls; a race"),
+        ({1: True, 5: True}, RACE, f"lost 2 times in {REPEATED + 1} rolls; a race"),
+        (
+            dict.fromkeys(range(100), True),
+            "A roll does not show when the endpoint is fetched",
+            f"lost {REPEATED + 1} times in {REPEATED + 1} rolls",
+        ),
+    ],
+    ids=["once", "twice", "always"],
+)
+def test_a_roll_that_is_lost_is_repeated_and_counted(
+    loses: Mapping[int, bool], message: str, words: str
+) -> None:
+    lost = judged(FakeService(loses))
+    assert (lost.verdict, lost.message) == (Verdict.FAIL, message)
+    assert words in lost.actual
