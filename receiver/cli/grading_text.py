@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from hookproof.process.terminal_text import printable
-from hookproof.receiver.vectors.grading import GradedVector, mistakes
+from hookproof.receiver.vectors.grading import GradedVector, mistakes, same_for_all
 
 # The most characters shown of what a verifier says.
 LONGEST_REMARK: Final = 200
@@ -18,7 +18,11 @@ def grading_lines(graded: Sequence[GradedVector]) -> Iterator[str]:
             yield from _lines(each)
         yield ""
     right = sum(each.right for each in graded)
-    yield f"vectors: {len(graded)}, right: {right}, wrong: {len(graded) - right}"
+    if words := same_for_all(graded):
+        yield f"{words}."
+        yield f"vectors: {len(graded)}, shown to be right: 0"
+    else:
+        yield f"vectors: {len(graded)}, right: {right}, wrong: {len(graded) - right}"
 
 
 def _lines(graded: GradedVector) -> Iterator[str]:
@@ -37,5 +41,6 @@ def grading_json(graded: Sequence[GradedVector]) -> dict[str, object]:
     return {
         "vectors": len(graded),
         "right": len(graded) - len(wrong),
+        "same_for_all": same_for_all(graded),
         "wrong": [each.to_json() for each in wrong],
     }

@@ -52,7 +52,7 @@ from hookproof.spec.completion import complete_dialect
 @click.option(
     "--against",
     metavar="COMMAND",
-    help="Show each to this command on standard input; it ends with 0 to accept it, 1 to refuse.",
+    help="Show each to this command on standard input; it ends with 0 to accept it, 3 to refuse.",
 )
 @click.option(
     "--against-url",

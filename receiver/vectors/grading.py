@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final, Literal
 
@@ -15,10 +15,14 @@ NO_ANSWER: Final = "gives no verdict, since it crashes or hangs"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifierAnswer:
-    """Whether a verifier accepts a vector, None if it did not say; and what it said besides."""
+    """Whether a verifier accepts a vector, None if it did not say; and what it said besides.
+
+    `may_have_failed` is a refusal by which a program that crashes ends as well.
+    """
 
     accepts: bool | None
     remark: str = ""
+    may_have_failed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +61,32 @@ class VerifierMistake:
 
     meaning: str
     shown_by: Sequence[GradedVector]
+
+
+def read_failures(graded: Sequence[GradedVector]) -> list[GradedVector]:
+    """The same, where a verifier that refuses others in its own way has failed, not refused."""
+    if not any(each.answer.accepts is False and not each.answer.may_have_failed for each in graded):
+        return list(graded)
+    return [
+        replace(each, answer=replace(each.answer, accepts=None))
+        if each.answer.may_have_failed
+        else each
+        for each in graded
+    ]
+
+
+def same_for_all(graded: Sequence[GradedVector]) -> str:
+    """What is wrong with a verifier that does not tell good vectors from bad ones; or empty.
+
+    What it has right by that proves nothing of it.
+    """
+    if len({each.vector.reason is None for each in graded}) == 1:
+        return ""
+    if not any(each.answer.accepts for each in graded):
+        return "It accepts nothing, not even what is validly signed: what it refuses proves nothing"
+    if all(each.answer.accepts for each in graded):
+        return "It accepts everything, forged deliveries too: what it accepts proves nothing"
+    return ""
 
 
 def mistakes(graded: Sequence[GradedVector]) -> Iterator[VerifierMistake]:

@@ -16,7 +16,7 @@ from typing import Final, Protocol, Self
 import aiohttp
 import orjson
 
-from hookproof.receiver.vectors.grading import GradedVector, VerifierAnswer
+from hookproof.receiver.vectors.grading import GradedVector, VerifierAnswer, read_failures
 from hookproof.receiver.vectors.vector import Vector
 
 # The members of a vector that tell the verdict.
@@ -24,8 +24,9 @@ WITHHELD: Final = ("expect", "reason", "why", "notes")
 # How long a verifier may take for a vector, on a busy machine.
 ANSWER_WITHIN_S: Final = 30.0
 TOO_LATE: Final = f"nothing came within {ANSWER_WITHIN_S:g} s"
-# The exit codes that are verdicts.
-ACCEPTS, REFUSES = 0, 1
+# The exit codes that are verdicts. A program in Python or JavaScript that fails ends with 1 too, so
+# that this is a refusal only of a verifier that never refuses with the other code.
+ACCEPTS, REFUSES, FAILS_OR_REFUSES = 0, 3, 1
 # In bytes: how much is read of what a verifier says.
 LONGEST_REMARK: Final = 2**16
 
@@ -45,8 +46,8 @@ class Verifier(AbstractAsyncContextManager["Verifier"], Protocol):
 
 
 class CommandVerifier:
-    """A command that reads a vector from standard input; it ends with 0 to accept it, and with 1 to
-    refuse it. Raises VerifierUnusable.
+    """A command that reads a vector from standard input; it ends with 0 to accept it, and with 3,
+    or always with 1, to refuse it. Raises VerifierUnusable.
     """
 
     def __init__(self, command: str) -> None:
@@ -81,9 +82,12 @@ class CommandVerifier:
                     os.killpg(process.pid, signal.SIGKILL)
                 await process.wait()
         remark = _last_line(errors) or _last_line(output)
-        if process.returncode in {ACCEPTS, REFUSES}:
-            return VerifierAnswer(accepts=process.returncode == ACCEPTS, remark=remark)
-        ended = f"it ended with {process.returncode}"
+        code = process.returncode
+        if code in {ACCEPTS, REFUSES, FAILS_OR_REFUSES}:
+            return VerifierAnswer(
+                accepts=code == ACCEPTS, remark=remark, may_have_failed=code == FAILS_OR_REFUSES
+            )
+        ended = f"it ended with {code}"
         return VerifierAnswer(accepts=None, remark=f"{ended}: {remark}" if remark else ended)
 
     async def _start(self) -> asyncio.subprocess.Process:
@@ -159,7 +163,7 @@ async def grade(verifier: Verifier, vectors: Sequence[Vector], at_once: int) -> 
 
     async with verifier:
         first = GradedVector(vector=vectors[0], answer=await verifier.answer(vectors[0]))
-        return [first, *await asyncio.gather(*map(graded, vectors[1:]))]
+        return read_failures([first, *await asyncio.gather(*map(graded, vectors[1:]))])
 
 
 def shown(vector: Vector) -> bytes:

@@ -173,11 +173,39 @@ def test_the_report_for_programs_names_each_wrong_vector(tmp_path: Path) -> None
 
 
 def test_another_exit_code_is_no_verdict(tmp_path: Path) -> None:
-    outcome = run(*REFERENCE, "--against", script(tmp_path, text="raise SystemExit(3)"))
+    outcome = run(*REFERENCE, "--against", script(tmp_path, text="raise SystemExit(2)"))
     assert outcome.returncode == 1
     assert outcome.stdout.startswith(f"It {NO_ANSWER}:\n")
-    assert "it said: it ended with 3\n" in outcome.stdout
-    assert ", right: 0, wrong: " in outcome.stdout
+    assert "it said: it ended with 2\n" in outcome.stdout
+    assert outcome.stdout.endswith(", shown to be right: 0\n")
+
+
+def test_a_crash_is_no_refusal_of_a_verifier_that_refuses_with_a_code_of_its_own(
+    tmp_path: Path,
+) -> None:
+    text = VERIFIER.format(equal="sent == expected", further="")
+    refusing = text.replace("sys.exit(not (", "sys.exit(0 if (").replace(")))\n", ")) else 3)\n")
+    assert run(*REFERENCE, "--against", script(tmp_path, text=refusing)).returncode == 0
+    crashing = refusing.replace("vector =", "import os\nvector =").replace(
+        "def signature", "body.decode()\n\ndef signature"
+    )
+    outcome = run(*REFERENCE, "--against", script(tmp_path, text=crashing))
+    assert outcome.stdout.startswith(f"It {NO_ANSWER}:\n")
+    assert "bytes that are no text" in outcome.stdout.partition("\n\n")[0]
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [("false", "It accepts nothing, not even"), ("true", "It accepts everything, forged")],
+)
+def test_a_verifier_that_tells_nothing_apart_has_nothing_right(command: str, words: str) -> None:
+    outcome = run(*REFERENCE, "--against", command)
+    assert outcome.returncode == 1
+    last = outcome.stdout.splitlines()[-2:]
+    assert last[0].startswith(words)
+    assert last[1].endswith(", shown to be right: 0")
+    report = json.loads(run(*REFERENCE, "--json", "--against", command).stdout)
+    assert report["same_for_all"].startswith(words)
 
 
 def test_a_command_that_hangs_gives_no_verdict_and_is_ended(
