@@ -281,24 +281,22 @@ def _detected(fault: ListedFault, outcomes: Iterable[FaultOutcome]) -> frozenset
 
 
 def _run_survivors_again(plan: CampaignPlan, dialect: NamedDialect, pool: WorkerPool) -> None:
-    """Try what operators made and has survived with every experiment: it may show anywhere."""
-    if plan.settings.full or not plan.generated:
-        return
-    survived = {
-        outcome.fault.name: outcome
+    """Try what has survived again, alone: what a machine that is late cannot tell is no failure of
+    a target. What operators made is tried with every experiment, since it may show anywhere.
+    """
+    survived = [
+        outcome
         for outcome in pool.outcomes
         if isinstance(outcome, FaultOutcome) and outcome.dialect == dialect.name
         # A run that shows a flaw of the suites stays as it is.
         if outcome.undetected and not (outcome.false_positives or outcome.result.problems)
-    }
-    orders = {
-        replace(outcome, result=NOT_RUN): plan.order(
-            dialect, outcome.fault.deviations, plan.experiment_names
-        )
-        for outcome in survived.values()
-    }
-    for outcome in pool.run_all(orders):
-        pool.outcomes.remove(survived[outcome.fault.name])
+    ]
+    for outcome in survived:
+        order = plan.order_mutant(dialect, outcome.fault)
+        if plan.generated:
+            order = replace(order, experiments=plan.experiment_names)
+        deque(pool.run_all({replace(outcome, result=NOT_RUN): order}), maxlen=0)
+        pool.outcomes.remove(outcome)
 
 
 def _run_variants(plan: CampaignPlan, pool: WorkerPool) -> None:

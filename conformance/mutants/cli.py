@@ -257,7 +257,9 @@ def _plan(options: dict[str, Any], generated: GeneratedOrder) -> CampaignPlan:
 
 def _run_hiding(options: dict[str, Any], generated: GeneratedOrder) -> int:
     plan = _plan(options, generated)
-    outcome = measure_hiding(plan, spoiled_servers(plan, options["patterns"]), _print_loss)
+    servers = spoiled_servers(plan, options["patterns"])
+    picked = bool(options["patterns"])
+    outcome = replace(measure_hiding(plan, servers, _print_loss), picked=picked)
     if outcome.interrupted and not outcome.losses:
         raise KeyboardInterrupt
     if options["recording"]:

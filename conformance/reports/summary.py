@@ -103,6 +103,11 @@ def cut_words(run: Run) -> Iterator[str]:
         yield f"The run ended before all was tried: {run.footer.cut}."
 
 
+def stale_words(run: Run) -> list[str]:
+    """What the baseline accepts and is no longer so, which fails the run by itself."""
+    return [f"The baseline is stale: {words}." for words in run.footer.stale]
+
+
 def notes(run: Run) -> Iterator[str]:
     """What a reader must know to interpret the verdict, in sentences."""
     footer = run.footer
@@ -110,7 +115,7 @@ def notes(run: Run) -> Iterator[str]:
     yield from (f"An error of hookproof itself: {error}" for error in footer.faults)
     yield from (f"Your provision hook {failure}" for failure in footer.hooks)
     yield from _of_the_target(run)
-    yield from (f"The baseline is stale: {words}." for words in footer.stale)
+    yield from stale_words(run)
     if footer.uncovered:
         yield f"The run saw too little: {footer.uncovered}."
     for disagreement in run.disagreements:
@@ -214,13 +219,13 @@ def earlier_words(left: LeftBehind) -> Iterator[str]:
 
 
 def why_no_verdict(run: Run) -> list[str]:
-    """What keeps the run from a verdict on the target, a line for each reason; empty if nothing.
+    """What, apart from its findings, keeps the run from ending with 0, a line for each reason.
 
     The requirements that were not exercised, or not judged, are named with the reasons they share.
     """
     footer = run.footer
     if footer.verdict not in (RunVerdict.INCOMPLETE, RunVerdict.ERROR):
-        return []
+        return stale_words(run)
     nothing = not any(entry.exercised for entry in run.entries)
     groups: dict[str, list[str]] = {}
     for entry in run.entries:
@@ -233,6 +238,7 @@ def why_no_verdict(run: Run) -> list[str]:
         *([f"the run saw too little: {footer.uncovered}"] if footer.uncovered else []),
         *(f"{', '.join(names)} {reason}" for reason, names in groups.items()),
         *(["Nothing was exercised."] if nothing and not groups else []),
+        *stale_words(run),
     ]
 
 

@@ -46,7 +46,6 @@ def _of_the_run(run: Run) -> Iterator[str]:
     words = [
         *([f"The run ended early: {footer.cut}."] if footer.cut else []),
         *why_no_verdict(run),
-        *(f"The baseline is stale: {words}." for words in footer.stale),
     ]
     if words:
         yield _command("error", f"Hookproof: {HEADLINES[footer.verdict]}", words)

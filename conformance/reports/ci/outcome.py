@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from hookproof.conformance.model.ledger import Entry, counts
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.reports.summary import flaky_words, where
+from hookproof.conformance.reports.summary import flaky_words, stale_words, where
 from hookproof.conformance.reports.timeline import timeline
 from hookproof.conformance.results.curl_command import curl
 from hookproof.conformance.results.run_file import Run
@@ -42,7 +42,7 @@ def outcome_of(run: Run, entry: Entry) -> CaseOutcome | None:
 
 def outcome_of_the_run(run: Run) -> CaseOutcome | None:
     """What belongs to no requirement: the run ended early or broke, or the baseline is stale."""
-    stale = [f"The baseline is stale: {words}." for words in run.footer.stale]
+    stale = stale_words(run)
     broken = [
         *([f"The run ended early: {run.footer.cut}."] if run.footer.cut else []),
         *run.footer.faults,

@@ -1,12 +1,24 @@
 """Canned mutant runs for the worker pool, without a server."""
 
+import os
 import threading
 from dataclasses import replace
+from pathlib import Path
 
+from hookproof.conformance.generation.generators import KEPT_IN
 from hookproof.conformance.model.experiment_registry import all_experiments
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.mutants.mutant_run import Detection, MutantRunOrder, MutantRunResult
 from hookproof.conformance.mutants.results import NOT_RUN, VariantOutcome
+
+FOUND = Detection(
+    check="an_endpoint_is_fetched_as_it_was_created",
+    requirement="4.2-5",
+    message="",
+    expected="",
+    actual="",
+    experiment="an_experiment",
+)
 
 
 def orders(*names: str) -> dict[VariantOutcome, MutantRunOrder]:
@@ -30,17 +42,18 @@ def ends_at_once(order: MutantRunOrder) -> MutantRunResult:
 
 def detects_with_every_experiment(order: MutantRunOrder) -> MutantRunResult:
     """A run in which 4.2-5 is found violated by experiments that nobody would think of."""
-    found = Detection(
-        check="an_endpoint_is_fetched_as_it_was_created",
-        requirement="4.2-5",
-        message="",
-        expected="",
-        actual="",
-        experiment="an_experiment",
-    )
     everything = {item.name for item in all_experiments() if item.profile <= order.profile}
     is_whole = set(order.experiments) == everything
-    return replace(NOT_RUN, detections=(found,) if is_whole else ())
+    return replace(NOT_RUN, detections=(FOUND,) if is_whole else ())
+
+
+def detects_the_second_time(order: MutantRunOrder) -> MutantRunResult:
+    """A run in which 4.2-5 is found violated unless it is the first run of this mutant."""
+    ran_before = Path(os.environ[KEPT_IN]) / "-".join(order.deviations)
+    detections = (FOUND,) if order.deviations and ran_before.exists() else ()
+    ran_before.touch()
+    exercised_in = tuple((name, frozenset({"4.2-5"})) for name in order.experiments)
+    return replace(NOT_RUN, detections=detections, exercised_in=exercised_in)
 
 
 def never_ends(order: MutantRunOrder) -> MutantRunResult:

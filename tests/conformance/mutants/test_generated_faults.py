@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hookproof.conformance.mutants.campaign import CampaignSettings, run_campaign
+from hookproof.conformance.mutants.campaign import CampaignSettings, plan_campaign, run_campaign
 from hookproof.conformance.mutants.catalogue import ListedFault
 from hookproof.conformance.mutants.generated import GeneratedOrder, plan_generated
 from hookproof.conformance.mutants.mutant_run import Detection
@@ -15,7 +15,10 @@ from hookproof.conformance.mutants.reports.text import render_summary
 from hookproof.conformance.mutants.results import NOT_RUN, Campaign, FaultOutcome
 from hookproof.conformance.mutants.worker_pool import WorkerPool
 from tests.conformance.command import CommandResult, run_command
-from tests.conformance.mutants.canned_mutant_runs import detects_with_every_experiment
+from tests.conformance.mutants.canned_mutant_runs import (
+    detects_the_second_time,
+    detects_with_every_experiment,
+)
 
 SETTINGS = CampaignSettings(dialects=("reference",), seed=3, jobs=1)
 FIRST = "text_cut@createEndpoint.stored.name:length=64"
@@ -94,6 +97,20 @@ def test_what_survives_is_tried_with_every_experiment(monkeypatch: pytest.Monkey
     assert [sorted(outcome.result.detected) for outcome in done.outcomes] == [["4.2-5"]]
     assert len(told) == 3  # the clean server, and the fault twice
     assert done.flawless
+
+
+def test_a_fault_that_survives_beside_others_is_tried_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    canned = partial(WorkerPool, run=detects_the_second_time)
+    monkeypatch.setattr("hookproof.conformance.mutants.campaign.WorkerPool", canned)
+    names = ("description_shown_as_null", "url_shown_as_http")
+    plan = plan_campaign(replace(SETTINGS, patterns=names, jobs=2, variants=False))
+    told: list[str] = []
+    done = run_campaign(plan, lambda outcome: told.append(outcome.dialect))
+    assert len(told) == 1 + 2 * len(names)  # the clean server, and each fault twice
+    assert sorted(outcome.fault.name for outcome in done.outcomes) == sorted(names)
+    assert not any(outcome.survived for outcome in done.outcomes)
 
 
 @pytest.mark.parametrize(

@@ -103,6 +103,13 @@ def test_less_than_5_percent_may_be_lost_on_average_unless_an_operation_fails() 
     assert outcome(loss(*lost, whole=True)).is_within_bounds
 
 
+def test_servers_that_were_picked_are_held_to_no_average() -> None:
+    lost = tuple(f"2.8-{number}" for number in range(15))
+    assert replace(outcome(loss(*lost[1:])), picked=True).is_within_bounds
+    assert not outcome(loss(*lost[1:])).is_within_bounds
+    assert not replace(outcome(loss(*lost)), picked=True).is_within_bounds
+
+
 def test_an_error_of_hookproof_is_never_within_bounds() -> None:
     broken = Loss(spoiler=spoiler(), lost=(), exercised=100, problems=("it broke",))
     assert not outcome(broken).is_within_bounds

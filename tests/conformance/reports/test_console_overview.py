@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hookproof.conformance.model.ledger import Entry
+from hookproof.conformance.model.ledger import Entry, RunVerdict
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.reports.console import Detail, lines
 from hookproof.conformance.reports.html import html_text
@@ -158,6 +158,14 @@ def test_a_quiet_report_names_at_most_ten_reasons(tmp_path: Path) -> None:
         "4.4-10 not exercised: Reason 10.",
         "and 3 more reasons, which a run without --quiet shows",
     ]
+
+
+def test_a_quiet_report_says_that_the_baseline_is_stale(tmp_path: Path) -> None:
+    run = finished_run(tmp_path, passed())
+    run = replace(run, footer=replace(run.footer, stale=("4.1-1 passes",)))
+    run = replace(run, footer=replace(run.footer, verdict=RunVerdict.DOES_NOT_CONFORM))
+    first, _ = (line.plain for line in lines(run, detail=Detail.QUIET))
+    assert first == "The baseline is stale: 4.1-1 passes."
 
 
 def test_a_quiet_report_says_what_broke_in_hookproof(tmp_path: Path) -> None:
