@@ -4,7 +4,7 @@ import os
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -22,6 +22,10 @@ from hookproof.process.stop_signals import held_back
 from hookproof.process.terminal_text import message_text
 from hookproof.spec.completion import complete_dialect
 from hookproof.target.settings import UNDECIDED_DIALECT, Flags
+
+API_ALONE: Final = (
+    "the files hold what the API alone shows, which is also what a run without --ca-dir learns"
+)
 
 
 @click.command(
@@ -60,8 +64,9 @@ def learn(context: click.Context, /, **options: Any) -> None:
     What is seen is written into dialect.yaml, each answer with what showed it; what the document
     states is never learned otherwise, so that `hookproof check` judges it. It creates endpoints and
     broadcasts events. Ctrl-C, SIGTERM and SIGHUP end it, and what was learned by then is written.
-    Exit codes: 0 learned; 3 interrupted, or the target stopped answering; 4 target unreachable; 64
-    usage, or a file that cannot be written; 130 interrupted before anything was learned.
+    Exit codes: 0 learned; 3 interrupted, the target stopped answering, or no delivery came; 4
+    target unreachable; 64 usage, a target that does not trust the receiver's CA, or a file that
+    cannot be written; 130 interrupted before anything was learned.
     """
     flags = flags_of(options)
     if flags.url is None and flags.file is None:
@@ -89,6 +94,9 @@ def _reported(learned: Learned, target: Target, out: Path, target_file: Path | N
     if learned.interrupted or learned.outage:
         why = "learning was interrupted" if learned.interrupted else "the target stopped answering"
         click.echo(f"INCOMPLETE  {why}; the files hold what was learned by then")
+        return ExitCode.INCOMPLETE
+    if learned.no_deliveries:
+        click.echo(message_text(f"INCOMPLETE  {learned.no_deliveries}; {API_ALONE}"))
         return ExitCode.INCOMPLETE
     click.echo(_next_step(out, target_file))
     return ExitCode.OK

@@ -1,6 +1,7 @@
 """The command `hookproof doctor`."""
 
 import os
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -39,24 +40,33 @@ def doctor(context: click.Context, /, **options: Any) -> None:
         raise click.UsageError("give the target's URL, or --target", context)
     try:
         target = target_from(flags, os.environ)
-        code = run_until_stopped(partial(report_examination, target))
+        code = run_until_stopped(partial(report_examination, target)).code
     except (CommandError, ChildFailed) as refusal:
         click.echo(f"hookproof doctor: {message_text(str(refusal))}", err=True)
         code = ExitCode(refusal.exit_code or ExitCode.INTERNAL_ERROR)
     context.exit(code)
 
 
-async def report_examination(target: Target) -> ExitCode:
+@dataclass(slots=True)
+class Examined:
+    """The exit code of the first failure, and the first result without which no dialect helps."""
+
+    code: ExitCode = ExitCode.CONFORMS
+    missing: DoctorResult | None = None
+
+
+async def report_examination(target: Target) -> Examined:
     """Print what the doctor examines, line by line, and what is left at the target, however that
-    ends; returns the exit code of the first failure.
+    ends.
     """
-    code, clean_up = ExitCode.CONFORMS, CleanUp.of(target)
+    examined, clean_up = Examined(), CleanUp.of(target)
 
     def show(result: DoctorResult) -> None:
-        nonlocal code
         click.echo(printable(without_passwords(line_of(result))))
-        if result.advice and code is ExitCode.CONFORMS:
-            code = result.exit_code
+        if result.advice and examined.code is ExitCode.CONFORMS:
+            examined.code = result.exit_code
+        if result.advice and result.needed:
+            examined.missing = examined.missing or result
 
     try:
         async for result in examine(target, clean_up):
@@ -64,7 +74,7 @@ async def report_examination(target: Target) -> ExitCode:
     finally:
         for result in clean_up.results():
             show(result)
-    return code
+    return examined
 
 
 def line_of(result: DoctorResult) -> str:

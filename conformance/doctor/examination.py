@@ -43,6 +43,7 @@ from hookproof.process.private_folder import private_folder
 from hookproof.receiver.client.child_process import child
 from hookproof.receiver.client.control_api import ReceiverClient
 from hookproof.receiver.http.address import Address
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.contract.service_contract import contract_for
 from hookproof.target.connection import UNVERIFIED
 from hookproof.target.hooks.hook_failures import HookFailures
@@ -51,19 +52,23 @@ from hookproof.target.hooks.provision import HookFailed
 DELIVERS: Final = "a delivery arrives"
 # How long after the end of a connection its request may still be on its way to the inbox.
 GRACE_S: Final = 1.0
+# How often it is looked for handshakes that failed, and how many of them show what is wrong.
+LOOKS_EVERY_S: Final = 0.5
+SEVERAL: Final = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoctorResult:
     """One thing that was examined; `advice` says what is wrong and what to do, and is empty if
     nothing is. `untried` is why it was not examined, if it was not. With an `exit_code` of 0 the
-    target can be judged all the same.
+    target can be judged all the same. Without what is `needed` no dialect helps.
     """
 
     what: str
     advice: str = ""
     untried: str = ""
     exit_code: ExitCode = ExitCode.USAGE
+    needed: bool = False
 
     @property
     def ok(self) -> bool:
@@ -298,13 +303,29 @@ async def _check_delivery(
     if not sent.succeeded:
         yield DoctorResult(what=DELIVERS, untried="there is no event")
         return
-    for timeout_s in (target.budgets.delivery_s, GRACE_S):
-        arrived = await receiver.deliveries(token.token, count=visits + 1, timeout_s=timeout_s)
-        if len(arrived) > visits:
-            break
+    arrived = await _arrived(receiver, token.token, visits, target.budgets.delivery_s)
     delivered = any(marker.encode() in delivery.body for delivery in arrived)
     for result in _reach_results(target, counting.connections, len(arrived), delivered, public):
         yield result
+
+
+async def _arrived(
+    receiver: ReceiverClient, token: str, visits: int, within_s: float
+) -> tuple[ReceivedDelivery, ...]:
+    """Wait for one request more than the visits; in vain, if the sender breaks off each of several
+    TLS handshakes.
+    """
+    clock = asyncio.get_running_loop().time
+    ends = clock() + within_s
+    while True:
+        left_s = ends - clock()
+        step_s = min(LOOKS_EVERY_S, left_s) if left_s > 0 else GRACE_S
+        arrived = await receiver.deliveries(token, count=visits + 1, timeout_s=step_s)
+        if len(arrived) > visits or left_s <= 0:
+            return arrived
+        handshakes = await receiver.tls_handshakes()
+        if handshakes.begun >= SEVERAL and not handshakes.completed:
+            return arrived
 
 
 def _dialect_result(target: Target, created: Exchange, sent: Exchange) -> DoctorResult:
@@ -357,9 +378,9 @@ def _reach_results(
             " delivers only after another call (provision: after_endpoint_created), or later"
             " (budgets.delivery_s)"
         )
-        return [DoctorResult(what=reached, advice=advice)]
+        return [DoctorResult(what=reached, advice=advice, needed=True)]
     advice = (
         f"it connected {connections} times and sent no request: {target.receiver.trust_advice};"
         " restart it if it reads authorities only when it starts"
     )
-    return [DoctorResult(what=reached), DoctorResult(what=trusted, advice=advice)]
+    return [DoctorResult(what=reached), DoctorResult(what=trusted, advice=advice, needed=True)]

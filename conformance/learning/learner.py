@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar
 from hookproof.conformance.learning.deliveries.learning import (
     learn_from_deliveries,
     read_late_retries,
+    require_trust,
 )
 from hookproof.conformance.learning.gathering import (
     evidence_runner,
@@ -65,8 +66,8 @@ class Learned:
 
     One that was `interrupted` has learned only a part of what it can. In words, if anything:
     `limit`, what the target's limit of its API did to it; `outage`, how it stopped answering;
-    `hooks`, which hooks of the user failed. Whose answers taught it is certain if the certificate
-    of the API was `verified`.
+    `no_deliveries`, why none arrived, although they were looked for; `hooks`, which hooks of the
+    user failed. Whose answers taught it is certain if the certificate of the API was `verified`.
     """
 
     answers: LearnedAnswers
@@ -75,6 +76,7 @@ class Learned:
     interrupted: bool = False
     limit: str = ""
     outage: str = ""
+    no_deliveries: str = ""
     hooks: tuple[str, ...] = ()
     verified: bool = True
 
@@ -105,6 +107,7 @@ def learn_target(
         interrupted=interrupted,
         limit=session.pacing.words,
         outage=outage,
+        no_deliveries=mask.text(session.no_deliveries),
         hooks=session.hook_failures.words,
         verified=target.is_verified,
     )
@@ -145,6 +148,7 @@ async def _learn_all(session: ProbeSession, profile: Profile, note: Progress) ->
         session.answering_url = environment.answering_url
         note("asking the API")
         await _within(session, profile, approach(session))
+        await _within(session, profile, require_trust(session, environment.receiver))
         await _within(session, profile, probe_api(session))
         note("watching deliveries")
         gathered = await _within(

@@ -43,7 +43,7 @@ class ProbeSession:
 
     `endpoint_fields` are the fields without which no endpoint is created. `answering_url` is where
     the receiver answers whatever comes. `round_trip_s` is how long a cheap request took at the
-    start.
+    start. `no_deliveries` is why none came, if they were looked for.
     """
 
     target: Target
@@ -53,6 +53,7 @@ class ProbeSession:
     endpoint_fields: tuple[str, ...] = ()
     answering_url: str = ""
     round_trip_s: float = 0.0
+    no_deliveries: str = ""
     random: Random = field(default_factory=Random)
     pacing: Pacing = field(init=False)
     endpoints: CreatedEndpoints = field(default_factory=CreatedEndpoints)

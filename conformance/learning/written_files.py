@@ -145,7 +145,7 @@ def target_text(
     content: dict[str, Any] = {
         "base_url": target.base_url,
         "projects": [
-            {"id": project.id, "api_key": f"${{{_variable(number)}}}"}
+            {"id": project.id, "api_key": f"${{{variable(number)}}}"}
             for number, project in enumerate(target.projects, 1)
         ],
         "dialect": dialect,
@@ -164,10 +164,11 @@ def target_text(
         content["receiver"] = receiver
     heading = (
         f"# Written by `{command}`. The keys are in the environment:"
-        f" {', '.join(_variable(number + 1) for number in range(len(target.projects)))}\n"
+        f" {', '.join(variable(number + 1) for number in range(len(target.projects)))}\n"
     )
     return heading + yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
 
 
-def _variable(number: int) -> str:
+def variable(number: int) -> str:
+    """The environment variable with the key of a project; they are counted from 1."""
     return VARIABLE if number == 1 else f"{VARIABLE}_{number}"

@@ -20,8 +20,8 @@ from hookproof.conformance.learning.written_files import (
     DIALECT,
     PAGE,
     TARGET,
-    VARIABLE,
     target_text,
+    variable,
     write_learned_dialect,
 )
 from hookproof.conformance.model.profile import Profile
@@ -51,10 +51,6 @@ REQUIRED: Final = {
     "projects": ("--project", "Project to work in"),
     "api_keys": ("--api-key", "API key of the project (it is written into no file)"),
 }
-CI_STEP: Final = """\
-  - run: hookproof check --target {target}
-    env:
-      {variable}: ${{{{ secrets.{variable} }}}}"""
 
 
 @click.command(
@@ -111,7 +107,7 @@ def init(context: click.Context, /, **options: Any) -> None:
         if learns:
             learned = setup.learn(target, Profile[options["profile"].upper()])
             if code is not ExitCode.CONFORMS:
-                code = run_until_stopped(partial(report_examination, learned))
+                code = run_until_stopped(partial(report_examination, learned)).code
         setup.write(target, learned=learns)
     except CommandError as error:
         click.echo(f"hookproof init: {error}", err=True)
@@ -130,6 +126,8 @@ class _Setup:
     def target(self, options: Mapping[str, Any]) -> Target:
         """The target as the options and the answers describe it; makes a CA if there is none."""
         answers = {**options, **{name: self._required(name, options) for name in REQUIRED}}
+        if self.asks and not options["projects"]:
+            self._ask_for_second_project(answers)
         if answers["receiver_bind"] is None and self.asks:
             answers["receiver_bind"] = click.prompt(
                 "Where the receiver listens, as HOST:PORT; port 0 is any free one",
@@ -153,6 +151,18 @@ class _Setup:
         answer = click.prompt(question, hide_input=name == "api_keys")
         return answer if name == "url" else (answer,)
 
+    def _ask_for_second_project(self, answers: dict[str, Any]) -> None:
+        """Add it and its key to the answers, if there is one."""
+        second = click.prompt(
+            "A second project, to judge that projects are isolated (Enter: there is none)",
+            default="",
+            show_default=False,
+        )
+        if second:
+            key = click.prompt(f"API key of {second}", hide_input=True)
+            answers["projects"] = (*answers["projects"], second)
+            answers["api_keys"] = (*answers["api_keys"], key)
+
     def _make_authority(self, folder: Path, receiver: ReceiverSettings) -> None:
         """Make the CA in this folder, unless it holds one."""
         if (folder / CERTIFICATE_FILE).exists() or (folder / KEY_FILE).exists():
@@ -163,8 +173,12 @@ class _Setup:
         except AuthorityProblem as problem:
             raise CommandError(str(problem)) from None
         click.echo(f"Made {certificate}: let the server trust it, as endpoint URLs must be https.")
-        if self.asks and not click.confirm("Does the server trust it now", default=True):
-            raise CommandError("run it again when the server trusts it")
+        if self.asks:  # nobody can trust what was made just now
+            click.prompt(
+                "Let the server trust it, restart it if it needs that, and press Enter",
+                default="",
+                show_default=False,
+            )
 
     def learns(self, asked_for: bool | None) -> bool:
         if asked_for is None and self.asks:
@@ -187,9 +201,12 @@ class _Setup:
         """Examine the target, and go on despite what is wrong only if that is agreed to, or if it
         may be for a dialect that is not known yet.
         """
-        code = run_until_stopped(partial(report_examination, target))
+        examined = run_until_stopped(partial(report_examination, target))
+        code = examined.code
         if code is ExitCode.CONFORMS:
             return code
+        if missing := examined.missing:
+            raise CommandError(f"{missing.advice}. Then run this again; {TARGET} was not written")
         if code is ExitCode.UNREACHABLE or not (self.asks or learns):
             raise CommandError(f"fix that first; {TARGET} was not written", code)
         if learns:
@@ -223,7 +240,7 @@ class _Setup:
         except OSError as error:
             raise FileNotWritten(Path(error.filename or path), error) from None
         click.echo(f"Written: {path}")
-        click.echo("\n".join(_next_steps(path, learned=learned)))
+        click.echo("\n".join(_next_steps(path, len(target.projects), learned=learned)))
 
 
 async def _with_key_format(target: Target) -> Target:
@@ -252,9 +269,13 @@ def _undecided(target: Target) -> str | dict[str, Any]:
     }
 
 
-def _next_steps(target: Path, *, learned: bool) -> list[str]:
-    lines = ["", "Next:", f"  export {VARIABLE}=...", f"  hookproof check --target {target}"]
+def _next_steps(target: Path, projects: int, *, learned: bool) -> list[str]:
+    names = [variable(number) for number in range(1, projects + 1)]
+    exports = [f"  export {name}=..." for name in names]
+    lines = ["", "Next:", *exports, f"  hookproof check --target {target}"]
     if not learned:
         lines.append(f"  hookproof learn --target {target}    # finds out what it chose")
-    step = CI_STEP.format(target=target, variable=VARIABLE)
-    return [*lines, "", "As a step of CI (GitHub Actions), with the key as a secret:", step]
+    secrets = [f"      {name}: ${{{{ secrets.{name} }}}}" for name in names]
+    keys = "key as a secret" if projects == 1 else "keys as secrets"
+    step = [f"  - run: hookproof check --target {target}", "    env:", *secrets]
+    return [*lines, "", f"As a step of CI (GitHub Actions), with the {keys}:", *step]

@@ -24,6 +24,7 @@ from hookproof.conformance.observations.delivery.security.custom_headers import 
     reserved_headers,
 )
 from hookproof.conformance.target.environment import NO_CA
+from hookproof.process.exit_codes import CommandError
 from hookproof.receiver.client.control_api import ReceiverClient
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.vocabulary import CertificateEncoding, OnInput
@@ -32,8 +33,32 @@ from hookproof.target.hooks.provision import HookFailed
 # What deliveries alone show.
 GROUPS: Final = ("delivery.", "retry.", "signatures.simple.", "signatures.advanced.")
 CLIENT_KEY: Final = "mtls_client_cert.client_key"
+# How long the first events of all may take, of which a new endpoint may miss some. A target that is
+# slower is examined later.
+FIRST_PAUSES_S: Final = (0.2, 0.6, 2.0)
 # How long retries are waited for once all else is learned.
 LATE_S: Final = 10.0
+
+
+async def require_trust(session: ProbeSession, receiver: ReceiverClient) -> None:
+    """Raise CommandError if a first event shows that the target does not trust the receiver, as
+    otherwise all else would be learned in vain. Silence shows nothing yet.
+    """
+    if not session.target.receiver.can_be_trusted:
+        return
+    delivery = DeliverySession(session=session, receiver=receiver)
+    try:
+        # What is required is not known yet: with a name most services create one.
+        listener = await delivery.listen("whether deliveries arrive", name=session.word("endpoint"))
+        if listener is None:
+            return
+        for pause_s in FIRST_PAUSES_S:
+            if await delivery.broadcast() is None or await delivery.wait(listener, 1, pause_s):
+                return
+    except PreconditionFailed as failed:
+        raise CommandError(str(failed)) from None
+    except HookFailed as failed:
+        session.hook_failures.note(failed)
 
 
 async def learn_from_deliveries(
@@ -47,7 +72,7 @@ async def learn_from_deliveries(
     try:
         gathered = await gather_deliveries(delivery, quick=quick, most_s=most_s)
     except PreconditionFailed as failed:
-        note_no_deliveries(session, str(failed))
+        note_no_deliveries(session, str(failed), expected=True)
         return None
     except HookFailed as failed:
         session.hook_failures.note(failed)
@@ -73,8 +98,9 @@ async def read_late_retries(session: ProbeSession, gathered: GatheredDeliveries)
     await _read_failing_endpoints(session, gathered, others_sent=True)
 
 
-def note_no_deliveries(session: ProbeSession, reason: str) -> None:
-    """Note why nothing could be learned from deliveries."""
+def note_no_deliveries(session: ProbeSession, reason: str, *, expected: bool = False) -> None:
+    """Note why nothing could be learned from deliveries, although they were `expected`."""
+    session.no_deliveries = reason if expected else ""
     for field in session.answers.fields:
         if field.startswith(GROUPS) and not session.answers.is_seen(field):
             session.answers.miss(field, reason)

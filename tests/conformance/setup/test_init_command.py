@@ -37,7 +37,7 @@ def test_without_a_terminal_what_is_missing_is_one_line(
 
 def test_all_that_is_asked_for_is_written_without_the_key_and_serves_check(tmp_path: Path) -> None:
     with reference_server(tmp_path, ROOT, "p1", options=("--dialect", "contrary")) as ready:
-        answers = f"{ready['api']}\np1\nkey-p1\n\ny\n"
+        answers = f"{ready['api']}\np1\nkey-p1\n\n\ny\n"
         out = tmp_path / "ours"
         words = ["--ask", "--ca-dir", str(tmp_path / "ca"), "--profile", "quick", "--out", str(out)]
         done = CliRunner().invoke(init, words, input=answers)
@@ -86,10 +86,44 @@ def test_nothing_is_written_of_a_server_that_cannot_be_reached(tmp_path: Path) -
     assert not (tmp_path / "hookproof" / "target.yaml").exists()
 
 
+def test_a_second_project_is_asked_for_and_written_with_a_variable_of_its_own(
+    tmp_path: Path,
+) -> None:
+    with reference_server(tmp_path, ROOT, "p1", "p2") as ready:
+        answers = f"{ready['api']}\np1\nkey-p1\np2\nkey-p2\n\n"
+        out = tmp_path / "ours"
+        words = ["--ask", "--no-learn", "--ca-dir", str(tmp_path / "ca"), "--out", str(out)]
+        done = CliRunner().invoke(init, words, input=answers)
+    assert done.exit_code == 0, done.output
+    assert "to judge that projects are isolated" in done.output
+    assert "key-p" not in done.output
+    assert yaml.safe_load((out / "target.yaml").read_text())["projects"] == [
+        {"id": "p1", "api_key": "${HOOKPROOF_API_KEY}"},
+        {"id": "p2", "api_key": "${HOOKPROOF_API_KEY_2}"},
+    ]
+    assert "  export HOOKPROOF_API_KEY_2=...\n" in done.output
+    assert "      HOOKPROOF_API_KEY_2: ${{ secrets.HOOKPROOF_API_KEY_2 }}" in done.output
+
+
+@pytest.mark.parametrize("command", ["init", "learn"])
+def test_a_target_that_does_not_trust_the_ca_ends_it_with_the_one_thing_to_do(
+    tmp_path: Path, command: str
+) -> None:
+    with reference_server(tmp_path, ROOT, "p1", trusts_ca=False) as ready:
+        options = ("--learn",) if command == "init" else ()
+        done = run_command(tmp_path, command, ready["api"], *NAMED, *options)
+    assert done.code == 64
+    line = done.err.splitlines()[-1]
+    assert "let it trust ca.pem" in line
+    assert "Next:" not in done.out
+    assert not (tmp_path / "hookproof" / "dialect.yaml").exists()
+    assert not (tmp_path / "hookproof" / "target.yaml").exists()
+
+
 def test_in_a_terminal_a_refused_overwriting_writes_nothing(tmp_path: Path) -> None:
     (tmp_path / "target.yaml").write_text("mine")
     words = ["--ask", "--out", str(tmp_path), "--no-learn", "--receiver-bind", "127.0.0.1:0"]
-    answers = "http://127.0.0.1:1\np1\nkey\ny\nn\n"
+    answers = "http://127.0.0.1:1\np1\nkey\n\n\nn\n"
     done = CliRunner().invoke(init, words, input=answers)
     assert done.exit_code == 64
     assert "is kept, and no other file was written" in done.output
