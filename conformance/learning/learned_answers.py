@@ -34,8 +34,8 @@ class Certainty(StrEnum):
 class LearnedAnswer:
     """One field of a dialect. `values` are as a dialect file writes them, none if it is undecided.
 
-    `count` is how often it was seen, `shown_by` one exchange or delivery in words; `reason` is why
-    it could not be seen, and what would show it.
+    `count` is how often it was seen, `shown_by` one exchange or delivery in words, `operation` that
+    of the exchange; `reason` is why it could not be seen, and what would show it.
     """
 
     field: str
@@ -44,6 +44,7 @@ class LearnedAnswer:
     count: int = 0
     shown_by: str = ""
     reason: str = ""
+    operation: str | None = None
 
     @property
     def written(self) -> Any:
@@ -93,6 +94,7 @@ class LearnedAnswers:
             certainty=Certainty.SEEN if len(values) == 1 else Certainty.SEVERAL,
             count=count,
             shown_by=place,
+            operation=None if isinstance(shown_by, str) else shown_by.operation_id,
         )
 
     def assume(self, field: str, value: Any, reason: str) -> None:
@@ -116,6 +118,10 @@ class LearnedAnswers:
         self._seen.pop(field, None)
         self._reasons[field] = reason
 
+    def seen(self) -> Mapping[str, LearnedAnswer]:
+        """What was learned so far, by field; what is assumed, too."""
+        return dict(self._seen)
+
     def is_seen(self, field: str) -> bool:
         """Whether an answer of a field was seen, and not assumed."""
         known = self._seen.get(field)
@@ -125,6 +131,10 @@ class LearnedAnswers:
         """Whether nothing is known of a field, and it has the value of the extended dialect."""
         inherited = field not in self._seen
         return inherited and self.answer(field).certainty is Certainty.ASSUMED
+
+    def inherited(self, field: str) -> Any:
+        """The answer of the extended dialect, as a dialect file writes it."""
+        return self._inherited[field]
 
     def value(self, field: str) -> Any:
         """The learned value of a field, or that of the extended dialect; None if it has several or

@@ -4,13 +4,17 @@ Each learns from requests of its own. What it leaves behind are disabled endpoin
 and some events.
 """
 
+from hookproof.conformance.learning.controls import controlled
 from hookproof.conformance.learning.error_bodies import read_error_bodies
 from hookproof.conformance.learning.probes.access import (
     find_key_format,
     probe_key_scope,
     probe_keys,
 )
-from hookproof.conformance.learning.probes.authentication import probe_authentication
+from hookproof.conformance.learning.probes.authentication import (
+    probe_authentication,
+    see_other_words,
+)
 from hookproof.conformance.learning.probes.bounds import (
     probe_nesting,
     probe_number_bounds,
@@ -39,7 +43,7 @@ from hookproof.conformance.learning.probes.representation import (
     probe_secrets,
     read_forms,
 )
-from hookproof.conformance.learning.probes.rolls import probe_rolls
+from hookproof.conformance.learning.probes.rolls import probe_expired_secrets, probe_rolls
 from hookproof.conformance.learning.session import ProbeSession
 from hookproof.conformance.target.preflight import measure_round_trip_s
 
@@ -53,35 +57,37 @@ async def approach(session: ProbeSession) -> None:
 
 
 async def probe_api(session: ProbeSession) -> None:
-    """Learn from the eight operations alone.
+    """Learn from the eight operations alone, each probe beside its control.
 
     Later probes send what earlier ones have learned to be accepted.
     """
-    await probe_keys(session)
+    await controlled(session, probe_keys(session))
     await fill_lists(session)
-    links = await probe_lists(session)
-    await probe_filters(session, links)
-    created = await probe_creation(session)
-    await probe_key_scope(session, created)
-    await probe_refusals(session)
+    links = await controlled(session, probe_lists(session))
+    await controlled(session, probe_filters(session, links))
+    created = await controlled(session, probe_creation(session))
+    await controlled(session, probe_key_scope(session, created))
+    await controlled(session, probe_refusals(session))
     if created is not None:
-        await probe_endpoint(session, created)
-        await probe_secrets(session)
+        await controlled(session, probe_endpoint(session, created))
+        await controlled(session, probe_secrets(session))
         read_forms(session)
-        await probe_other_secret(session)
-        await probe_rolls(session, created)
-        await probe_unlisted_fields(session, created)
-        await probe_zeros(session)
-        await probe_number_bounds(session, created)
-    null_updates = await probe_portal_link(session, links, created)
-    await probe_broadcasts(session)
-    await probe_nesting(session)
-    await probe_optional_requests(session, created, null_updates)
-    await probe_endpoint_urls(session)
+        await controlled(session, probe_other_secret(session))
+        await controlled(session, probe_rolls(session, created))
+        await controlled(session, probe_unlisted_fields(session, created))
+        await controlled(session, probe_zeros(session))
+        await controlled(session, probe_number_bounds(session, created))
+    null_updates = await controlled(session, probe_portal_link(session, links, created))
+    await controlled(session, probe_broadcasts(session))
+    await controlled(session, probe_nesting(session))
+    await controlled(session, probe_optional_requests(session, created, null_updates))
+    await controlled(session, probe_endpoint_urls(session))
     if created is not None:
-        await probe_authentication(session)
-        await probe_text_lengths(session)
-        await probe_size_limit(session)
-        await probe_active_endpoint(session)
+        await controlled(session, probe_authentication(session))
+        await controlled(session, probe_text_lengths(session))
+        await controlled(session, probe_size_limit(session))
+        await controlled(session, probe_active_endpoint(session))
+        await controlled(session, probe_expired_secrets(session))
+    see_other_words(session)
     read_forms(session)
     read_error_bodies(session)

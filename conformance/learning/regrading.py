@@ -16,7 +16,7 @@ from hookproof.conformance.grading.candidate_answers import (
     requirements_of,
 )
 from hookproof.conformance.grading.check_result import proof_in_words
-from hookproof.conformance.learning.learned_answers import LearnedAnswers
+from hookproof.conformance.learning.learned_answers import LearnedAnswer, LearnedAnswers
 from hookproof.conformance.model.check_registry import CheckContext
 from hookproof.conformance.model.evidence import (
     NotObserved,
@@ -57,8 +57,18 @@ def learn_by_regrading(
             answers.miss(field, _why_not(fits))
         keep_fitting(answers, field, fits)
     for field in contradicted_fields(answers, observations, examined_by):
+        before = answers.answer(field)
         keep_fitting(answers, field, _fits(answers, field, observations, examined_by))
+        _keep_both(answers, before)
     _note_reasons(answers, [each for each in every if isinstance(each, NotObserved)])
+
+
+def _keep_both(answers: LearnedAnswers, before: LearnedAnswer) -> None:
+    """What was seen now in this way and now in that may be either."""
+    after = answers.answer(before.field)
+    if after != before:
+        values = [*before.values, *(value for value in after.values if value not in before.values)]
+        answers.see(after.field, *values, shown_by=after.shown_by, count=after.count)
 
 
 def contradicted_fields(

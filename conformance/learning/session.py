@@ -1,7 +1,8 @@
 """What the probes of a target share: its API, what was learned so far, and what they created."""
 
+import re
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from random import Random
@@ -19,6 +20,8 @@ from hookproof.spec.contract.service_contract import Contract, contract_for
 from hookproof.spec.dialect.model import Dialect
 from hookproof.target.hooks.hook_failures import HookFailures
 
+# The role of a request that is sent beside others, to see whether it is taken.
+ORDINARY: Final = "an ordinary request"
 # In bytes, of the body of a request.
 LONGEST_KEPT: Final = 1024 * 1024
 
@@ -31,10 +34,26 @@ UPDATE: Final = "updatePortalLink"
 SOURCES: Final = "listSources"
 BROADCAST: Final = "createBroadcastEvent"
 
+# An identifier that ends with a number, and has nothing but letters or a separator before it.
+COUNTED: Final = re.compile(r"(?P<prefix>(?:.*[^0-9A-Za-z])?[A-Za-z]*)(?P<number>[0-9]{1,18})")
+# How many digits a number has that no service reaches, and that 32 bits hold.
+WIDE: Final = 9
+CHANGED: Final = 4
+
 
 def unknown_uid(uid: str) -> str:
-    """An identifier of the same form that no resource has."""
-    return uid[:-1] + ("1" if uid.endswith("0") else "0")
+    """An identifier of the same form that no resource has.
+
+    A number that is counted is beyond all that will come; of what is drawn at random several
+    letters are others, since neighbours may have been drawn in the same moment.
+    """
+    counted = COUNTED.fullmatch(uid)
+    if counted is not None:
+        prefix, number = counted["prefix"], counted["number"]
+        width = len(number) if number.startswith("0") else max(len(number), WIDE)
+        return prefix + "9" * width
+    tail = uid[-CHANGED:]
+    return uid[:-CHANGED] + ("0" if set(tail) != {"0"} else "1") * len(tail)
 
 
 @dataclass(slots=True)
@@ -58,6 +77,15 @@ class ProbeSession:
     pacing: Pacing = field(init=False)
     endpoints: CreatedEndpoints = field(default_factory=CreatedEndpoints)
     hook_failures: HookFailures = field(default_factory=HookFailures)
+    # A list that is answered, all such lists, and what ordinary requests name and send.
+    listing: str = SOURCES
+    lists: tuple[str, ...] = ()
+    paths: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    link_body: Mapping[str, Any] = field(default_factory=dict)
+    # What became of an unknown word, by the field that had it and takes a known one.
+    other_words: dict[str, Exchange] = field(default_factory=dict)
+    # Whether each credential is masked that answers were seen to show, by its path.
+    credentials: dict[str, bool] = field(default_factory=dict)
     # The refusals of an identifier that no resource has, by operation.
     unknown_resources: dict[str, Exchange] = field(default_factory=dict)
     # The refusals whose reason is known, by the field that has their status.
@@ -151,6 +179,29 @@ class ProbeSession:
         )
         return self._noted(exchange)
 
+    async def ordinary(self, operation_id: str) -> Exchange | None:
+        """Send a request without anything unusual; None if no such request is known."""
+        bodies: Mapping[str, Callable[[], Mapping[str, Any]]] = {
+            CREATE: self.endpoint,
+            ROLL: self.bodies.roll,
+            UPDATE: lambda: self.link_body,
+            BROADCAST: self.bodies.broadcast,
+        }
+        path = self.paths.get(operation_id)
+        if path is None and operation_id in (GET, ROLL, LINK, UPDATE):
+            return None
+        body = bodies[operation_id]() if operation_id in bodies else None
+        return await self.call(operation_id, ORDINARY, path=path, body=body)
+
+    def drop_refusals(self, exchanges: Sequence[Exchange]) -> None:
+        """Conclude nothing from these refusals."""
+        dropped = set(map(id, exchanges))
+        for field_name, answers in self.refusals.items():
+            self.refusals[field_name] = [each for each in answers if id(each) not in dropped]
+        self.unknown_resources = {
+            name: each for name, each in self.unknown_resources.items() if id(each) not in dropped
+        }
+
     async def send(self, role: str, method: str, target: str, content: object = None) -> Exchange:
         """Send a request that is none of the eight operations."""
         raw = None if content is None else encoded(content)
@@ -195,3 +246,12 @@ class ProbeSession:
 def with_key_format(dialect: Dialect, key_format: str) -> Dialect:
     """The dialect with keys in this form."""
     return replace(dialect, authentication=replace(dialect.authentication, key_format=key_format))
+
+
+def see_refusals(session: ProbeSession, field_name: str) -> None:
+    """Learn the statuses of the refusals that are known to be of one kind; services may have
+    several, such as one for a value of the wrong type and one for a value that is out of bounds.
+    """
+    refusals = session.refusals[field_name]
+    statuses = dict.fromkeys(each.status for each in refusals)
+    session.answers.see(field_name, *statuses, shown_by=refusals[-1], count=len(refusals))

@@ -42,6 +42,8 @@ ZERO_TIMEOUT: Final = "http_timeout 0"
 SHORT_WINDOW: Final = "rate_limit_duration 2"
 LONG_WINDOW: Final = "rate_limit_duration 1500"
 FAILING: Final = "always failing"
+# Endpoints with an owner that take whatever comes.
+PLAIN: Final = (SIMPLE, ADVANCED, FORM, OTHER_SUCCESS)
 
 RETRY_AFTER_S: Final = 4
 SHORT: Final = 2
@@ -74,8 +76,9 @@ NEAR_S: Final = 0.1
 class GatheredDeliveries:
     """`visible_s` is how long a new endpoint waited for its first event, None if it got none.
 
-    `visits` are the methods of the requests that came before any event, to an endpoint that accepts
-    them and to one that refuses them; the second is empty if there is no such endpoint.
+    `visits` are the methods of the requests that carry no event, to an endpoint that accepts
+    them and to one that refuses them; the second is empty if there is no such endpoint. Whether one
+    of them came after an event is `visited_late`.
     `redirected` are the requests that came to where an endpoint redirects its deliveries. `secrets`
     has for each of the two formats the secret before the rolls, and that after each of them;
     `rolled_after` is how many events were sent before each roll, `ended_at` the monotonic time at
@@ -90,16 +93,27 @@ class GatheredDeliveries:
     rolled_after: tuple[int, ...]
     ended_at: float
     round_trip_s: float = 0.0
+    visited_late: bool = False
 
     @property
     def way_s(self) -> float:
-        """How long a delivery may have been under way."""
-        return way_s(self.round_trip_s)
+        """How long a delivery may have been under way, and by how much longer than another."""
+        return max(way_s(self.round_trip_s), spread_s(self.delivery))
 
     @property
     def is_near(self) -> bool:
         """Whether that is no longer than what the readings of times allow for anyhow."""
         return self.way_s <= NEAR_S
+
+    @property
+    def has_control(self) -> bool:
+        """Whether an endpoint without anything unusual got every event: that another one got none
+        says something of that one.
+        """
+        plain = (self.listeners.get(name) for name in PLAIN)
+        return any(
+            listener is not None and all(map(listener.of, self.events)) for listener in plain
+        )
 
     @property
     def listeners(self) -> dict[str, Listener]:
@@ -123,7 +137,7 @@ async def gather_deliveries(
     """Gather; raises PreconditionFailed if nothing can be delivered. `most_s` is how long retries
     are waited for; where it is `quick`, only signatures are looked at.
     """
-    visible_s, visits = await _first_delivery(delivery)
+    visible_s, refusing = await _first_delivery(delivery)
     if visible_s is None:
         raise PreconditionFailed(
             f"no event of the first {VISIBLE_WITHIN_S:g} s of a new endpoint arrived there; examine"
@@ -157,11 +171,13 @@ async def gather_deliveries(
         if try_words:
             await words.read()
         await wait_for_retries(delivery, most_s)
-    await delivery.read_all()
+    visited = (delivery.listeners[FIRST], refusing)
+    await delivery.read_all(*filter(None, visited))
     return GatheredDeliveries(
         delivery=delivery,
         visible_s=visible_s,
-        visits=visits,
+        visits=(_visits(delivery, visited[0]), _visits(delivery, visited[1])),
+        visited_late=any(_is_visited_late(delivery, each) for each in visited),
         redirected=await delivery.receiver.deliveries(location.token, count=0, timeout_s=0.0),
         secrets=secrets,
         rolled_after=tuple(rolled_after),
@@ -170,10 +186,10 @@ async def gather_deliveries(
     )
 
 
-async def _first_delivery(
-    delivery: DeliverySession,
-) -> tuple[float | None, tuple[tuple[str, ...], tuple[str, ...]]]:
-    """How long a new endpoint waits for its first event, and the requests that came before any."""
+async def _first_delivery(delivery: DeliverySession) -> tuple[float | None, Listener | None]:
+    """How long a new endpoint waits for its first event, and an endpoint that refuses every
+    request.
+    """
     clock = asyncio.get_running_loop().time
     refusing = await delivery.listen(VISITED, [Reply(status=500)], visits=True)
     listener = await delivery.listen(FIRST)
@@ -195,23 +211,31 @@ async def _first_delivery(
     # Others are still under way from a target that is far away, and so may a visit be.
     others = len(sent)
     await delivery.wait(listener, len(listener.arrived) + others, VISIT_WITHIN_S + delivery.way_s)
-    after = next((at for at, event in sent if event and listener.of(event)), None)
-    refused = () if refusing is None else await _visits_of_refusing(delivery, refusing)
-    return after, (_visits(delivery, listener), refused)
+    if refusing is not None:
+        await _read_visits_of(delivery, refusing)
+    return next((at for at, event in sent if event and listener.of(event)), None), refusing
 
 
-async def _visits_of_refusing(delivery: DeliverySession, refusing: Listener) -> tuple[str, ...]:
+async def _read_visits_of(delivery: DeliverySession, refusing: Listener) -> None:
     for _ in range(MOST_VISITS):
         known = len(refusing.arrived)
         if await delivery.wait(refusing, known + 1, delivery.way_s) == known:
             break
-    return _visits(delivery, refusing)
 
 
-def _visits(delivery: DeliverySession, listener: Listener) -> tuple[str, ...]:
+def _visits(delivery: DeliverySession, listener: Listener | None) -> tuple[str, ...]:
     """The methods of the requests that carry no event of this run, each once."""
-    nonce = delivery.session.nonce.encode()
-    return tuple(dict.fromkeys(each.method for each in listener.arrived if nonce not in each.body))
+    arrived = () if listener is None else listener.arrived
+    return tuple(dict.fromkeys(each.method for each in arrived if _is_visit(delivery, each)))
+
+
+def _is_visit(delivery: DeliverySession, request: ReceivedDelivery) -> bool:
+    return delivery.session.nonce.encode() not in request.body
+
+
+def _is_visited_late(delivery: DeliverySession, listener: Listener | None) -> bool:
+    kinds = [_is_visit(delivery, each) for each in (listener.arrived if listener else ())]
+    return kinds != sorted(kinds, reverse=True)
 
 
 async def _signed_listener(delivery: DeliverySession, name: str) -> tuple[str, ...]:
@@ -296,10 +320,24 @@ async def wait_for_retries(delivery: DeliverySession, most_s: float) -> None:
     while clock() < ends:
         await delivery.read_all()
         latest = latest_arrival(failing, delivery.events)
-        quiet_s = clock() - latest
-        if latest and quiet_s > longest_expected_s(failing, delivery.events, delivery.way_s):
+        quiet_s, under_way_s = clock() - latest, max(delivery.way_s, spread_s(delivery))
+        if latest and quiet_s > longest_expected_s(failing, delivery.events, under_way_s):
             return
         await asyncio.sleep(0.2)
+
+
+def spread_s(delivery: DeliverySession) -> float:
+    """By how much longer some deliveries were under way than others, although nothing held them up:
+    a busy machine, a slow network or a queue that is polled has done the same to every attempt.
+    """
+    under_way = [
+        attempts[0].arrived_at - event.answer.sent_at
+        for name, listener in delivery.listeners.items()
+        if name in PLAIN or name.startswith(FAILING)
+        for event in delivery.events
+        if (attempts := listener.of(event))
+    ]
+    return max(under_way, default=0.0) - min(under_way, default=0.0)
 
 
 def latest_arrival(failing: list[Listener], events: list[SentEvent]) -> float:

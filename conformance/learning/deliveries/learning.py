@@ -7,6 +7,7 @@ from typing import Final
 from hookproof.conformance.experiments.support.client_certificate import written_pair
 from hookproof.conformance.learning.deliveries.gathering import (
     FAILING,
+    SIMPLE,
     GatheredDeliveries,
     gather_deliveries,
     wait_for_retries,
@@ -14,8 +15,12 @@ from hookproof.conformance.learning.deliveries.gathering import (
 from hookproof.conformance.learning.deliveries.listener import DeliverySession
 from hookproof.conformance.learning.deliveries.readings import read_deliveries
 from hookproof.conformance.learning.deliveries.retry_readings import read_retries, read_tallies
-from hookproof.conformance.learning.learned_answers import LearnedAnswers, in_words
-from hookproof.conformance.learning.probes.authentication import MASKS, is_mask_of
+from hookproof.conformance.learning.learned_answers import in_words
+from hookproof.conformance.learning.probes.authentication import (
+    MASKS,
+    is_mask_of,
+    see_masked,
+)
 from hookproof.conformance.learning.session import BROADCAST, CREATE, GET, ProbeSession
 from hookproof.conformance.model.evidence import Exchange, PreconditionFailed
 from hookproof.conformance.observations.answer import sent, shown
@@ -32,6 +37,7 @@ from hookproof.target.hooks.provision import HookFailed
 
 # What deliveries alone show.
 GROUPS: Final = ("delivery.", "retry.", "signatures.simple.", "signatures.advanced.")
+MASK: Final = "representation.mask"
 CLIENT_KEY: Final = "mtls_client_cert.client_key"
 # How long the first events of all may take, of which a new endpoint may miss some. A target that is
 # slower is examined later.
@@ -111,11 +117,12 @@ async def _read_failing_endpoints(
 ) -> None:
     fetched = {}
     for name, listener in gathered.listeners.items():
-        if name.startswith(FAILING):
+        if name.startswith(FAILING) or name == SIMPLE:
             answer = await session.call(GET, name, path={"endpointID": listener.uid})
             if answer.succeeded:
                 fetched[name] = shown(answer)
-    read_tallies(session.answers, gathered, fetched, others_sent=others_sent)
+    healthy = fetched.pop(SIMPLE, {})
+    read_tallies(session.answers, gathered, fetched, healthy, others_sent=others_sent)
 
 
 async def probe_reserved_headers(session: ProbeSession) -> None:
@@ -156,7 +163,7 @@ async def _probe_certificate(session: ProbeSession, receiver: ReceiverClient) ->
         if answer.succeeded:
             accepted.append(encoding.value)
             proof = answer
-            _read_masked_key(session.answers, answer)
+            _read_masked_key(session, answer)
     if len(accepted) == 1:
         session.answers.see(field, *accepted, shown_by=proof)
     else:
@@ -165,19 +172,15 @@ async def _probe_certificate(session: ProbeSession, receiver: ReceiverClient) ->
         )
 
 
-def _read_masked_key(answers: LearnedAnswers, created: Exchange) -> None:
+def _read_masked_key(session: ProbeSession, created: Exchange) -> None:
     """Whether the answer to a creation masks the client's key (section 2.3)."""
-    pair = shown(created).get("mtls_client_cert")
+    pair, answers = shown(created).get("mtls_client_cert"), session.answers
     text = pair.get("client_key") if isinstance(pair, dict) else None
     if not isinstance(text, str) or not text:
         return
-    known = answers.value("representation.masked") or []
     key = sent(created)["mtls_client_cert"]["client_key"]
-    others = [path for path in known if path != CLIENT_KEY]
-    if text == key:
-        if answers.is_seen("representation.masked"):
-            answers.see("representation.masked", others, shown_by=created)
-    elif is_mask_of(text, key) or text == answers.value("representation.mask"):
-        answers.see("representation.masked", [*others, CLIENT_KEY], shown_by=created)
-        if MASKS.fullmatch(text):
-            answers.see("representation.mask", text, shown_by=created)
+    is_masked = text != key and (is_mask_of(text, key) or text == answers.value(MASK))
+    if text == key or is_masked:
+        see_masked(session, [CLIENT_KEY] if is_masked else [], [CLIENT_KEY], created)
+    if is_masked and MASKS.fullmatch(text):
+        answers.see(MASK, text, shown_by=created)

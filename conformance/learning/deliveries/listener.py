@@ -120,6 +120,7 @@ class DeliverySession:
                 return
             await self.wait(listener, len(listener.arrived) + missing, left_s)
 
-    async def read_all(self) -> None:
-        """Read what has arrived by now."""
-        await asyncio.gather(*(self.wait(listener, 0, 0.0) for listener in self.listeners.values()))
+    async def read_all(self, *others: Listener) -> None:
+        """Read what has arrived by now, at these others too."""
+        every = (*self.listeners.values(), *others)
+        await asyncio.gather(*(self.wait(listener, 0, 0.0) for listener in every))

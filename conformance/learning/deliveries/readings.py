@@ -1,5 +1,6 @@
 """What deliveries show: one function for each group of a dialect's fields."""
 
+import math
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from hookproof.conformance.learning.deliveries.gathering import (
     NO_OWNER,
     OTHER_SUCCESS,
     PATIENT,
+    PLAIN,
     REDIRECTED,
     RETRY_AFTER_S,
     SIMPLE,
@@ -24,8 +26,8 @@ from hookproof.conformance.learning.deliveries.gathering import (
 from hookproof.conformance.learning.deliveries.listener import Listener
 from hookproof.conformance.learning.deliveries.rate_readings import read_rate_limit
 from hookproof.conformance.learning.deliveries.retry_readings import (
+    first_waits,
     read_retries,
-    shortest_wait_s,
 )
 from hookproof.conformance.learning.learned_answers import LearnedAnswers
 from hookproof.conformance.learning.probes.endpoints import FAILED_VISIT
@@ -39,6 +41,9 @@ from hookproof.spec.dialect.vocabulary import (
 
 # No item has all of these.
 SEPARATORS: Final = (" ", ",", ";", "|")
+# What seems to come at once, in seconds; and how much longer than another a usual wait may be.
+SOON_S: Final = 0.5
+LONGER: Final = 1.5
 NUMBER: Final = re.compile(r"[0-9]{1,9}")
 
 
@@ -58,24 +63,48 @@ def _read_visibility(answers: LearnedAnswers, gathered: GatheredDeliveries) -> N
     listener = gathered.listeners[FIRST]
     place = f"{len(listener.arrived)} requests at {listener.token}"
     # By the clock of the target, which creates the endpoint before we know it and gets the event
-    # after we sent it.
-    seconds = (gathered.visible_s or 0.0) + gathered.round_trip_s
+    # after we sent it. Other endpoints may have waited for longer.
+    seconds = max(
+        (gathered.visible_s or 0.0) + gathered.round_trip_s, _longest_invisible_s(gathered)
+    )
     field = "delivery.visible_within_s"
     # Rounded up, since it is how long to wait.
     rounded = 0.0 if seconds < 0.1 else round(seconds + 0.15, 1)  # noqa: PLR2004 one broadcast
     if not gathered.is_near:
-        reason = f"it is at most that; the round trip takes {gathered.round_trip_s:.1f} s of it"
+        reason = f"it is at most that; deliveries were under way for up to {gathered.way_s:.1f} s"
         answers.assume(field, rounded, reason)
     else:
         answers.see(field, rounded, shown_by=place)
     _read_visits(answers, gathered, place)
 
 
+def _longest_invisible_s(gathered: GatheredDeliveries) -> float:
+    """How long after its creation an event was sent at most that did not come to an endpoint, while
+    a later one did.
+    """
+    waited = [0.0]
+    for name in PLAIN:
+        if (listener := gathered.listeners.get(name)) is None:
+            continue
+        came = [bool(listener.of(event)) for event in gathered.events]
+        first = came.index(True) if any(came) else 0
+        created_at = listener.created.sent_at
+        waited += [event.answer.sent_at - created_at for event in gathered.events[:first]]
+    return max(waited)
+
+
 def _read_visits(answers: LearnedAnswers, gathered: GatheredDeliveries, place: str) -> None:
     """The methods with which new endpoints are tried: further ones come where one is refused."""
     field = "delivery.creation_visit"
     accepted, refused = gathered.visits
-    if not refused:
+    if gathered.visited_late:
+        for name in (field, FAILED_VISIT):
+            answers.miss(name, "requests that carry no event came after some that do")
+        return
+    if VISITED in gathered.listeners and answers.value(FAILED_VISIT) == "refused":
+        reason = "endpoints are created only where a URL answers, but not for what it answers"
+        answers.assume(FAILED_VISIT, "refused", reason)
+    elif not refused:
         answers.miss(FAILED_VISIT, "new endpoints are not visited")
     elif VISITED in gathered.listeners:
         answers.see(FAILED_VISIT, "taken", shown_by=place)
@@ -148,8 +177,10 @@ def _read_headers(answers: LearnedAnswers, gathered: GatheredDeliveries) -> None
         ("delivery.event_type_header", types),
     ):
         name, count = next(iter(counted.most_common(1)), (None, len(pairs)))
-        if name is None and field == "delivery.event_id_header" and not pairs[0][0].uid:
+        if field == "delivery.event_id_header" and not all(event.uid for event, _ in pairs):
             answers.miss(field, "the answer to a broadcast shows no uid of the event")
+        elif count < len(pairs):
+            answers.miss(field, f"{name} holds it in {count} of {len(pairs)} deliveries")
         else:
             answers.see(field, name, shown_by=place, count=count)
     _read_attempt_header(answers, gathered)
@@ -180,39 +211,45 @@ def _read_attempt_header(answers: LearnedAnswers, gathered: GatheredDeliveries) 
         answers.see(field, None, shown_by=_place(series[0][-1]), count=len(series))
         return
     (name, first), count = counting.most_common(1)[0]
+    if count < len(series):
+        reason = f"{name} counts the attempts of {count} of {len(series)} deliveries"
+        answers.miss(field, reason)
+        answers.miss("delivery.first_attempt", reason)
+        return
     answers.see(field, name, shown_by=_place(series[0][-1]), count=count)
     answers.see("delivery.first_attempt", first, shown_by=_place(series[0][0]), count=count)
 
 
 def _read_reach(answers: LearnedAnswers, gathered: GatheredDeliveries) -> None:
-    listeners, events = gathered.listeners, len(gathered.events)
-    without_owner = listeners.get(NO_OWNER)
-    if without_owner is None:
-        answers.miss("delivery.reach", "no endpoint without an owner can be created")
-    else:
-        reached = gathered.first_of_each(without_owner)
-        answers.see(
+    """Which endpoints get events. That one gets none is told by those beside it that get all."""
+    for about, field, meanings, missing in (
+        (
+            NO_OWNER,
             "delivery.reach",
-            "active_endpoints" if reached else "owned_endpoints",
-            shown_by=f"{len(reached)} deliveries at {without_owner.token}",
-            count=events,
-        )
-    disabled = listeners.get(DISABLED)
-    if disabled is not None:
-        posts = gathered.first_of_each(disabled)
-        answers.see(
-            "delivery.disabled_receives",
-            bool(posts),
-            shown_by=f"{len(posts)} deliveries at {disabled.token}",
-            count=events,
-        )
-    form = listeners.get(FORM)
-    bodies = [each for each in form.arrived if each.body] if form is not None else []
+            ("active_endpoints", "owned_endpoints"),
+            "no endpoint without an owner can be created",
+        ),
+        (DISABLED, "delivery.disabled_receives", (True, False), "no disabled one can be created"),
+    ):
+        listener = gathered.listeners.get(about)
+        reached = gathered.first_of_each(listener)
+        if listener is None:
+            answers.miss(field, missing)
+        elif reached or gathered.has_control:
+            answers.see(
+                field,
+                meanings[0 if reached else 1],
+                shown_by=f"{len(reached)} deliveries at {listener.token}",
+                count=len(gathered.events),
+            )
+        else:
+            answers.miss(field, "no endpoint got every event, so that nothing tells which do not")
+    bodies = [each for each in gathered.first_of_each(gathered.listeners.get(FORM)) if each.body]
     if bodies:
-        is_json = bodies[0].body.lstrip().startswith(b"{")
+        kinds = ["json" if each.body.lstrip().startswith(b"{") else "form" for each in bodies]
         answers.see(
             "delivery.form_body",
-            "json" if is_json else "form",
+            *dict.fromkeys(kinds),
             shown_by=_place(bodies[0]),
             count=len(bodies),
         )
@@ -220,21 +257,62 @@ def _read_reach(answers: LearnedAnswers, gathered: GatheredDeliveries) -> None:
 
 def _read_outcomes(answers: LearnedAnswers, gathered: GatheredDeliveries) -> None:
     """What counts as delivered, and what moves the next attempt."""
-    redirected = _first_attempts(gathered, gathered.listeners.get(REDIRECTED))
-    if redirected:
-        # A visit may be redirected too, but it precedes every delivery.
-        began = redirected[0].arrived_monotonic
-        followed = [each for each in gathered.redirected if each.arrived_monotonic > began]
-        outcome = RedirectOutcome.FAILURE if len(redirected) > 1 else RedirectOutcome.SUCCESS
-        if followed:
-            outcome = RedirectOutcome.FOLLOWED
-        answers.see("retry.redirect", outcome.value, shown_by=_place((followed or redirected)[-1]))
-    attempts = _first_attempts(gathered, gathered.listeners.get(OTHER_SUCCESS))
-    if attempts:
-        success = SuccessStatus.ONLY_200 if len(attempts) > 1 else SuccessStatus.ANY_2XX
-        answers.see("retry.success", success.value, shown_by=_place(attempts[-1]))
+    listener = gathered.listeners.get(REDIRECTED)
+    redirected = _first_attempts(gathered, listener)
+    # A visit may be redirected too, but it precedes every delivery.
+    began = redirected[0].arrived_monotonic if redirected else math.inf
+    followed = [each for each in gathered.redirected if each.arrived_monotonic > began]
+    if followed:
+        outcome = RedirectOutcome.FOLLOWED.value
+        answers.see("retry.redirect", outcome, shown_by=_place(followed[-1]))
+    else:
+        _read_repetition(
+            answers,
+            gathered,
+            REDIRECTED,
+            "retry.redirect",
+            (RedirectOutcome.FAILURE, RedirectOutcome.SUCCESS),
+        )
+    _read_repetition(
+        answers,
+        gathered,
+        OTHER_SUCCESS,
+        "retry.success",
+        (SuccessStatus.ONLY_200, SuccessStatus.ANY_2XX),
+    )
     _read_retry_after(answers, gathered)
     _read_zero_timeout(answers, gathered)
+
+
+def _read_repetition(
+    answers: LearnedAnswers,
+    gathered: GatheredDeliveries,
+    about: str,
+    field: str,
+    meanings: tuple[str, str],
+) -> None:
+    """Whether deliveries with some reply are attempted again, in as much time as it takes those
+    that fail, and each of them.
+    """
+    waits, listener = first_waits(gathered), gathered.listeners.get(about)
+    series = (
+        [attempts for event in gathered.events if (attempts := listener.of(event))]
+        if listener
+        else []
+    )
+    enough_s = LONGER * max(waits, default=math.inf) + gathered.way_s + SOON_S
+    repeated = [
+        len(attempts) > 1
+        for attempts in series
+        if len(attempts) > 1 or gathered.ended_at - attempts[0].arrived_monotonic > enough_s
+    ]
+    if not repeated:
+        answers.miss(field, "no delivery was seen for so long that it would have been repeated")
+    elif len(set(repeated)) > 1:
+        answers.miss(field, f"of {len(repeated)} deliveries {sum(repeated)} were repeated")
+    else:
+        meaning = meanings[0 if repeated[0] else 1]
+        answers.see(field, str(meaning), shown_by=_place(series[0][-1]), count=len(repeated))
 
 
 def _read_zero_timeout(answers: LearnedAnswers, gathered: GatheredDeliveries) -> None:
@@ -243,33 +321,40 @@ def _read_zero_timeout(answers: LearnedAnswers, gathered: GatheredDeliveries) ->
     if not slow:
         return
     field, ended = "delivery.zero_http_timeout", slow[0].closed_monotonic
-    usual_s = answers.value("delivery.default_timeout_s")
+    at_once_s = SOON_S + gathered.way_s
+    shortest_s = (answers.value("delivery.default_timeout_s") or 1.0) - gathered.way_s
     if ended is None or ended - slow[0].arrived_monotonic >= SLOW_S:
         answers.see(field, "default", "unlimited", shown_by=_place(slow[0]))
-    elif gathered.is_near or (usual_s or 0.0) - gathered.way_s > SLOW_S:
+    elif ended - slow[0].arrived_monotonic < at_once_s < shortest_s:
         answers.see(field, "immediate", shown_by=_place(slow[0]))
     else:
         answers.miss(field, f"the usual time-out may seem shorter by {gathered.way_s:.1f} s so far")
 
 
 def _read_retry_after(answers: LearnedAnswers, gathered: GatheredDeliveries) -> None:
-    """A wait as long as asked for shows that it is honoured, if others are shorter."""
-    attempts = _first_attempts(gathered, gathered.listeners.get(PATIENT))
-    usual_s = answers.value("retry.initial_s") or shortest_wait_s(gathered)
-    field = "retry.retry_after"
-    if len(attempts) < 2 or usual_s is None:  # noqa: PLR2004 a wait is between two
+    """A wait that is shorter than was asked for shows that it is ignored; one as long shows that it
+    is honoured, if no usual one is.
+    """
+    field, listener = "retry.retry_after", gathered.listeners.get(PATIENT)
+    series = [listener.of(event) for event in gathered.events] if listener else []
+    pairs = [attempts[:2] for attempts in series if len(attempts) > 1]
+    usual, way_s = first_waits(gathered), gathered.way_s
+    waits = [again.arrived_monotonic - first.arrived_monotonic for first, again in pairs]
+    if not waits:
         answers.miss(field, "a delivery that was asked to wait was not attempted again in time")
-        return
-    wait_s = attempts[1].arrived_monotonic - attempts[0].arrived_monotonic
-    if usual_s * 2 > RETRY_AFTER_S:
-        answers.miss(field, f"the usual wait of {usual_s:g} s is too long to tell")
-    elif wait_s - gathered.way_s >= RETRY_AFTER_S - 0.5:
-        answers.see(field, "honoured", shown_by=_place(attempts[1]))
-    elif wait_s < RETRY_AFTER_S / 2 + usual_s:
-        answers.see(field, "ignored", shown_by=_place(attempts[1]))
+    elif max(waits) + way_s < RETRY_AFTER_S - SOON_S:
+        answers.see(field, "ignored", shown_by=_place(pairs[0][1]), count=len(waits))
+    elif not usual or 2 * (max(usual) + way_s) > RETRY_AFTER_S:
+        longest = f"{max(usual):.1f} s" if usual else "unknown length"
+        answers.miss(field, f"usual waits of up to {longest} are too long to tell")
+    elif min(waits) - way_s >= RETRY_AFTER_S - SOON_S:
+        answers.see(field, "honoured", shown_by=_place(pairs[0][1]), count=len(waits))
     else:
-        reason = f"of the wait of {wait_s:.1f} s, {gathered.way_s:.1f} s may be those of the way"
-        answers.miss(field, reason)
+        answers.miss(
+            field,
+            f"waits of {min(waits):.1f} to {max(waits):.1f} s, {way_s:.1f} s of which may be those"
+            " of the way, are neither",
+        )
 
 
 def _first_attempts(

@@ -1,7 +1,7 @@
 """What endpoints that always fail show: attempts, waits, deactivation, counts (sections 1, 2.3)."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final, Self
@@ -15,7 +15,6 @@ from hookproof.conformance.learning.deliveries.gathering import (
 )
 from hookproof.conformance.learning.deliveries.listener import Listener
 from hookproof.conformance.learning.learned_answers import LearnedAnswers
-from hookproof.conformance.observations.answer import shown
 
 # Waits that are as long as one before, but for the noise of a machine.
 ALIKE: Final = 1.25
@@ -42,16 +41,19 @@ SHARE: Final = 0.85
 STEP_S: Final = 0.1
 SHORTEST_S: Final = 0.001
 TOO_FAR: Final = (
-    "the waits say too little beside the time for which an attempt from a target so far away may be"
-    " under way, {:.1f} s"
+    "the waits say too little beside the time for which an attempt from a target so far away, or"
+    " that sends so unevenly, may be under way, {:.1f} s"
 )
 HALF: Final = 0.5
+# What a failure_rate is if everything failed.
+WHOLE: Final = (100, 1000)
+JITTER: Final = "retry.jitter"
 FIELDS: Final = (
     "retry.attempts",
     "retry.initial_s",
     "retry.factor",
     "retry.maximum_s",
-    "retry.jitter",
+    JITTER,
 )
 
 
@@ -78,16 +80,15 @@ def read_retries(answers: LearnedAnswers, gathered: GatheredDeliveries) -> None:
         _see_waits(answers, waits, place, gathered.way_s)
 
 
-def shortest_wait_s(gathered: GatheredDeliveries) -> float | None:
-    """The shortest wait for a second attempt, None if there was none."""
+def first_waits(gathered: GatheredDeliveries) -> list[float]:
+    """How long each delivery that failed waited for its second attempt."""
     pairs = [
         attempts[:2]
         for listener in failing_listeners(gathered)
         for event in gathered.events
         if len(attempts := listener.of(event)) > 1
     ]
-    waits = (later.arrived_monotonic - first.arrived_monotonic for first, later in pairs)
-    return min(waits, default=None)
+    return [later.arrived_monotonic - first.arrived_monotonic for first, later in pairs]
 
 
 def failing_listeners(gathered: GatheredDeliveries) -> list[Listener]:
@@ -135,18 +136,28 @@ def _see_waits(
     }
     for field, count, values in (
         ("retry.initial_s", counts[0], set(initials)),
-        ("retry.jitter", sum(counts), {each.jitter for each in schedules}),
+        (JITTER, sum(counts), {each.jitter for each in schedules}),
         ("retry.factor", sum(counts), {each.factor for each in schedules}),
         ("retry.maximum_s", schedules[0].cut, maxima),
     ):
         if len(values) > 1:
             answers.miss(field, TOO_FAR.format(under_way_s))
+        elif field == JITTER and not _is_beyond(waits, under_way_s):
+            reason = f"waits differ by no more than {2 * under_way_s:.2f} s, as deliveries do"
+            answers.assume(field, values.pop(), reason)
         elif (value := values.pop()) is not None:
             answers.see(field, value, shown_by=place, count=count)
         elif len(shortest) == 1:
             answers.miss(field, "a delivery was attempted only twice, so that there is one wait")
         else:
             _assume_longer(answers, field, shortest[-1])
+
+
+def _is_beyond(waits: Sequence[Sequence[float]], under_way_s: float) -> bool:
+    """Whether waits after the same attempt differ by more than two attempts do that are under way
+    for as long as they may be.
+    """
+    return any(max(each) - min(each) > 2 * under_way_s for each in waits)
 
 
 def _assume_longer(answers: LearnedAnswers, field: str, longest_s: float) -> None:
@@ -238,13 +249,15 @@ def _in_steps(wait_s: float) -> float:
 def read_tallies(
     answers: LearnedAnswers,
     gathered: GatheredDeliveries,
-    fetched: dict[str, Any],
+    fetched: Mapping[str, Any],
+    healthy: Mapping[str, Any],
     *,
     others_sent: bool,
 ) -> None:
     """Learn from how failing endpoints look in the end: status, events, failure_rate.
 
-    `fetched` are the endpoints' records by name; `others_sent` is whether they got further events.
+    `fetched` are the endpoints' records by name, `healthy` is that of one whose deliveries
+    succeeded; `others_sent` is whether they got further events.
     """
     events = {
         name: sum(bool(one.of(event)) for event in gathered.events)
@@ -253,40 +266,54 @@ def read_tallies(
     }
     if not any(events.values()):
         return
-    _see_deactivation(answers, gathered, fetched, {} if others_sent else events)
+    statuses = {name: record.get("status") for name, record in fetched.items()}
+    changed = {name for name, status in statuses.items() if status != healthy.get("status")}
+    _see_deactivation(answers, changed, {} if others_sent else events)
     name = max(events, key=lambda each: events[each])
     record, count = fetched[name], events[name]
     place = f"GET getEndpoint, after {count} events that all failed"
-    counted, rate = record.get("events"), record.get("failure_rate")
-    if counted == 0 or (isinstance(counted, int) and counted >= 1):
-        meaning = "reached" if counted else "delivered"
-        answers.see("representation.event_count", meaning, shown_by=place)
-    for meaning, whole in (("percent", 100), ("per_mille", 1000)):
-        if rate == whole:
-            answers.see("representation.failure_rate", meaning, shown_by=place)
-            return
-    if isinstance(rate, int) and rate > 0:
-        answers.see("representation.failure_rate", "count", shown_by=place)
+    _see_event_count(answers, record.get("events"), healthy.get("events"), place)
+    attempts = sum(len(gathered.listeners[name].of(event)) for event in gathered.events)
+    rate, field = record.get("failure_rate"), "representation.failure_rate"
+    meanings = {100: "percent", 1000: "per_mille", count: "count", attempts: "count"}
+    is_telling = rate in (WHOLE if others_sent else meanings)
+    if type(rate) is int and is_telling:
+        answers.see(field, meanings[rate], shown_by=place)
+    elif type(rate) is int and rate > 0:
+        answers.miss(field, f"it is {rate} {place.partition(', ')[2]}")
+
+
+def _see_event_count(answers: LearnedAnswers, counted: Any, healthy: Any, place: str) -> None:
+    """That failed events are not counted is told by an endpoint whose events are."""
+    field = "representation.event_count"
+    if type(counted) is int and counted >= 1:
+        answers.see(field, "reached", shown_by=place)
+    elif counted == 0 and type(healthy) is int and healthy >= 1:
+        answers.see(field, "delivered", shown_by=place)
+    elif counted == 0:
+        answers.miss(field, "no endpoint shows events that were counted")
 
 
 def _see_deactivation(
-    answers: LearnedAnswers,
-    gathered: GatheredDeliveries,
-    fetched: dict[str, Any],
-    events: dict[str, int],
+    answers: LearnedAnswers, changed: set[str], events: Mapping[str, int]
 ) -> None:
-    """The fewest failed events after which an endpoint is not active any more; `events` counts
-    them, unless others failed as well.
+    """The fewest failed events after which an endpoint is not active any more, if none is so after
+    fewer, and all are after more; `events` counts them, unless others failed as well.
     """
     field = "retry.deactivate_after"
-    before = shown(gathered.listeners[next(iter(fetched))].created).get("status")
-    changed = [name for name in fetched if fetched[name].get("status") != before]
     if not answers.is_seen("retry.attempts"):
         answers.miss(field, "no delivery was seen to be given up")
+    elif not events:
+        answers.miss(field, "endpoints got nobody knows how many events more")
     elif not changed:
-        answers.see(field, 0, shown_by="GET getEndpoint, still active after all events failed")
-    elif events:
-        fewest = min(events[name] for name in changed)
-        answers.see(field, fewest, shown_by=f"GET getEndpoint, after {fewest} failed events")
+        answers.miss(field, f"none up to {max(events.values())} failed events was met")
     else:
-        answers.miss(field, "an endpoint was disabled, after nobody knows how many failures")
+        fewest = min(events[name] for name in changed)
+        counted = set(events.values())
+        is_edge = fewest == 1 or fewest - 1 in counted
+        if is_edge and changed == {name for name in events if events[name] >= fewest}:
+            answers.see(field, fewest, shown_by=f"GET getEndpoint, after {fewest} failed events")
+        else:
+            answers.miss(
+                field, f"some endpoints are disabled after {fewest} failed events or fewer"
+            )

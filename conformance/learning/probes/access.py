@@ -8,7 +8,13 @@ from dataclasses import replace
 from hookproof.conformance.experiments.api.access import attempts_in_other_formats
 from hookproof.conformance.learning.candidates import candidates
 from hookproof.conformance.learning.learned_answers import LearnedAnswers
-from hookproof.conformance.learning.session import GET, LINKS, SOURCES, ProbeSession
+from hookproof.conformance.learning.session import (
+    GET,
+    LINKS,
+    SOURCES,
+    ProbeSession,
+    see_refusals,
+)
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import refused, shown_uid
 from hookproof.conformance.target.client import Key
@@ -36,6 +42,7 @@ async def find_key_format(session: ProbeSession) -> None:
             asked.append(answer)
             if is_list_answer(answer):
                 session.answers.see(KEY_FORMAT, form, shown_by=answer)
+                session.listing = operation_id
                 return
             if answer.status is None:
                 break
@@ -63,11 +70,13 @@ async def probe_keys(session: ProbeSession) -> None:
         ("authentication.missing_key_status", Key.NONE, "without a key"),
         ("authentication.wrong_key_status", Key.WRONG, "with a key that was never issued"),
     ):
-        answer = await session.call(SOURCES, role, key=key)
+        answer = await session.call(session.listing, role, key=key)
         see_status(session, field, answer)
     await _probe_other_formats(session)
     nowhere = Project(id=session.word("nowhere"), api_key=session.project.api_key)
-    answer = await session.call(SOURCES, "in a project that does not exist", project=nowhere)
+    answer = await session.call(
+        session.listing, "in a project that does not exist", project=nowhere
+    )
     see_status(session, "errors.unknown_project", answer)
 
 
@@ -77,7 +86,10 @@ async def _probe_other_formats(session: ProbeSession) -> None:
     known = session.answers.dialect.authentication.key_format
     answers = [
         await session.call(
-            SOURCES, "with the key in another format", key=attempt.key, headers=attempt.headers
+            session.listing,
+            "with the key in another format",
+            key=attempt.key,
+            headers=attempt.headers,
         )
         for attempt in attempts_in_other_formats(known, session.project.api_key)
     ]
@@ -112,8 +124,15 @@ async def probe_key_scope(session: ProbeSession, created: Exchange | None) -> No
         for field in ("authentication.key_scope", "authentication.foreign_key_status"):
             session.answers.miss(field, reason)
         return
+    own = await session.call(session.listing, "in the other project", project=others[0])
+    if not is_list_answer(own):
+        for field in ("authentication.key_scope", "authentication.foreign_key_status"):
+            session.answers.miss(
+                field, f"the other project is refused to its own key ({own.status})"
+            )
+        return
     foreign = replace(others[0], api_key=session.project.api_key)
-    answer = await session.call(SOURCES, "with the key of another project", project=foreign)
+    answer = await session.call(session.listing, "with the key of another project", project=foreign)
     if is_list_answer(answer):
         session.answers.miss(
             "authentication.foreign_key_status", "the key of one project opens the other"
@@ -186,14 +205,10 @@ def see_unknown_resource(session: ProbeSession, answer: Exchange) -> None:
 
 
 def see_status(session: ProbeSession, field: str, answer: Exchange) -> None:
-    """Learn a status if the request was refused, as it should be; services may have several, such
-    as one for a value of the wrong type and one for a value that is out of bounds.
-    """
+    """Learn a status if the request was refused, as it should be."""
     if refused(answer):
-        refusals = session.refusals.setdefault(field, [])
-        refusals.append(answer)
-        statuses = dict.fromkeys(each.status for each in refusals)
-        session.answers.see(field, *statuses, shown_by=answer, count=len(refusals))
+        session.refusals.setdefault(field, []).append(answer)
+        see_refusals(session, field)
     else:
         session.answers.miss(
             field,

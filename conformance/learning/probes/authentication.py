@@ -6,14 +6,15 @@ accepted is one that it knows; otherwise only deliveries show what a word means.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from hookproof.conformance.experiments.support.json_web_key import rsa_key
 from hookproof.conformance.learning.candidates import candidates, units
 from hookproof.conformance.learning.session import CREATE, ProbeSession
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.observations.answer import refused, shown
+from hookproof.conformance.observations.answer import accepted_or_refused, refused, shown
+from hookproof.spec.dialect.model import WORDS_IN_REQUESTS
 from hookproof.spec.dialect.vocabulary import OnInput, TimeUnit
 
 # Each kind: the field of its word, and the member that goes with it.
@@ -30,6 +31,13 @@ OTHERS_ACCEPTED: Final = (
 SECRETS: Final = frozenset(
     {"header_value", "password", "client_secret", "d", "p", "q", "dp", "dq", "qi"}
 )
+# Those whose masking has to be seen, if what is masked is to be known.
+MASKABLE: Final = (
+    "authentication.api_key.header_value",
+    "authentication.basic_auth.password",
+    "authentication.oauth2.client_secret",
+    "mtls_client_cert.client_key",
+)
 # What masks are made of, or say.
 MASKS: Final = re.compile(
     r"[*•x#X.\-_()\[\]<> ]*|.*(?:hidden|redacted|masked|filtered|removed|omitted).*", re.IGNORECASE
@@ -40,22 +48,68 @@ PARTLY_MASKED: Final = re.compile(r"(?P<head>.*?)[*•x#X.\-_]{3,}(?P<tail>.*)",
 
 async def probe_authentication(session: ProbeSession) -> None:
     """Learn the words for kinds of authentication, and what responses mask."""
-    members = _members(session)
+    answers, members = session.answers, _members(session)
     unknown = await _create(session, session.word("word"), {"oauth2": members["oauth2"]})
     if not refused(unknown):
         for field in (*KINDS, "words.oauth2_shared_secret", "words.oauth2_assertion"):
-            session.answers.miss(field, OTHERS_ACCEPTED)
+            answers.miss(field, OTHERS_ACCEPTED)
         seconds = TimeUnit.SECONDS.value
-        session.answers.assume("words.oauth2_expiry_units", {seconds: seconds}, OTHERS_ACCEPTED)
-        if unknown.succeeded:
-            _see_other_words(session, OnInput.IGNORED, unknown)
+        answers.assume("words.oauth2_expiry_units", {seconds: seconds}, OTHERS_ACCEPTED)
     else:
-        _see_other_words(session, OnInput.REFUSED, unknown)
         for field, member in KINDS.items():
             await _find_word(session, field, member, members[member])
         await _find_oauth2_words(session, members["oauth2"])
+    if unknown.succeeded or (refused(unknown) and any(map(answers.is_seen, KINDS))):
+        session.other_words["type"] = unknown
+    await _probe_words_of_oauth2(session, members["oauth2"])
     await _probe_partial_mapping(session, members["oauth2"])
     await probe_masks(session, members)
+
+
+async def _probe_words_of_oauth2(session: ProbeSession, oauth2: Mapping[str, Any]) -> None:
+    """What becomes of an unknown word in the fields of oauth2, where known ones are taken."""
+    word = session.answers.value("words.auth_oauth2")
+    whole = _known_oauth2(session, oauth2)
+    if not (await _create(session, word, {"oauth2": whole})).succeeded:
+        return
+    for name in ("authentication_type", "expiry_time_unit"):
+        changed = {**whole, name: session.word("word")}
+        answer = await _create(session, word, {"oauth2": changed})
+        if accepted_or_refused(answer):
+            session.other_words[name] = answer
+
+
+def _known_oauth2(session: ProbeSession, oauth2: Mapping[str, Any]) -> dict[str, Any]:
+    """The same with the words that are known or assumed."""
+    answers = session.answers
+    return {
+        **oauth2,
+        "authentication_type": answers.value("words.oauth2_shared_secret"),
+        "expiry_time_unit": next(iter(answers.value("words.oauth2_expiry_units"))),
+    }
+
+
+def see_other_words(session: ProbeSession) -> None:
+    """Learn what becomes of unknown words: of all fields, if all were asked and do the same, and
+    else of each that was asked.
+    """
+    answers, field = session.answers, "words.other_words"
+    meanings = {
+        name: (OnInput.REFUSED if refused(answer) else OnInput.IGNORED).value
+        for name, answer in session.other_words.items()
+    }
+    proof = next(iter(session.other_words.values()), None)
+    unasked = [name for name in WORDS_IN_REQUESTS if name not in meanings]
+    if proof is None:
+        answers.miss(
+            field, "no field takes a word that is known, beside which others could be told"
+        )
+    elif not unasked and len(set(meanings.values())) == 1:
+        answers.see(field, meanings["type"], shown_by=proof, count=len(meanings))
+    else:
+        reason = f"{' and '.join(unasked)} could not be asked" if unasked else "fields differ"
+        answers.miss(field, reason)
+        answers.see(f"{field}_of", meanings, shown_by=proof, count=len(meanings))
 
 
 def _members(session: ProbeSession) -> dict[str, dict[str, Any]]:
@@ -135,26 +189,28 @@ def _signing_key(session: ProbeSession) -> dict[str, str]:
 
 async def _find_units(session: ProbeSession, word: str, oauth2: Mapping[str, Any]) -> None:
     """The words of expiry_time_unit; what each stands for is as it reads."""
+    answers, field = session.answers, "words.oauth2_expiry_units"
+    known = {**oauth2, "authentication_type": answers.value("words.oauth2_shared_secret")}
+    unknown = await _create(
+        session, word, {"oauth2": {**known, "expiry_time_unit": session.word("unit")}}
+    )
+    if not refused(unknown):
+        answers.miss(field, OTHERS_ACCEPTED)
+        return
     accepted: dict[str, str] = {}
-    way = session.answers.value("words.oauth2_shared_secret")
-    for unit, meaning in units(session.answers.extended).items():
-        changed = {**oauth2, "authentication_type": way, "expiry_time_unit": unit}
-        answer = await _create(session, word, {"oauth2": changed})
+    for unit, meaning in units(answers.extended).items():
+        answer = await _create(session, word, {"oauth2": {**known, "expiry_time_unit": unit}})
         if answer.succeeded:
             accepted[unit] = meaning
             proof = answer
     if accepted:
-        session.answers.see(
-            "words.oauth2_expiry_units", accepted, shown_by=proof, count=len(accepted)
-        )
+        answers.see(field, accepted, shown_by=proof, count=len(accepted))
 
 
 async def _probe_partial_mapping(session: ProbeSession, oauth2: Mapping[str, Any]) -> None:
     """A field_mapping without the access_token, beside a whole one that is accepted."""
     field, answers = "requests.partial_field_mapping", session.answers
-    word = answers.value("words.auth_oauth2")
-    whole = {**oauth2, "authentication_type": answers.value("words.oauth2_shared_secret")}
-    whole["expiry_time_unit"] = next(iter(answers.value("words.oauth2_expiry_units")))
+    word, whole = answers.value("words.auth_oauth2"), _known_oauth2(session, oauth2)
     accepted = await _create(session, word, {"oauth2": whole})
     if not accepted.succeeded:
         answers.miss(field, "an endpoint with oauth2 is refused, with a whole field_mapping too")
@@ -171,57 +227,60 @@ async def probe_masks(session: ProbeSession, members: Mapping[str, dict[str, Any
     """Which credentials of an endpoint are shown otherwise than they were sent, or left out."""
     answers = session.answers
     sent: dict[str, str] = {}
-    masks: dict[str, str] = {}
-    hidden: list[str] = []
-    left_out: list[str] = []
+    texts: dict[str, str] = {}
     for field, member in KINDS.items():
         value = dict(members[member])
         if member == "oauth2":
-            value["authentication_type"] = answers.value("words.oauth2_shared_secret")
-            value["expiry_time_unit"] = next(iter(answers.value("words.oauth2_expiry_units")))
-            value["signing_key"] = _signing_key(session)
+            value = {**_known_oauth2(session, value), "signing_key": _signing_key(session)}
         answer = await _create(session, answers.value(field), {member: value})
-        if not isinstance(shown(answer).get("authentication"), dict):
-            continue
         given = dict(_texts({"authentication": {member: value}}))
-        texts = dict(_texts({"authentication": shown(answer).get("authentication")}))
-        if given.keys().isdisjoint(texts):
-            hidden.append(member)
-            continue
-        proof = answer
-        sent |= given
-        left_out += [
-            path for path in given if path not in texts and path.rpartition(".")[2] in SECRETS
-        ]
-        masks |= {
-            path: text for path, text in texts.items() if path in given and text != given[path]
-        }
+        read = dict(_texts({"authentication": shown(answer).get("authentication")}))
+        # Whoever shows no member of a mechanism may not have it.
+        if not given.keys().isdisjoint(read):
+            proof, sent, texts = answer, sent | given, texts | read
     if not sent:
-        answers.miss("representation.masked", "no endpoint with authentication is accepted")
+        reason = "no answer shows a member of an endpoint's authentication"
+        answers.miss("representation.masked", reason)
+        answers.miss("representation.mask", reason)
         return
-    mask = _mask(list(masks.values()))
+    secret = {path: texts.get(path) for path in sent if path.rpartition(".")[2] in SECRETS}
+    changed = [text for path, text in secret.items() if text and text != sent[path]]
+    mask = _mask(changed)
     masked = [
         path
-        for path, text in masks.items()
-        if (mask and text == mask)
-        or (path.rpartition(".")[2] in SECRETS and is_mask_of(text, sent[path]))
+        for path, text in sent.items()
+        if (mask and texts.get(path) == mask)
+        or (path in secret and (secret[path] is None or _is_masked(secret[path] or "", text)))
     ]
-    masked += left_out
-    unseen = [path for path in answers.value("representation.masked") or [] if path not in sent]
-    if hidden and not masked:
-        reason = f"no answer shows any member of {' or '.join(hidden)}"
-        answers.assume("representation.masked", unseen, reason)
-    else:
-        answers.see(
-            "representation.masked",
-            [*masked, *(unseen if masked else [])],
-            shown_by=proof,
-            count=len(sent),
-        )
+    see_masked(session, masked, [*sent], proof)
     if mask:
         answers.see("representation.mask", mask, shown_by=proof, count=len(masked))
     else:
         answers.miss("representation.mask", "nothing that was sent is masked")
+
+
+def see_masked(
+    session: ProbeSession, masked: Sequence[str], tried: Sequence[str], proof: Exchange
+) -> None:
+    """Learn which of the credentials that were tried are masked, beside those tried before.
+
+    Of the others nothing is known; they are assumed to be as in the extended dialect.
+    """
+    answers, field = session.answers, "representation.masked"
+    session.credentials |= {path: path in masked for path in tried}
+    known = session.credentials
+    listed = [path for path, is_masked in known.items() if is_masked]
+    assumed = [path for path in answers.inherited(field) if path not in known]
+    untried = [path for path in MASKABLE if path not in known]
+    if untried or assumed:
+        reason = f"nothing shows whether {' and '.join(untried or assumed)} is masked"
+        answers.assume(field, [*listed, *assumed], reason)
+    else:
+        answers.see(field, listed, shown_by=proof, count=len(known))
+
+
+def _is_masked(text: str, credential: str) -> bool:
+    return text != credential and is_mask_of(text, credential)
 
 
 def is_mask_of(text: str, credential: str) -> bool:
@@ -253,14 +312,3 @@ def _texts(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
             yield from _texts(item, f"{path}.{name}".removeprefix("."))
     elif isinstance(value, str):
         yield path, value
-
-
-def _see_other_words(session: ProbeSession, meaning: OnInput, unknown: Exchange) -> None:
-    """What becomes of an unknown word here decides for all fields but one: that of portal links,
-    where an update has shown something else before.
-    """
-    answers, field = session.answers, "words.other_words"
-    if answers.is_seen(field) and answers.value(field) != meaning:
-        earlier = answers.answer(field)
-        answers.see(f"{field}_of", {"auth_type": earlier.written}, shown_by=earlier.shown_by)
-    answers.see(field, meaning.value, shown_by=unknown)

@@ -13,7 +13,12 @@ from hookproof.conformance.learning.probes.access import miss_undecided, see_sta
 from hookproof.conformance.learning.probes.rolls import roll
 from hookproof.conformance.learning.session import BROADCAST, CREATE, ProbeSession
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.observations.answer import accepted_or_refused, refused, shown_uid
+from hookproof.conformance.observations.answer import (
+    accepted_or_refused,
+    refused,
+    shown,
+    shown_uid,
+)
 from hookproof.conformance.target.client import encoded
 from hookproof.spec.dialect.groups.requests import DEEP, UNBOUNDED
 
@@ -26,7 +31,10 @@ TEXTS: Final[Mapping[str, tuple[Sequence[str], int]]] = {
     CREATE: (("name", "description", "owner_id"), 70_000),
     BROADCAST: (("event_type", "idempotency_key"), 4_096),
 }
+SIZE_LIMIT: Final = "requests.size_limit"
 TEXT_FIELD: Final = "requests.text_maximum_of"
+# A bound that was not met may be beyond.
+NONE_MET: Final = "none up to {} was met"
 NOT_FOUND: Final = "no value is accepted beside a larger one that is refused"
 
 
@@ -38,7 +46,7 @@ async def probe_number_bounds(session: ProbeSession, created: Exchange) -> None:
             body = session.endpoint(**{"rate_limit": 1, name: value})
             return await session.call(CREATE, f"with {name} {value}", body=body)
 
-        await _learn_largest(session, f"requests.{name}_maximum", create)
+        await _learn_largest(session, f"requests.{name}_maximum", create, name)
     uid = shown_uid(created)
     if uid is None:
         return
@@ -52,10 +60,17 @@ async def probe_number_bounds(session: ProbeSession, created: Exchange) -> None:
     await _learn_largest(session, "requests.expiration_maximum", roll_with)
 
 
-async def _learn_largest(session: ProbeSession, field: str, tried: Try) -> None:
+async def _learn_largest(
+    session: ProbeSession, field: str, tried: Try, member: str | None = None
+) -> None:
+    """`member` is where an answer shows the number."""
     beyond = await tried(UNBOUNDED)
+    kept = shown(beyond).get(member or "", UNBOUNDED)
+    if beyond.succeeded and kept != UNBOUNDED:
+        session.answers.miss(field, f"{UNBOUNDED} is taken and shown as {kept}")
+        return
     if beyond.succeeded:
-        session.answers.see(field, None, shown_by=beyond)
+        session.answers.assume(field, None, NONE_MET.format(UNBOUNDED))
         return
     _see_largest(session, field, await largest_accepted(_numbers(field, session), tried))
 
@@ -116,7 +131,7 @@ async def probe_nesting(session: ProbeSession) -> None:
 
     deep = await tried(DEEP)
     if deep.succeeded:
-        session.answers.see(field, None, shown_by=deep)
+        session.answers.miss(field, NONE_MET.format(f"{DEEP} levels"))
     elif refused(deep):
         _see_largest(session, field, await largest_accepted(_numbers(field, session), tried))
     else:
@@ -146,23 +161,32 @@ async def probe_text_lengths(session: ProbeSession) -> None:
                 return await tried(length, [name])
 
             edge = await largest_accepted(_numbers(TEXT_FIELD, session), alone)
-            if edge is not None:
+            if edge is not None and await _is_read(session, operation_id, edge[1]):
                 found[name] = edge[0]
                 proofs.insert(0, edge[1])
     if any(map(accepted_or_refused, proofs)):
         session.answers.see(TEXT_FIELD, found, shown_by=proofs[0], count=max(1, len(found)))
 
 
+async def _is_read(session: ProbeSession, operation_id: str, refusal: Exchange) -> bool:
+    """Whether an ordinary body is taken that is as long as one that was refused for its text."""
+    is_endpoint = operation_id == CREATE
+    body = session.endpoint() if is_endpoint else session.bodies.broadcast()
+    padded = _padded(encoded(body), len(refusal.request_body or b""))
+    return (await session.call(operation_id, "as long as that", raw_body=padded)).succeeded
+
+
 async def probe_size_limit(session: ProbeSession) -> None:
     """Learn the largest body, by bodies that are refused for something else if they are read."""
-    answers = session.answers
-    values = _numbers("requests.size_limit", session)
+    answers, values = session.answers, _numbers(SIZE_LIMIT, session)
     huge = await session.call(
         CREATE, f"of {values[0]} bytes, half of it", raw_body=_broken(values[0])
     )
     broken = answers.value("errors.malformed_body")
-    apart = refused(huge) and huge.status != broken
+    apart = broken is not None and refused(huge) and huge.status != broken
     _see_refusal_of_half(session, huge, apart=apart)
+    # Whether a body is read, by the status of its answer.
+    statuses = {broken: True, huge.status: False} if apart else {}
 
     async def tried(size: int) -> Exchange:
         if apart:
@@ -170,39 +194,59 @@ async def probe_size_limit(session: ProbeSession) -> None:
         body = _padded(encoded(session.bodies.broadcast()), size)
         return await session.call(BROADCAST, f"of {size} bytes", raw_body=body)
 
-    def is_read(answer: Exchange) -> bool:
-        return answer.status == broken if apart else answer.succeeded
+    def is_read(answer: Exchange) -> bool | None:
+        """None if the answer does not say it."""
+        if apart:
+            return statuses.get(answer.status)
+        return answer.succeeded if accepted_or_refused(answer) else None
 
-    smallest_refused, largest = values[0], 0
-    too_large: Exchange | None = None
-    for size in values:
-        answer = await tried(size)
-        if is_read(answer):
-            largest = size
-            break
-        smallest_refused, too_large = size, answer
-    following = largest + 1
-    while largest and smallest_refused - largest > 1:
-        if is_read(await tried(following)):
-            largest = following
-        else:
-            smallest_refused = following
-        following = (largest + smallest_refused) // 2
+    found = await _largest_read(values, tried, is_read)
+    if isinstance(found, Exchange):
+        miss_undecided(session, SIZE_LIMIT, found)
+        return
+    largest, smallest_refused, too_large = found
     if largest and too_large is not None and not apart:
         see_status(session, "errors.body_too_large", too_large)
     _see_size_limit(answers, largest, smallest_refused)
 
 
+async def _largest_read(
+    sizes: Sequence[int], tried: Try, is_read: Callable[[Exchange], bool | None]
+) -> tuple[int, int, Exchange | None] | Exchange:
+    """The largest size that is read, 0 for none, the next one, and its refusal, if there is one;
+    or the answer that does not say it. `sizes` are tried first, from the largest on.
+    """
+    largest, smallest_refused, refusal = 0, sizes[0], None
+    below = iter(sizes)
+    following: int | None = next(below)
+    while following is not None:
+        answer = await tried(following)
+        was_read = is_read(answer)
+        if was_read is None:
+            return answer
+        if was_read:
+            largest = following
+        else:
+            smallest_refused, refusal = following, answer
+        following = next(below, None) if not largest else _between(largest, smallest_refused)
+        if was_read and largest in sizes and largest + 1 < smallest_refused:
+            following = largest + 1  # services choose round numbers
+    return largest, smallest_refused, refusal
+
+
+def _between(largest: int, smallest_refused: int) -> int | None:
+    middle = (largest + smallest_refused) // 2
+    return middle if largest < middle < smallest_refused else None
+
+
 def _see_size_limit(answers: LearnedAnswers, largest: int, smallest_refused: int) -> None:
-    field = "requests.size_limit"
     if not largest:
-        answers.miss(field, NOT_FOUND)
+        answers.miss(SIZE_LIMIT, NOT_FOUND)
     elif smallest_refused > largest:
         shown_by = f"{largest} bytes are read, {smallest_refused} are refused"
-        answers.see(field, largest, shown_by=shown_by)
+        answers.see(SIZE_LIMIT, largest, shown_by=shown_by)
     else:
-        shown_by = f"{largest} bytes are read, the most that were tried"
-        answers.see(field, None, shown_by=shown_by)
+        answers.assume(SIZE_LIMIT, None, NONE_MET.format(f"{largest} bytes"))
 
 
 def _see_refusal_of_half(session: ProbeSession, huge: Exchange, *, apart: bool) -> None:

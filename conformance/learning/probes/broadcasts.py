@@ -4,14 +4,17 @@ They are sent before any active endpoint is created, so that they reach those al
 before.
 """
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final
 
 from hookproof.conformance.learning.probes.required import learn_one_of, learn_required
+from hookproof.conformance.learning.probes.rolls import read_time
 from hookproof.conformance.learning.session import BROADCAST, SOURCES, ProbeSession
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import (
+    accepted_or_refused,
     has_value,
     items,
     refused,
@@ -20,6 +23,7 @@ from hookproof.conformance.observations.answer import (
 )
 from hookproof.spec.dialect.vocabulary import Duplicate, HeaderValues
 
+AGAIN: Final = "the same again"
 REQUIRES: Final = "requests.create_broadcast_event_requires"
 ONE_OF: Final = "requests.create_broadcast_event_requires_one_of"
 # Whether the answer to a duplicate shows the first event, and whether it is flagged.
@@ -49,6 +53,7 @@ async def probe_broadcasts(session: ProbeSession) -> None:
     await _probe_required(session, body, whole)
     await _probe_duplicate(session, body)
     await _probe_header_text(session, body)
+    read_event_words(session)
 
 
 def _body(session: ProbeSession, acknowledged_at: str, **fields: Any) -> dict[str, Any]:
@@ -80,26 +85,68 @@ def _read_event(session: ProbeSession, whole: Exchange) -> None:
             if field.startswith("representation.event_"):
                 answers.miss(field, "the answer to a broadcast shows no event")
         return
-    status = event.get("status")
-    if isinstance(status, str) and status:
-        answers.see("words.event_created", status, shown_by=whole)
-    shows = {
-        "event_raw": ("payload", has_value(event.get("raw"))),
-        "event_headers": ("sent", has_value(event.get("headers"))),
-        "event_acknowledged_at": (
-            "sent",
-            has_value(event.get("acknowledged_at")) and "acknowledged_at" in sent,
-        ),
-        "event_source": ("listed", has_value(event.get("source_id"))),
-        "event_application": ("project", has_value(event.get("app_id"))),
-        "event_query": ("request", has_value(event.get("url_query_params"))),
+    sources = [
+        item.get("uid")
+        for each in session.exchanges
+        if each.operation_id == SOURCES
+        for item in items(each)
+    ]
+    # What is shown, what it should agree with, and the word for one that does.
+    shows: Mapping[str, tuple[str, str, Callable[[Any], bool]]] = {
+        "event_raw": ("raw", "payload", lambda raw: _is_payload(raw, sent["data"])),
+        "event_headers": ("headers", "sent", partial(_has_headers, sent["custom_headers"])),
+        "event_acknowledged_at": ("acknowledged_at", "sent", partial(_same_time, sent)),
+        "event_source": ("source_id", "listed", sources.__contains__),
+        "event_application": ("app_id", "project", session.project.id.__eq__),
+        "event_query": ("url_query_params", "request", lambda text: "learned=yes" in str(text)),
     }
-    if not any(items(each) for each in session.exchanges if each.operation_id == SOURCES):
-        del shows["event_source"]
+    if not sources:
+        shows = {name: each for name, each in shows.items() if name != "event_source"}
         answers.miss("representation.event_source", "the project has no source to be named")
     _read_header_values(session, whole)
-    for field, (word, has_it) in shows.items():
-        answers.see(f"representation.{field}", word if has_it else "none", shown_by=whole)
+    for name, (member, word, agrees) in shows.items():
+        field, value = f"representation.{name}", event.get(member)
+        if not has_value(value):
+            answers.see(field, "none", shown_by=whole)
+        elif _agrees(agrees, value):
+            answers.see(field, word, shown_by=whole)
+        else:
+            answers.miss(field, f"the {member} that an event shows is not what was sent")
+
+
+def _agrees(agrees: Callable[[Any], bool], value: Any) -> bool:
+    try:
+        return bool(agrees(value))
+    except (TypeError, ValueError):  # it is of another type than the document's
+        return False
+
+
+def _is_payload(raw: Any, data: Any) -> bool:
+    return isinstance(raw, str) and json.loads(raw) == data
+
+
+def _has_headers(sent: Mapping[str, Any], value: Any) -> bool:
+    return {name.lower() for name in sent} <= {name.lower() for name in value}
+
+
+def _same_time(sent: Mapping[str, Any], value: Any) -> bool:
+    times = read_time(value), read_time(sent["acknowledged_at"])
+    return times[0] is not None and times[1] is not None and abs(times[0] - times[1]) <= 1
+
+
+def read_event_words(session: ProbeSession) -> None:
+    """The states that new events show; a duplicate may show how far the first one is."""
+    seen: dict[str, Exchange] = {}
+    known: set[str] = set()
+    for each in session.exchanges:
+        uid, status = shown_uid(each), shown(each).get("status")
+        is_new = uid is not None and uid not in known and each.role != AGAIN
+        if each.operation_id == BROADCAST and is_new and isinstance(status, str) and status:
+            seen.setdefault(status, each)
+        known.add(uid or "")
+    if seen:
+        first = next(iter(seen.values()))
+        session.answers.see("words.event_created", *seen, shown_by=first, count=len(known))
 
 
 def _read_header_values(session: ProbeSession, whole: Exchange) -> None:
@@ -116,8 +163,8 @@ async def _probe_duplicate(session: ProbeSession, body: NewBody) -> None:
     answers = session.answers
     sent = body()
     first = await session.call(BROADCAST, "the first with its key", body=sent)
-    again = await session.call(BROADCAST, "the same again", body=sent)
-    if not first.succeeded or again.status is None:
+    again = await session.call(BROADCAST, AGAIN, body=sent)
+    if not first.succeeded or not accepted_or_refused(again):
         return
     answers.see("idempotency.duplicate_status", again.status, shown_by=again)
     if not again.succeeded:

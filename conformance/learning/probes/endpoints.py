@@ -1,15 +1,17 @@
 """What creating an endpoint needs and answers (sections 2.3, 2.4, 4.1 and 4.2)."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from hookproof.conformance.learning.probes.access import see_unknown_resource
+from hookproof.conformance.learning.probes.authentication import MASKS
 from hookproof.conformance.learning.probes.required import learn_required
-from hookproof.conformance.learning.session import CREATE, GET, ProbeSession, unknown_uid
+from hookproof.conformance.learning.session import CREATE, GET, ROLL, ProbeSession, unknown_uid
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import (
     accepted_or_refused,
     refused,
+    sent,
     shown,
     shown_uid,
 )
@@ -52,8 +54,11 @@ async def _create(session: ProbeSession, every: Sequence[str]) -> Exchange | Non
         session.endpoint_fields = tuple(fields)
         created = await session.call(CREATE, f"with {', '.join(fields)}", body=session.endpoint())
         if created.succeeded:
+            uid = shown_uid(created)
+            if uid is not None:
+                session.paths |= {name: {"endpointID": uid} for name in (GET, ROLL)}
             session.endpoint_fields = await _required(session, fields, created)
-            _read_creation(session, created)
+            session.answers.see("success.created", created.status, shown_by=created)
             return created
     return None
 
@@ -74,21 +79,38 @@ async def _required(
     return await learn_required(session, REQUIRES, tried, without, whole=created)
 
 
-def _read_creation(session: ProbeSession, created: Exchange) -> None:
-    """The status of the answer, and the defaults that it shows."""
-    answers, resource = session.answers, shown(created)
-    answers.see("success.created", created.status, shown_by=created)
-    status = resource.get("status")
-    if isinstance(status, str) and status:
-        answers.see("words.endpoint_disabled", status, shown_by=created)
-    sent = created.request_json
+def read_endpoints(session: ProbeSession) -> None:
+    """The words for states of endpoints, and the defaults that they show, wherever they are shown:
+    what differs from one answer to another may be either.
+    """
+    bodies = {
+        uid: sent(each)
+        for each in session.exchanges
+        if each.operation_id == CREATE and (uid := shown_uid(each)) is not None
+    }
+    shown_by: dict[str, dict[Any, Exchange]] = {}
+    for each in session.exchanges:
+        body = bodies.get(shown_uid(each) or "")
+        if body is not None and each.operation_id in (CREATE, GET, ROLL):
+            for field, value in _states_and_defaults(shown(each), body):
+                shown_by.setdefault(field, {}).setdefault(value, each)
+    for field, proofs in shown_by.items():
+        session.answers.see(field, *proofs, shown_by=next(iter(proofs.values())))
+
+
+def _states_and_defaults(
+    resource: Mapping[str, Any], body: Mapping[str, Any]
+) -> Iterator[tuple[str, Any]]:
+    status, is_disabled = resource.get("status"), body.get("is_disabled")
+    if isinstance(status, str) and status and isinstance(is_disabled, bool):
+        yield f"words.endpoint_{'disabled' if is_disabled else 'active'}", status
     for field, member in (
         ("delivery.default_timeout_s", "http_timeout"),
         ("delivery.default_rate_limit_duration", "rate_limit_duration"),
     ):
         value = resource.get(member)
-        if isinstance(value, int) and value > 0 and member not in sent:
-            answers.see(field, value, shown_by=created)
+        if type(value) is int and value > 0 and member not in body:
+            yield field, value
 
 
 async def probe_endpoint(session: ProbeSession, created: Exchange) -> None:
@@ -109,7 +131,7 @@ async def probe_endpoint(session: ProbeSession, created: Exchange) -> None:
 def _read_secret_display(session: ProbeSession, created: Exchange, fetched: Exchange) -> None:
     clear, later = generated_secret(created), generated_secret(fetched)
     field = "representation.secrets_shown"
-    if clear is None:
+    if clear is None or MASKS.fullmatch(clear):
         session.answers.miss(field, "the answer to a creation shows no secret")
     else:
         display = "always" if later == clear else "when_set"
@@ -118,23 +140,24 @@ def _read_secret_display(session: ProbeSession, created: Exchange, fetched: Exch
 
 async def probe_active_endpoint(session: ProbeSession) -> None:
     """The word for an endpoint that is not disabled, and what appID and zeros mean."""
-    answers, owner = session.answers, session.word("app")
+    field, answers = "requests.app_id", session.answers
+    owner, usual = session.word("app"), session.word("owner")
     body = session.endpoint(appID=owner, is_disabled=False)
     if "owner_id" in body:
         body["owner_id"] = ""
     active = await session.call(CREATE, "active, with appID", body=body)
+    owned = await session.call(CREATE, "with an owner", body=session.endpoint(owner_id=usual))
     if not active.succeeded:
-        active = await session.call(
-            CREATE, "an active endpoint", body=session.endpoint(is_disabled=False)
-        )
-        answers.miss("requests.app_id", "an endpoint with appID in place of owner_id is refused")
+        body = session.endpoint(is_disabled=False)
+        active = await session.call(CREATE, "an active endpoint", body=body)
+        answers.miss(field, "an endpoint with appID in place of owner_id is refused")
     elif shown(active).get("owner_id") == owner:
-        answers.see("requests.app_id", "owner_alias", shown_by=active)
-    elif shown(active):
-        answers.see("requests.app_id", "ignored", shown_by=active)
-    status = shown(active).get("status")
-    if isinstance(status, str) and status:
-        answers.see("words.endpoint_active", status, shown_by=active)
+        answers.see(field, "owner_alias", shown_by=active)
+    elif shown(owned).get("owner_id") == usual:
+        answers.see(field, "ignored", shown_by=active)
+    else:
+        answers.miss(field, "an endpoint does not show its owner")
+    read_endpoints(session)
 
 
 async def probe_zeros(session: ProbeSession) -> None:
@@ -168,7 +191,7 @@ async def least_accepted(tried: Try) -> tuple[int, Exchange] | None:
     smallest, refused_one = 1, 0
     while not (proof := await tried(smallest)).succeeded:
         refused_one, smallest = smallest, smallest * 2
-        if smallest > LARGEST_LEAST:
+        if smallest > LARGEST_LEAST or not refused(proof):
             return None
     while smallest - refused_one > 1:
         middle = (smallest + refused_one) // 2

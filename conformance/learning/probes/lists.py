@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from hookproof.conformance.experiments.support.seeding import Seeding
 from hookproof.conformance.learning.candidates import candidates
+from hookproof.conformance.learning.learned_answers import in_words
 from hookproof.conformance.learning.probes.access import miss_undecided, see_status
 from hookproof.conformance.learning.session import LINKS, SOURCES, ProbeSession
 from hookproof.conformance.model.evidence import Exchange
@@ -16,13 +17,20 @@ from hookproof.conformance.observations.answer import (
     refused,
 )
 from hookproof.conformance.target.hooks.noted_provision import noted_provision
+from hookproof.conformance.target.preflight import is_list_answer
 from hookproof.spec.dialect.vocabulary import Match
 
 # No service has pages of this size.
 BEYOND: Final = 1_000_000
 MAXIMUM: Final = "paging.maximum_per_page"
+ABOVE: Final = "paging.above_maximum"
+LOST: Final = {"direction": "next", "next_page_cursor": "?"}
 SUCCESS: Final = {LINKS: "success.list_portal_links", SOURCES: "success.ok"}
 EMPTY: Final = "the list of portal links is empty, and the eight operations create none"
+NO_SECOND_PAGE: Final = "no list has two resources, for a second page"
+# So many resources are hardly ever in the order of a field by chance.
+IN_ORDER: Final = 4
+SORT_KEYS: Final = ("created_at", "name")
 MOST_PAGES: Final = 12
 # A filter that is part of a text is told from other texts by at least so many characters.
 SHORTEST: Final = 4
@@ -37,52 +45,69 @@ async def fill_lists(session: ProbeSession) -> None:
 
 
 async def probe_lists(session: ProbeSession) -> Sequence[Mapping[str, Any]]:
-    """Learn how lists are answered; returns the portal links of the first page."""
-    first: dict[str, Exchange] = {}
+    """Learn how lists are answered; returns the portal links of the first page.
+
+    What both lists have alike is asked of each that is answered: one may be refused, or empty.
+    """
+    first = {name: await session.call(name, "first page") for name in SUCCESS}
     for operation_id, field in SUCCESS.items():
-        first[operation_id] = await session.call(operation_id, "first page")
         if first[operation_id].succeeded:
             session.answers.see(field, first[operation_id].status, shown_by=first[operation_id])
-    per_page = pagination(first[LINKS]).get("per_page")
-    if isinstance(per_page, int):
-        session.answers.see("paging.default_per_page", per_page, shown_by=first[LINKS])
-    await _probe_largest_page(session)
-    await _probe_bad_parameter(session)
+    session.lists = taken = tuple(name for name in SUCCESS if is_list_answer(first[name]))
+    _read_default_page(session, [first[name] for name in taken])
+    if taken:
+        await _probe_largest_page(session, taken[0])
+        await _probe_bad_parameters(session)
     await _probe_cursor(session)
     await _probe_order(session)
     await _read_sources(session)
     return items(first[LINKS])
 
 
-async def _page_of(session: ProbeSession, size: int) -> Exchange:
-    return await session.call(LINKS, f"pages of {size}", query={"perPage": str(size)})
+def _read_default_page(session: ProbeSession, pages: Sequence[Exchange]) -> None:
+    sizes = [(pagination(page).get("per_page"), page) for page in pages]
+    known = [(size, page) for size, page in sizes if isinstance(size, int)]
+    if known:
+        values = dict.fromkeys(size for size, _ in known)
+        field = "paging.default_per_page"
+        session.answers.see(field, *values, shown_by=known[0][1], count=len(known))
 
 
-async def _probe_largest_page(session: ProbeSession) -> None:
+async def _page_of(session: ProbeSession, name: str, size: int) -> Exchange:
+    return await session.call(name, f"pages of {size}", query={"perPage": str(size)})
+
+
+async def _probe_largest_page(session: ProbeSession, name: str) -> None:
     """A larger page is made smaller, or refused: then the largest is searched."""
-    answers, beyond = session.answers, await _page_of(session, BEYOND)
+    answers, beyond = session.answers, await _page_of(session, name, BEYOND)
     size = pagination(beyond).get("per_page")
     if not accepted_or_refused(beyond):
-        for field in (MAXIMUM, "paging.above_maximum"):
+        for field in (MAXIMUM, ABOVE):
             miss_undecided(session, field, beyond)
     elif beyond.succeeded and size == BEYOND:
-        answers.see(MAXIMUM, None, shown_by=beyond)
-        answers.miss("paging.above_maximum", f"pages of {BEYOND} are accepted")
+        answers.miss(MAXIMUM, f"none up to {BEYOND} was met")
+        answers.miss(ABOVE, f"pages of {BEYOND} are accepted")
     elif beyond.succeeded and isinstance(size, int) and 0 < size < BEYOND:
-        answers.see("paging.above_maximum", "clamp", shown_by=beyond)
-        answers.see(MAXIMUM, size, shown_by=beyond)
-    elif refused(beyond) and (await _page_of(session, 1)).succeeded:
-        answers.see("paging.above_maximum", "refuse", shown_by=beyond)
+        larger = await _page_of(session, name, size + 1)
+        if larger.succeeded and pagination(larger).get("per_page") == size:
+            answers.see(ABOVE, "clamp", shown_by=beyond)
+            answers.see(MAXIMUM, size, shown_by=beyond)
+        else:
+            reason = f"a page of {BEYOND} becomes one of {size}, and one of {size + 1} does not"
+            answers.miss(MAXIMUM, reason)
+            answers.miss(ABOVE, reason)
+    elif refused(beyond) and (await _page_of(session, name, 1)).succeeded:
+        answers.see(ABOVE, "refuse", shown_by=beyond)
         see_status(session, "errors.invalid_value", beyond)
-        await _search_largest_page(session)
+        await _search_largest_page(session, name)
 
 
-async def _search_largest_page(session: ProbeSession) -> None:
+async def _search_largest_page(session: ProbeSession, name: str) -> None:
     """By halves, between 1, which is accepted, and what is beyond every page."""
     largest, smallest_refused = 1, BEYOND
     while smallest_refused - largest > 1:
         middle = (largest + smallest_refused) // 2
-        page = await _page_of(session, middle)
+        page = await _page_of(session, name, middle)
         if refused(page):
             smallest_refused = middle
         elif page.succeeded:
@@ -93,19 +118,23 @@ async def _search_largest_page(session: ProbeSession) -> None:
     session.answers.see(
         MAXIMUM,
         largest,
-        shown_by=f"{LINKS} accepts perPage={largest} and refuses {smallest_refused}",
+        shown_by=f"{name} accepts perPage={largest} and refuses {smallest_refused}",
     )
 
 
-async def _probe_bad_parameter(session: ProbeSession) -> None:
+async def _probe_bad_parameters(session: ProbeSession) -> None:
     bad = {"perPage": "many", "sort": "sideways", "direction": "up"}
     answers = [
-        await session.call(LINKS, f"with {name}={value}", query={name: value})
+        await session.call(operation_id, f"with {name}={value}", query={name: value})
+        for operation_id in session.lists
         for name, value in bad.items()
     ]
     _see_refusal_or_default(session, "paging.bad_parameter", answers)
-    lost = await session.call(LINKS, "with a cursor of no page", query={"next_page_cursor": "?"})
-    _see_refusal_or_default(session, "paging.bad_cursor", [lost])
+    lost = [
+        await session.call(operation_id, "with a cursor of no page", query=LOST)
+        for operation_id in session.lists
+    ]
+    _see_refusal_or_default(session, "paging.bad_cursor", lost)
 
 
 def _see_refusal_or_default(session: ProbeSession, field: str, answers: Sequence[Exchange]) -> None:
@@ -120,40 +149,53 @@ def _see_refusal_or_default(session: ProbeSession, field: str, answers: Sequence
 
 
 async def _probe_cursor(session: ProbeSession) -> None:
-    for operation_id in (LINKS, SOURCES):
+    """A cursor may be the identifier of a resource on either side of where it leads, or of any."""
+    for operation_id in session.lists:
         page = await session.call(operation_id, "a page of one", query={"perPage": "1"})
         onward = cursor(page, "next_page_cursor")
-        uids = [item.get("uid") for item in items(page)]
-        if onward and uids:
-            form = "identifier" if onward in uids else "opaque"
-            session.answers.see("paging.cursor_form", form, shown_by=page)
+        if onward and items(page):
+            listed = await _all_pages(session, operation_id)
+            uids = [item.get("uid") for each in (page, *listed) for item in items(each)]
+            if onward in uids:
+                session.answers.see("paging.cursor_form", "identifier", shown_by=page)
+            elif pagination(listed[-1]).get("has_next_page") is False:
+                session.answers.see("paging.cursor_form", "opaque", shown_by=page)
+            else:
+                continue
             return
-    session.answers.miss("paging.cursor_form", "no list has two resources, for a second page")
+    session.answers.miss("paging.cursor_form", NO_SECOND_PAGE)
 
 
 async def _probe_order(session: ProbeSession) -> None:
     """The field by which a list of different names and times is in order."""
+    field = "paging.sort_key"
     size = session.answers.value(MAXIMUM) or session.answers.value("paging.default_per_page")
     query = {"sort": "ASC", **({"perPage": str(size)} if size else {})}
-    page = await session.call(LINKS, "in ascending order", query=query)
-    listed, fitting = items(page), []
-    for key in ("created_at", "name"):
-        values = [item.get(key) for item in listed]
-        texts = [value for value in values if isinstance(value, str)]
-        if len(texts) == len(values) and texts == sorted(texts) and len(set(texts)) > 1:
-            fitting.append(key)
-    if len(fitting) == 1:
-        session.answers.see("paging.sort_key", *fitting, shown_by=page, count=len(listed))
+    fitting: dict[str, Exchange] = {}
+    for operation_id in session.lists:
+        page = await session.call(operation_id, "in ascending order", query=query)
+        keys = [key for key in SORT_KEYS if _is_in_order([item.get(key) for item in items(page)])]
+        if len(keys) == 1 and len(items(page)) >= IN_ORDER:
+            fitting.setdefault(keys[0], page)
+    if fitting:
+        session.answers.see(field, *fitting, shown_by=next(iter(fitting.values())))
     else:
         session.answers.miss(
-            "paging.sort_key",
-            "the portal links are in order by both names and times, or by neither; several whose"
-            " names and times are in different orders would show it",
+            field,
+            f"no list of at least {IN_ORDER} resources is in order by either names or times alone;"
+            " several whose names and times are in different orders would show it",
         )
+
+
+def _is_in_order(values: Sequence[Any]) -> bool:
+    texts = [value for value in values if isinstance(value, str)]
+    return len(texts) == len(values) and texts == sorted(texts) and len(set(texts)) > 1
 
 
 async def _read_sources(session: ProbeSession) -> None:
     """The words that sources show; a list that shows none tells nothing."""
+    if SOURCES not in session.lists:
+        return
     pages = await _all_pages(session, SOURCES)
     listed = [item for page in pages for item in items(page)]
     places = {
@@ -187,16 +229,17 @@ def _at(item: Any, path: Sequence[str]) -> Any:
 
 
 def _see_words(session: ProbeSession, field: str, seen: list[str], page: Exchange) -> None:
-    """The words that were seen; beside them those of the extended dialect, which may come yet."""
+    """The words that were seen close no list: a service has as many as nobody created yet."""
     words = list(dict.fromkeys(seen))
     if not words:
         session.answers.miss(field, "no source shows one; sources with it would")
-    elif session.answers.may_stay_open(field):
-        session.answers.see(field, *words, shown_by=page, count=len(seen))
+        return
+    reason = f"{' and '.join(words)} were seen ({in_words(page)}), and there may be others"
+    if session.answers.may_stay_open(field):
+        session.answers.miss(field, reason)
     else:
         known = session.answers.value(field) or []
-        every = list(dict.fromkeys([*known, *words]))
-        session.answers.see(field, every, shown_by=page, count=len(seen))
+        session.answers.assume(field, list(dict.fromkeys([*known, *words])), reason)
 
 
 async def probe_filters(session: ProbeSession, links: Sequence[Mapping[str, Any]]) -> None:
@@ -207,11 +250,17 @@ async def probe_filters(session: ProbeSession, links: Sequence[Mapping[str, Any]
     ):
         value = _telling_value(links, member)
         if value is None:
-            reason = f"{EMPTY}; a portal link with a {member} of several letters would show it"
+            no_links = why_no_links(session)
+            reason = f"{no_links}; a portal link with a {member} of several letters would show it"
             session.answers.miss(field, reason)
             session.answers.miss(match, reason)
         elif (name := await _find_filter(session, field, member, value)) is not None:
             await _probe_match(session, match, member, name, value)
+
+
+def why_no_links(session: ProbeSession) -> str:
+    """Why no portal link can be asked for."""
+    return EMPTY if LINKS in session.lists else "the list of portal links is refused"
 
 
 def _telling_value(links: Sequence[Mapping[str, Any]], member: str) -> str | None:
@@ -253,9 +302,11 @@ async def _probe_match(
     finds: dict[str, bool] = {}
     for about, text in tried.items():
         page = await session.call(LINKS, f"filtered by {name}, {about}", query={name: text})
-        if not page.succeeded:
-            return
         finds[about] = value in [item.get(member) for item in items(page)]
+        is_cut = pagination(page).get("has_next_page") is True
+        if not page.succeeded or (is_cut and not finds[about]):
+            session.answers.miss(field, f"whether {about} of a value finds it cannot be told")
+            return
     fitting = [
         match.value
         for match in Match

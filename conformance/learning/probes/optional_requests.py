@@ -5,12 +5,12 @@ from typing import Final
 
 from hookproof.conformance.experiments.api.refusals import OTHER_DATA
 from hookproof.conformance.learning.probes.access import miss_undecided
+from hookproof.conformance.learning.probes.lists import NO_SECOND_PAGE
 from hookproof.conformance.learning.probes.required import with_null
-from hookproof.conformance.learning.probes.rolls import read_time, shown_secrets
 from hookproof.conformance.learning.session import (
     BROADCAST,
     CREATE,
-    LINKS,
+    ORDINARY,
     ROLL,
     ProbeSession,
 )
@@ -20,16 +20,12 @@ from hookproof.conformance.observations.answer import (
     cursor,
     items,
     refused,
-    sent,
     shown_uid,
 )
 from hookproof.conformance.observations.requests.endpoint_urls import FIELDS, UnusualUrls, UrlKind
 from hookproof.spec.dialect.groups.request_vocabulary import Acceptance, PrevWithoutCursor
-from hookproof.spec.dialect.vocabulary import ExpiredSecrets, TimeUnit
 
 ROLL_REQUIRES: Final = "requests.expire_endpoint_secret_requires"
-# A window that is over when the next request comes, in seconds.
-AT_ONCE_S: Final = 0.005
 NO_OPTIONAL: Final = "no request is taken without the fields that could be null"
 SOME_NULL: Final = "null is taken in some fields and refused in others"
 SOME_DATA: Final = "data of one kind that is no object is taken, and of another refused"
@@ -52,7 +48,6 @@ async def probe_optional_requests(
     await _probe_null(session, uid, null_updates)
     if uid is not None:
         await _probe_roll_without_body(session, uid)
-        await _read_expired(session, uid)
 
 
 def see_taken(session: ProbeSession, field: str, answer: Exchange) -> None:
@@ -65,6 +60,7 @@ def see_taken(session: ProbeSession, field: str, answer: Exchange) -> None:
 
 
 async def probe_other_data(session: ProbeSession) -> None:
+    # That an object is taken as data, the broadcasts before have shown.
     answers = [
         await session.call(
             BROADCAST, f"with {kind} as data", body=session.bodies.broadcast(data=value)
@@ -76,20 +72,25 @@ async def probe_other_data(session: ProbeSession) -> None:
 
 async def probe_undeclared(session: ProbeSession, uid: str | None) -> None:
     """Bodies without a Content-Type, of each operation that can be called without a portal link."""
-    bodies = {CREATE: session.endpoint(), BROADCAST: session.bodies.broadcast()}
+    bodies = {CREATE: session.endpoint, BROADCAST: session.bodies.broadcast}
     if uid is not None:
-        bodies[ROLL] = session.bodies.roll()
-    answers = [
-        await session.call(
-            operation_id,
-            "without a Content-Type",
-            path={"endpointID": uid} if operation_id == ROLL and uid else None,
-            body=body,
-            is_declared=False,
-        )
-        for operation_id, body in bodies.items()
-    ]
-    _see_alike(session, "requests.undeclared_body", answers, SOME_UNDECLARED)
+        bodies[ROLL] = session.bodies.roll
+    answers: list[Exchange] = []
+    for operation_id, body in bodies.items():
+        path = {"endpointID": uid} if operation_id == ROLL and uid else None
+        declared = await session.call(operation_id, ORDINARY, path=path, body=body())
+        if declared.succeeded:
+            answers.append(
+                await session.call(
+                    operation_id,
+                    "without a Content-Type",
+                    path=path,
+                    body=body(),
+                    is_declared=False,
+                )
+            )
+    if answers:
+        _see_alike(session, "requests.undeclared_body", answers, SOME_UNDECLARED)
 
 
 async def _probe_null(session: ProbeSession, uid: str | None, updates: Sequence[Exchange]) -> None:
@@ -111,23 +112,35 @@ async def _probe_null(session: ProbeSession, uid: str | None, updates: Sequence[
 
 async def _probe_direction(session: ProbeSession) -> None:
     """What comes where prev leads back from nowhere; it shows where a list has two pages."""
-    field = "paging.prev_without_cursor"
-    query = {"perPage": "1"}
-    first = await session.call(LINKS, "the first page", query=query)
-    back = await session.call(LINKS, "back from nowhere", query={**query, "direction": "prev"})
+    field, query = "paging.prev_without_cursor", {"perPage": "1"}
+    for operation_id in session.lists:
+        first = await session.call(operation_id, "the first page", query=query)
+        if not cursor(first, "next_page_cursor"):
+            continue
+        back = await session.call(
+            operation_id, "back from nowhere", query={**query, "direction": "prev"}
+        )
+        meaning = _back_from_nowhere(first, back)
+        if meaning is None:
+            reason = "the page that comes is neither the first nor the last one"
+            session.answers.miss(field, reason)
+        else:
+            session.answers.see(field, meaning.value, shown_by=back)
+        return
+    session.answers.miss(field, NO_SECOND_PAGE)
+
+
+def _back_from_nowhere(first: Exchange, back: Exchange) -> PrevWithoutCursor | None:
     uids = [item.get("uid") for item in items(back)]
     if refused(back):
-        session.answers.see(field, PrevWithoutCursor.REFUSED.value, shown_by=back)
-    elif not back.succeeded or not cursor(first, "next_page_cursor"):
-        session.answers.miss(field, "no list has two resources, for a second page")
-    elif not uids:
-        session.answers.see(field, PrevWithoutCursor.EMPTY_PAGE.value, shown_by=back)
-    elif uids == [item.get("uid") for item in items(first)]:
-        session.answers.see(field, PrevWithoutCursor.FIRST_PAGE.value, shown_by=back)
-    elif not cursor(back, "next_page_cursor"):
-        session.answers.see(field, PrevWithoutCursor.LAST_PAGE.value, shown_by=back)
-    else:
-        session.answers.miss(field, "the page that comes is neither the first nor the last one")
+        return PrevWithoutCursor.REFUSED
+    if not back.succeeded:
+        return None
+    if not uids:
+        return PrevWithoutCursor.EMPTY_PAGE
+    if uids == [item.get("uid") for item in items(first)]:
+        return PrevWithoutCursor.FIRST_PAGE
+    return None if cursor(back, "next_page_cursor") else PrevWithoutCursor.LAST_PAGE
 
 
 async def _probe_roll_without_body(session: ProbeSession, uid: str) -> None:
@@ -138,40 +151,6 @@ async def _probe_roll_without_body(session: ProbeSession, uid: str) -> None:
     see_taken(
         session, field, await session.call(ROLL, "without any body", path={"endpointID": uid})
     )
-
-
-async def _read_expired(session: ProbeSession, uid: str) -> None:
-    """Whether secrets that earlier rolls let expire at once are still shown by one more."""
-    field = "representation.expired_secrets"
-    unit = TimeUnit(session.answers.value("rolling.expiration_unit"))
-    ended = [
-        each
-        for each in session.exchanges
-        if each.operation_id == ROLL and each.succeeded and shown_uid(each) == uid
-        if _window_s(each, unit) <= AT_ONCE_S
-    ]
-    if not ended:
-        session.answers.miss(field, "no window is so short that a secret expires at once")
-        return
-    answer = await session.call(
-        ROLL, "once more", path={"endpointID": uid}, body=ended[-1].request_json
-    )
-    *before, newest = shown_secrets(answer) or [{}]
-    # The new secret is as old as the answer, by the clock of the target.
-    now = read_time(newest.get("created_at"))
-    if not answer.succeeded or now is None:
-        session.answers.miss(field, "a roll shows no secret with the time of its creation")
-        return
-    ends = [read_time(part.get("expires_at")) for part in before]
-    is_listed = any(end is not None and end < now - AT_ONCE_S for end in ends)
-    meaning = ExpiredSecrets.LISTED if is_listed else ExpiredSecrets.LEFT_OUT
-    session.answers.see(field, meaning.value, shown_by=answer)
-
-
-def _window_s(rolled: Exchange, unit: TimeUnit) -> float:
-    """How long the old secret stays valid after a roll; endless if the request does not say."""
-    window = sent(rolled).get("expiration")
-    return window * unit.in_seconds if isinstance(window, int) else float("inf")
 
 
 async def probe_endpoint_urls(session: ProbeSession) -> None:

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from hookproof.conformance.learning.candidates import candidates
 from hookproof.conformance.learning.probes.access import miss_undecided, see_unknown_resource
-from hookproof.conformance.learning.probes.lists import EMPTY
+from hookproof.conformance.learning.probes.lists import why_no_links
 from hookproof.conformance.learning.probes.required import learn_one_of, learn_required, with_null
-from hookproof.conformance.learning.session import LINK, UPDATE, ProbeSession, unknown_uid
+from hookproof.conformance.learning.session import CREATE, LINK, UPDATE, ProbeSession, unknown_uid
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import (
     accepted_or_refused,
@@ -44,9 +44,14 @@ async def probe_portal_link(
     link = next((each for each in links if has_value(each.get("owner_id"))), None)
     if link is None or not isinstance(link.get("uid"), str):
         for field in FIELDS:
-            session.answers.miss(field, EMPTY)
+            session.answers.miss(field, why_no_links(session))
         return []
     link_probe, uid = _LinkProbe(session, link), shown_uid(created)
+    if not await link_probe.can_be_updated():
+        reason = "the update of a portal link with its own values is refused"
+        for field in FIELDS:
+            session.answers.miss(field, reason)
+        return []
     try:
         await link_probe.required(uid)
         await link_probe.words()
@@ -67,6 +72,8 @@ class _LinkProbe:
         self._session = session
         self._link = link
         self._path = {"portalLinkID": str(link["uid"])}
+        session.paths |= dict.fromkeys((LINK, UPDATE), self._path)
+        session.link_body = self._body()
 
     async def _update(self, role: str, **fields: Any) -> Exchange:
         return await self._session.call(UPDATE, role, path=self._path, body=fields)
@@ -76,14 +83,16 @@ class _LinkProbe:
         own = {name: self._link[name] for name in UPDATED if has_value(self._link.get(name))}
         return {**own, **fields}
 
+    async def can_be_updated(self) -> bool:
+        """Whether an update is taken that changes nothing: the control of all others."""
+        self._whole = await self._update("as it is", **self._body())
+        if self._whole.succeeded:
+            self._session.answers.see("success.accepted", self._whole.status, shown_by=self._whole)
+        return self._whole.succeeded
+
     async def required(self, uid: str | None) -> None:
         """What an update needs; `uid` is of an endpoint that it can name."""
-        answers = self._session.answers
-        whole = await self._update("as it is", **self._body())
-        if not whole.succeeded:
-            answers.miss(FIELDS[0], "the update of a portal link with its own values is refused")
-            return
-        answers.see("success.accepted", whole.status, shown_by=whole)
+        answers, whole = self._session.answers, self._whole
 
         async def without(name: str) -> Exchange:
             body = self._body()
@@ -148,20 +157,18 @@ class _LinkProbe:
             "with an auth_type that nobody knows",
             **self._body(auth_type=self._session.word("word")),
         )
-        if not unknown.succeeded and not refused(unknown):
-            return
         own = self._link.get("auth_type")
-        known = [own] if isinstance(own, str) and own else []
+        known = {own: self._whole} if isinstance(own, str) and own else {}
         if refused(unknown):
-            answers.see("words.other_words", "refused", shown_by=unknown)
             for word in candidates(field, answers.extended):
                 answer = await self._update(f"with auth_type {word}", **self._body(auth_type=word))
-                if answer.succeeded and word not in known:
-                    known.append(word)
-        else:
-            answers.see("words.other_words", "ignored", shown_by=unknown)
+                if answer.succeeded:
+                    known.setdefault(word, answer)
+        if unknown.succeeded or (refused(unknown) and known):
+            self._session.other_words["auth_type"] = unknown
         if known:
-            answers.see(field, known, shown_by=unknown, count=len(known))
+            reason = f"{' and '.join(known)} are taken, and others may be"
+            answers.assume(field, list(known), reason)
 
     async def left_out(self) -> None:
         """Whether an update keeps the fields that it leaves out."""
@@ -173,12 +180,17 @@ class _LinkProbe:
             return
         full = self._body(owner_id=self._link["owner_id"], can_manage_endpoint=True)
         await self._update("with every field", **full)
+        before = await self._session.call(LINK, "before the next update", path=self._path)
+        if any(shown(before).get(name) != full[name] for name in optional):
+            answers.miss(field, "a portal link does not show what an update gave it")
+            return
         partial = {name: value for name, value in full.items() if name not in optional}
         answer = await self._update(f"without {' and '.join(optional)}", **partial)
         retrieved = await self._session.call(LINK, "after that update", path=self._path)
         kept = [shown(retrieved).get(name) == full[name] for name in optional]
-        if answer.succeeded and retrieved.succeeded and len(set(kept)) == 1:
-            answers.see(field, "kept" if kept[0] else "cleared", shown_by=retrieved)
+        if answer.succeeded and retrieved.succeeded:
+            meanings = dict.fromkeys("kept" if each else "cleared" for each in kept)
+            answers.see(field, *meanings, shown_by=retrieved, count=len(kept))
 
     async def null(self) -> list[Exchange]:
         """Updates with null in each field that can be left out."""
@@ -186,30 +198,38 @@ class _LinkProbe:
 
     async def listed_endpoints(self, uid: str) -> None:
         """Whether the deprecated list adds an endpoint of another owner, or is kept as it is, or
-        does nothing (section 9).
+        does nothing (section 9). That an endpoint of the owner is shown is the control.
         """
-        owner = self._session.word("owner")
+        session, field = self._session, "requests.portal_endpoints"
+        owner = session.word("owner")
+        owned = await session.call(CREATE, "of an owner", body=session.endpoint(owner_id=owner))
         answer = await self._update(
             "with an endpoint", **self._body(owner_id=owner, endpoints=[uid])
         )
-        records = shown(answer).get("endpoints_metadata")
-        listed = shown(answer).get("endpoints")
         if not answer.succeeded:
             return
+        records, listed = shown(answer).get("endpoints_metadata"), shown(answer).get("endpoints")
         uids = [one.get("uid") for one in records or () if isinstance(one, dict)]
         meanings = ["ignored"]
         if uid in uids:
             meanings = ["added"]
         elif isinstance(listed, list) and uid in listed:
-            meanings = ["shown"] if isinstance(records, list) else ["added", "shown"]
-        self._session.answers.see("requests.portal_endpoints", *meanings, shown_by=answer)
+            meanings = ["shown"] if shown_uid(owned) in uids else ["added", "shown"]
+        elif shown_uid(owned) not in uids:
+            session.answers.miss(field, "a portal link does not show the endpoint of its owner")
+            return
+        session.answers.see(field, *meanings, shown_by=answer)
 
     async def unknown_endpoint(self, uid: str) -> None:
         """What becomes of an identifier that looks like this one and is nobody's."""
         field = "requests.unknown_listed_endpoints"
-        nobodys = f"{uid[:-1]}{'1' if uid.endswith('0') else '0'}"
-        answer = await self._update("with an unknown endpoint", **self._body(endpoints=[nobodys]))
-        if accepted_or_refused(answer):
+        known = await self._update("with a known endpoint", **self._body(endpoints=[uid]))
+        answer = await self._update(
+            "with an unknown endpoint", **self._body(endpoints=[unknown_uid(uid)])
+        )
+        if not known.succeeded:
+            self._session.answers.miss(field, "an update that names an endpoint is refused")
+        elif accepted_or_refused(answer):
             meaning = OnInput.IGNORED if answer.succeeded else OnInput.REFUSED
             self._session.answers.see(field, meaning.value, shown_by=answer)
         else:

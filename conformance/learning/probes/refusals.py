@@ -22,8 +22,6 @@ OF_SERVICE: Final = (
     "updated_at",
     "deleted_at",
 )
-# Those of every resource; a service that sets any of them sets these.
-OF_ALL: Final = frozenset({"uid", "project_id", "created_at", "updated_at", "deleted_at"})
 
 
 async def probe_refusals(session: ProbeSession) -> None:
@@ -55,13 +53,19 @@ async def probe_unlisted_fields(session: ProbeSession, created: Exchange) -> Non
     answers, secret = session.answers, session.bodies.secret
     least = max(0, answers.value("requests.expiration_minimum") or 0)
     known = await roll(session, uid, "with known fields", expiration=least, secret=secret())
-    unknown = await roll(
-        session, uid, "with an unknown field", expiration=least, secret=secret(), **{UNKNOWN: "x"}
+    tried = [
+        await session.call(CREATE, "with an unknown field", body=session.endpoint(**{UNKNOWN: "x"}))
+    ]
+    if known.succeeded:
+        fields = {"expiration": least, "secret": secret(), UNKNOWN: "x"}
+        tried.append(await roll(session, uid, "with an unknown field", **fields))
+    if not all(map(accepted_or_refused, tried)):
+        return
+    kinds = ["refused" if refused(each) else "ignored" for each in tried]
+    answers.see(
+        "requests.unknown_fields", *dict.fromkeys(kinds), shown_by=tried[0], count=len(tried)
     )
-    if known.succeeded and (unknown.succeeded or refused(unknown)):
-        kind = "refused" if refused(unknown) else "ignored"
-        answers.see("requests.unknown_fields", kind, shown_by=unknown)
-        await _probe_service_fields(session, unknown_refused=refused(unknown))
+    await _probe_service_fields(session, unknown_refused=refused(tried[0]))
 
 
 async def _probe_service_fields(session: ProbeSession, *, unknown_refused: bool) -> None:
@@ -69,27 +73,22 @@ async def _probe_service_fields(session: ProbeSession, *, unknown_refused: bool)
     values: dict[str, Any] = {name: session.word("given") for name in OF_SERVICE}
     values |= {"events": 1, "failure_rate": 1}
     values |= {name: session.bodies.timestamp() for name in OF_SERVICE if name.endswith("_at")}
-    tried = await session.call(CREATE, "with uid", body=session.endpoint(uid=values["uid"]))
-    field = "requests.service_assigned_input"
-    if not tried.succeeded and not refused(tried):
-        return
-    session.answers.see(field, "refused" if refused(tried) else "ignored", shown_by=tried)
-    if refused(tried) == unknown_refused:
+    field, listed = "requests.service_assigned_input", "requests.service_assigned"
+    tried: dict[str, Exchange] = {}
+    for name in OF_SERVICE:
+        answer = await session.call(
+            CREATE, f"with {name}", body=session.endpoint(**{name: values[name]})
+        )
+        if not accepted_or_refused(answer):
+            miss_undecided(session, listed, answer)
+            return
+        tried[name] = answer
+    usual = tried["uid"]
+    session.answers.see(field, "refused" if refused(usual) else "ignored", shown_by=usual)
+    if refused(usual) == unknown_refused:
         session.answers.miss(
-            "requests.service_assigned",
-            "fields that only the service sets are treated as fields that it does not know",
+            listed, "fields that only the service sets are treated as fields that it does not know"
         )
         return
-    treated = list(OF_ALL)
-    for name in OF_SERVICE:
-        if name in OF_ALL:
-            continue
-        body = session.endpoint(**{name: values[name]})
-        answer = await session.call(CREATE, f"with {name}", body=body)
-        if not accepted_or_refused(answer):
-            miss_undecided(session, "requests.service_assigned", answer)
-            return
-        if refused(answer) == refused(tried):
-            treated.append(name)
-    treated.sort(key=OF_SERVICE.index)
-    session.answers.see("requests.service_assigned", treated, shown_by=tried, count=len(OF_SERVICE))
+    treated = [name for name, answer in tried.items() if refused(answer) == refused(usual)]
+    session.answers.see(listed, treated, shown_by=usual, count=len(tried))

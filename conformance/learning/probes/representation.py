@@ -6,10 +6,17 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from hookproof.conformance.learning.probes.endpoints import generated_secret
-from hookproof.conformance.learning.session import CREATE, ProbeSession
+from hookproof.conformance.learning.session import CREATE, GET, ROLL, ProbeSession
 from hookproof.conformance.learning.signatures.search import SECRET_PREFIX
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.observations.answer import Resource, refused, resources, shown
+from hookproof.conformance.observations.answer import (
+    Resource,
+    refused,
+    resources,
+    sent,
+    shown,
+    shown_uid,
+)
 from hookproof.receiver.signatures.base64_text import (
     decode_base64,
     encode_base64,
@@ -23,6 +30,7 @@ from hookproof.spec.dialect.vocabulary import (
 from hookproof.spec.openapi_document import schema_named
 
 NO_VALUE_OF: Final = "representation.no_value_of"
+SHOW_ENDPOINTS: Final = (CREATE, GET, ROLL)
 TIMES: Final = ("created_at", "updated_at", "expires_at")
 # Fields that an endpoint has no value for unless one was sent.
 VALUELESS: Final = ("description", "slack_webhook_url", "support_email", "deleted_at")
@@ -113,15 +121,23 @@ def _see_form(
 
 
 def _see_no_value(session: ProbeSession) -> Collection[str]:
-    """How the fields of new endpoints are shown for which nothing was sent; returns these ways."""
-    ways: Counter[str] = Counter(
-        way
-        for exchange in session.exchanges
-        if exchange.operation_id == CREATE and shown(exchange)
-        for way in _ways(exchange)
-    )
-    proof = next((each for each in session.exchanges if _ways_of(each)), None)
-    if ways and proof is not None:
+    """How the fields of endpoints are shown for which nothing was sent, when they are created and
+    later; returns these ways.
+    """
+    sent_to = {
+        uid: sent(each)
+        for each in session.exchanges
+        if each.operation_id == CREATE and (uid := shown_uid(each)) is not None
+    }
+    ways: Counter[str] = Counter()
+    proof: Exchange | None = None
+    for each in session.exchanges:
+        given = sent_to.get(shown_uid(each) or "")
+        if each.operation_id in SHOW_ENDPOINTS and given is not None:
+            found = list(_ways(shown(each), given))
+            ways.update(found)
+            proof = proof or (each if found else None)
+    if proof is not None:
         session.answers.see(
             "representation.no_value",
             *(way for way, _ in ways.most_common()),
@@ -136,42 +152,36 @@ def _see_no_value_of(
 ) -> None:
     """The fields that all resources of a kind show in one other way, where they have no value.
 
-    What is shown now in this way and now in that is left to the checks.
+    What is shown now in this way and now in that, or was seen once, is left to the checks.
     """
-    document, ways = session.contract.document, dict[str, set[str]]()
+    document, ways = session.contract.document, dict[str, list[str]]()
     for resource in found:
         for name in schema_named(document, resource.kind)["properties"]:
-            if resource.fields.get(name) is None:
-                way = "null" if name in resource.fields else "absent"
-                ways.setdefault(f"{resource.kind}.{name}", set()).add(way)
+            if (way := _way(resource.fields, name)) is not None:
+                ways.setdefault(f"{resource.kind}.{name}", []).append(way)
     others = {
         field: way
-        for field, (way, *further) in ((field, sorted(seen)) for field, seen in ways.items())
-        if way not in usual and not further
+        for field, (way, *further) in ways.items()
+        if way not in usual and way != "empty" and {*further} == {way}
     }
     # This is read twice, and more has been seen by then.
     if usual and (others or session.answers.is_seen(NO_VALUE_OF)):
         session.answers.see(NO_VALUE_OF, others, shown_by=proof, count=len(others))
 
 
-def _ways_of(exchange: Exchange) -> list[str]:
-    is_creation = exchange.operation_id == CREATE and bool(shown(exchange))
-    return list(_ways(exchange)) if is_creation else []
-
-
-def _ways(exchange: Exchange) -> Iterator[str]:
-    sent, resource = exchange.request_json, shown(exchange)
-    if not {"uid", "url"}.intersection(resource):
-        return  # it is no endpoint
+def _ways(resource: Mapping[str, Any], sent_fields: Mapping[str, Any]) -> Iterator[str]:
     for name in VALUELESS:
-        if isinstance(sent, dict) and name in sent:
-            continue
-        if name not in resource:
-            yield "absent"
-        elif resource[name] is None:
-            yield "null"
-        elif resource[name] in ("", {}, []):
-            yield "empty"
+        if name not in sent_fields and (way := _way(resource, name)) is not None:
+            yield way
+
+
+def _way(resource: Mapping[str, Any], name: str) -> str | None:
+    """How a resource shows that a field has no value; None if it has one."""
+    if name not in resource:
+        return "absent"
+    if resource[name] is None:
+        return "null"
+    return "empty" if resource[name] in ("", {}, []) else None
 
 
 async def probe_secrets(session: ProbeSession) -> None:

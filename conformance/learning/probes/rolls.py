@@ -3,17 +3,23 @@
 All rolls are of the secrets of one disabled endpoint.
 """
 
+import asyncio
 import re
 from typing import Any, Final
 
 from hookproof.conformance.learning.probes.access import see_unknown_resource
 from hookproof.conformance.learning.probes.endpoints import least_accepted
 from hookproof.conformance.learning.probes.required import learn_required
-from hookproof.conformance.learning.session import GET, ROLL, ProbeSession, unknown_uid
+from hookproof.conformance.learning.session import (
+    CREATE,
+    GET,
+    ROLL,
+    ProbeSession,
+    unknown_uid,
+)
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import (
     Kind,
-    accepted_or_refused,
     has_value,
     refused,
     resources,
@@ -21,13 +27,20 @@ from hookproof.conformance.observations.answer import (
     shown_uid,
 )
 from hookproof.conformance.observations.timestamp import unix_seconds
-from hookproof.spec.dialect.vocabulary import TIMESTAMP_PATTERNS, TimeUnit
+from hookproof.spec.dialect.vocabulary import TIMESTAMP_PATTERNS, ExpiredSecrets, TimeUnit
 
 # Few services have a smaller maximum, in whichever unit.
 WINDOW: Final = 600
 # By how much a time that was shown may differ from ours, as a share of the window.
 SHARE: Final = 0.2
 SLACK_S: Final = 5.0
+UNIX_SECONDS_DIGITS: Final = 12
+# How often a roll without an expiration is tried: it may not always mean the same.
+ROLLS: Final = 2
+# How long a window may be that is waited for, and how long after it even a clock that counts whole
+# seconds has it over.
+LONGEST_WINDOW_S: Final = 2.0
+WHOLE_SECONDS_S: Final = 2.2
 
 
 async def probe_rolls(session: ProbeSession, created: Exchange) -> None:
@@ -77,8 +90,10 @@ async def _probe_least(session: ProbeSession, uid: str) -> tuple[int, Exchange]:
     whole = await tried(0)
     if whole.succeeded:
         below = await tried(-1)
-        if accepted_or_refused(below):
-            session.answers.see(field, None if below.succeeded else 0, shown_by=below)
+        if below.succeeded:
+            session.answers.assume(field, None, "none down to -1 was met")
+        elif refused(below):
+            session.answers.see(field, 0, shown_by=below)
     elif refused(whole) and (found := await least_accepted(tried)) is not None:
         session.answers.see(field, found[0], shown_by=found[1])
         return found
@@ -124,15 +139,23 @@ def shown_window_s(answer: Exchange) -> tuple[float, float] | None:
     The new secret was created when the old one was rolled: at some time before the answer came,
     where it does not show when.
     """
-    parts = shown_secrets(answer)
-    ends = [read_time(part.get("expires_at")) for part in parts[:-1]]
-    known = [end for end in ends if end is not None]
-    began = read_time(parts[-1].get("created_at")) if parts else None
+    *old, new = shown_secrets(answer) or [{}]
+    known = [part for part in old if read_time(part.get("expires_at")) is not None]
     if not known:
         return None
+    end = read_time(known[-1]["expires_at"]) or 0.0
+    began = read_time(new.get("created_at"))
     if began is not None:
-        return known[-1] - began, known[-1] - began
-    return known[-1] - answer.sent_at - answer.duration_s, known[-1] - answer.sent_at
+        # Of two times in whole seconds both are so much earlier; of one, it alone is.
+        cut = _cut_s(known[-1]["expires_at"]) - _cut_s(new["created_at"])
+        return end - began + min(0.0, cut), end - began + max(0.0, cut)
+    return end - answer.sent_at - answer.duration_s, end - answer.sent_at
+
+
+def _cut_s(time: str) -> float:
+    """By how much a timestamp may be earlier than what it stands for."""
+    is_whole = "." not in time if "T" in time.upper() else len(time) <= UNIX_SECONDS_DIGITS
+    return float(is_whole)
 
 
 def shown_secrets(answer: Exchange) -> list[dict[str, Any]]:
@@ -174,19 +197,87 @@ async def probe_default_expiration(session: ProbeSession, uid: str) -> None:
     if "expiration" in required:
         session.answers.miss(field, "a roll without expiration is refused")
         return
+    unit = TimeUnit(session.answers.value("rolling.expiration_unit"))
+    windows = [await _default_window(session, uid, unit) for _ in range(ROLLS)]
+    known = [window for window in windows if window is not None]
+    if len(known) < len(windows):
+        session.answers.miss(field, "a roll without expiration shows no expires_at")
+        return
+    (least, most, answer), *_ = known
+    if all(window[0] == window[1] for window in known):
+        session.answers.see(
+            field, *dict.fromkeys(window[0] for window in known), shown_by=answer, count=len(known)
+        )
+    else:
+        session.answers.miss(
+            field, f"it is {least} to {most}: a roll does not show exactly when its window began"
+        )
+
+
+async def _default_window(
+    session: ProbeSession, uid: str, unit: TimeUnit
+) -> tuple[int, int, Exchange] | None:
+    """How many units a window has at least and at most that a roll does not ask for."""
     before = await session.call(GET, "before that", path={"endpointID": uid})
     answer = await roll(session, uid, "without expiration", secret=session.bodies.secret())
     window_s = shown_window_s(answer)
     if _is_gone(_current(before), answer):
         window_s = (0.0, 0.0)
     if not answer.succeeded or window_s is None:
-        session.answers.miss(field, "a roll without expiration shows no expires_at")
-        return
-    unit = TimeUnit(session.answers.value("rolling.expiration_unit"))
+        return None
     least, most = (max(0, round(each_s / unit.in_seconds)) for each_s in window_s)
-    if least == most:
-        session.answers.see(field, most, shown_by=answer)
-    else:
-        session.answers.miss(
-            field, f"it is {least} to {most}: a roll shows no created_at of its new secret"
-        )
+    return least, most, answer
+
+
+async def probe_expired_secrets(session: ProbeSession) -> None:
+    """Learn whether an endpoint still shows a secret once its window is over.
+
+    That it is shown before is the control. A window that began before an answer came is over so
+    long after that, by whichever clock; some services count whole seconds.
+    """
+    field, answers = "representation.expired_secrets", session.answers
+    unit = TimeUnit(answers.value("rolling.expiration_unit"))
+    least = max(0, answers.value("requests.expiration_minimum") or 0)
+    if least * unit.in_seconds > LONGEST_WINDOW_S:
+        answers.miss(field, "no window is so short that a secret expires soon")
+        return
+    created = await session.call(CREATE, "for its secrets", body=session.endpoint())
+    uid, first = shown_uid(created), _identities(created)
+    if uid is None or len(first) != 1:
+        answers.miss(field, "a new endpoint does not show one secret")
+        return
+    valid = await roll(session, uid, "that both outlive", **_whole_body(session, WINDOW))
+    second = _identities(valid) - first
+    if not first < _identities(valid) or len(second) != 1:
+        answers.miss(field, "a roll does not show both the old secret and the new one")
+        return
+    ended = await roll(session, uid, "whose window ends soon", **_whole_body(session, least))
+    if not ended.succeeded:
+        answers.miss(field, "a roll with a short window is refused")
+        return
+    await asyncio.sleep(least * unit.in_seconds + WHOLE_SECONDS_S)
+    path = {"endpointID": uid}
+    looks = [
+        await session.call(GET, "after that", path=path),
+        await roll(session, uid, "after that", **_whole_body(session, least)),
+    ]
+    if not all(_identities(each) for each in looks):
+        answers.miss(field, "the endpoint shows no secrets after that")
+        return
+    meanings = [
+        ExpiredSecrets.LISTED if second & _identities(each) else ExpiredSecrets.LEFT_OUT
+        for each in looks
+    ]
+    answers.see(
+        field,
+        *dict.fromkeys(meaning.value for meaning in meanings),
+        shown_by=looks[0],
+        count=len(looks),
+    )
+
+
+def _identities(answer: Exchange) -> set[str]:
+    """What tells the secrets apart that an answer shows."""
+    parts = [part for part in resources(answer) if part.kind is Kind.SECRET]
+    known = [part.text("uid") or part.text("value") for part in parts]
+    return set(filter(None, known))
