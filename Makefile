@@ -145,6 +145,7 @@ random-dialects: setup ## Judge clean servers under 20 dialects that are drawn a
 .PHONY: learn-all
 learn-all: setup ## Learn the shipped dialects and 40 random ones from servers under them (takes two hours)
 	$(BIN)/python -m tests.conformance.learn_all 40 --judge
+	$(BIN)/python -m tests.conformance.learn_all 0 --disturbed
 
 .PHONY: learn-mutants
 learn-mutants: setup ## Learn servers with 40 faults, and see whether check still detects them (takes an hour)

@@ -59,14 +59,30 @@ def tls_front(
 @contextmanager
 def long_way(upstream: str, *, one_way_s: float) -> Iterator[OpenRelay]:
     """The server at `upstream` as if it were far away: what either side sends takes so long."""
+    with _late_way(upstream, (lambda: one_way_s, lambda: one_way_s)) as relay:
+        yield relay
+
+
+@contextmanager
+def uneven_way(upstream: str, late_s: Callable[[], float]) -> Iterator[OpenRelay]:
+    """The server at `upstream` behind a way on which each piece of a request may be late."""
+    with _late_way(upstream, (late_s, lambda: 0.0)) as relay:
+        yield relay
+
+
+@contextmanager
+def _late_way(
+    upstream: str, late_s: tuple[Callable[[], float], Callable[[], float]]
+) -> Iterator[OpenRelay]:
+    """`late_s` is how late each piece is that is sent to the server, and that comes from it."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         parts = urlsplit(upstream)
         upward, downward = await asyncio.open_connection(parts.hostname, parts.port)
         try:
             copies = [
-                asyncio.ensure_future(_copy_late(*ends, one_way_s))
-                for ends in ((reader, downward), (upward, writer))
+                asyncio.ensure_future(_copy_late(*ends))
+                for ends in ((reader, downward, late_s[0]), (upward, writer, late_s[1]))
             ]
             await asyncio.wait(copies, return_when=asyncio.FIRST_COMPLETED)
             writer.close()
@@ -136,7 +152,7 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 
 async def _copy_late(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, late_s: float
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, late_s: Callable[[], float]
 ) -> None:
     """Copy each piece so much later, without delaying the next one by that."""
     under_way: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue()
@@ -145,8 +161,8 @@ async def _copy_late(
     async def read() -> None:
         with suppress(OSError):
             while data := await reader.read(65536):
-                under_way.put_nowait((clock() + late_s, data))
-        under_way.put_nowait((clock() + late_s, b""))
+                under_way.put_nowait((clock() + late_s(), data))
+        under_way.put_nowait((clock() + late_s(), b""))
 
     reading = asyncio.ensure_future(read())
     with suppress(OSError):

@@ -1,13 +1,15 @@
 """`make learn-all`: `hookproof learn` against servers under the shipped dialects and random ones.
 
     python -m tests.conformance.learn_all 5 [--seed 7] [--profile standard] [--judge]
-    [--only NAME]
+    [--only NAME] [--disturbed [KIND]]
 
 `learn` is told nothing but URL, key and project. Prints one line for each dialect: the fields that
 were learned right, wrong, or not, and the share of those that can be seen; then each field that was
 learned wrong, or not although it can be seen. With `--judge`, `check` judges the server under the
-true dialect and under the learned one. The exit code is 1 if any field was learned wrong, fewer
-than 95 % of the observable ones were learned, or the two verdicts differ.
+true dialect and under the learned one. With `--disturbed` (see disturbances.py) the way to the
+server is slow now and then, an operation is refused, or hooks fail: less can be learned then. The
+exit code is 1 if any field was learned wrong, fewer than 95 % of the observable ones were learned
+without disturbance, or the two verdicts differ.
 """
 
 import argparse
@@ -19,6 +21,8 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,6 +35,7 @@ from hookproof.conformance.target.file import target_from
 from hookproof.spec.dialect.reader import load_dialect, load_dialect_mapping, shipped_dialects
 from hookproof.spec.dialect.writer import written_dialect
 from hookproof.target.settings import Flags
+from tests.conformance.disturbances import DISTURBANCES, USUAL
 from tests.conformance.learning_score import Outcome, Score, scores
 from tests.conformance.reference_server import reference_server
 from tests.spec.random_dialects import random_dialect
@@ -48,26 +53,32 @@ def main() -> int:
     parser.add_argument("--profile", default=Profile.STANDARD.key)
     parser.add_argument("--judge", action="store_true", help="compare the verdicts of check, too")
     parser.add_argument("--only", action="append", help="a shipped dialect; by default all")
+    parser.add_argument(
+        "--disturbed", action="append", nargs="?", choices=DISTURBANCES, help="by default the usual"
+    )
     options = parser.parse_args()
+    kinds = [kind for each in options.disturbed or ["none"] for kind in ([each] if each else USUAL)]
     first = secrets.randbelow(100_000) if options.seed is None else options.seed
     bad = 0
-    for name, mapping in dialects(options.only, options.random, first):
+    for (name, mapping), kind in product(dialects(options.only, options.random, first), kinds):
         folder = Path(tempfile.mkdtemp(prefix=f"hookproof-learn-{name}-"))
         started = time.monotonic()
         found, verdicts = learned_scores(
-            folder, mapping, Profile[options.profile.upper()], judge=options.judge
+            folder, mapping, Profile[options.profile.upper()], judge=options.judge, disturbed=kind
         )
         counts = Counter(score.outcome for score in found)
         share = observed(found)
         same = len(set(verdicts)) < 2
-        is_bad = counts[Outcome.WRONG] or share < ENOUGH or not same
+        is_enough = share >= ENOUGH or kind != "none"
+        is_bad = counts[Outcome.WRONG] or not is_enough or not same
         bad += bool(is_bad)
         told = "  ".join(f"{outcome} {counts[outcome]:3}" for outcome in Outcome)
-        line = f"{name:18} {time.monotonic() - started:6.1f} s  {told}  observable {share:.0%}"
+        took = f"{time.monotonic() - started:6.1f} s"
+        line = f"{name:18} {kind:26} {took}  {told}  observable {share:.0%}"
         print(line, *verdicts, folder if is_bad else "", flush=True)  # noqa: T201
         for score in found:
             if score.outcome is Outcome.WRONG or (
-                score.outcome is Outcome.OPEN and score.observable
+                score.outcome is Outcome.OPEN and score.observable and kind == "none"
             ):
                 print(f"    {described(score)}", flush=True)  # noqa: T201
     print("GOOD" if not bad else f"BAD  {bad}")  # noqa: T201
@@ -91,6 +102,7 @@ def learned_scores(
     *,
     judge: bool,
     options: tuple[str, ...] = (),
+    disturbed: str = "none",
 ) -> tuple[list[Score], list[str]]:
     """The scores of what is learned of a server under this dialect; its verdicts, if judged.
 
@@ -107,7 +119,7 @@ def learned_scores(
             stderr=log.fileno(),
         ) as addresses,
     ):
-        learned = learn(folder, addresses["api"], profile)
+        learned = learn(folder, addresses["api"], profile, disturbed)
         verdicts = (
             [verdict(folder, name) for name in ("true.yaml", "learned/dialect.yaml")]
             if judge
@@ -116,7 +128,7 @@ def learned_scores(
     return scores(learned.answers, load_dialect_mapping(mapping, "the true dialect")), verdicts
 
 
-def learn(folder: Path, url: str, profile: Profile) -> Learned:
+def learn(folder: Path, url: str, profile: Profile, disturbed: str = "none") -> Learned:
     flags = Flags(
         url=url,
         project=PROJECTS[0],
@@ -125,9 +137,11 @@ def learn(folder: Path, url: str, profile: Profile) -> Learned:
         dialect="undecided",
         ca_dir=folder / "ca",
     )
-    target = target_from(flags, {})
-    learned = learn_target(target, "undecided", profile)
-    write_files(learned, target, folder / "learned", target_file=None)
+    with DISTURBANCES[disturbed](flags, folder) as settings:
+        target = target_from(settings, {})
+        learned = learn_target(target, "undecided", profile)
+    described = replace(target, base_url=url)
+    write_files(learned, described, folder / "learned", target_file=None)
     return learned
 
 

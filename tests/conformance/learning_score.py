@@ -245,6 +245,16 @@ NEVER = frozenset(
         "signatures.advanced.tolerance_s",
         "retry.retry_after_maximum_s",
         "delivery.both_contacts",
+        # What was seen closes no list of words.
+        "words.portal_auth_types",
+        "words.source_types",
+        "words.source_providers",
+        "words.verifier_types",
+        "words.pub_sub_types",
+        "words.hmac_encodings",
+        "words.kafka_auth_types",
+        # Jitter is told from the noise of a machine only where it is larger.
+        "retry.jitter",
         "requests.service_assigned",
         "delivery.further_reserved_headers",
         "representation.no_value_of",
@@ -283,8 +293,32 @@ def _is_not_capped(dialect: Dialect) -> bool:
     return bool(longest <= retry.maximum_s.value)
 
 
+def _has_none(field: str) -> Callable[[Dialect], bool]:
+    """A bound that does not exist is met by no request."""
+
+    def rule(dialect: Dialect) -> bool:
+        known = dict(answers_of(dialect))[field]
+        return None in known.allowed if isinstance(known, Answer) else known is None
+
+    return rule
+
+
 # What a dialect itself makes impossible to see.
 HIDDEN: Mapping[str, Callable[[Dialect], bool]] = {
+    **{
+        field: _has_none(field)
+        for field in (
+            "requests.size_limit",
+            "requests.http_timeout_maximum",
+            "requests.rate_limit_maximum",
+            "requests.rate_limit_duration_maximum",
+            "requests.expiration_maximum",
+            "requests.expiration_minimum",
+            "requests.nesting_maximum",
+            "paging.maximum_per_page",
+        )
+    },
+    "retry.deactivate_after": lambda d: 0 in d.retry.deactivate_after.allowed,
     "representation.event_header_values": lambda dialect: (
         not dialect.representation.event_headers.allows(EventEcho.SENT)
     ),

@@ -344,7 +344,7 @@ def _read_retry_after(answers: LearnedAnswers, gathered: GatheredDeliveries) -> 
         answers.miss(field, "a delivery that was asked to wait was not attempted again in time")
     elif max(waits) + way_s < RETRY_AFTER_S - SOON_S:
         answers.see(field, "ignored", shown_by=_place(pairs[0][1]), count=len(waits))
-    elif not usual or 2 * (max(usual) + way_s) > RETRY_AFTER_S:
+    elif not usual or 2 * max(usual) > RETRY_AFTER_S:
         longest = f"{max(usual):.1f} s" if usual else "unknown length"
         answers.miss(field, f"usual waits of up to {longest} are too long to tell")
     elif min(waits) - way_s >= RETRY_AFTER_S - SOON_S:

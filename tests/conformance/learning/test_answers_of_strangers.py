@@ -169,6 +169,7 @@ def test_a_project_that_does_not_exist_shows_that_a_key_does_not_decide(
             answers=answers,
             refusals={},
             project=own,
+            listing="listSources",
             target=SimpleNamespace(projects=(own,)),
             word=str,
         ),
@@ -268,7 +269,7 @@ def test_a_credential_that_is_left_out_counts_as_masked(
         return exchange(role, operation_id, status=201, data=shown(body), request=body)
 
     answers = LearnedAnswers("undecided", load_dialect("reference"))
-    session = SimpleNamespace(answers=answers, word=str, endpoint=dict, call=create)
+    session = SimpleNamespace(answers=answers, word=str, endpoint=dict, call=create, credentials={})
     members = {
         "api_key": {"header_name": "X-Key", "header_value": "one"},
         "basic_auth": {"username": "two", "password": "three"},

@@ -1,6 +1,7 @@
 """What deliveries show is read from arrivals written by hand."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -31,6 +32,7 @@ from hookproof.spec.dialect.reader import load_dialect
 from tests.conformance.canned_evidence import NOW, exchange
 
 FIRST = "the first endpoint"
+HEALTHY = {"status": "active", "events": 2, "failure_rate": 0}
 # When events are sent, in seconds: a burst, and some later.
 SENT = (0.0, 0.1, 0.2, 0.3, 6.0, 6.1)
 
@@ -73,6 +75,11 @@ def attempts(event: int, *times: float) -> list[ReceivedDelivery]:
     return [delivery(event, SENT[event] + at, number) for number, at in enumerate(times, 1)]
 
 
+def plain(sent: Sequence[float], way_s: float = 0.02) -> list[ReceivedDelivery]:
+    """What arrives at an endpoint that takes whatever comes."""
+    return [delivery(event, at + way_s, 1) for event, at in enumerate(sent)]
+
+
 def read(
     arrived: dict[str, Sequence[ReceivedDelivery]],
     ended_at: float = 200.0,
@@ -80,6 +87,9 @@ def read(
     redirected: Sequence[ReceivedDelivery] = (),
     round_trip_s: float = 0.0,
     sent: Sequence[float] = SENT,
+    assumed: Mapping[str, Any] = MappingProxyType({}),
+    *,
+    visited_late: bool = False,
 ) -> tuple[LearnedAnswers, GatheredDeliveries]:
     """The answers that are learned from what arrived at endpoints of these kinds."""
     listeners = {
@@ -89,7 +99,7 @@ def read(
             created=exchange(data={"uid": name, "status": "active"}),
             arrived=tuple(deliveries),
         )
-        for name, deliveries in {FIRST: (), **arrived}.items()
+        for name, deliveries in {FIRST: (), OTHER_SUCCESS: plain(sent), **arrived}.items()
     }
     session: Any = None  # no reading calls anything
     gathered = GatheredDeliveries(
@@ -103,8 +113,11 @@ def read(
         rolled_after=(3,),
         ended_at=ended_at,
         round_trip_s=round_trip_s,
+        visited_late=visited_late,
     )
     answers = LearnedAnswers("undecided", load_dialect("undecided"))
+    for field, known in assumed.items():
+        answers.see(field, known, shown_by="before")
     read_deliveries(answers, gathered, quick=False)
     return answers, gathered
 
@@ -163,12 +176,28 @@ def test_jitter_is_as_large_as_what_was_seen_is_a_sample_of(
 def test_an_outcome_is_read_from_whether_another_attempt_came(
     about: str, field: str, repeated: str, once: str
 ) -> None:
+    failing = {f"{FAILING} 0": attempts(0, 0.0, 1.0)}
     assert value(read({about: attempts(0, 0.0, 1.0)})[0], field) == repeated
-    assert value(read({about: attempts(0, 0.0)})[0], field) == once
+    assert value(read({about: attempts(0, 0.0), **failing})[0], field) == once
+
+
+@pytest.mark.parametrize(
+    ("about", "field"), [(REDIRECTED, "retry.redirect"), (OTHER_SUCCESS, "retry.success")]
+)
+def test_an_attempt_that_was_not_seen_to_be_repeated_in_time_is_no_outcome(
+    about: str, field: str
+) -> None:
+    """Nothing was seen to be attempted again; it takes longer than that; or it differs."""
+    slow = {f"{FAILING} 0": attempts(0, 0.0, 60.0)}
+    mixed = {about: [*attempts(0, 0.0, 1.0), *attempts(1, 0.0)]}
+    failing = {f"{FAILING} 0": attempts(0, 0.0, 1.0)}
+    for arrived in ({}, slow, {**failing, **mixed}):
+        answers, _ = read({about: attempts(0, 0.0), **arrived}, ended_at=140.0)
+        assert not answers.is_seen(field)
 
 
 def test_a_redirect_is_followed_if_a_request_comes_to_its_location_after_the_delivery() -> None:
-    arrived = {REDIRECTED: attempts(0, 0.0)}
+    arrived = {REDIRECTED: attempts(0, 0.0), f"{FAILING} 0": attempts(0, 0.0, 1.0)}
     of_the_visit, of_the_delivery = delivery(0, -0.1, 1), delivery(0, 0.1, 1)
     assert value(read(arrived, redirected=[of_the_visit])[0], "retry.redirect") == "success"
     followed = read(arrived, redirected=[of_the_visit, of_the_delivery])[0]
@@ -197,7 +226,8 @@ def test_a_visit_is_read_from_what_comes_to_endpoints_that_accept_and_refuse(
 
 def test_a_header_that_never_holds_the_event_is_none() -> None:
     bare = [delivery(0, 0.0, 1, headers=(("Hook-Event", "another"),))]
-    assert read({NO_OWNER: bare})[0].answer("delivery.event_id_header").values == (None,)
+    answers, _ = read({NO_OWNER: bare, OTHER_SUCCESS: ()})
+    assert answers.answer("delivery.event_id_header").values == (None,)
 
 
 def test_numbers_that_are_no_decimal_digits_are_no_attempts() -> None:
@@ -205,7 +235,9 @@ def test_numbers_that_are_no_decimal_digits_are_no_attempts() -> None:
     assert value(read({f"{FAILING} 0": odd})[0], "delivery.attempt_header") is None
 
 
-@pytest.mark.parametrize(("wait", "meaning"), [(4.1, "honoured"), (0.5, "ignored")])
+@pytest.mark.parametrize(
+    ("wait", "meaning"), [(4.1, "honoured"), (0.6, "ignored"), (3.0, "ignored")]
+)
 def test_retry_after_is_compared_with_the_usual_wait(wait: float, meaning: str) -> None:
     arrived = {f"{FAILING} 0": attempts(0, 0.0, 0.5, 1.0), PATIENT: attempts(0, 0.0, wait)}
     assert value(read(arrived)[0], "retry.retry_after") == meaning
@@ -249,10 +281,12 @@ def test_a_limit_that_does_not_hold_teaches_no_unit() -> None:
 
 @pytest.mark.parametrize(("rate", "meaning"), [(100, "percent"), (1000, "per_mille"), (2, "count")])
 def test_tallies_are_read_from_an_endpoint_that_always_fails(rate: int, meaning: str) -> None:
-    name = f"{FAILING} 0"
-    answers, gathered = read({name: [*attempts(0, 0.0, 1.0, 2.0), *attempts(1, 0.0, 1.0, 2.0)]})
+    name, other = f"{FAILING} 0", attempts(1, 0.0, 1.0, 2.0)
+    arrived = [*attempts(0, 0.0, 1.0, 2.0), *other]
+    answers, gathered = read({name: arrived, f"{FAILING} 1": other})
     record = {"status": "paused", "events": 2, "failure_rate": rate}
-    read_tallies(answers, gathered, {name: record}, others_sent=False)
+    records = {name: record, f"{FAILING} 1": {"status": "active"}}
+    read_tallies(answers, gathered, records, HEALTHY, others_sent=False)
     assert value(answers, "representation.failure_rate") == meaning
     assert value(answers, "representation.event_count") == "reached"
     assert value(answers, "retry.deactivate_after") == 2
