@@ -143,7 +143,7 @@ random-dialects: setup ## Judge clean servers under 20 dialects that are drawn a
 	$(BIN)/python -m tests.conformance.random_dialects 20 --known partly
 
 .PHONY: learn-all
-learn-all: setup ## Learn the shipped dialects and 40 random ones from servers under them (takes two hours)
+learn-all: setup ## Learn the shipped dialects and 40 random ones, undisturbed and disturbed (takes two hours)
 	$(BIN)/python -m tests.conformance.learn_all 40 --judge
 	$(BIN)/python -m tests.conformance.learn_all 0 --disturbed
 

@@ -152,7 +152,7 @@ def test_words_that_were_seen_close_no_list() -> None:
     assert not session.answers.is_seen("words.hmac_encodings")
 
 
-class Secrets:
+class RolledSecrets:
     """A target with one endpoint whose secrets end at once; some services tidy up only later."""
 
     def __init__(self, *, listed: bool, shows_old: bool = True) -> None:
@@ -181,13 +181,13 @@ class Secrets:
 @pytest.mark.parametrize(
     ("target", "expected"),
     [
-        (Secrets(listed=True), "listed"),
-        (Secrets(listed=False), "left_out"),
-        (Secrets(listed=False, shows_old=False), None),
+        (RolledSecrets(listed=True), "listed"),
+        (RolledSecrets(listed=False), "left_out"),
+        (RolledSecrets(listed=False, shows_old=False), None),
     ],
 )
 def test_an_expired_secret_is_looked_for_once_it_has_expired(
-    monkeypatch: pytest.MonkeyPatch, target: Secrets, expected: str | None
+    monkeypatch: pytest.MonkeyPatch, target: RolledSecrets, expected: str | None
 ) -> None:
     """That it is not shown means nothing where an old secret is not shown before, either."""
     waited: list[float] = []
