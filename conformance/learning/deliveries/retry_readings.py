@@ -1,6 +1,7 @@
 """What endpoints that always fail show: attempts, waits, deactivation, counts (sections 1, 2.3)."""
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -45,6 +46,8 @@ TOO_FAR: Final = (
     " that sends so unevenly, may be under way, {:.1f} s"
 )
 HALF: Final = 0.5
+# So many deliveries show how many attempts there usually are.
+USUAL_SERIES: Final = 3
 # What a failure_rate is if everything failed.
 WHOLE: Final = (100, 1000)
 JITTER: Final = "retry.jitter"
@@ -71,8 +74,9 @@ def read_retries(answers: LearnedAnswers, gathered: GatheredDeliveries) -> None:
             answers.miss(field, "no delivery to an endpoint that fails was seen")
         return
     place = f"{len(series)} deliveries to endpoints that always fail"
-    most = max(map(len, series))
-    _see_attempts(answers, gathered, failing, most, place)
+    counts = Counter(map(len, series))
+    most = max(counts)
+    _see_attempts(answers, gathered, failing, counts, place)
     waits = [
         [times[n + 1] - times[n] for times in series if len(times) > n + 1] for n in range(most - 1)
     ]
@@ -99,12 +103,16 @@ def _see_attempts(
     answers: LearnedAnswers,
     gathered: GatheredDeliveries,
     failing: list[Listener],
-    most: int,
+    counts: Counter[int],
     place: str,
 ) -> None:
+    """An attempt that a single delivery had and many did not may have been made twice."""
+    most = max(counts)
+    is_odd = counts[most] == 1 and counts[most - 1] >= USUAL_SERIES
+    fitting = (most - 1, most) if is_odd else (most,)
     quiet_s = gathered.ended_at - latest_arrival(failing, gathered.events)
     if quiet_s > longest_expected_s(failing, gathered.events, gathered.way_s):
-        answers.see("retry.attempts", most, shown_by=place, count=len(gathered.events))
+        answers.see("retry.attempts", *fitting, shown_by=place, count=len(gathered.events))
     else:
         answers.miss(
             "retry.attempts",

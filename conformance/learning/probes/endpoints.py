@@ -163,9 +163,12 @@ async def probe_active_endpoint(session: ProbeSession) -> None:
 async def probe_zeros(session: ProbeSession) -> None:
     """Learn whether a limit and a time-out of 0 are accepted; both endpoints are disabled."""
     limit = await session.call(CREATE, "with rate_limit 0", body=session.endpoint(rate_limit=0))
-    if limit.succeeded or refused(limit):
+    field, kept = "delivery.zero_rate_limit", shown(limit).get("rate_limit")
+    if limit.succeeded and kept not in (0, None):
+        session.answers.miss(field, f"a rate_limit of 0 is shown as {kept}")
+    elif limit.succeeded or refused(limit):
         meaning = "refused" if refused(limit) else "unlimited"
-        session.answers.see("delivery.zero_rate_limit", meaning, shown_by=limit)
+        session.answers.see(field, meaning, shown_by=limit)
 
     async def with_timeout(seconds: int) -> Exchange:
         body = session.endpoint(http_timeout=seconds)

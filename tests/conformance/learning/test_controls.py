@@ -21,7 +21,7 @@ from hookproof.conformance.learning.probes.bounds import (
     probe_text_lengths,
 )
 from hookproof.conformance.learning.probes.broadcasts import probe_broadcasts
-from hookproof.conformance.learning.probes.endpoints import probe_active_endpoint
+from hookproof.conformance.learning.probes.endpoints import probe_active_endpoint, probe_zeros
 from hookproof.conformance.learning.probes.lists import probe_lists
 from hookproof.conformance.learning.probes.optional_requests import probe_undeclared
 from hookproof.conformance.learning.probes.portal_links import FIELDS, probe_portal_link
@@ -385,3 +385,12 @@ def test_refusals_of_a_service_that_takes_no_endpoint_are_not_those_of_mistakes(
         assert not session.answers.is_seen(f"errors.{field}")
     assert session.answers.value("errors.unknown_path") == 404
     assert GET not in session.paths
+
+
+@pytest.mark.parametrize(("shown", "meaning"), [(0, "unlimited"), (25, None)])
+def test_a_limit_of_zero_that_is_shown_as_another_one_is_not_unlimited(
+    shown: int, meaning: str | None
+) -> None:
+    session = ScriptedSession(lambda call: (201, {**created(call)[1], "rate_limit": shown}))
+    asyncio.run(probe_zeros(session))
+    assert session.answers.value("delivery.zero_rate_limit") == meaning

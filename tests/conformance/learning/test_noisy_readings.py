@@ -184,3 +184,10 @@ def test_what_no_endpoint_counts_does_not_show_what_is_counted() -> None:
     nothing = {"events": 0, "failure_rate": 50, **ON}
     assert tallied(nothing)[1:] == ["delivered", None]
     assert tallied(nothing, healthy={"events": 0, **ON})[1:] == [None, None]
+
+
+def test_an_attempt_that_one_delivery_of_many_had_may_be_a_repeated_one() -> None:
+    usual = [each for event in range(3) for each in attempts(event, 0.0, 1.0, 2.0)]
+    once_more = attempts(3, 0.0, 1.0, 2.0, 3.0)
+    answers, _ = read({f"{FAILING} 0": [*usual, *once_more]})
+    assert answers.answer("retry.attempts").values == (3, 4)
