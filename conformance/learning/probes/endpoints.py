@@ -23,6 +23,8 @@ INTRICATE: Final = frozenset({"authentication", "mtls_client_cert", "secret", "i
 # Beyond this no number is tried as the smallest one.
 LARGEST_LEAST: Final = 1 << 12
 REQUIRES: Final = "requests.create_endpoint_requires"
+# The field that has the state of an endpoint, by whether it was created disabled.
+STATES: Final = {True: "words.endpoint_disabled", False: "words.endpoint_active"}
 FAILED_VISIT: Final = "delivery.failed_visit"
 UNSEEN: Final = "every creation of an endpoint was refused; a success of one would show it"
 
@@ -103,7 +105,7 @@ def _states_and_defaults(
 ) -> Iterator[tuple[str, Any]]:
     status, is_disabled = resource.get("status"), body.get("is_disabled")
     if isinstance(status, str) and status and isinstance(is_disabled, bool):
-        yield f"words.endpoint_{'disabled' if is_disabled else 'active'}", status
+        yield STATES[is_disabled], status
     for field, member in (
         ("delivery.default_timeout_s", "http_timeout"),
         ("delivery.default_rate_limit_duration", "rate_limit_duration"),
