@@ -284,8 +284,8 @@ def read_tallies(
     attempts = sum(len(gathered.listeners[name].of(event)) for event in gathered.events)
     rate, field = record.get("failure_rate"), "representation.failure_rate"
     meanings = {100: "percent", 1000: "per_mille", count: "count", attempts: "count"}
-    is_telling = rate in (WHOLE if others_sent else meanings)
-    if type(rate) is int and is_telling:
+    telling = WHOLE if others_sent else tuple(meanings)
+    if type(rate) is int and rate in telling:
         answers.see(field, meanings[rate], shown_by=place)
     elif type(rate) is int and rate > 0:
         answers.miss(field, f"it is {rate} {place.partition(', ')[2]}")

@@ -96,8 +96,8 @@ def _read_event(session: ProbeSession, whole: Exchange) -> None:
         "event_raw": ("raw", "payload", lambda raw: _is_payload(raw, sent["data"])),
         "event_headers": ("headers", "sent", partial(_has_headers, sent["custom_headers"])),
         "event_acknowledged_at": ("acknowledged_at", "sent", partial(_same_time, sent)),
-        "event_source": ("source_id", "listed", sources.__contains__),
-        "event_application": ("app_id", "project", session.project.id.__eq__),
+        "event_source": ("source_id", "listed", lambda source_id: source_id in sources),
+        "event_application": ("app_id", "project", lambda app_id: app_id == session.project.id),
         "event_query": ("url_query_params", "request", lambda text: "learned=yes" in str(text)),
     }
     if not sources:
@@ -117,7 +117,7 @@ def _read_event(session: ProbeSession, whole: Exchange) -> None:
 def _agrees(agrees: Callable[[Any], bool], value: Any) -> bool:
     try:
         return bool(agrees(value))
-    except (TypeError, ValueError):  # it is of another type than the document's
+    except (AttributeError, TypeError, ValueError):  # it is of another type than the document's
         return False
 
 

@@ -51,7 +51,6 @@ def right(**answers: Any) -> dict[str, tuple[Outcome, Any]]:
 def test_what_the_api_and_headers_show(tmp_path: Path, visit: str) -> None:
     answers: dict[str, Any] = {
         "authentication__key_scope": "key_decides",
-        "paging__maximum_per_page": None,
         "idempotency__duplicate": "flagged_first_event",
         "delivery__event_id_header": None,
         "delivery__creation_visit": visit,
@@ -68,12 +67,19 @@ def test_answers_that_differ_by_operation_or_look_like_others(tmp_path: Path) ->
         "representation__timestamp": "unix_microseconds",
         "representation__masked": ["authentication.basic_auth.password"],
         "representation__mask": "(hidden)",
-        "requests__size_limit": None,
         "requests__text_maximum_of": {"name": 255, "event_type": 77},
         "requests__nesting_maximum": 33,
-        "requests__expiration_minimum": None,
     }
     assert scored(tmp_path, Profile.QUICK, **answers) == right(**answers)
+
+
+def test_bounds_that_no_request_meets_are_none_up_to_what_was_tried(tmp_path: Path) -> None:
+    assumed = {"requests__size_limit": None, "requests__expiration_minimum": None}
+    open_ones = {"paging__maximum_per_page": None, "requests__nesting_maximum": None}
+    assert scored(tmp_path, Profile.QUICK, **assumed, **open_ones) == {
+        **{name.replace("__", "."): (Outcome.OPEN, (None,)) for name in assumed},
+        **{name.replace("__", "."): (Outcome.OPEN, ()) for name in open_ones},
+    }
 
 
 def test_a_url_that_has_to_answer_before_an_endpoint_is_created(tmp_path: Path) -> None:
