@@ -28,7 +28,7 @@ _REQUIREMENT_ID: Final = re.compile(r"[1-9](\.[1-9])?-\d+")
 # The first set of requirements: of all that do not say with which they came.
 FIRST_SET: Final = "2026.11"
 # Fields that identify a dialect and answer no gap.
-LABELS: Final = frozenset({"name", "summary"})
+LABELS: Final = frozenset({"name", "summary", "assumed"})
 
 
 class Level(StrEnum):

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from hookproof.conformance.grading.assumptions import Standing
 from hookproof.conformance.grading.root_cause import root_cause
 from hookproof.conformance.model.check_registry import Check, CheckContext
 from hookproof.conformance.model.evidence import Observation, lasted_s
@@ -33,8 +34,8 @@ class CheckResult:
     """The judgements of one check, added up.
 
     `ruled_out` is what the dialect makes not applicable, `not_applicable` what the evidence so far
-    does. Of two findings of one defect, the one with the smaller proof is kept; `proofs` holds what
-    each of them rests on.
+    does; `assumed` is why failures do not stand that rest on assumed answers. Of two findings of
+    one defect, the one with the smaller proof is kept; `proofs` holds what each of them rests on.
     """
 
     check: Check
@@ -43,9 +44,19 @@ class CheckResult:
     not_applicable: dict[str, list[str]] = field(default_factory=dict)
     ruled_out: dict[str, list[str]] = field(default_factory=dict)
     not_examined: dict[str, list[str]] = field(default_factory=dict)
+    assumed: dict[str, list[str]] = field(default_factory=dict)
     findings: dict[FindingKey, Finding] = field(default_factory=dict)
     proofs: dict[FindingKey, set[Proof]] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
+
+    def add_standing(
+        self, standing: Standing, observation: Observation, context: CheckContext
+    ) -> None:
+        """Add the judgements that stand, and why others do not, once for each requirement."""
+        for judgement in standing.judgements:
+            self.add_judgement(judgement, observation, context)
+        for name, reason in standing.assumed.items():
+            self.assumed.setdefault(name, [reason])
 
     def add_judgement(
         self, judgement: Judgement, observation: Observation, context: CheckContext
@@ -77,6 +88,7 @@ class CheckResult:
             (self.not_applicable, other.not_applicable),
             (self.ruled_out, other.ruled_out),
             (self.not_examined, other.not_examined),
+            (self.assumed, other.assumed),
         ):
             for name, reasons in theirs.items():
                 mine.setdefault(name, []).extend(reasons)

@@ -2,10 +2,11 @@
 again without them.
 """
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
+from hookproof.conformance.grading.assumptions import standing, violated_in
 from hookproof.conformance.model.check_registry import Check, CheckContext
 from hookproof.conformance.model.evidence import (
     Evidence,
@@ -13,7 +14,7 @@ from hookproof.conformance.model.evidence import (
     NotObserved,
     Observation,
 )
-from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.model.judgement import Judgement
 from hookproof.conformance.observations.deliveries import DeliveryObservation
 from hookproof.spec.dialect.answer import Undecided
 
@@ -64,11 +65,9 @@ def _as_if_punctual(observation: Observation) -> Observation:
 
 def _speaks_against(check: Check, observation: Observation, context: CheckContext) -> bool:
     try:
-        return any(_violated(check, observation, context, excused=()))
+        return bool(_violated(check, observation, context, excused=(Undecided,)))
     except NotExaminedError:
         return True
-    except Undecided:
-        return False
 
 
 def _violated(
@@ -76,11 +75,12 @@ def _violated(
     observation: Observation,
     context: CheckContext,
     excused: tuple[type[Exception], ...] = (NotExaminedError, Undecided),
-) -> Iterator[str]:
-    """The requirements that a check sees violated, without those that were tried several times in
-    place: gathering that again would find a race once more, or not.
+) -> frozenset[str]:
+    """The requirements that a check sees violated, whatever is assumed, without those that were
+    tried several times in place: gathering that again would find a race once more, or not.
     """
+    judgements: list[Judgement] = []
     with suppress(*excused):
-        for judgement in check.judgements(observation, context):
-            if judgement.verdict is Verdict.FAIL and judgement.tries == 1:
-                yield judgement.requirement
+        judgements.extend(check.judgements(observation, context))
+    judgements = standing(check, observation, judgements, context).judgements
+    return violated_in(each for each in judgements if each.tries == 1)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from hookproof.conformance.grading.answers_in_the_way import as_sentence
+from hookproof.conformance.grading.assumptions import standing, violated_in
 from hookproof.conformance.grading.check_result import CheckResult
 from hookproof.conformance.grading.not_exercised import (
     DOES_NOT_DECIDE,
@@ -140,6 +141,8 @@ class Grader:
         open_questions = undecided(requirement, self._catalogue, self._undecided)
         if requirement.level is Level.OPEN and open_questions:
             return Verdict.NOT_APPLICABLE, open_questions
+        if assumed := _of_requirement(requirement, [result.assumed for result in results]):
+            return Verdict.NOT_EXERCISED, assumed
         if exercised:
             return Verdict.PASS, ()
         return self._not_exercised(requirement, results, open_questions)
@@ -241,8 +244,9 @@ class Grader:
                 judgements.extend(check.judgements(observation, self._context))
             finally:  # what was judged before it could not go on counts
                 lenient = self._most_lenient(check, observation, judgements, preferences)
-                for judgement in lenient:
-                    result.add_judgement(judgement, observation, self._context)
+                result.add_standing(
+                    standing(check, observation, lenient, self._context), observation, self._context
+                )
         except Undecided:
             for name in check.requirements:
                 result.not_applicable.setdefault(name, []).append(UNDECIDED)
@@ -281,11 +285,6 @@ class Grader:
             if not failed:
                 break
         return lenient
-
-
-def violated_in(judgements: Iterable[Judgement]) -> frozenset[str]:
-    """The requirements of which one of these judgements is a failure."""
-    return frozenset(each.requirement for each in judgements if each.verdict is Verdict.FAIL)
 
 
 def _as_far(missing: NotObserved) -> Observation:

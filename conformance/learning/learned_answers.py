@@ -9,7 +9,7 @@ from typing import Any, Final
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.answers import answers_of
-from hookproof.spec.dialect.file_schema import ONE_OF, UNDECIDED
+from hookproof.spec.dialect.file_schema import LABELS, ONE_OF, UNDECIDED
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import EXTENDS, load_dialect_mapping
 from hookproof.spec.dialect.writer import written_dialect
@@ -17,8 +17,6 @@ from hookproof.spec.strict_yaml.file_problem import FileProblems
 
 # The name of a learned dialect.
 NAME: Final = "learned"
-# What says something about the dialect itself, and answers nothing that could be seen.
-PROSE: Final = ("name", "summary", "policy")
 
 
 class Certainty(StrEnum):
@@ -69,7 +67,7 @@ class LearnedAnswers:
     @property
     def fields(self) -> tuple[str, ...]:
         """Every field that answers a question, in the order of the classes."""
-        return tuple(name for name in self._inherited if name not in PROSE)
+        return tuple(name for name in self._inherited if name not in LABELS)
 
     def may_stay_open(self, field: str) -> bool:
         """Whether a dialect may leave this field undecided, or allow several values."""

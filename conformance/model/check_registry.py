@@ -14,17 +14,22 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from types import UnionType
-from typing import Any, TypeVar, get_args, get_type_hints
+from typing import Any, Final, TypeVar, get_args, get_type_hints
 
 from hookproof.conformance.model.evidence import Exchange, NotExaminedError, Observation
 from hookproof.conformance.model.judgement import Judgement
-from hookproof.spec.contract.service_contract import Contract
+from hookproof.spec.contract.service_contract import Contract, contract_for
+from hookproof.spec.dialect.assumptions import as_acted_on, assumed_fields, opened, without_assumed
 from hookproof.spec.dialect.model import Dialect
 
+# Fields by which a contract restricts responses, and that restrict nothing where they are empty.
+OF_CONTRACT: Final = ("representation.identifier_of", "representation.no_value_of")
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@dataclass(frozen=True, kw_only=True)
 class CheckContext:
     """The rules by which evidence is judged.
 
@@ -36,14 +41,49 @@ class CheckContext:
     contract: Contract
     examined_by: Dialect | None = None
 
+    @cached_property
+    def without_assumed(self) -> "CheckContext":
+        """The same rules as far as they are known; itself if nothing is assumed."""
+        if not assumed_fields(self.dialect):
+            return self
+        known = without_assumed(self.dialect)
+        contract = contract_for(opened(self.dialect, reset=OF_CONTRACT))
+        return CheckContext(
+            dialect=known,
+            contract=replace(contract, errors=replace(contract.errors, dialect=known)),
+            examined_by=self.examined_by or self.dialect,
+        )
+
     def require_same_signatures(self) -> None:
         """Raise NotExaminedError if signatures and secrets were examined by other rules."""
-        before = self._examined_by_other(_signature_rules)
+        self._require_examined_by(_signature_rules)
+
+    def _require_examined_by(self, rules: Callable[[Dialect], object]) -> None:
+        before = self._examined_by_other(rules)
         if before is not None:
             raise NotExaminedError(
                 f"signatures and secrets were examined by the dialect {before.name}, and are masked"
                 f" since; to judge them by {self.dialect.name}, run check again with that dialect"
             )
+
+    def require_same_verification(
+        self, *, advanced: bool, several: bool, out_of_time: bool, verified: bool
+    ) -> None:
+        """Raise NotExaminedError or Undecided if a delivery's signature was examined by rules other
+        than those that are known.
+
+        It may have `several` signatures; it may have been refused as `out_of_time`. Assumed rules
+        by which some delivery of the format `verified` are known by that, except for what that one
+        does not show.
+        """
+        rules = partial(
+            _verification_rules,
+            advanced=advanced,
+            several=several,
+            out_of_time=out_of_time,
+            verified=verified,
+        )
+        self._require_examined_by(rules)
 
     def require_same_rules(self, requests: str, rules: Callable[[Dialect], object]) -> None:
         """Raise NotExaminedError if the requests of the run were made by other rules.
@@ -65,6 +105,30 @@ class CheckContext:
 
 def _signature_rules(dialect: Dialect) -> object:
     return dialect.signatures, dialect.delivery.event_id_header
+
+
+def _verification_rules(
+    dialect: Dialect, *, advanced: bool, several: bool, out_of_time: bool, verified: bool
+) -> object:
+    """What the verification of one delivery's signature rests on."""
+    secret, scheme = dialect.signatures.secret, dialect.signatures.scheme(advanced=advanced)
+    delivery, acted_on = dialect.delivery, as_acted_on(scheme)
+    rules: list[object] = [
+        *((scheme.separator, scheme.versions) if several else ()),
+        *((scheme.tolerance_s,) if out_of_time else ()),
+    ]
+    if verified:
+        secret, scheme, delivery = as_acted_on(secret), acted_on, as_acted_on(delivery)
+    rules += [secret.prefix, secret.form, secret.prefix_in_key]
+    rules += [scheme.header, scheme.timestamp_header, scheme.hash, scheme.encoding]
+    rules += [scheme.signed, scheme.value, scheme.item]
+    if "{version}" in acted_on.item:
+        rules.append(scheme.versions)
+    if "{id}" in f"{acted_on.signed}{acted_on.value}":
+        rules.append(delivery.event_id_header)
+    if out_of_time:
+        rules.append(scheme.timestamp_unit)
+    return rules
 
 
 Judge = Callable[[Any, CheckContext], Iterator[Judgement]]

@@ -26,6 +26,8 @@ from hookproof.conformance.observations.signature_reading import (
     secrets_shown_instead,
 )
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.receiver.signatures.signed_message import Reason
+from hookproof.spec.dialect.assumptions import as_acted_on
 from hookproof.spec.dialect.model import Dialect
 
 Attempts = tuple[ReceivedDelivery, ...]
@@ -36,6 +38,8 @@ STILL_ARRIVING: Final = (
 )
 
 Arrivals = Iterator[tuple[Destination, Event, Attempts]]
+
+TIME_REASONS: Final = (Reason.TIMESTAMP_TOO_OLD, Reason.TIMESTAMP_TOO_FAR_AHEAD)
 
 SUCCESSES: Final = range(200, 300)
 
@@ -103,7 +107,7 @@ class DeliveryObservation(Observation):
 
     def attempts(self, destination: Destination, event: Event, dialect: Dialect) -> Attempts:
         """Every attempt to deliver the event to the destination, in order of arrival."""
-        header = dialect.delivery.event_id_header
+        header = as_acted_on(dialect.delivery).event_id_header
         if header not in self._attempts:
             self._attempts[header] = self._attempts_by_event(dialect)
         return self._attempts[header].get((destination.token, event), ())
@@ -290,11 +294,25 @@ class DeliveryObservation(Observation):
 
     def signature(self, delivery: ReceivedDelivery, context: CheckContext) -> SignatureReading:
         """The reading of a delivery's signature; raises NotExaminedError if there is none."""
-        context.require_same_signatures()
         for reading in self.signatures:
             if (reading.token, reading.sequence) == (delivery.token, delivery.sequence):
+                self._require_same_verification(reading, context)
                 return reading
+        context.require_same_signatures()
         raise NotExaminedError("no secret of the endpoint is known, so no signature was read")
+
+    def _require_same_verification(self, reading: SignatureReading, context: CheckContext) -> None:
+        advanced = {each.token: each.advanced for each in self.destinations}
+        rolled = {each.token for each in self.destinations if each.rolls}
+        of_format = advanced[reading.token]
+        context.require_same_verification(
+            advanced=of_format,
+            several=reading.token in rolled,
+            out_of_time=reading.reason in TIME_REASONS,
+            verified=any(
+                each.verified for each in self.signatures if advanced[each.token] is of_format
+            ),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.spec.dialect.assumptions import as_acted_on
 from hookproof.spec.dialect.model import Dialect
 
 # The content type of deliveries unless an endpoint says otherwise (section 2.3).
@@ -98,7 +99,7 @@ def named_events(
     delivery: ReceivedDelivery, events: Sequence[Event], dialect: Dialect
 ) -> tuple[Event, ...]:
     """The events whose uid the delivery carries in the dialect's header."""
-    header = dialect.delivery.event_id_header
+    header = as_acted_on(dialect.delivery).event_id_header
     named = None if header is None else delivery.header(header)
     return tuple(event for event in events if event.uid is not None and event.uid == named)
 

@@ -16,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.support.existing_resources import put_back
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
+from hookproof.conformance.grading.assumptions import standing
 from hookproof.conformance.grading.root_cause import root_cause
 from hookproof.conformance.model.check_registry import Check, CheckContext
 from hookproof.conformance.model.evidence import Exchange, Observation
@@ -132,7 +133,8 @@ def prove(
         experiment=finding.experiment, name=finding.case, exchanges=(exchange,)
     )
     try:
-        for judgement in check.judgements(observation, context):
+        judgements = list(check.judgements(observation, context))
+        for judgement in standing(check, observation, judgements, context).judgements:
             if (
                 judgement.verdict is Verdict.FAIL
                 and judgement.requirement == finding.requirement

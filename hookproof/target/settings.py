@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from hookproof.process.exit_codes import CommandError
 from hookproof.receiver.http.address import Address, parse_base_url
 from hookproof.receiver.http.authority import CERTIFICATE_FILE, KEY_FILE
+from hookproof.spec.dialect.assumptions import wholly_assumed
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_dialect, load_dialect_mapping
 from hookproof.spec.strict_yaml.file_problem import FileProblems
@@ -164,11 +165,17 @@ def is_inferred(flags: Flags, file: TargetFile) -> bool:
 
 
 def dialect_of(flags: Flags, file: TargetFile) -> ChosenDialect:
-    """The dialect of the target; a file named in the target file is found beside it."""
+    """The dialect of the target; a file named in the target file is found beside it.
+
+    Where none is given, the answers of the default one are only assumed.
+    """
     written = None if flags.dialect else file.values.get(DIALECT_KEY)
     if isinstance(written, dict):
         return ChosenDialect(dialect=_dialect_within(file, written), source=None)
-    source = flags.dialect or written or DEFAULT_DIALECT
+    source = flags.dialect or written
+    if source is None:
+        assumed = wholly_assumed(load_dialect(DEFAULT_DIALECT))
+        return ChosenDialect(dialect=assumed, source=DEFAULT_DIALECT)
     if written is not None and ("/" in written or Path(written).suffix):
         source = str(file.folder / written)
     return ChosenDialect(dialect=load_dialect(source), source=source)

@@ -6,6 +6,7 @@ from itertools import islice, product
 from typing import Any, Final
 
 from hookproof.spec.dialect.answer import Answer, Undecided
+from hookproof.spec.dialect.file_schema import ASSUMED
 from hookproof.spec.dialect.model import Dialect
 
 # The gaps that a server may leave open: they are about what it sends besides deliveries, or younger
@@ -59,7 +60,7 @@ MOST_NAMED: Final = 10
 
 def answers_of(dialect: Dialect) -> Iterator[tuple[str, object]]:
     """Every answer under its dotted name, such as `retry.attempts`, in the order of the classes."""
-    yield from _answers(dialect, "")
+    yield from (pair for pair in _answers(dialect, "") if pair[0] != ASSUMED)
 
 
 def undecided_fields(dialect: Dialect) -> tuple[str, ...]:

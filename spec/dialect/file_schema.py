@@ -6,7 +6,7 @@ field typed `Answer` accepts a value, `{one_of: [...]}` with the preferred value
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from enum import StrEnum
 from functools import cache
@@ -21,6 +21,9 @@ Schema = dict[str, Any]
 
 ONE_OF: Final = "one_of"
 UNDECIDED: Final = "undecided"
+ASSUMED: Final = "assumed"
+# What a dialect says about itself, and answers nothing that can be seen.
+LABELS: Final = ("name", "summary", "policy", ASSUMED)
 
 _SCALARS: Final[Mapping[Any, str]] = {
     str: "string",
@@ -41,7 +44,24 @@ class Writing:
 @cache
 def dialect_writing() -> Writing:
     """How a whole dialect is written."""
-    return writing_of(Dialect)
+    writing = writing_of(Dialect)
+    writing.schema["properties"][ASSUMED]["items"] = {
+        "enum": [name for name in field_names(writing.schema) if name not in LABELS],
+        "x-expected": "the name of a field, such as retry.attempts",
+    }
+    return writing
+
+
+def field_names(schema: Schema, written: object = None, group: str = "") -> Iterator[str]:
+    """The dotted names of the fields of a group, or of those that are `written` in a file."""
+    for name, value in schema["properties"].items():
+        inner = written.get(name) if isinstance(written, dict) else None
+        if isinstance(written, dict) and name not in written:
+            continue
+        if "required" in value:
+            yield from field_names(value, inner, f"{group}{name}.")
+        else:
+            yield f"{group}{name}"
 
 
 def writing_of(annotation: Any) -> Writing:

@@ -2,8 +2,9 @@
 
 `Dialect` has one field per gap, grouped by subject; `gaps.yaml` says which field answers which
 question, and the files in `dialects/` have the answers. A field typed `Answer` may allow several
-values or stay undecided, since it is only compared with what a target did. The other fields must be
-known before anything can be sent or verified.
+values or stay undecided, since it is only compared with what a target did. The other fields must
+have a value before anything can be sent or verified; `assumed` names those whose value is filled in
+for that alone (`assumptions.py`).
 
 `file_schema.py` derives the schema of a file from these classes, and users see the descriptions
 here in messages.
@@ -279,6 +280,10 @@ class Dialect:
 
     name: Annotated[str, "name of the dialect", ONE_WORD]
     summary: Annotated[str, "what kind of service it describes"]
+    assumed: Annotated[
+        tuple[str, ...],
+        "fields whose answers nobody gave or saw: a server is asked by them, and not judged",
+    ] = ()
     policy: Annotated[
         str, "the service's policy on deprecation and compatibility, in words (section 9)"
     ]

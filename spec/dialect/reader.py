@@ -1,7 +1,8 @@
 """Reads dialects: shipped ones by name, others from a file or from a mapping in another file.
 
 A file answers every gap, or names in `extends:` the dialect that answers what it leaves out. Groups
-of answers are merged; a single answer replaces the inherited one completely.
+of answers are merged; a single answer replaces the inherited one completely, and is known even if
+that was only assumed.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -19,7 +20,7 @@ from hookproof.spec.dialect.answers import (
     with_answer,
 )
 from hookproof.spec.dialect.contradictions import contradictions
-from hookproof.spec.dialect.file_schema import Schema, dialect_writing
+from hookproof.spec.dialect.file_schema import ASSUMED, Schema, dialect_writing, field_names
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.writer import written_dialect
 from hookproof.spec.strict_yaml.file_problem import Location
@@ -225,7 +226,11 @@ def _answers(content: YamlText, origin: _Origin) -> dict[str, Any]:
         return dict(content.value)
     check_yaml(content, partial_schema(), origin.name)
     own = {key: value for key, value in content.value.items() if key != EXTENDS}
-    return _merged(_inherited(content, origin), own, dialect_writing().schema)
+    schema, inherited = dialect_writing().schema, _inherited(content, origin)
+    answered = {*field_names(schema, own)}
+    still = [name for name in inherited.get(ASSUMED, ()) if name not in answered]
+    merged = _merged(inherited, own, schema)
+    return {**merged, ASSUMED: list(dict.fromkeys([*still, *own.get(ASSUMED, ())]))}
 
 
 def _inherited(content: YamlText, origin: _Origin) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from typing import Any
 from hookproof.conformance.learning.deliveries.gathering import RETRY_AFTER_S
 from hookproof.conformance.learning.error_body import shape
 from hookproof.conformance.learning.learned_answers import (
-    PROSE,
     Certainty,
     LearnedAnswer,
     LearnedAnswers,
@@ -16,6 +15,7 @@ from hookproof.conformance.learning.learned_answers import (
 from hookproof.spec.contract.responses import template_schema
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.answers import answers_of
+from hookproof.spec.dialect.file_schema import LABELS
 from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm, SigningSecrets
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import (
@@ -64,7 +64,7 @@ def scores(answers: LearnedAnswers, true: Dialect) -> list[Score]:
             true=known[field],
         )
         for field in answers.fields
-        if field not in PROSE
+        if field not in LABELS
     ]
 
 

@@ -14,6 +14,7 @@ from hookproof.receiver.signatures.signed_message import (
     label_at,
     read_headers,
 )
+from hookproof.spec.dialect.assumptions import as_acted_on
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.signature_scheme import SignatureScheme
 
@@ -34,7 +35,7 @@ class HeaderSignatures:
 
     @property
     def scheme(self) -> SignatureScheme:
-        return self.dialect.signatures.scheme(advanced=self.advanced)
+        return as_acted_on(self.dialect.signatures.scheme(advanced=self.advanced))
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -42,7 +43,7 @@ class HeaderSignatures:
 
         None of them for a header that cannot be read, which the reading says.
         """
-        event_id_header = self.dialect.delivery.event_id_header
+        event_id_header = as_acted_on(self.dialect.delivery).event_id_header
         try:
             message = read_headers(self.scheme, self.delivery.headers, event_id_header)
         except VerificationRefused:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Final
 
 from hookproof.conformance.checks.support.wrong_signatures import HeaderSignatures
 from hookproof.conformance.model.check_registry import CheckContext, check
@@ -15,6 +14,7 @@ from hookproof.conformance.model.judgement import (
 )
 from hookproof.conformance.model.tolerances import STAMP_S, require_punctual, widened
 from hookproof.conformance.observations.deliveries import (
+    TIME_REASONS,
     Attempts,
     DeliveryObservation,
     SignedDeliveries,
@@ -26,9 +26,7 @@ from hookproof.conformance.observations.delivery.attempts.retries import Retried
 from hookproof.conformance.observations.delivery.security.secret_roll import RollsUnderTraffic
 from hookproof.conformance.observations.destinations import Destination
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
-from hookproof.receiver.signatures.signed_message import Reason
-
-TIME_REASONS: Final = (Reason.TIMESTAMP_TOO_OLD, Reason.TIMESTAMP_TOO_FAR_AHEAD)
+from hookproof.spec.dialect.assumptions import as_acted_on
 
 
 @check("6-6", "6-7", "6-9")
@@ -242,7 +240,7 @@ def verifies(
 ) -> Judgement:
     """Whether a delivery verifies with its endpoint's secret in its endpoint's format."""
     reading = signed.signature(attempt, context)
-    scheme = context.dialect.signatures.scheme(advanced=destination.advanced)
+    scheme = as_acted_on(context.dialect.signatures.scheme(advanced=destination.advanced))
     judgement = judged(
         reading.verified,
         requirement,
