@@ -9,7 +9,8 @@ from typing import Any, Final
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.answers import answers_of
-from hookproof.spec.dialect.file_schema import LABELS, ONE_OF, UNDECIDED
+from hookproof.spec.dialect.assumptions import adds_nothing
+from hookproof.spec.dialect.file_schema import ASSUMED, LABELS, ONE_OF, UNDECIDED
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import EXTENDS, load_dialect_mapping
 from hookproof.spec.dialect.writer import written_dialect
@@ -172,11 +173,25 @@ class LearnedAnswers:
         }
 
     def differs(self, answer: LearnedAnswer) -> bool:
-        """Whether an answer has to be written, since the extended dialect has another one."""
-        return answer.field in self._seen and answer.written != self._inherited[answer.field]
+        """Whether an answer has to be written: the extended dialect has another one, or assumes
+        what was seen.
+        """
+        known = self.is_seen(answer.field) and answer.field in self.extended.assumed
+        differs = answer.written != self._inherited[answer.field]
+        return answer.field in self._seen and (known or differs)
 
     def __iter__(self) -> Iterator[LearnedAnswer]:
         return map(self.answer, self.fields)
+
+    @property
+    def assumed(self) -> list[str]:
+        """The fields whose answers were not seen, and are acted on nevertheless."""
+        return [
+            answer.field
+            for answer in self
+            if answer.certainty is Certainty.ASSUMED
+            and not adds_nothing(answer.field, answer.written)
+        ]
 
     def mapping(self) -> dict[str, Any]:
         """The dialect as its file has it: what was seen, over the extended dialect."""
@@ -184,6 +199,7 @@ class LearnedAnswers:
             EXTENDS: self.extends,
             "name": NAME,
             "summary": "Learned from what the target was seen to do.",
+            ASSUMED: self.assumed,
         }
         for answer in filter(self.differs, self._seen.values()):
             group = mapping

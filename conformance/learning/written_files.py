@@ -20,6 +20,7 @@ from hookproof.process.exit_codes import CommandError
 from hookproof.process.terminal_text import printable
 from hookproof.process.written_file import FileNotWritten
 from hookproof.process.written_file import write_files as write_all
+from hookproof.spec.dialect.file_schema import ASSUMED
 from hookproof.spec.dialect.reader import EXTENDS
 from hookproof.spec.dialect_schema import dialect_schema
 from hookproof.spec.strict_yaml.editor_schema import naming_comment, write_schema_beside
@@ -90,6 +91,12 @@ def dialect_text(answers: LearnedAnswers, out: Path) -> str:
         f"name: {NAME}",
         "summary: Learned from what the target was seen to do.",
     ]
+    if answers.assumed:
+        lines += [
+            "# Nobody gave these answers and nothing showed them: they are acted on, and judge nothing.",
+            f"{ASSUMED}:",
+            *(f"  - {name}" for name in answers.assumed),
+        ]
     differing = [answer for answer in answers if answers.differs(answer)]
     lines += _group_lines(_tree(differing), "")
     return "\n".join(lines) + "\n"

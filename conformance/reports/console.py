@@ -107,6 +107,8 @@ def lines(
         yield from page.block(title(run))
         yield Text()
         yield from _sections(run, page, every_requirement=detail is Detail.VERBOSE)
+        if detail is Detail.VERBOSE and run.header.assumed:
+            yield from page.block(f"Assumed of the dialect: {', '.join(run.header.assumed)}")
         yield from _failures(run, page)
         yield from _errors(run, page)
         yield from _not_exercised(run, page)

@@ -38,6 +38,7 @@ def report(run: Run) -> dict[str, Any]:
         "tool": {"name": "hookproof", "version": run.header.tool_version},
         "target": run.header.target,
         "dialect": run.header.dialect,
+        "assumed": list(run.header.assumed),
         "profile": run.header.profile,
         "seed": run.header.seed,
         "started_at": datetime.fromtimestamp(run.header.started_at, UTC).isoformat(

@@ -25,6 +25,10 @@ HEADLINES: Final = {
     RunVerdict.INCOMPLETE: "INCOMPLETE",
     RunVerdict.ERROR: "ERROR",
 }
+NOT_GIVEN: Final = (
+    "No dialect was given, so that the answers of the reference dialect are assumed and nothing is"
+    " judged by them: `hookproof learn` finds out the dialect, or give --dialect."
+)
 SHOWN_ORDER: Final = (
     Verdict.PASS,
     Verdict.FAIL,
@@ -49,7 +53,13 @@ def verdict_line(run: Run) -> str:
 
     Its beginning, the counts, is read by programs; what a reader must not miss stands at its end.
     """
-    parts = [*tallies(run.ledger), f"seed {run.header.seed}", f"{run.footer.duration_s:.1f} s"]
+    assumed = [f"assumed {len(run.header.assumed)}"] if run.header.assumed else []
+    parts = [
+        *tallies(run.ledger),
+        *assumed,
+        f"seed {run.header.seed}",
+        f"{run.footer.duration_s:.1f} s",
+    ]
     if run.header.learned:
         parts.append("dialect learned from the target")
     count = len(hygiene_findings(run))
@@ -95,6 +105,8 @@ def warnings(run: Run) -> Iterator[str]:
     """What makes the verdict less certain than others, in sentences."""
     if not run.header.verified:
         yield UNVERIFIED
+    if not run.header.given:
+        yield NOT_GIVEN
 
 
 def cut_words(run: Run) -> Iterator[str]:

@@ -51,6 +51,7 @@ from hookproof.conformance.results.records.finding_records import (
 from hookproof.conformance.results.records.long_bodies import LongBodies
 from hookproof.conformance.results.records.typed import typed
 from hookproof.process.written_file import FileNotWritten, write_whole
+from hookproof.spec.dialect.file_schema import ASSUMED
 
 FORMAT: Final = 2
 # In Unix seconds, the end of the year 9999.
@@ -94,6 +95,7 @@ class Header:
     `verified` is false if the target's certificate was accepted unseen. `round_trip_s` is how long
     a cheap request took when the run began. `excluded` are the ids that were left out on purpose,
     each with its reason, if one was given; `newer` those that are newer than `requirement_set`.
+    `given` is false if nobody said which dialect the target has.
     `projects`, `nonce` and `receiver_url` are what `hookproof replay` puts its own in place of: the
     ids of the projects, what distinguishes the names of the first repetition, and the receiver.
     """
@@ -121,6 +123,12 @@ class Header:
     projects: list[str] = field(default_factory=list)
     nonce: str = ""
     receiver_url: str = ""
+    given: bool = True
+
+    @property
+    def assumed(self) -> tuple[str, ...]:
+        """The answers that are only assumed, by which nothing was judged."""
+        return tuple(self.answers.get(ASSUMED, ()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

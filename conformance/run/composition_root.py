@@ -49,6 +49,7 @@ from hookproof.process.stop_signals import calling
 from hookproof.process.written_file import FileNotWritten
 from hookproof.spec.catalogue import Catalogue, Requirement, load_catalogue
 from hookproof.spec.contract.service_contract import contract_for
+from hookproof.spec.dialect.assumptions import is_wholly_assumed
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.writer import written_dialect
 from hookproof.target.settings import ReceiverSettings
@@ -272,6 +273,7 @@ class RepeatedRun:
             projects=[project.id for project in environment.target.projects],
             nonce=nonce,
             receiver_url=environment.answering_url.rpartition("/")[0],
+            given=not is_wholly_assumed(settings.subject.dialect),
         )
 
     def _progress(self, runner: Runner) -> AbstractContextManager[EntryListener]:

@@ -18,7 +18,7 @@ from hookproof.spec.dialect.file_schema import LABELS, Schema, dialect_writing
 from hookproof.spec.dialect.model import Dialect
 
 # Where these have a default and it stands, another field says all: `no_value` beside `no_value_of`.
-NOTHING_ADDED: Final[tuple[Any, ...]] = ({}, (), False)
+NOTHING_ADDED: Final[tuple[Any, ...]] = ({}, (), [], False)
 
 # The attribute of a class whose fields cannot all be read that holds the one in which they can.
 ACTED_ON: Final = "_acted_on"
@@ -34,13 +34,24 @@ def assumable_fields(dialect: Dialect) -> tuple[str, ...]:
         name
         for name, answer in answers_of(dialect)
         if name not in LABELS and not (isinstance(answer, Answer) and not answer.decided)
-        if not (name in _optional_fields() and any(_is(answer, each) for each in NOTHING_ADDED))
+        if not adds_nothing(name, answer)
+    )
+
+
+def adds_nothing(name: str, answer: object) -> bool:
+    """Whether a field, which a file need not have, leaves everything to another one."""
+    return name in _optional_fields() and any(
+        type(answer) is type(nothing) and answer == nothing for nothing in NOTHING_ADDED
     )
 
 
 def wholly_assumed(dialect: Dialect) -> Dialect:
     """The dialect as it is used for a service of which nobody said that it answers so."""
     return replace(dialect, assumed=assumable_fields(dialect))
+
+
+def is_wholly_assumed(dialect: Dialect) -> bool:
+    return {*dialect.assumed} >= {*assumable_fields(dialect)}
 
 
 def assumed_fields(dialect: Dialect) -> tuple[str, ...]:
@@ -141,6 +152,7 @@ def _with_unread(group: Any, names: set[str], prefix: str = "") -> Any:
 @cache
 def _unread_kind(kind: type[Any], names: frozenset[str], prefix: str) -> Any:
     """A class of groups, like another one, in which these fields cannot be read."""
+
     def read(group: object, name: str) -> Any:
         if name in names:
             _note(f"{prefix}{name}")
@@ -163,10 +175,6 @@ def _optional_fields() -> frozenset[str]:
                 yield f"{group}{name}"
 
     return frozenset(optional(dialect_writing().schema, ""))
-
-
-def _is(answer: object, value: object) -> bool:
-    return type(answer) is type(value) and answer == value
 
 
 def _is_answer(dialect: Dialect, name: str) -> bool:

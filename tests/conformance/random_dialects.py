@@ -1,11 +1,12 @@
 """`make random-dialects`: clean servers under dialects drawn at random, judged without a finding.
 
     python -m tests.conformance.random_dialects 20 [--seed 7] [--profile standard] [--projects 2]
-    [--known partly]
+    [--known partly|assumed]
 
 Each server does what a dialect says that is drawn by its seed; with `--known partly`, the judge is
-told only a part of it. Prints one line per server, what its run found, and where its files are if
-it found anything. The exit code is 1 if any did.
+told only a part of it, and with `--known assumed` it assumes the reference dialect's answers to
+half of it, most of them wrong. Prints one line per server, what its run found, and where its files
+are if it found anything. The exit code is 1 if any did.
 """
 
 import argparse
@@ -23,10 +24,11 @@ import yaml
 
 from hookproof.conformance.model.verdict import Verdict
 from tests.conformance.reference_server import reference_server, write_target_file
-from tests.spec.random_dialects import known_of, random_dialect
+from tests.spec.random_dialects import assumed_of, known_of, random_dialect
 
 SOURCES: Final = Path(__file__).parents[2]
 BUDGET_S: Final = 600
+KNOWN: Final = {"partly": known_of, "assumed": assumed_of}
 FINDINGS: Final = (Verdict.FAIL.key, Verdict.ERROR.key)
 
 
@@ -36,7 +38,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, help="of the first; the others count on")
     parser.add_argument("--profile", default="quick")
     parser.add_argument("--projects", type=int, default=2)
-    parser.add_argument("--known", choices=("fully", "partly"), default="fully")
+    parser.add_argument("--known", choices=("fully", *KNOWN), default="fully")
     options = parser.parse_args()
     first = secrets.randbelow(100_000) if options.seed is None else options.seed
     guilty = 0
@@ -57,7 +59,7 @@ def main() -> int:
 def judged(folder: Path, seed: int, options: argparse.Namespace) -> Mapping[str, Any]:
     """The report of a run against a server under the dialect of this seed."""
     done = random_dialect(seed)
-    known = known_of(done, seed) if options.known == "partly" else done
+    known = KNOWN[options.known](done, seed) if options.known in KNOWN else done
     for name, mapping in (("done", done), ("known", known)):
         (folder / f"{name}.yaml").write_text(yaml.safe_dump(mapping, sort_keys=False))
     projects = [f"p{number}" for number in range(1, options.projects + 1)]

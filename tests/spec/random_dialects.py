@@ -6,6 +6,7 @@ answers one of several, or left undecided.
 
 import random
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import fields, is_dataclass
 from enum import StrEnum
@@ -13,7 +14,7 @@ from functools import cache
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from hookproof.spec.dialect.answer import Answer
-from hookproof.spec.dialect.file_schema import ONE_OF, UNDECIDED
+from hookproof.spec.dialect.file_schema import ASSUMED, LABELS, ONE_OF, UNDECIDED
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_dialect, load_dialect_mapping, shipped_dialects
 from hookproof.spec.dialect.writer import written_dialect
@@ -154,6 +155,9 @@ TEMPLATES: list[dict[str, Any]] = [
 SEVERAL, UNKNOWN = 0.1, 0.08
 # A service that follows redirects is told so unless its dialect says it (6-17).
 TO_BE_SAID = {"retry.redirect": "followed"}
+# How likely an answer is to be assumed only; without the first nothing is answered.
+ASSUMED_SHARE = 0.5
+NEEDED = ("authentication.key_format",)
 # How often a dialect is drawn before that is given up.
 MOST_DRAWN = 200
 
@@ -193,6 +197,24 @@ def known_of(mapping: Mapping[str, Any], seed: int) -> dict[str, Any]:
     return known
 
 
+def assumed_of(mapping: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """The same dialect, but for answers that are assumed to be those of the reference dialect."""
+    draw = random.Random(f"assumed {seed}")
+    reference = written_dialect(load_dialect("reference"))
+    known = {**deepcopy(dict(mapping)), ASSUMED: []}
+    for path, _ in answers():
+        if path in (*LABELS, *NEEDED) or draw.random() >= ASSUMED_SHARE:
+            continue
+        tried = deepcopy(known)
+        group, name = _place(tried, path)
+        group[name] = _place(reference, path)[0][name]
+        tried[ASSUMED].append(path)
+        with suppress(FileProblems):  # it contradicts what is known
+            load_dialect_mapping(tried, "a dialect that is assumed in part")
+            known = tried
+    return known
+
+
 @cache
 def shipped() -> tuple[dict[str, Any], ...]:
     """The mappings of the dialects that answer everything."""
@@ -205,6 +227,8 @@ def answers(kind: Any = Dialect, prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Every answer by its dotted name, with its type."""
     hints = get_type_hints(kind, include_extras=True)
     for field in fields(kind):
+        if field.name == ASSUMED:
+            continue
         hint = hints[field.name]
         inner = get_args(hint)[0] if get_origin(hint) is Annotated else hint
         if is_dataclass(inner):

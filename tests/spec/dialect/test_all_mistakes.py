@@ -117,7 +117,7 @@ def test_an_empty_list_suggests_nothing(tmp_path: Path) -> None:
             "signatures: {header: X-S}\n",
             "did you mean signatures.simple.header or signatures.advanced.header?",
         ),
-        ("qqqq: 1\n", "4: qqqq: unknown key; expected one of: extends, name, summary, policy,"),
+        ("qqqq: 1\n", "4: qqqq: unknown key; expected one of: extends, name, summary, assumed,"),
     ],
 )
 def test_a_key_that_belongs_elsewhere_is_sent_there(
