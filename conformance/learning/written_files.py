@@ -93,7 +93,7 @@ def dialect_text(answers: LearnedAnswers, out: Path) -> str:
     ]
     if answers.assumed:
         lines += [
-            "# Nobody gave these answers and nothing showed them: they are acted on, and judge nothing.",
+            "# Neither given nor seen: these answers are acted on, and nothing is judged by them.",
             f"{ASSUMED}:",
             *(f"  - {name}" for name in answers.assumed),
         ]

@@ -7,11 +7,17 @@ from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.observations.answer import has_value
 from hookproof.conformance.observations.timestamp import name_one_moment
+from hookproof.spec.dialect.answer import Undecided
 from hookproof.spec.dialect.model import Representation
 from hookproof.spec.dialect.vocabulary import TimestampForm
 
 # What the names of the fields end in that hold a time (section 2).
 TIME: Final = "_at"
+
+# The fields of an endpoint that hold credentials, or what leads to somebody (section 2.3).
+WITH_CREDENTIALS: Final = frozenset(
+    {"authentication", "mtls_client_cert", "secrets", "slack_webhook_url", "support_email"}
+)
 
 
 def differences(
@@ -57,11 +63,19 @@ def _agree(one: Any, other: Any, name: str, forms: Representation | None) -> boo
     return are_times and name_one_moment(one, other, tuple(TimestampForm))
 
 
+def _is_masked(path: str, forms: Representation) -> bool:
+    """Whether a value is masked, or may well be where that is only assumed."""
+    try:
+        return path in forms.masked
+    except Undecided:
+        return path.partition(".")[0] in WITH_CREDENTIALS
+
+
 def _comparable(value: Any, path: str, forms: Representation | None) -> Any:
     """A value without members that are masked or have no value; None if it has none itself."""
     if forms is None:
         return value
-    if path in forms.masked:
+    if _is_masked(path, forms):
         return None
     if isinstance(value, Mapping):
         members = {
