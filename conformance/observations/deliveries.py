@@ -26,6 +26,7 @@ from hookproof.conformance.observations.signature_reading import (
     secrets_shown_instead,
 )
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.receiver.signatures.signature_headers import may_be_signed
 from hookproof.receiver.signatures.signed_message import Reason
 from hookproof.spec.dialect.assumptions import as_acted_on
 from hookproof.spec.dialect.model import Dialect
@@ -302,16 +303,22 @@ class DeliveryObservation(Observation):
         raise NotExaminedError("no secret of the endpoint is known, so no signature was read")
 
     def _require_same_verification(self, reading: SignatureReading, context: CheckContext) -> None:
+        """Raise NotExaminedError or Undecided if the signature was read by rules that are not
+        known. No rules explain that deliveries have none.
+        """
         advanced = {each.token: each.advanced for each in self.destinations}
         rolled = {each.token for each in self.destinations if each.rolls}
-        of_format = advanced[reading.token]
+        tokens = {token for token in advanced if advanced[token] is advanced[reading.token]}
+        verified = any(each.verified for each in self.signatures if each.token in tokens)
+        if not verified and not may_be_signed(
+            [(each.headers, each.body) for each in self.deliveries if each.token in tokens]
+        ):
+            return
         context.require_same_verification(
-            advanced=of_format,
+            advanced=advanced[reading.token],
             several=reading.token in rolled,
             out_of_time=reading.reason in TIME_REASONS,
-            verified=any(
-                each.verified for each in self.signatures if advanced[each.token] is of_format
-            ),
+            verified=verified,
         )
 
 

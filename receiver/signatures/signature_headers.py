@@ -58,6 +58,20 @@ def signature_headers(deliveries: Iterable[tuple[Headers, bytes]]) -> tuple[Sign
     return tuple(sorted(found, key=lambda header: USUAL_NAME.search(header.name) is None))
 
 
+def may_be_signed(deliveries: Sequence[tuple[Headers, bytes]]) -> bool:
+    """Whether any header of these deliveries may hold a signature of any kind, as far as they show.
+
+    A signature is long, and another one for each body.
+    """
+    bodies: dict[str, set[bytes]] = {}
+    for headers, body in deliveries:
+        for name, value in headers:
+            for text in ENCODED_TEXT.findall(value) if name.lower() not in CREDENTIALS else ():
+                bodies.setdefault(text, set()).add(body)
+    several = len({body for _, body in deliveries}) >= FEWEST_BODIES
+    return not several or any(len(each) == 1 for each in bodies.values())
+
+
 def _mac_size(carried: Sequence[tuple[str, str, bytes]]) -> int:
     """The size of the texts of a header that differ from body to body; 0 if not all have one."""
     bodies: dict[bytes, set[bytes]] = {}  # by the text that they came with

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from hookproof.receiver.signatures.signature_headers import signature_headers
+from hookproof.receiver.signatures.signature_headers import may_be_signed, signature_headers
 
 BODIES = tuple(b'{"number": %d}' % number for number in range(3))
 Made = Callable[[bytes], str]
@@ -71,3 +71,16 @@ def test_a_header_that_is_not_on_every_delivery_is_found_and_the_usual_name_is_f
     unsigned = deliveries("X-Other", lambda _body: "1")
     found = signature_headers([*other, *signed, *unsigned])
     assert [header.name for header in found] == ["X-Signature", "Ticket"]
+
+
+def test_deliveries_without_any_long_text_of_their_own_are_not_signed() -> None:
+    plain = deliveries("Content-Type", lambda _body: "application/x-www-form-urlencoded")
+    assert not may_be_signed(plain)
+    assert may_be_signed(plain[:1]), "one body alone does not show what differs"
+    token = deliveries("Authorization", lambda body: f"Bearer {mac(body).hex()}")
+    assert not may_be_signed(token)
+
+
+@pytest.mark.parametrize("name", ["sha1", "sha256", "sha512"])
+def test_whatever_may_be_a_signature_is_taken_for_one(name: str) -> None:
+    assert may_be_signed(deliveries("Acme", lambda body: f"rsa={mac(body, name).hex()}"))
