@@ -1,13 +1,14 @@
-"""Which assumed answers a request was made by, so that its refusal shows nothing but that one of
-them is wrong.
+"""Which assumed answers a request was made by, so that what came of it shows nothing but that one
+of them is wrong.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from hookproof.conformance.model.evidence import Exchange, Observation
+from hookproof.conformance.model.judgement import Judgement
 from hookproof.conformance.observations.answer import refused, sent
-from hookproof.conformance.observations.succeeding_requests import is_to_succeed
+from hookproof.conformance.observations.deliveries import DeliveryObservation
 from hookproof.spec.dialect.groups.requests import REQUIRES, REQUIRES_ONE_OF
 
 REQUESTS: Final = "requests"
@@ -38,16 +39,28 @@ DECIDE: Final[Mapping[str, tuple[str, ...]]] = {
     "data": ("requests.nesting_maximum", "requests.other_data"),
     "idempotency_key": ("idempotency",),
 }
+# Fields that a service may take and understand otherwise, by the same answers.
+UNDERSTOOD: Final = (
+    "authentication",
+    "mtls_client_cert",
+    "auth_type",
+    "acknowledged_at",
+    "endpoints",
+    "content_type",
+)
+# What decides whether a broadcast comes to an endpoint at all.
+REACH: Final = ("delivery.reach", "delivery.visible_within_s", "delivery.disabled_receives")
+BROADCAST: Final = "createBroadcastEvent"
 
 
-def assumed_answers_behind(
+def assumed_behind_refusal(
     exchange: Exchange, observation: Observation, assumed: tuple[str, ...]
 ) -> Iterator[str]:
-    """The assumed answers by which a refused request was to succeed.
+    """The assumed answers by which a refused request was made, so that they may be the reason.
 
     What another request of the observation succeeded with is not among them.
     """
-    if not (refused(exchange) and is_to_succeed(exchange)):
+    if not refused(exchange):
         return
     fields = sent(exchange).keys()
     others = [
@@ -63,3 +76,30 @@ def assumed_answers_behind(
     for field in fields - taken:
         decide = (*DECIDE.get(field, ()), "requests.text_maximum_of")
         yield from (name for name in assumed if name.startswith(decide))
+
+
+def assumed_behind_settings(
+    exchange: Exchange, asked: Collection[str], assumed: tuple[str, ...]
+) -> Iterator[str]:
+    """The assumed answers by which fields of a request are meant; `asked` are the answers that the
+    requirement depends on.
+    """
+    for field in UNDERSTOOD:
+        if field in sent(exchange):
+            yield from (
+                name for name in assumed if name in asked and name.startswith(DECIDE[field])
+            )
+
+
+def assumed_behind_silence(
+    judgement: Judgement, observation: Observation, assumed: tuple[str, ...]
+) -> Iterator[str]:
+    """The assumed answers by which a broadcast was to come to an endpoint that got nothing."""
+    broadcast = any(each.operation_id == BROADCAST for each in judgement.exchanges)
+    if not broadcast or judgement.deliveries or not isinstance(observation, DeliveryObservation):
+        return
+    reached = {delivery.token for delivery in observation.deliveries}
+    roles = {exchange.role for exchange in judgement.exchanges}
+    named = [each for each in observation.destinations if each.name in roles]
+    if not all(each.token in reached for each in named or observation.destinations):
+        yield from (name for name in assumed if name in REACH)

@@ -9,15 +9,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from hookproof.conformance.grading.assumed_requests import assumed_answers_behind
+from hookproof.conformance.grading.assumed_requests import (
+    assumed_behind_refusal,
+    assumed_behind_settings,
+    assumed_behind_silence,
+)
 from hookproof.conformance.model.check_registry import Check, CheckContext
 from hookproof.conformance.model.evidence import NotExaminedError, Observation
 from hookproof.conformance.model.judgement import Judgement
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.deliveries import DeliveryObservation
 from hookproof.conformance.observations.signature_reading import SignatureReading
+from hookproof.conformance.observations.succeeding_requests import is_to_succeed
 from hookproof.receiver.signatures.signature_headers import signature_headers
-from hookproof.spec.catalogue import load_catalogue
+from hookproof.spec.catalogue import Level, load_catalogue
 from hookproof.spec.described_fields import answer_at
 from hookproof.spec.dialect.answer import Undecided
 from hookproof.spec.dialect.assumptions import assumed_fields, noted_assumptions
@@ -89,8 +94,24 @@ def _judged_by_known(
 def _behind(
     judgement: Judgement, observation: Observation, assumed: tuple[str, ...]
 ) -> Iterator[str]:
+    """The assumed answers behind what became of the requests that a judgement rests on.
+
+    A request that was to be refused was so, whatever else is wrong with it, unless its requirement
+    asks which of the answers it got.
+    """
+    requirement, asked = load_catalogue().requirements[judgement.requirement], _asked(judgement)
     for exchange in judgement.exchanges:
-        yield from assumed_answers_behind(exchange, observation, assumed)
+        if requirement.level is Level.OPEN or is_to_succeed(exchange):
+            yield from assumed_behind_refusal(exchange, observation, assumed)
+        yield from assumed_behind_settings(exchange, asked, assumed)
+    yield from assumed_behind_silence(judgement, observation, assumed)
+
+
+def _asked(judgement: Judgement) -> list[str]:
+    """The answers that the requirement of a judgement depends on."""
+    catalogue = load_catalogue()
+    gaps = (catalogue.gaps[gap] for gap in catalogue.requirements[judgement.requirement].gaps)
+    return [name for gap in gaps for name in gap.dialect]
 
 
 def _place(judgement: Judgement) -> tuple[object, ...]:
@@ -115,9 +136,7 @@ def _reason(
     assumed = assumed_fields(context.dialect)
     missed = [name for name in dict.fromkeys(names) if name in assumed]
     if not missed:
-        catalogue = load_catalogue()
-        gaps = (catalogue.gaps[gap] for gap in catalogue.requirements[judgement.requirement].gaps)
-        missed = [name for gap in gaps for name in gap.dialect if name in assumed]
+        missed = [name for name in _asked(judgement) if name in assumed]
     found = [_found_signatures(judgement, observation)] if _is_signature(missed) else []
     return " ".join([_named(missed, context.dialect), *filter(None, found)])
 

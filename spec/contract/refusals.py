@@ -34,7 +34,11 @@ class ErrorForms:
     own: Mapping[str, ErrorForm]
 
     def of(self, status: int | None) -> tuple[ErrorForm, ...]:
-        """The forms that a refusal with this status may have, at least one."""
+        """The forms that a refusal with this status may have, at least one.
+
+        Raises Undecided if the dialect's forms are only assumed.
+        """
+        _ = self.dialect.errors.body, self.dialect.errors.bodies
         forms = list(self._own_forms(status))
         return (*forms, self.usual) if not forms or self._is_usual(status) else tuple(forms)
 

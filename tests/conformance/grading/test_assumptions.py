@@ -1,0 +1,81 @@
+"""A failure that stands only by an assumed answer is none."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from hookproof.conformance.grading.assumptions import standing
+from hookproof.conformance.grading.doubt import is_doubtful
+from hookproof.conformance.model.check_registry import Check, CheckContext
+from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.spec.dialect.assumptions import wholly_assumed
+from tests.conformance.canned_evidence import CannedObservation, context, exchange, seen
+
+REFUSED = exchange(status=422, request={"url": "https://a.invalid"})
+FETCHED = exchange("fetch", "getEndpoint")
+
+
+def judge_by(kind: str) -> Check:
+    def judge(_seen: CannedObservation, rules: CheckContext) -> Iterator[Judgement]:
+        proof = REFUSED if kind == "refusal" else FETCHED
+        holds = kind == "holds"
+        if kind == "answer":
+            holds = rules.dialect.success.created.allows(299)
+        if kind == "header":
+            _ = rules.dialect.signatures.simple.header
+        if kind == "examined":
+            rules.require_same_signatures()
+        yield judged(holds, "1-1", kind, expected=1, actual=2, exchanges=[proof])
+
+    return Check(name=kind, requirements=("1-1",), evidence=(CannedObservation,), judge=judge)
+
+
+def rules(*assumed: str) -> CheckContext:
+    known = context()
+    return replace(known, dialect=replace(known.dialect, assumed=assumed))
+
+
+NOTHING_KNOWN = replace(context(), dialect=wholly_assumed(context().dialect))
+HEADER = "signatures.simple.header"
+REQUIRED = "requests.create_endpoint_requires"
+
+
+@pytest.mark.parametrize(
+    ("kind", "assumed", "named"),
+    [
+        ("answer", "success.created", "success.created (201) is assumed"),
+        ("header", HEADER, f"{HEADER} (X-Webhook-Signature) is assumed"),
+        ("examined", HEADER, "only assumed"),
+        ("refusal", REQUIRED, REQUIRED),
+    ],
+)
+def test_what_fails_by_an_assumed_answer_alone_does_not_stand(
+    kind: str, assumed: str, named: str
+) -> None:
+    check, evidence = judge_by(kind), seen(REFUSED, FETCHED)
+    before = list(check.judgements(evidence, rules(assumed)))
+    assert [each.verdict for each in before] == [Verdict.FAIL]
+    after = standing(check, evidence, before, rules(assumed))
+    assert after.judgements == []
+    assert named in after.assumed["1-1"]
+    assert "hookproof learn" in after.assumed["1-1"]
+    assert not is_doubtful([evidence], [check], rules(assumed)), "it would be gathered in vain"
+    unrelated = rules("retry.jitter")
+    assert standing(check, evidence, before, unrelated).judgements == before
+    assert standing(check, evidence, before, context()).judgements == before
+
+
+@pytest.mark.parametrize("kind", ["stated", "holds"])
+def test_what_rests_on_no_answer_stands(kind: str) -> None:
+    check, evidence = judge_by(kind), seen(FETCHED)
+    before = list(check.judgements(evidence, NOTHING_KNOWN))
+    assert standing(check, evidence, before, NOTHING_KNOWN).judgements == before
+
+
+def test_a_request_like_one_that_succeeded_is_known_to_be_acceptable() -> None:
+    taken = replace(REFUSED, status=201)
+    check, evidence = judge_by("refusal"), seen(REFUSED, taken)
+    before = list(check.judgements(evidence, NOTHING_KNOWN))
+    assert standing(check, evidence, before, NOTHING_KNOWN).judgements == before
