@@ -47,6 +47,8 @@ UNDERSTOOD: Final = (
     "acknowledged_at",
     "endpoints",
     "content_type",
+    "rate_limit_duration",
+    "expiration",
 )
 # What decides whether a broadcast comes to an endpoint at all.
 REACH: Final = ("delivery.reach", "delivery.visible_within_s", "delivery.disabled_receives")
@@ -79,13 +81,25 @@ def assumed_behind_refusal(
 
 
 def assumed_behind_settings(
-    exchange: Exchange, asked: Collection[str], assumed: tuple[str, ...]
+    judgement: Judgement,
+    observation: Observation,
+    asked: Collection[str],
+    assumed: tuple[str, ...],
 ) -> Iterator[str]:
-    """The assumed answers by which fields of a request are meant; `asked` are the answers that the
-    requirement depends on.
+    """The assumed answers by which fields of its requests and endpoints are meant; `asked` are the
+    answers that the requirement depends on.
     """
+    fields = {field for exchange in judgement.exchanges for field in sent(exchange)}
+    if isinstance(observation, DeliveryObservation):
+        tokens = {delivery.token for delivery in judgement.deliveries}
+        fields |= {
+            field
+            for each in observation.destinations
+            if each.token in tokens
+            for field in each.settings
+        }
     for field in UNDERSTOOD:
-        if field in sent(exchange):
+        if field in fields:
             yield from (
                 name for name in assumed if name in asked and name.startswith(DECIDE[field])
             )

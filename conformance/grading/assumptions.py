@@ -99,11 +99,11 @@ def _behind(
     A request that was to be refused was so, whatever else is wrong with it, unless its requirement
     asks which of the answers it got.
     """
-    requirement, asked = load_catalogue().requirements[judgement.requirement], _asked(judgement)
+    requirement = load_catalogue().requirements[judgement.requirement]
     for exchange in judgement.exchanges:
         if requirement.level is Level.OPEN or is_to_succeed(exchange):
             yield from assumed_behind_refusal(exchange, observation, assumed)
-        yield from assumed_behind_settings(exchange, asked, assumed)
+    yield from assumed_behind_settings(judgement, observation, _asked(judgement), assumed)
     yield from assumed_behind_silence(judgement, observation, assumed)
 
 
