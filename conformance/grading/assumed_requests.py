@@ -10,6 +10,7 @@ from hookproof.conformance.model.judgement import Judgement
 from hookproof.conformance.observations.answer import refused, sent
 from hookproof.conformance.observations.deliveries import DeliveryObservation
 from hookproof.spec.dialect.groups.requests import REQUIRES, REQUIRES_ONE_OF
+from hookproof.spec.dialect.model import Dialect
 
 REQUESTS: Final = "requests"
 # The groups or fields of the dialect that decide whether the value of a field is accepted.
@@ -106,14 +107,23 @@ def assumed_behind_settings(
 
 
 def assumed_behind_silence(
-    judgement: Judgement, observation: Observation, assumed: tuple[str, ...]
+    judgement: Judgement, observation: Observation, dialect: Dialect, assumed: tuple[str, ...]
 ) -> Iterator[str]:
-    """The assumed answers by which a broadcast was to come to an endpoint that got nothing."""
-    broadcast = any(each.operation_id == BROADCAST for each in judgement.exchanges)
-    if not broadcast or judgement.deliveries or not isinstance(observation, DeliveryObservation):
+    """The assumed answers by which a broadcast was to come to an endpoint that got nothing.
+
+    One that got an earlier event is known to be reached, and at that time.
+    """
+    broadcasts = [each for each in judgement.exchanges if each.operation_id == BROADCAST]
+    if judgement.deliveries or not broadcasts or not isinstance(observation, DeliveryObservation):
         return
-    reached = {delivery.token for delivery in observation.deliveries}
     roles = {exchange.role for exchange in judgement.exchanges}
     named = [each for each in observation.destinations if each.name in roles]
-    if not all(each.token in reached for each in named or observation.destinations):
+    missing = min(broadcast.sent_at for broadcast in broadcasts)
+    earlier = [
+        event
+        for event in observation.events
+        if (sent_with := observation.exchange(event.name)) and sent_with.sent_at < missing
+    ]
+    reached = {each.token for each, _, _ in observation.arrived_events(named, earlier, dialect)}
+    if not named or reached != {each.token for each in named}:
         yield from (name for name in assumed if name in REACH)

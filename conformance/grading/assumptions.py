@@ -54,7 +54,7 @@ def standing(
     assumed = assumed_fields(context.dialect)
     by_known, missed = _judged_by_known(check, observation, context)
     behind = {
-        _place(each): list(_behind(each, observation, assumed))
+        _place(each): list(_behind(each, observation, context.dialect, assumed))
         for each in [*by_known, *judgements]
         if each.verdict is Verdict.FAIL
     }
@@ -92,7 +92,7 @@ def _judged_by_known(
 
 
 def _behind(
-    judgement: Judgement, observation: Observation, assumed: tuple[str, ...]
+    judgement: Judgement, observation: Observation, dialect: Dialect, assumed: tuple[str, ...]
 ) -> Iterator[str]:
     """The assumed answers behind what became of the requests that a judgement rests on.
 
@@ -104,7 +104,7 @@ def _behind(
         if requirement.level is Level.OPEN or is_to_succeed(exchange):
             yield from assumed_behind_refusal(exchange, observation, assumed)
     yield from assumed_behind_settings(judgement, observation, _asked(judgement), assumed)
-    yield from assumed_behind_silence(judgement, observation, assumed)
+    yield from assumed_behind_silence(judgement, observation, dialect, assumed)
 
 
 def _asked(judgement: Judgement) -> list[str]:
