@@ -114,10 +114,15 @@ def assumed_behind_silence(
     One that got an earlier event is known to be reached, and at that time.
     """
     broadcasts = [each for each in judgement.exchanges if each.operation_id == BROADCAST]
-    if judgement.deliveries or not broadcasts or not isinstance(observation, DeliveryObservation):
+    if not broadcasts or not isinstance(observation, DeliveryObservation):
         return
     roles = {exchange.role for exchange in judgement.exchanges}
-    named = [each for each in observation.destinations if each.name in roles]
+    shown = {delivery.token for delivery in judgement.deliveries}
+    named = [
+        each for each in observation.destinations if each.name in roles and each.token not in shown
+    ]
+    if shown and not named:
+        return
     missing = min(broadcast.sent_at for broadcast in broadcasts)
     earlier = [
         event
