@@ -112,22 +112,21 @@ def _verification_rules(
 ) -> object:
     """What the verification of one delivery's signature rests on."""
     secret, scheme = dialect.signatures.secret, dialect.signatures.scheme(advanced=advanced)
-    delivery, acted_on = dialect.delivery, as_acted_on(scheme)
-    rules: list[object] = [
-        *((scheme.separator, scheme.versions) if several else ()),
-        *((scheme.tolerance_s,) if out_of_time else ()),
-    ]
-    if verified:
-        secret, scheme, delivery = as_acted_on(secret), acted_on, as_acted_on(delivery)
+    delivery, templates = dialect.delivery, as_acted_on(scheme)
+    shown = scheme
+    if verified:  # which one signature does not show of the tolerance, and of a second one
+        secret, shown, delivery = as_acted_on(secret), templates, as_acted_on(delivery)
+    rules: list[object] = [shown.header, shown.timestamp_header, shown.hash, shown.encoding]
+    rules += [shown.signed, shown.value, shown.item]
     rules += [secret.prefix, secret.form, secret.prefix_in_key]
-    rules += [scheme.header, scheme.timestamp_header, scheme.hash, scheme.encoding]
-    rules += [scheme.signed, scheme.value, scheme.item]
-    if "{version}" in acted_on.item:
-        rules.append(scheme.versions)
-    if "{id}" in f"{acted_on.signed}{acted_on.value}":
+    if "{version}" in templates.item:
+        rules.append(shown.versions)
+    if "{id}" in f"{templates.signed}{templates.value}":
         rules.append(delivery.event_id_header)
     if out_of_time:
-        rules.append(scheme.timestamp_unit)
+        rules += [shown.timestamp_unit, scheme.tolerance_s]
+    if several:
+        rules += [scheme.separator, scheme.versions]
     return rules
 
 

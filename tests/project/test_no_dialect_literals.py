@@ -45,7 +45,7 @@ NAMED_STATUSES: Final = {status.name: status.value for status in HTTPStatus} | {
 }
 
 # Fields that describe a dialect and answer nothing.
-PROSE: Final = ("name", "summary", "policy")
+PROSE: Final = ("name", "summary", "policy", "assumed")
 
 # What is allowed in the modules whose path begins so, although a dialect has the same text or
 # status, and why.
