@@ -151,6 +151,10 @@ learn-all: setup ## Learn the shipped dialects and 40 random ones, undisturbed a
 learn-mutants: setup ## Learn servers with 40 faults, and see whether check still detects them (takes an hour)
 	$(BIN)/python -m tests.conformance.learn_mutants 40
 
+.PHONY: strangers
+strangers: setup ## Learn and judge services written from the document alone, clean and with bugs (takes five hours)
+	$(BIN)/python -m tests.strangers.flow
+
 .PHONY: torture
 torture: setup ## Kill the reference server as it writes and delivers; look for lost data
 	$(BIN)/python -m tests.mockserver.store.kill_during_writes 200

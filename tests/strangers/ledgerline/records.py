@@ -122,7 +122,7 @@ class Endpoint:
             "advanced_signatures": bool(sent.advanced_signatures),
             "http_timeout": self.timeout,
             "rate_limit": sent.rate_limit,
-            "rate_limit_duration": self.window if sent.rate_limit is not None else None,
+            "rate_limit_duration": self.window if sent.rate_limit else sent.rate_limit_duration,
             "slack_webhook_url": sent.slack_webhook_url,
             "support_email": sent.support_email,
             "status": "active" if self.active else "disabled",

@@ -7,7 +7,6 @@ import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from typing import Any, Protocol, TypeVar
-from urllib.parse import parse_qsl
 
 from aiohttp import web
 from pydantic import BaseModel, ValidationError
@@ -307,7 +306,7 @@ class Service:
         return answer({"content": content, "pagination": pagination})
 
     def query(self, request: web.Request, model: type[Model]) -> Model:
-        return read(model, "query", dict(parse_qsl(request.query_string, keep_blank_values=True)))
+        return read(model, "query", dict(request.query))
 
     async def broadcast(self, request: web.Request) -> web.Response:
         sent = await body(request, Broadcast)

@@ -1,0 +1,3 @@
+module queuepost
+
+go 1.22
