@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.conformance.command import CommandResult, run_command
-from tests.strangers.services import KEYS, Service, has_go, ledgerline, queuepost
+from tests.strangers.services import KEYS, Stranger, has_go, ledgerline, queuepost
 
 # Seconds. Long, since a run that a busy machine cuts short says nothing.
 BUDGET_S: Final = "900"
@@ -50,7 +50,7 @@ class Said:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class RunOutcome:
     verdict: str
     said: tuple[Said, ...]
     first: str
@@ -109,7 +109,7 @@ def main() -> int:
     return 0 if tally.good else 1
 
 
-def try_service(service: Service, folder: Path, options: argparse.Namespace, tally: Tally) -> None:
+def try_service(service: Stranger, folder: Path, options: argparse.Namespace, tally: Tally) -> None:
     for number in range(1, options.clean + 1):
         loops = options.busy if number > options.clean - options.loaded else 0
         outcome = clean_run(
@@ -135,8 +135,8 @@ def try_service(service: Service, folder: Path, options: argparse.Namespace, tal
 
 
 def clean_run(
-    service: Service, folder: Path, learn_profile: str, profile: str, loops: int = 0
-) -> Outcome:
+    service: Stranger, folder: Path, learn_profile: str, profile: str, loops: int = 0
+) -> RunOutcome:
     prepare(folder)
     with busy(loops), service.running(folder / "ca" / "ca.pem") as url:
         learned = learn(service, folder, url, learn_profile)
@@ -145,7 +145,9 @@ def clean_run(
         return judge(service, folder, url, profile)
 
 
-def bug_run(service: Service, folder: Path, bug: str, learn_profile: str, profile: str) -> Outcome:
+def bug_run(
+    service: Stranger, folder: Path, bug: str, learn_profile: str, profile: str
+) -> RunOutcome:
     """Test the service with the bug, under the dialect that was learned of it without."""
     model = folder / "learned"
     if not (model / "ours" / "dialect.yaml").exists():
@@ -168,7 +170,7 @@ def prepare(folder: Path) -> None:
     assert made.code == 0, made.err
 
 
-def learn(service: Service, folder: Path, url: str, profile: str) -> CommandResult:
+def learn(service: Stranger, folder: Path, url: str, profile: str) -> CommandResult:
     written = service.write_target(folder, url)
     where: list[str | Path] = ["--target", written.name] if written else [url, "--ca-dir", "ca"]
     if written is None:
@@ -180,7 +182,7 @@ def learn(service: Service, folder: Path, url: str, profile: str) -> CommandResu
     return result
 
 
-def judge(service: Service, folder: Path, url: str, profile: str) -> Outcome:
+def judge(service: Stranger, folder: Path, url: str, profile: str) -> RunOutcome:
     started = time.monotonic()
     own = service.write_target(folder, url)
     target = own.name if own else "ours/target.yaml"
@@ -195,7 +197,9 @@ def judge(service: Service, folder: Path, url: str, profile: str) -> Outcome:
     return read_outcome(service, folder, result, time.monotonic() - started)
 
 
-def read_outcome(service: Service, folder: Path, result: CommandResult, seconds: float) -> Outcome:
+def read_outcome(
+    service: Stranger, folder: Path, result: CommandResult, seconds: float
+) -> RunOutcome:
     report_file = json.loads((folder / "report" / "report.json").read_text("utf-8"))
     said = tuple(
         Said(
@@ -207,7 +211,7 @@ def read_outcome(service: Service, folder: Path, result: CommandResult, seconds:
         for entry in report_file["requirements"]
         for finding in entry["findings"]
     )
-    return Outcome(
+    return RunOutcome(
         verdict=result.out.strip().rpartition("\n")[2],
         said=said,
         first=next(first_finding(service, result.out, said), ""),
@@ -216,7 +220,7 @@ def read_outcome(service: Service, folder: Path, result: CommandResult, seconds:
     )
 
 
-def first_finding(service: Service, out: str, said: tuple[Said, ...]) -> Iterator[str]:
+def first_finding(service: Stranger, out: str, said: tuple[Said, ...]) -> Iterator[str]:
     """The requirements of the console's findings in their order, but for what is always true."""
     always = {word.requirement for word in said if word.true}
     return (name for name in FIRST_FINDING.findall(out) if name not in always)
@@ -230,13 +234,13 @@ def words_of(finding: dict[str, Any]) -> str:
     return json.dumps([texts, places, headers], ensure_ascii=False)
 
 
-def failed(result: CommandResult) -> Outcome:
+def failed(result: CommandResult) -> RunOutcome:
     lines = (result.err.strip() or result.out.strip()).splitlines()
     problem = f"exit code {result.code}: {lines[-1] if lines else 'nothing was said'}"
-    return Outcome(verdict="", said=(), first="", defects=0, seconds=0.0, problem=problem)
+    return RunOutcome(verdict="", said=(), first="", defects=0, seconds=0.0, problem=problem)
 
 
-def report(what: str, outcome: Outcome) -> None:
+def report(what: str, outcome: RunOutcome) -> None:
     write(f"{what}: {outcome.problem or outcome.verdict}")
     if outcome.said:
         write(f"    first {outcome.first or 'none'}, {outcome.defects} defects shown")

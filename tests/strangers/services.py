@@ -32,7 +32,7 @@ class TrueWord:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Service:
+class Stranger:
     name: str
     command: Sequence[str]
     # What a person would name who saw the bug: the requirements, with commas between.
@@ -83,7 +83,9 @@ class Service:
             **self.target,
         }
         path = folder / "target.yaml"
-        path.write_text(yaml.safe_dump(described, sort_keys=False), "utf-8")
+        # Written out, since a target file may hold no alias.
+        plain = json.loads(json.dumps(described))
+        path.write_text(yaml.safe_dump(plain, sort_keys=False), "utf-8")
         return path
 
 
@@ -106,8 +108,8 @@ def has_go() -> bool:
     return shutil.which("go") is not None
 
 
-def ledgerline() -> Service:
-    return Service(
+def ledgerline() -> Stranger:
+    return Stranger(
         name="ledgerline",
         command=(sys.executable, "-m", "tests.strangers.ledgerline"),
         bugs=LEDGERLINE_BUGS,
@@ -115,9 +117,9 @@ def ledgerline() -> Service:
     )
 
 
-def queuepost(folder: Path) -> Service:
+def queuepost(folder: Path) -> Stranger:
     """The service, whose program is built into the folder."""
-    return Service(
+    return Stranger(
         name="queuepost",
         command=(str(queuepost_program(folder)),),
         bugs=QUEUEPOST_BUGS,

@@ -15,7 +15,7 @@ import pytest
 from hookproof.receiver.http.authority import Authority
 from tests.polling import poll_until
 from tests.strangers.flow import clean_run
-from tests.strangers.services import KEYS, Service, queuepost
+from tests.strangers.services import KEYS, Stranger, queuepost
 
 Answer = tuple[int, Any]
 ENDPOINT = {"name": "a", "url": "https://endpoint.invalid/"}
@@ -26,12 +26,12 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Service:
+def service(tmp_path_factory: pytest.TempPathFactory) -> Stranger:
     return queuepost(tmp_path_factory.mktemp("program"))
 
 
 @pytest.fixture(scope="module")
-def url(service: Service, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def url(service: Stranger, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("queuepost")
     Authority(folder / "ca")
     with service.running(folder / "ca" / "ca.pem") as address:
@@ -92,7 +92,7 @@ def test_an_unknown_endpoint_is_refused_otherwise_by_a_roll(url: str) -> None:
 
 
 def test_it_is_learned_and_nothing_false_is_held_against_it(
-    service: Service, tmp_path: Path
+    service: Stranger, tmp_path: Path
 ) -> None:
     outcome = clean_run(service, tmp_path / "run", "standard", "quick")
     assert outcome.problem == ""

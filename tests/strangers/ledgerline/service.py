@@ -90,10 +90,13 @@ async def body(request: web.Request, model: type[Model]) -> Model:
     received = bytearray()
     if (request.content_length or 0) > LARGEST_BODY:
         raise Refused(413, "Request body is too large")
-    async for part in request.content.iter_any():
-        received += part
-        if len(received) > LARGEST_BODY:
-            raise Refused(413, "Request body is too large")
+    try:
+        async for part in request.content.iter_any():
+            received += part
+            if len(received) > LARGEST_BODY:
+                raise Refused(413, "Request body is too large")
+    except ConnectionError:
+        raise Refused(400, "There was an error parsing the body") from None
     if not received:
         raise unprocessable("missing", ["body"], "Field required")
     if not re.fullmatch(r"application/(.+\+)?json", request.content_type):
