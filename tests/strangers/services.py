@@ -245,7 +245,7 @@ QUEUEPOST_TRUE_WORDS: Final[Mapping[str, TrueWord]] = {
 _API: Final = "{base_url}/api/v1/projects/{project.id}"
 _KEY: Final = {"Authorization": "Bearer {project.api_key}"}
 QUEUEPOST_TARGET: Final = {
-    "capabilities": {"portal_links": False},
+    "capabilities": {"portal_links": "no"},
     "budgets": {"delivery_s": 20, "total_s": 600},
     "provision": {
         "after_endpoint_created": [
