@@ -22,6 +22,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 )
 
 type object = map[string]any
@@ -214,6 +215,9 @@ func body(r *http.Request, types map[string]byte) fields {
 	}
 	if len(content) == 0 {
 		content = []byte("{}")
+	}
+	if !utf8.Valid(content) {
+		refuse(400, "the body is not UTF-8")
 	}
 	return typed("the body", content, types)
 }
