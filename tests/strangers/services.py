@@ -228,7 +228,7 @@ QUEUEPOST_BUGS: Final = {
     "certificates_unchecked": "6-21",
 }
 
-_FORM: Final = r"[Ff]orm"
+_FORM: Final = '"form"|x-www-form-urlencoded'
 _LICENCE: Final = "without a licence its value is fixed, or dropped"
 QUEUEPOST_TRUE_WORDS: Final[Mapping[str, TrueWord]] = {
     "2.1-5": TrueWord(about="broadcast|null", reason="a broadcast is answered with data: null"),
