@@ -207,7 +207,7 @@ QUEUEPOST_BUGS: Final = {
     "idempotency_of_all_projects": "4.8-12",
     "api_key_forwarded": "5-16",
     # Fan-out, retries, limits
-    "batch_ends_at_a_failure": "1-2",
+    "batch_ends_at_a_failure": "1-2, 1-1",
     "retried_without_end": "1-13",
     "server_errors_are_final": "1-16",
     "last_retry_lost": "1-12",
