@@ -160,7 +160,7 @@ class Service:
     async def _with_engine(self, _: web.Application) -> Any:
         self.engine = Engine(self.ca)
         yield
-        await self.engine.session.close()
+        await self.engine.close()
 
     @web.middleware
     async def answered(self, request: web.Request, handler: Handler) -> web.StreamResponse:
