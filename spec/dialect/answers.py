@@ -15,6 +15,7 @@ MAY_STAY_UNDECIDED: Final = (
     "authentication.other_key_formats",
     "paging.bad_cursor",
     "paging.prev_without_cursor",
+    "retry.final_status",
     "delivery.notify_on",
     "delivery.own_events",
     "delivery.token_scheme",

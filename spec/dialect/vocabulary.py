@@ -5,6 +5,7 @@ member, never with the word itself, so that the words are only here and in the d
 """
 
 from enum import StrEnum
+from http import HTTPStatus
 from typing import Final
 
 
@@ -196,6 +197,35 @@ class RedirectOutcome(StrEnum):
     FAILURE = "failure"
     SUCCESS = "success"
     FOLLOWED = "followed"
+
+
+class FinalStatus(StrEnum):
+    """The answers of an endpoint that end a delivery, without a further attempt.
+
+    A permanent 4xx is one that does not ask for another attempt by itself, as 408, 425 and 429 do
+    (RFC 9110, section 15.5.9; RFC 8470, section 5.2; RFC 6585, section 4).
+    """
+
+    NONE = "none"
+    ONLY_410 = "only_410"
+    PERMANENT_4XX = "permanent_4xx"
+    ANY_4XX = "any_4xx"
+
+    def includes(self, status: int) -> bool:
+        """Whether an attempt that is answered with this status is the last one."""
+        if self is FinalStatus.ONLY_410:
+            return status == HTTPStatus.GONE
+        if self is FinalStatus.PERMANENT_4XX and status in _ASKING_AGAIN:
+            return False
+        return self is not FinalStatus.NONE and status // 100 == CLIENT_ERROR
+
+
+CLIENT_ERROR: Final = 4  # the class of statuses, RFC 9110, section 15.5
+_ASKING_AGAIN: Final = (
+    HTTPStatus.REQUEST_TIMEOUT,
+    HTTPStatus.TOO_EARLY,
+    HTTPStatus.TOO_MANY_REQUESTS,
+)
 
 
 class RetryAfter(StrEnum):

@@ -118,6 +118,10 @@ OWN: Final[Mapping[str, tuple[frozenset[object], str]]] = {
         frozenset({"shared_secret", "signed"}),
         "parts of the names of a dialect's fields, which are learned one by one",
     ),
+    "conformance/learning/deliveries/gathering.py": (
+        frozenset({400, 410, "shared_secret", "signed"}),
+        "what the receiver is made to answer",
+    ),
     "conformance/reports/formats.py": (
         frozenset({"github"}),
         "a format of reports, named after the CI system that reads it",

@@ -5,8 +5,8 @@ from typing import Final
 
 from tests.source_tree import ROOT, source_files
 
-LONGEST_MODULE: Final = 450
-MOST_MODULES: Final = 13
+LONGEST_MODULE: Final = 500
+MOST_MODULES: Final = 14
 
 # Tables of observations with the judgement expected of each: data, without logic.
 TABLES: Final = "examples_*.py"

@@ -9,6 +9,7 @@ import asyncio
 import math
 import time
 from dataclasses import dataclass
+from http import HTTPStatus
 from itertools import pairwise
 from typing import Any, Final
 
@@ -39,6 +40,11 @@ REDIRECTED: Final = "answered with a redirect"
 PATIENT: Final = "answered with Retry-After"
 OTHER_SUCCESS: Final = "answered with another 2xx"
 ZERO_TIMEOUT: Final = "http_timeout 0"
+# Answers that may end a delivery, of which one asks for a further attempt by itself.
+REFUSING: Final = {
+    status: f"answered with {int(status)}"
+    for status in (HTTPStatus.GONE, HTTPStatus.BAD_REQUEST, HTTPStatus.TOO_MANY_REQUESTS)
+}
 SHORT_WINDOW: Final = "rate_limit_duration 2"
 LONG_WINDOW: Final = "rate_limit_duration 1500"
 FAILING: Final = "always failing"
@@ -262,6 +268,7 @@ async def _listen_for_questions(delivery: DeliverySession, location: str) -> Non
         REDIRECTED: ((redirect,), {}),
         PATIENT: ((patient,), {}),
         OTHER_SUCCESS: ((Reply(status=204),), {}),
+        **{about: ((Reply(status=status),), {}) for status, about in REFUSING.items()},
         ZERO_TIMEOUT: ((Reply(delay_s=SLOW_S),), {"http_timeout": 0}),
         SHORT_WINDOW: ((OK,), {"rate_limit": 1, "rate_limit_duration": SHORT}),
         LONG_WINDOW: ((OK,), {"rate_limit": 1, "rate_limit_duration": LONG}),

@@ -27,6 +27,7 @@ from hookproof.conformance.learning.deliveries.listener import Listener
 from hookproof.conformance.learning.deliveries.rate_readings import read_rate_limit
 from hookproof.conformance.learning.deliveries.retry_readings import (
     first_waits,
+    read_final_statuses,
     read_retries,
 )
 from hookproof.conformance.learning.learned_answers import LearnedAnswers
@@ -54,6 +55,7 @@ def read_deliveries(answers: LearnedAnswers, gathered: GatheredDeliveries, *, qu
     _read_headers(answers, gathered)
     if not quick:
         read_retries(answers, gathered)
+        read_final_statuses(answers, gathered)
         _read_reach(answers, gathered)
         _read_outcomes(answers, gathered)
         read_rate_limit(answers, gathered)

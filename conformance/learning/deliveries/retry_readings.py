@@ -10,12 +10,14 @@ from typing import Any, Final, Self
 from hookproof.conformance.learning.deliveries.gathering import (
     FAILING,
     NEAR_S,
+    REFUSING,
     GatheredDeliveries,
     latest_arrival,
     longest_expected_s,
 )
 from hookproof.conformance.learning.deliveries.listener import Listener
 from hookproof.conformance.learning.learned_answers import LearnedAnswers
+from hookproof.spec.dialect.vocabulary import FinalStatus
 
 # Waits that are as long as one before, but for the noise of a machine.
 ALIKE: Final = 1.25
@@ -51,6 +53,9 @@ USUAL_SERIES: Final = 3
 # What a failure_rate is if everything failed.
 WHOLE: Final = (100, 1000)
 JITTER: Final = "retry.jitter"
+# How often an answer has to end a delivery.
+SEVERAL: Final = 2
+WORDS_OF_END: Final = {True: "ended", False: "did not end", None: "may have ended"}
 FIELDS: Final = (
     "retry.attempts",
     "retry.initial_s",
@@ -82,6 +87,47 @@ def read_retries(answers: LearnedAnswers, gathered: GatheredDeliveries) -> None:
     ]
     if waits:
         _see_waits(answers, waits, place, gathered.way_s)
+
+
+def read_final_statuses(answers: LearnedAnswers, gathered: GatheredDeliveries) -> None:
+    """Learn which answers end a delivery: those after which nothing came several times, where a 500
+    for the same event was followed by another attempt, as long before the end as that took twice.
+    """
+    field, listeners = "retry.final_status", gathered.listeners
+    ends = {
+        status: _ends_delivery(gathered, listeners[about])
+        for status, about in REFUSING.items()
+        if about in listeners
+    }
+    fitting = [
+        final
+        for final in FinalStatus
+        if all(final.includes(status) is end for status, end in ends.items())
+    ]
+    if len(ends) == len(REFUSING) and len(fitting) == 1:
+        first = listeners[next(iter(REFUSING.values()))]
+        shown_by = f"{len(first.arrived)} deliveries at {first.token}, beside others that fail"
+        answers.see(field, fitting[0].value, shown_by=shown_by, count=SEVERAL)
+    else:
+        seen = ", ".join(
+            f"{int(status)} {WORDS_OF_END[end]} deliveries" for status, end in ends.items()
+        )
+        answers.miss(field, f"no answer explains what was seen: {seen or 'nothing'}")
+
+
+def _ends_delivery(gathered: GatheredDeliveries, refusing: Listener) -> bool | None:
+    """Whether no attempt followed an answer of this endpoint; None if that cannot be told."""
+    alone = 0
+    for event in gathered.events:
+        attempts = refusing.of(event)
+        retried = [of for one in failing_listeners(gathered) if len(of := one.of(event)) > 1]
+        if len(attempts) > 1:
+            return False
+        if attempts and retried:
+            wait_s = max(of[1].arrived_monotonic - of[0].arrived_monotonic for of in retried)
+            left_s = gathered.ended_at - attempts[0].arrived_monotonic
+            alone += left_s > 2 * wait_s + gathered.way_s
+    return True if alone >= SEVERAL else None
 
 
 def first_waits(gathered: GatheredDeliveries) -> list[float]:

@@ -105,7 +105,11 @@ class Outcomes:
         due_at = self._rules.next_due(number, result.retry_after)
         if due_at is None:
             return DeliveryState.EXHAUSTED, None
-        return DeliveryState.PENDING, now if result.credentials_renewed else due_at
+        if result.credentials_renewed:  # the answer was about the credentials that are replaced
+            return DeliveryState.PENDING, now
+        if self._rules.is_final(result.status):
+            return DeliveryState.EXHAUSTED, None
+        return DeliveryState.PENDING, due_at
 
     def _fails_too_often(self, endpoint_uid: str) -> bool:
         limit = self._deactivate_after

@@ -33,6 +33,14 @@ class RetryRules:
             return self._retry.redirect.value is RedirectOutcome.SUCCESS
         return IS_SUCCESS[self._retry.success.value](status)
 
+    def is_final(self, status: int | None) -> bool:
+        """Whether no further attempt follows a response with this status; no answer is never final.
+
+        Where the dialect does not say, none is.
+        """
+        final = self._retry.final_status
+        return status is not None and final.decided and final.value.includes(status)
+
     def next_due(self, attempts: int, retry_after: str | None) -> float | None:
         """Return when the next attempt is due, in unix seconds, or None if there is none.
 

@@ -7,9 +7,11 @@ from hookproof.spec.dialect.answer import NOT_ASKED, Answer
 from hookproof.spec.dialect.constraints import AMOUNT, COUNT, HEADER, Range
 from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
 from hookproof.spec.dialect.vocabulary import (
+    CLIENT_ERROR,
     BothContacts,
     CreationVisit,
     Excess,
+    FinalStatus,
     FormEncoding,
     Notify,
     OnInput,
@@ -45,6 +47,18 @@ class Retry:
     deactivate_after: Annotated[
         Answer[int], "exhausted deliveries in a row that disable an endpoint; 0: never", AMOUNT
     ]
+    final_status: Annotated[
+        Answer[FinalStatus], "answers after which a delivery is not attempted again"
+    ] = NOT_ASKED
+
+    def ends_delivery(self, status: int) -> frozenset[bool]:
+        """Whether an attempt with this answer is the last one: both if the answers allow both.
+
+        Only a 4xx says that the request itself is wrong, so nothing else ends a delivery.
+        """
+        if not self.final_status.decided:
+            return frozenset({False, status // 100 == CLIENT_ERROR})
+        return frozenset(final.includes(status) for final in self.final_status.allowed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

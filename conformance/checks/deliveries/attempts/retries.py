@@ -6,8 +6,10 @@ from itertools import pairwise
 from typing import Final
 
 from hookproof.conformance.checks.deliveries.attempts.statuses import (
+    ended_by,
     further_after_failure,
     no_redirect_followed,
+    none_after_final,
     none_after_success,
 )
 from hookproof.conformance.checks.support.further_attempts import (
@@ -46,12 +48,21 @@ NUMBER: Final = re.compile("0|[1-9][0-9]{0,8}")
 def a_failed_attempt_is_followed_by_another(
     retried: RetriedDeliveries | AnsweredStatuses, context: CheckContext
 ) -> Iterator[Judgement]:
-    """After an answer that is not a success in the dialect there is a further attempt."""
+    """After an answer that is not a success in the dialect there is a further attempt, and none
+    after one that ends a delivery there.
+    """
     if isinstance(retried, AnsweredStatuses):
         yield from further_after_failure("1-16", retried, context)
+        yield from none_after_final(retried, context)
         return
     for attempted in retried.attempted_where_failing_by(context.dialect):
-        if len(attempted.attempts) > 1 or not attempted.named_only:
+        first, *further = attempted.attempts
+        final = context.dialect.retry.ends_delivery(first.status) if first.status else {False}
+        if final == {True}:
+            answered = retried.was_answered_in_time(attempted.destination, first, context.dialect)
+            if answered or not further:
+                yield ended_by("1-16", first, further, attempted.created)
+        elif further or not (attempted.named_only or True in final):
             yield followed("1-16", retried, attempted, context.dialect)
 
 

@@ -1,9 +1,10 @@
 """What follows an attempt, by the status that it was answered with (sections 1 and 6)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from hookproof.conformance.checks.support.further_attempts import behind_s
 from hookproof.conformance.model.check_registry import CheckContext
+from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.model.retry_schedule import wait_before
 from hookproof.conformance.model.tolerances import LATE_S, distant, require_punctual
@@ -14,6 +15,7 @@ from hookproof.conformance.observations.delivery.attempts.statuses import (
     counts_as_success,
 )
 from hookproof.conformance.observations.destinations import ended
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.dialect.model import Dialect
 
 
@@ -69,6 +71,37 @@ def none_after_success(
             )
 
 
+def none_after_final(observed: AnsweredStatuses, context: CheckContext) -> Iterator[Judgement]:
+    """Whether whatever ends a delivery in the dialect does."""
+    for answered in observed.attempts_answered(context.dialect):
+        attempt, status = answered.attempt, answered.attempt.status
+        if status is None or context.dialect.retry.ends_delivery(status) != {True}:
+            continue
+        further = answered.surely_further
+        if not further or observed.was_answered_in_time(
+            answered.destination, attempt, context.dialect
+        ):
+            yield ended_by("1-16", attempt, further, answered.created)
+
+
+def ended_by(
+    requirement: str,
+    attempt: ReceivedDelivery,
+    further: Sequence[ReceivedDelivery],
+    created: Exchange | None,
+) -> Judgement:
+    """Whether an answer that ends deliveries in the dialect ended this one."""
+    return judged(
+        not further,
+        requirement,
+        f"A delivery was attempted again after {attempt.status}, which ends it in the dialect",
+        expected="no further attempt",
+        actual=f"{len(further)} more",
+        exchanges=[created],
+        deliveries=[attempt, *further],
+    )
+
+
 def no_redirect_followed(observed: AnsweredStatuses, context: CheckContext) -> Iterator[Judgement]:
     """Whether nothing arrived where the answers pointed, whatever their status."""
     redirects = [
@@ -90,10 +123,16 @@ def no_redirect_followed(observed: AnsweredStatuses, context: CheckContext) -> I
 
 
 def fails(answered: AnsweredAttempt, dialect: Dialect) -> bool:
-    """Whether an attempt certainly failed, and was not the last one that the dialect allows."""
+    """Whether an attempt certainly failed, did not end the delivery, and was not the last one that
+    the dialect allows.
+    """
     status, attempts = answered.attempt.status, dialect.retry.attempts
-    outcome = {False} if status is None else counts_as_success(status, dialect.retry)
-    return outcome == {False} and attempts.decided and answered.made < min(attempts.allowed)
+    if status is not None:
+        final = dialect.retry.ends_delivery(status)
+        is_open = False in final and answered.further
+        if counts_as_success(status, dialect.retry) != {False} or (True in final and not is_open):
+            return False
+    return attempts.decided and answered.made < min(attempts.allowed)
 
 
 def was_waited_for(observed: AnsweredStatuses, answered: AnsweredAttempt, dialect: Dialect) -> bool:

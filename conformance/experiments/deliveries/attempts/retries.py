@@ -5,6 +5,7 @@
 import asyncio
 import math
 from collections.abc import AsyncIterator, Mapping, Sequence
+from http import HTTPStatus
 from typing import Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
@@ -43,7 +44,8 @@ OK: Final = Reply(status=200)
 FAILING: Final[Mapping[str, Sequence[Reply]]] = {
     FAILS_ONCE: [Reply(status=500), OK],
     FAILS_TWICE: [Reply(status=503, times=2), OK],
-    REFUSES_ONCE: [Reply(status=404), OK],
+    # 410 ends a delivery wherever any answer does.
+    REFUSES_ONCE: [Reply(status=HTTPStatus.GONE), OK],
     ACCEPTS_WITHOUT_CONTENT: [Reply(status=204), OK],
     ANSWERS_AT_ONCE: [OK],
 }
@@ -118,5 +120,6 @@ async def await_attempts(
 ) -> None:
     """Wait for the further attempts that are due wherever the first one fails in every dialect."""
     count = ATTEMPTS.get(destination.name)
-    if count is not None:
+    is_final = scenario.dialect.retry.ends_delivery(HTTPStatus.GONE)
+    if count is not None and not (destination.name == REFUSES_ONCE and True in is_final):
         await scenario.await_arrival(destination, event, count=count, timeout_s=timeout_s)

@@ -14,7 +14,7 @@ from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.misread_dialect import misread_group
 from hookproof.spec.dialect.groups.deliveries import Retry
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import RedirectOutcome, RetryAfter
+from hookproof.spec.dialect.vocabulary import FinalStatus, RedirectOutcome, RetryAfter
 
 RETRIES: Final = ("retries",)
 EXHAUSTION: Final = ("exhaustion",)
@@ -92,6 +92,32 @@ class ErrorAnswersAreFinal(RetryRules):
     def is_success(self, status: int) -> bool:
         is_final = status // 100 >= 4 and status != HTTPStatus.INTERNAL_SERVER_ERROR
         return is_final or super().is_success(status)
+
+
+@fault(
+    "1-16",
+    seen="410 taken for the end of an endpoint",
+    shows_in=RETRIES,
+    where=lambda dialect: dialect.retry.final_status.prefers(FinalStatus.NONE),
+)
+class GoneIsFinal(MisreadRetry):
+    """An attempt that is answered with 410 is the last one, although the dialect has no such."""
+
+    def misread(self, retry: Retry) -> Retry:
+        return misread_group(retry, "final_status", FinalStatus.ONLY_410)
+
+
+@fault(
+    "1-16",
+    seen="retries of what was refused for good",
+    shows_in=RETRIES,
+    where=lambda dialect: not dialect.retry.final_status.allows(FinalStatus.NONE),
+)
+class FinalStatusIgnored(MisreadRetry):
+    """A delivery is attempted again after an answer that ends it."""
+
+    def misread(self, retry: Retry) -> Retry:
+        return misread_group(retry, "final_status", FinalStatus.NONE)
 
 
 @fault("1-17", seen="connection errors not retried", shows_in=RETRIES)

@@ -67,6 +67,15 @@ def _counts_as(answer: str, dialect: Dialect) -> set[bool]:
     return {IS_SUCCESS[rule](status) for rule in retry.success.allowed}
 
 
+def _may_be_final(answer: str, dialect: Dialect) -> bool:
+    """Whether every status that is meant here ends a delivery, or may."""
+    if answer in SILENCES:
+        return False
+    first = int(answer.replace("x", "0"))
+    statuses = range(first, first + (100 if answer.endswith("xx") else 1))
+    return all(True in dialect.retry.ends_delivery(status) for status in statuses)
+
+
 def _final(place: Place, _parameters: Parameters, dialect: Dialect) -> Alteration | None:
     if place.kind is not PlaceKind.ANSWERED:
         return None
@@ -74,6 +83,8 @@ def _final(place: Place, _parameters: Parameters, dialect: Dialect) -> Alteratio
     reason = ""
     if True in _counts_as(answer, dialect):
         reason = "the dialect lets it count as a success"
+    elif _may_be_final(answer, dialect):
+        reason = "the dialect lets it end the delivery"
     elif dialect.retry.attempts.value == 1:
         reason = "the dialect attempts a delivery once"
     return Alteration(

@@ -60,6 +60,24 @@ def test_a_failed_attempt_that_is_followed_by_another_passes() -> None:
     assert verdicts(check, retried("fails once")) == {"1-16": FAIL}
 
 
+def test_an_answer_that_ends_a_delivery_is_followed_by_no_attempt() -> None:
+    check = a_failed_attempt_is_followed_by_another
+    assert verdicts(check, refused_once(1.1)) == {"1-16": PASS}
+    assert verdicts(check, refused_once()) == {"1-16": FAIL}
+    final = {"retry.final_status": "only_410"}
+    assert verdicts(check, refused_once(), final) == {"1-16": PASS}
+    assert verdicts(check, refused_once(1.1), final) == {"1-16": FAIL}
+    unsaid = {"retry.final_status": {"undecided": "nobody asked"}}
+    assert verdicts(check, refused_once(), unsaid) == {}
+    assert verdicts(check, refused_once(1.1), unsaid) == {"1-16": PASS}
+
+
+def refused_once(*waits: float) -> RetriedDeliveries:
+    name = "refuses once"
+    first, *further = attempts(name, *waits)
+    return retried(name, arrived=[replace(first, status=410), *further])
+
+
 @pytest.mark.parametrize(
     ("check", "name"),
     [

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,7 @@ from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from tests.conformance.canned_deliveries import destination, ending, event, observed, sent
 from tests.conformance.canned_evidence import NOW, delivery, verdicts
 from tests.conformance.checks.api.example import Judge
+from tests.spec.dialect_variants import UNDECIDED
 
 PASS, FAIL = Verdict.PASS, Verdict.FAIL
 WHERE = destination("answers")
@@ -38,6 +40,35 @@ def test_each_failing_status_needs_a_further_attempt(status: int) -> None:
     assert verdicts(check, answered(status, 200)) == {"1-16": PASS}
     assert verdicts(check, answered(status)) == {"1-16": FAIL}
     assert verdicts(check, answered(500, status)) == {"1-16": FAIL}
+
+
+@pytest.mark.parametrize(
+    ("final", "ending_it", "others"),
+    [
+        ("only_410", [410], [400, 404, 429, 500]),
+        ("permanent_4xx", [400, 404, 410], [408, 425, 429, 503]),
+        ("any_4xx", [400, 408, 410, 429], [500, 503]),
+    ],
+)
+def test_a_final_status_needs_that_no_attempt_follows(
+    final: str, ending_it: list[int], others: list[int]
+) -> None:
+    check, rules = a_failed_attempt_is_followed_by_another, {"retry.final_status": final}
+    for status in ending_it:
+        assert verdicts(check, answered(status), rules) == {"1-16": PASS}
+        assert verdicts(check, answered(500, status), rules) == {"1-16": PASS}
+        assert verdicts(check, answered(status, 200), rules) == {"1-16": FAIL}
+    for status in others:
+        assert verdicts(check, answered(status), rules) == {"1-16": FAIL}
+        assert verdicts(check, answered(status, 200), rules) == {"1-16": PASS}
+
+
+@pytest.mark.parametrize("answer", [UNDECIDED, {"one_of": ["none", "any_4xx"]}])
+def test_where_a_4xx_may_end_a_delivery_nobody_is_accused_of_it(answer: Any) -> None:
+    check, rules = a_failed_attempt_is_followed_by_another, {"retry.final_status": answer}
+    assert verdicts(check, answered(404), rules) == {}
+    assert verdicts(check, answered(404, 200), rules) == {"1-16": PASS}
+    assert verdicts(check, answered(500), rules) == {"1-16": FAIL}
 
 
 def test_a_reset_needs_a_further_attempt() -> None:
