@@ -26,6 +26,7 @@ from hookproof.conformance.learning.probes.endpoints import (
     probe_active_endpoint,
     probe_creation,
     probe_endpoint,
+    probe_given_settings,
     probe_zeros,
 )
 from hookproof.conformance.learning.probes.lists import fill_lists, probe_filters, probe_lists
@@ -76,6 +77,7 @@ async def probe_api(session: ProbeSession) -> None:
         await controlled(session, probe_rolls(session, created))
         await controlled(session, probe_unlisted_fields(session, created))
         await controlled(session, probe_zeros(session))
+        await controlled(session, probe_given_settings(session))
         await controlled(session, probe_number_bounds(session, created))
     null_updates = await controlled(session, probe_portal_link(session, links, created))
     await controlled(session, probe_broadcasts(session))

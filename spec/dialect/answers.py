@@ -27,6 +27,8 @@ MAY_STAY_UNDECIDED: Final = (
     "requests.partial_field_mapping",
     "requests.update_left_out",
     "requests.unknown_listed_endpoints",
+    "requests.given_http_timeout",
+    "requests.given_contacts",
     "requests.roll_without_body",
     "requests.undeclared_body",
     "requests.other_data",

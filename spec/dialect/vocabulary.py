@@ -83,6 +83,13 @@ class OnInput(StrEnum):
     REFUSED = "refused"
 
 
+class GivenSetting(StrEnum):
+    """What becomes of a setting that an endpoint is given; what is dropped counts as not given."""
+
+    KEPT = "kept"
+    DROPPED = "dropped"
+
+
 class TimeUnit(StrEnum):
     """A unit of time in a request field or a signature."""
 

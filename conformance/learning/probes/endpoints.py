@@ -10,11 +10,14 @@ from hookproof.conformance.learning.session import CREATE, GET, ROLL, ProbeSessi
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import (
     accepted_or_refused,
+    has_value,
     refused,
     sent,
     shown,
     shown_uid,
 )
+from hookproof.spec.dialect.groups.requests import accepted_timeout
+from hookproof.spec.dialect.vocabulary import GivenSetting
 
 # The fields that services need most often; the others are only tried where these are not enough.
 CORE: Final = ("name", "url", "owner_id")
@@ -160,6 +163,55 @@ async def probe_active_endpoint(session: ProbeSession) -> None:
     else:
         answers.miss(field, "an endpoint does not show its owner")
     read_endpoints(session)
+
+
+async def probe_given_settings(session: ProbeSession) -> None:
+    """Learn whether a time-out and contacts are kept, from two endpoints with different ones.
+
+    The control is an endpoint that was given none: what is dropped is shown as there.
+    """
+    control = await session.call(CREATE, "without settings", body=session.endpoint())
+    given = [
+        await session.call(
+            CREATE, "with a time-out and contacts", body=session.endpoint(**settings)
+        )
+        for settings in (_settings(session, 11), _settings(session, 12))
+    ]
+    for field, settings in (
+        ("requests.given_http_timeout", ("http_timeout",)),
+        ("requests.given_contacts", ("slack_webhook_url", "support_email")),
+    ):
+        if not control.succeeded or not all(answer.succeeded for answer in given):
+            session.answers.miss(field, "an endpoint with a time-out and contacts is refused")
+            continue
+        fates = {_fate(control, answer, name) for answer in given for name in settings}
+        if len(fates) == 1 and (fate := fates.pop()) is not None:
+            session.answers.see(field, fate.value, shown_by=given[-1], count=len(given))
+        else:
+            session.answers.miss(
+                field, "what endpoints show is neither what they were given nor none"
+            )
+
+
+def _settings(session: ProbeSession, seconds: int) -> dict[str, Any]:
+    bodies, rules = session.bodies, session.answers.extended.requests
+    settings = {
+        name: bodies.endpoint_value(name) for name in ("slack_webhook_url", "support_email")
+    }
+    return {"http_timeout": accepted_timeout(rules, seconds), **settings}
+
+
+def _fate(control: Exchange, answer: Exchange, name: str) -> GivenSetting | None:
+    """Whether the setting was kept or dropped; None if it shows neither."""
+    given, usual, actual = (
+        where.get(name) for where in (sent(answer), shown(control), shown(answer))
+    )
+    if given == usual or not shown(control) or not shown(answer):
+        return None
+    if actual == given:
+        return GivenSetting.KEPT
+    is_usual = actual == usual or not (has_value(actual) or has_value(usual))
+    return GivenSetting.DROPPED if is_usual and name not in sent(control) else None
 
 
 async def probe_zeros(session: ProbeSession) -> None:

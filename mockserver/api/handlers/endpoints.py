@@ -14,9 +14,10 @@ from hookproof.mockserver.store.endpoints import (
     decode_secrets,
     encode_secrets,
 )
+from hookproof.spec.dialect.given_settings import what_becomes_of
 from hookproof.spec.dialect.groups.deliveries import Delivery
 from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
-from hookproof.spec.dialect.vocabulary import AppIdMeaning
+from hookproof.spec.dialect.vocabulary import AppIdMeaning, GivenSetting
 
 # The end of the year 9999, in Unix seconds: what timestamps can show.
 LATEST_S: Final = 253_402_300_799.0
@@ -104,7 +105,7 @@ class EndpointHandlers:
         created_at = service.timestamp(now)
         uid = service.identifier("Endpoint")
         owner_id = self._owner(body)
-        settings = {**self._defaults, **body}
+        settings = {**self._defaults, **self._kept(body)}
         settings |= {name: int(settings[name]) for name in _INTEGERS if name in settings}
         settings |= {
             "uid": uid,
@@ -127,6 +128,15 @@ class EndpointHandlers:
             secrets=encode_secrets([self._create_secret(body.get("secret"), created_at)]),
             updated_at=created_at,
         )
+
+    def _kept(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """What was given, without what the dialect drops (section 2.3)."""
+        dialect = self._service.dialect
+        return {
+            name: value
+            for name, value in body.items()
+            if not what_becomes_of(name, dialect).prefers(GivenSetting.DROPPED)
+        }
 
     def _create_secret(self, given: str | None, created_at: str) -> StoredSecret:
         service = self._service

@@ -10,6 +10,7 @@ from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
 from hookproof.spec.dialect.vocabulary import (
     AppIdMeaning,
     CertificateEncoding,
+    GivenSetting,
     HeaderText,
     LeftOut,
     OnInput,
@@ -98,6 +99,12 @@ class RequestRules:
     unknown_listed_endpoints: Annotated[
         Answer[OnInput],
         "what happens to an identifier in endpoints of a portal link that names no endpoint",
+    ] = NOT_ASKED
+    given_http_timeout: Annotated[
+        Answer[GivenSetting], "what becomes of an http_timeout; dropped: the default is in force"
+    ] = NOT_ASKED
+    given_contacts: Annotated[
+        Answer[GivenSetting], "what becomes of a slack_webhook_url and a support_email"
     ] = NOT_ASKED
     roll_without_body: Annotated[
         Answer[Acceptance], "whether a roll without any body is taken as one with an empty object"

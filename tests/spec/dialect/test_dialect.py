@@ -33,6 +33,8 @@ NO_OTHER_ANSWER = {
     "authentication.other_key_formats": "another answer is in unusual.yaml; one is learned",
     "requests.url_addresses": "another answer is in unusual.yaml: receivers have one by default",
     "requests.url_other_ports": "another would refuse every endpoint at the receiver",
+    "requests.given_http_timeout": "another answer is in unusual.yaml and convoy.yaml",
+    "requests.given_contacts": "another answer is in unusual.yaml and convoy.yaml",
     "delivery.failed_visit": "another answer is in visiting.yaml",
     "words.other_words_of": "another answer is in unusual.yaml",
     "representation.identifier_of": "another answer is in unusual.yaml",

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from hookproof.conformance.checks.support.bounds import NO_LARGEST_PAGE, bounds
+from hookproof.conformance.checks.support.given_settings import is_shown_as_dropped
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, json_text, judged, not_applicable
@@ -59,7 +60,8 @@ def an_accepted_number_is_shown_as_it_was_sent(
             yield judged(
                 _equal(actual, number)
                 or (number == 0 and _may_stand_for_zero(actual, observed.field, context.dialect))
-                or _is_clamped(actual, observed, context.dialect),
+                or _is_clamped(actual, observed, context.dialect)
+                or is_shown_as_dropped(observed.field, actual, context.dialect),
                 requirement,
                 f"An endpoint is created with {observed.field} {observed.number} and shows another",
                 expected=f"a refusal, or {observed.number}",

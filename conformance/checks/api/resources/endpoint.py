@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from hookproof.conformance.checks.support.agreement import agreement
+from hookproof.conformance.checks.support.given_settings import is_shown_as_dropped
 from hookproof.conformance.checks.support.success import success_of
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
@@ -26,6 +27,7 @@ from hookproof.conformance.observations.resources.round_trip import (
 from hookproof.conformance.observations.resources.secret_roll import RollAnswer
 from hookproof.conformance.observations.resources.sequence import ModeledOperations
 from hookproof.conformance.observations.timestamp import moment, name_one_moment
+from hookproof.spec.dialect.given_settings import is_dropped
 from hookproof.spec.dialect.vocabulary import TimestampForm
 
 ECHOED: Final = {
@@ -176,21 +178,30 @@ def what_is_not_given_has_the_documented_default(
 
 @check(*ECHOED.values())
 def a_created_endpoint_shows_what_was_sent(
-    creation: RoundTrip | ModeledOperations, _context: CheckContext
+    creation: RoundTrip | ModeledOperations, context: CheckContext
 ) -> Iterator[Judgement]:
     """Every plain field of every accepted request; numbers are equal whatever their spelling.
 
-    In the answer to the creation, or when it is fetched if that answer shows no endpoint.
+    In the answer to the creation, or when it is fetched if that answer shows no endpoint. What the
+    dialect says is dropped is shown as if it had not been given; what it leaves open may be.
     """
+    dialect = context.dialect
     for created in creation.created:
         answer = creation.first_shown(created)
         for field, requirement in ECHOED.items():
             if field in sent(created) and shown(answer):
+                actual = shown(answer).get(field)
+                kept = _equal(sent(created)[field], actual)
+                dropped = is_dropped(field, dialect)
+                as_dropped = is_shown_as_dropped(field, actual, dialect)
+                if as_dropped and not kept and not dropped:
+                    continue
                 yield judged(
-                    _equal(sent(created)[field], shown(answer).get(field)),
+                    as_dropped if dropped else kept,
                     requirement,
-                    f"The {field} of a created endpoint is not the one sent",
-                    expected=sent(created)[field],
+                    f"The {field} of a created endpoint is not"
+                    f" {'dropped as the dialect says' if dropped else 'the one sent'}",
+                    expected="as if it were not given" if dropped else sent(created)[field],
                     actual=shown(answer).get(field, "absent"),
                     exchanges=dict.fromkeys([created, answer]),
                 )

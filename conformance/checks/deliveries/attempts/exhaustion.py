@@ -5,9 +5,10 @@ from typing import Final
 
 from hookproof.conformance.checks.deliveries.attempts.later_attempts import attempted_to_the_last
 from hookproof.conformance.checks.support.further_attempts import require_next_attempt_due
+from hookproof.conformance.checks.support.given_settings import require_given_contact
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import NotExaminedError
-from hookproof.conformance.model.judgement import Judgement, judged
+from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
 from hookproof.conformance.model.notification import notifies_contacts
 from hookproof.conformance.model.tolerances import require_punctual, slack_s
 from hookproof.conformance.observations.answer import shown
@@ -18,6 +19,7 @@ from hookproof.conformance.observations.delivery.attempts.exhaustion import (
     MailNotifications,
 )
 from hookproof.conformance.observations.delivery.attempts.later_attempts import LaterAttempts
+from hookproof.spec.dialect.given_settings import is_dropped
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import EventCount, Notify
 
@@ -92,6 +94,11 @@ def notified_as_the_dialect_says(
     """Whether messages came to the contact when the condition was met, and only then."""
     if not context.dialect.delivery.notify_on.decided:
         return
+    if is_dropped(contact, context.dialect):
+        yield not_applicable(requirement, f"The dialect says that a {contact} is dropped.")
+        return
+    if not exhausted.messages:
+        require_given_contact(contact, exhausted.created, context.dialect)
     condition, messages = context.dialect.delivery.notify_on.value, exhausted.messages
     for attempts in exhausted.last_attempts(context.dialect):
         met_at = condition_met_at(exhausted, context.dialect)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from math import inf
 
+from hookproof.conformance.checks.support.given_settings import require_given_timeout
 from hookproof.conformance.checks.support.stopped_waiting import stopped_waiting
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged
@@ -32,12 +33,15 @@ def an_endpoint_that_does_not_answer_is_given_up_in_time(
     """
     if isinstance(observed, LaterSilence):
         for destination, attempts in observed.silent(context.dialect):
+            require_given_timeout(observed.exchange(destination.name), context.dialect)
             yield stopped_waiting("8-7", observed, observed.timeout_s, destination.name, attempts)
         return
     for destination, attempts in observed.silent(context.dialect):
+        require_given_timeout(observed.exchange(destination.name), context.dialect)
         requirement = "8-7" if "http_timeout" in destination.settings else "8-9"
         yield stopped_waiting(requirement, observed, observed.timeout_s, destination.name, attempts)
     for _, attempts in observed.endless(context.dialect):
+        require_given_timeout(observed.exchange(ENDLESS), context.dialect)
         yield stopped_waiting("8-19", observed, observed.timeout_s, ENDLESS, attempts)
 
 
@@ -51,6 +55,7 @@ def an_endpoint_that_answers_in_time_is_waited_for(
     given up.
     """
     for destination, attempts in observed.slow(context.dialect):
+        require_given_timeout(observed.exchange(destination.name), context.dialect)
         first = attempts[0]
         given_up_at = first.closed_monotonic
         answered = first.status is not None and given_up_at is None
@@ -74,6 +79,7 @@ def an_http_timeout_of_zero_waits_as_the_dialect_says(
     observed: ZeroTimeoutDeliveries, context: CheckContext
 ) -> Iterator[Judgement]:
     """A slow answer is waited for unless 0 means at once, and silence as long as by default."""
+    require_given_timeout(observed.exchange(SLOW), context.dialect)
     meaning = zero_http_timeout(context.dialect)
     waits = {meant for meant in meaning.allowed if meant in (DEFAULT, UNLIMITED)}
     silent = observed.silent(context.dialect)

@@ -35,7 +35,7 @@ from hookproof.conformance.observations.delivery.arrival.fan_out import (
 )
 from hookproof.conformance.observations.sentinel import SENTINEL
 from hookproof.receiver.replies.script import Reply
-from hookproof.spec.dialect.groups.requests import accepted_timeout
+from hookproof.spec.dialect.given_settings import timeout_in_force
 
 SHORT_TIMEOUT_S: Final = 2
 # One more than pages of lists usually hold.
@@ -65,7 +65,7 @@ async def fan_out(context: ExperimentContext) -> AsyncIterator[Evidence]:
 async def one_project(scenario: Scenario) -> OneProjectFanOut:
     """An event and a sentinel to endpoints of every kind in one project."""
     owner = scenario.bodies.word("owner")
-    timeout = accepted_timeout(scenario.dialect.requests, SHORT_TIMEOUT_S)
+    timeout = timeout_in_force(scenario.dialect, SHORT_TIMEOUT_S)
     await scenario.destination(FAILING, replies=[Reply(status=500)])
     await scenario.try_destination(HANGING, replies=[Reply(hang=True)], http_timeout=timeout)
     unused = await scenario.context.receiver.new_token()

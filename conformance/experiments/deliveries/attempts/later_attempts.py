@@ -40,7 +40,7 @@ from hookproof.conformance.observations.delivery.attempts.later_attempts import 
 from hookproof.conformance.observations.delivery.security.credentials import KEY_HEADER
 from hookproof.conformance.observations.destinations import Destination, Event, ended
 from hookproof.receiver.replies.script import Reply
-from hookproof.spec.dialect.groups.requests import accepted_timeout
+from hookproof.spec.dialect.given_settings import timeout_in_force
 
 # The longest schedule that is waited out in the standard profile.
 PATIENCE_S: Final = 20.0
@@ -261,7 +261,7 @@ async def short_lived_tokens(
 
 def short_timeout(scenario: Scenario) -> int:
     """The shortest http_timeout that is accepted and is not 0, in seconds."""
-    return accepted_timeout(scenario.dialect.requests, 1)
+    return timeout_in_force(scenario.dialect, 1)
 
 
 def waitable_attempts(scenario: Scenario) -> tuple[int, float]:

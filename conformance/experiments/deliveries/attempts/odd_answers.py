@@ -34,7 +34,7 @@ from hookproof.conformance.observations.delivery.attempts.odd_answers import (
 )
 from hookproof.conformance.observations.destinations import Destination, Event
 from hookproof.receiver.replies.script import Cut, Interim, Reply
-from hookproof.spec.dialect.groups.requests import accepted_timeout
+from hookproof.spec.dialect.given_settings import timeout_in_force
 
 # The http_timeout of the endpoints whose answers never end.
 TIMEOUT_S: Final = 2
@@ -70,7 +70,7 @@ async def odd_answers(context: ExperimentContext) -> AsyncIterator[Evidence]:
 
 async def beside_odd_answers(scenario: Scenario) -> OddAnswers:
     """One event to all endpoints, and three more when the odd answers are over."""
-    timeout = accepted_timeout(scenario.dialect.requests, TIMEOUT_S)
+    timeout = timeout_in_force(scenario.dialect, TIMEOUT_S)
     healthy = await scenario.destination(HEALTHY)
     odd = await scenario.create_all(
         *(scenario.destination(name, replies=[reply]) for name, reply in REPLIES.items()),

@@ -38,7 +38,7 @@ from hookproof.conformance.observations.delivery.attempts.retries import (
 from hookproof.conformance.observations.delivery.attempts.statuses import AnsweredStatuses
 from hookproof.conformance.observations.destinations import Destination, Event
 from hookproof.receiver.replies.script import Reply
-from hookproof.spec.dialect.groups.requests import accepted_timeout
+from hookproof.spec.dialect.given_settings import timeout_in_force
 
 OK: Final = Reply(status=200)
 FAILING: Final[Mapping[str, Sequence[Reply]]] = {
@@ -82,7 +82,7 @@ async def failures(scenario: Scenario) -> RetriedDeliveries:
     second_s, third_s = waits(scenario.context, 3)
     asked_s = math.ceil(second_s + MARGIN_S)
     aside = await scenario.context.receiver.new_token()
-    timeout = accepted_timeout(scenario.dialect.requests, SHORT_TIMEOUT_S)
+    timeout = timeout_in_force(scenario.dialect, SHORT_TIMEOUT_S)
     destinations = await scenario.create_all(
         *(
             scenario.destination(name, replies=replies, advanced_signatures=name in ATTEMPTS)

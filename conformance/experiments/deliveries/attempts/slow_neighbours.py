@@ -24,7 +24,7 @@ from hookproof.conformance.observations.delivery.attempts.slow_neighbours import
 )
 from hookproof.conformance.observations.destinations import Destination, Event
 from hookproof.receiver.replies.script import Reply
-from hookproof.spec.dialect.groups.requests import accepted_timeout
+from hookproof.spec.dialect.given_settings import timeout_in_force
 
 # The http_timeout of the slow endpoints; so long they can delay another.
 TIMEOUT_S: Final = 3
@@ -49,7 +49,7 @@ async def beside_slow_ones(scenario: Scenario) -> SlowNeighbours:
         await scenario.broadcast(name)
         await asyncio.sleep(STEP_S)  # paces the load
     await scenario.await_arrival(prompt, *scenario.events)
-    timeout = accepted_timeout(scenario.dialect.requests, TIMEOUT_S)
+    timeout = timeout_in_force(scenario.dialect, TIMEOUT_S)
     slow = [
         await scenario.destination(SILENT, replies=[Reply(hang=True)], http_timeout=timeout),
         await scenario.destination(ENDLESS, replies=[Reply(drip_s=DRIP_S)], http_timeout=timeout),

@@ -28,7 +28,7 @@ from hookproof.conformance.observations.delivery.attempts.timeouts import (
 from hookproof.conformance.observations.destinations import Destination, Event
 from hookproof.receiver.replies.script import Reply
 from hookproof.spec.dialect.answer import Answer
-from hookproof.spec.dialect.groups.requests import accepted_timeout
+from hookproof.spec.dialect.given_settings import timeout_in_force
 from hookproof.spec.dialect.vocabulary import ZeroTimeout
 from hookproof.spec.dialect.zero_timeout import zero_http_timeout
 
@@ -67,12 +67,13 @@ async def given_time(scenario: Scenario) -> GivenTimeout:
     """One event to a silent endpoint, to one whose answer never ends, and to one that answers late
     but in time.
     """
-    short = accepted_timeout(scenario.dialect.requests, TIMEOUT_S)
+    short = timeout_in_force(scenario.dialect, TIMEOUT_S)
     kept_waiting = [
         await scenario.destination(SILENT, replies=[Reply(hang=True)], http_timeout=short),
         await scenario.destination(ENDLESS, replies=[Reply(drip_s=DRIP_S)], http_timeout=short),
     ]
-    slow = await scenario.destination(SLOW, replies=[Reply(delay_s=SLOW_S)], http_timeout=PATIENT_S)
+    patient = timeout_in_force(scenario.dialect, PATIENT_S)
+    slow = await scenario.destination(SLOW, replies=[Reply(delay_s=SLOW_S)], http_timeout=patient)
     event = await scenario.broadcast(EVENT)
     await scenario.await_everywhere([*kept_waiting, slow], event)
     await asyncio.gather(
@@ -81,8 +82,8 @@ async def given_time(scenario: Scenario) -> GivenTimeout:
             for destination in kept_waiting
         )
     )
-    await await_end(scenario, slow, event, PATIENT_S)
-    return await scenario.observe(GivenTimeout, timeout_s=short, patient_s=PATIENT_S, slow_s=SLOW_S)
+    await await_end(scenario, slow, event, patient)
+    return await scenario.observe(GivenTimeout, timeout_s=short, patient_s=patient, slow_s=SLOW_S)
 
 
 async def default_time(scenario: Scenario) -> DefaultTimeout:

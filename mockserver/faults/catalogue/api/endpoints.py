@@ -33,8 +33,9 @@ from hookproof.mockserver.faults.support.altered_responses import (
 )
 from hookproof.mockserver.faults.support.misread_dialect import misread_service
 from hookproof.spec.contract.service_contract import Contract
+from hookproof.spec.dialect.given_settings import is_dropped, may_be_dropped
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import AppIdMeaning, OnInput
+from hookproof.spec.dialect.vocabulary import AppIdMeaning, GivenSetting, OnInput
 
 SHOWN: Final = ("round_trip",)
 _DIGIT: Final = re.compile("[0-9]")
@@ -148,6 +149,67 @@ class DurationsInAnotherUnit(AlteredResponses):
             **resource,
             **{name: resource[name] * 1000 for name in durations if call.body.get(name)},
         }
+
+
+def _is_kept(setting: str) -> Callable[[Dialect], bool]:
+    return lambda dialect: not may_be_dropped(setting, dialect)
+
+
+def _is_dropped(setting: str) -> Callable[[Dialect], bool]:
+    return lambda dialect: is_dropped(setting, dialect)
+
+
+@fault(
+    "4.1-10",
+    "8-7",
+    "8-8",
+    "8-19",
+    "6-23",
+    seen="one time-out for all",
+    shows_in=SHOWN,
+    where=_is_kept("http_timeout"),
+)
+class TimeoutDropped(EndpointHandlers):
+    """A given http_timeout is dropped, and the default is shown and in force."""
+
+    def __init__(self, service: ApiService) -> None:
+        field = "requests.given_http_timeout"
+        super().__init__(misread_service(service, field, GivenSetting.DROPPED))
+
+
+@fault("4.1-10", shows_in=SHOWN, where=_is_dropped("http_timeout"))
+class DroppedTimeoutShown(AlteredResponses):
+    """The answer to a creation shows the given http_timeout, and the default is in force."""
+
+    operations = (CREATE_ENDPOINT,)
+
+    def alter_resource(self, call: OperationCall, resource: Object) -> Object:
+        given = call.body.get("http_timeout")
+        return {**resource, **({} if given is None else {"http_timeout": given})}
+
+
+@fault(
+    "4.1-13",
+    "4.1-14",
+    "6-14",
+    "6-26",
+    "2.3-21",
+    shows_in=SHOWN,
+    where=_is_kept("support_email"),
+)
+class ContactsDropped(EndpointHandlers):
+    """The slack_webhook_url and the support_email of an endpoint are dropped."""
+
+    def __init__(self, service: ApiService) -> None:
+        super().__init__(misread_service(service, "requests.given_contacts", GivenSetting.DROPPED))
+
+
+@fault("4.1-13", "4.1-14", shows_in=SHOWN, where=_is_dropped("support_email"))
+class ContactsKept(EndpointHandlers):
+    """The contacts of an endpoint are kept, although the dialect says that they are dropped."""
+
+    def __init__(self, service: ApiService) -> None:
+        super().__init__(misread_service(service, "requests.given_contacts", GivenSetting.KEPT))
 
 
 @fault("4.1-11", shows_in=SHOWN)
