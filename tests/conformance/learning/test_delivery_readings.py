@@ -13,6 +13,7 @@ from hookproof.conformance.learning.deliveries.gathering import (
     OTHER_SUCCESS,
     PATIENT,
     REDIRECTED,
+    REFUSING,
     SHORT_WINDOW,
     GatheredDeliveries,
 )
@@ -310,3 +311,37 @@ def test_the_separator_of_one_signature_is_no_part_of_it(
         answers.see("signatures.advanced.separator", advanced, shown_by="a delivery")
     choose_separator(answers)
     assert answers.value("signatures.simple.separator") == chosen
+
+
+@pytest.mark.parametrize(
+    ("ending", "meaning"),
+    [
+        ((), "none"),
+        ((410,), "only_410"),
+        ((410, 400), "permanent_4xx"),
+        ((410, 400, 429), "any_4xx"),
+        ((400,), None),
+    ],
+)
+def test_final_statuses_are_read_beside_deliveries_that_are_attempted_again(
+    ending: Sequence[int], meaning: str | None
+) -> None:
+    answers, _ = read(refused(ending, retried=True))
+    assert value(answers, "retry.final_status") == meaning
+
+
+def test_an_answer_ends_no_delivery_where_no_other_was_attempted_again_in_time() -> None:
+    answers, _ = read(refused((410,), retried=False))
+    assert not answers.is_seen("retry.final_status")
+    answers, _ = read(refused((410, 400, 429), retried=True), ended_at=101.0)
+    assert not answers.is_seen("retry.final_status")
+
+
+def refused(ending: Sequence[int], *, retried: bool) -> dict[str, Sequence[ReceivedDelivery]]:
+    """Two events at endpoints that refuse them, and at one that always fails."""
+    again = [*attempts(0, 0.0, 1.0), *attempts(1, 0.0, 1.0)]
+    once = [*attempts(0, 0.0), *attempts(1, 0.0)]
+    return {
+        f"{FAILING} 0": again if retried else once,
+        **{about: once if status in ending else again for status, about in REFUSING.items()},
+    }
