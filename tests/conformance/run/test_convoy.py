@@ -13,7 +13,6 @@ from tests.source_tree import ROOT
 REPORTED: Final = {
     "events_without_data": {"2.1-5"},
     "unknown_roll_is_invalid": {"4.3-20"},
-    "key_decides_the_project": {"1-3", "4-1", "5-12"},
     "disabled_ignored": {"3-2", "3-6", "4.8-14"},
     "advanced_by_default": {"2.3-8", "2.3-9"},
     "compact_form_signed": {"6-6", "6-7", "6-10", "2.3-9", "2.4-3"},

@@ -162,11 +162,10 @@ def _is_dropped(setting: str) -> Callable[[Dialect], bool]:
 @fault(
     "4.1-10",
     "8-7",
-    "8-8",
     "8-19",
     "6-23",
     seen="one time-out for all",
-    shows_in=SHOWN,
+    shows_in=[*SHOWN, "timeout", "odd_answers"],
     where=_is_kept("http_timeout"),
 )
 class TimeoutDropped(EndpointHandlers):
@@ -193,8 +192,7 @@ class DroppedTimeoutShown(AlteredResponses):
     "4.1-14",
     "6-14",
     "6-26",
-    "2.3-21",
-    shows_in=SHOWN,
+    shows_in=[*SHOWN, "notifications"],
     where=_is_kept("support_email"),
 )
 class ContactsDropped(EndpointHandlers):
