@@ -200,11 +200,14 @@ def _name_filters(document: Document, dialect: Dialect) -> None:
     for _path, _method, operation in operations_of(document):
         for unnamed in operation.pop(_UNNAMED, ()):
             prefix = FILTERS[unnamed["gap"]]
+            name = getattr(dialect.paging, f"{prefix}_filter")
+            if name is None:
+                continue
             match = getattr(dialect.paging, f"{prefix}_match")
             comparison = f" Compared: {' or '.join(match.allowed)}." if match.decided else ""
             operation["parameters"].append(
                 {
-                    "name": getattr(dialect.paging, f"{prefix}_filter"),
+                    "name": name,
                     "in": "query",
                     "schema": unnamed["schema"],
                     "description": f"{unnamed['description']}{comparison}",

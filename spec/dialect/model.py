@@ -247,13 +247,30 @@ class Paging:
     cursor_form: Annotated[Answer[CursorForm], "what a cursor looks like"]
     sort_key: Annotated[Answer[SortKey], "field that sort orders by"]
     owner_filter: Annotated[
-        str, "name of the query parameter that filters portal links by owner ID", PARAMETER
+        str | None,
+        "name of the query parameter that filters portal links by owner ID; null: none does",
+        PARAMETER,
     ]
     owner_match: Annotated[Answer[Match], "how the owner filter is compared"]
     name_filter: Annotated[
-        str, "name of the query parameter that filters portal links by name", PARAMETER
+        str | None,
+        "name of the query parameter that filters portal links by name; null: none does",
+        PARAMETER,
     ]
     name_match: Annotated[Answer[Match], "how the name filter is compared"]
+
+    @property
+    def portal_link_filters(self) -> Mapping[str, tuple[str, Answer[Match]]]:
+        """The field that each filter of portal links compares, and how, by its parameter."""
+        filters = (
+            (self.owner_filter, "owner_id", self.owner_match),
+            (self.name_filter, "name", self.name_match),
+        )
+        return {
+            parameter: (field, match)
+            for parameter, field, match in filters
+            if parameter is not None
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -190,7 +190,8 @@ async def _show_everywhere(
     """
     await _fetch(trial, uids)
     await trial.call("getPortalLink", role=SHOWN, path={"portalLinkID": link["uid"]})
-    of_owner = {context.dialect.paging.owner_filter: owner}
+    by_owner = context.dialect.paging.owner_filter
+    of_owner = {} if by_owner is None else {by_owner: owner}
     await trial.call("listPortalLinks", role=SHOWN, query=of_owner)
     trial.rename(await give_owner(trial, RequestBodies.of(context), link, owner), SHOWN)
     await _fetch(trial, uids)

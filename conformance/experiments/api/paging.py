@@ -146,7 +146,10 @@ async def _all_walks(
             filtered = [walk for walk in planned_walks(context, whole, known) if walk.filter]
             async for observation in _walk_all(context, filtered, known):
                 yield observation
-            terms = {context.dialect.paging.owner_filter: known[0]["owner_id"]}
+            by_owner = context.dialect.paging.owner_filter
+            if by_owner is None:
+                return
+            terms = {by_owner: known[0]["owner_id"]}
             async for observation in _all_walks(context, replace(whole, filter=terms, within=True)):
                 yield observation
     elif len(listed) >= LEAST_ITEMS:
@@ -286,7 +289,8 @@ async def _add_resource(
     if walk.operation_id == "listSources":
         fields = {"name": name, "type": context.dialect.words.source_types[0]}
         return await context.provision.create_source(trial.project, fields)
-    owner = (walk.filter or {}).get(context.dialect.paging.owner_filter, context.word("owner"))
+    by_owner = context.dialect.paging.owner_filter
+    owner = (walk.filter or {}).get(by_owner or "", context.word("owner"))
     return await context.provision.create_portal_link(
         trial.project, {"name": name, "owner_id": owner}
     )

@@ -139,6 +139,8 @@ def _two_filters(
 ) -> Iterator[dict[str, str]]:
     """Two filters at once, each of which lets through a resource that the other one does not."""
     fields = _filtered_fields(context, operation_id)
+    if len(fields) < 2:  # noqa: PLR2004 the list has one filter, or none
+        return
     # Of a long list not all pairs are looked at: they are its square.
     different: dict[str, Item] = {}
     for item in listed:
@@ -161,16 +163,12 @@ def _two_filters(
 def _filtered_fields(
     context: ExperimentContext, operation_id: str
 ) -> tuple[tuple[str, str, Match], ...]:
-    """The parameters of both filters of a list, with the fields that they compare, and how."""
+    """The parameters of the filters of a list, with the fields that they compare, and how."""
     if operation_id == "listSources":
         return (("provider", "provider", Match.EXACT), ("type", "type", Match.EXACT))
-    paging = context.dialect.paging
     return tuple(
         (parameter, field, answer.value if answer.decided else Match.EXACT)
-        for parameter, field, answer in (
-            (paging.owner_filter, "owner_id", paging.owner_match),
-            (paging.name_filter, "name", paging.name_match),
-        )
+        for parameter, (field, answer) in context.dialect.paging.portal_link_filters.items()
     )
 
 

@@ -191,11 +191,7 @@ def filters_of(walk: WalkedPages, dialect: Dialect) -> tuple[FilterTerm, ...]:
 def _term(walk: WalkedPages, dialect: Dialect, parameter: str, wanted: str) -> FilterTerm:
     if walk.operation_id == "listSources":
         return FilterTerm(field=parameter, match=Answer((Match.EXACT,)), wanted=wanted)
-    paging = dialect.paging
-    fields = {
-        paging.owner_filter: ("owner_id", paging.owner_match),
-        paging.name_filter: ("name", paging.name_match),
-    }
+    fields = dialect.paging.portal_link_filters
     if parameter not in fields:
         raise NotExaminedError(
             f"the list was filtered by {parameter!r}, which is not a filter of the dialect"

@@ -41,7 +41,7 @@ class PortalLinkHandlers:
             sort=rules.sort_key.value,
             matches={"owner_id": rules.owner_match.value, "name": rules.name_match.value},
         )
-        filters = {rules.owner_filter: "owner_id", rules.name_filter: "name"}
+        filters = {name: field for name, (field, _) in rules.portal_link_filters.items()}
         self._none_exposed = service.serializer.exposed_endpoints([])
         self._pager = service.pager(
             listing, rules, service.errors, filters=filters, seal_key=service.cursor_seal

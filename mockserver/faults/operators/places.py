@@ -85,7 +85,8 @@ def filter_columns(operation: str, dialect: Dialect) -> Mapping[str, str]:
     """The columns that a list is filtered by, by the names of their parameters (4.4 and 4.7)."""
     if operation == "listSources":
         return {"provider": "provider", "type": "type"}
-    return {dialect.paging.owner_filter: "owner_id", dialect.paging.name_filter: "name"}
+    filters = dialect.paging.portal_link_filters
+    return {parameter: field for parameter, (field, _) in filters.items()}
 
 
 def _shown_fields(

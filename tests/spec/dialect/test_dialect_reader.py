@@ -146,7 +146,7 @@ from tests.spec.dialect_variants import variant, variant_mapping
         (
             "owner_filter",
             '  owner_filter: "owner id"',
-            "expected the name of a query parameter (name of the query",
+            "expected the name of a query parameter or null (name of the query",
         ),
         ("jitter", "  jitter: 1.5", "expected a number from 0 to 1"),
         (

@@ -5,7 +5,7 @@ from itertools import chain
 from typing import Final
 
 from hookproof.conformance.model.check_registry import CheckContext, check
-from hookproof.conformance.model.judgement import Judgement, json_text, judged
+from hookproof.conformance.model.judgement import Judgement, json_text, judged, not_applicable
 from hookproof.conformance.observations.lists.walk import (
     FilterTerm,
     Page,
@@ -13,6 +13,7 @@ from hookproof.conformance.observations.lists.walk import (
     WalkedPages,
     filters_of,
 )
+from hookproof.spec.dialect.model import Dialect
 
 FILTER_PAGES: Final = {"listPortalLinks": "4.4-13", "listSources": "4.7-13"}
 # The requirements that nothing else is listed and that nothing is left out, by the field that is
@@ -36,6 +37,8 @@ def a_filter_leaves_exactly_what_matches_on_every_page(
     nobody knows which one has left something out.
     """
     walk = observed.walked()
+    if walk is not None and walk.operation_id == "listPortalLinks":
+        yield from _not_offered(context.dialect)
     terms = filters_of(walk, context.dialect) if walk is not None else ()
     if walk is None or any(len(term.match.allowed) != 1 for term in terms):
         return
@@ -49,6 +52,18 @@ def a_filter_leaves_exactly_what_matches_on_every_page(
             yield _only_matches(walk, further, term, FILTER_PAGES[walk.operation_id])
         if len(terms) == 1:
             yield from _all_matches(walk, term, nothing_left_out)
+
+
+def _not_offered(dialect: Dialect) -> Iterator[Judgement]:
+    """What the filters of portal links do, as far as the dialect has none."""
+    offered = {field for field, _ in dialect.paging.portal_link_filters.values()}
+    for field in ("owner_id", "name"):
+        for requirement in FILTERS[field] if field not in offered else ():
+            reason = f"The dialect has no filter of portal links by {field}."
+            yield not_applicable(requirement, reason)
+    if not offered:
+        requirement = FILTER_PAGES["listPortalLinks"]
+        yield not_applicable(requirement, "The dialect has no filter of portal links.")
 
 
 def _all_matches(walk: WalkedPages, term: FilterTerm, requirement: str) -> Iterator[Judgement]:

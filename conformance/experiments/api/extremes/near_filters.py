@@ -76,6 +76,8 @@ async def _ask_for_near_values(
     """What is near to a long value differs from it in its last character alone."""
     paging = context.dialect.paging
     parameter = paging.owner_filter if field == "owner_id" else paging.name_filter
+    if parameter is None:
+        return  # the dialect has no such filter
     long = "long " if length else ""
     trial = context.trial(f"portal link to be filtered by {long}{field}")
     link = shown(await trial.call("getPortalLink", role="retrieve", path={"portalLinkID": uid}))
