@@ -27,8 +27,8 @@ from hookproof.conformance.observations.resources.round_trip import (
 from hookproof.conformance.observations.resources.secret_roll import RollAnswer
 from hookproof.conformance.observations.resources.sequence import ModeledOperations
 from hookproof.conformance.observations.timestamp import moment, name_one_moment
-from hookproof.spec.dialect.given_settings import is_dropped
-from hookproof.spec.dialect.vocabulary import TimestampForm
+from hookproof.spec.dialect.given_settings import what_becomes_of
+from hookproof.spec.dialect.vocabulary import GivenSetting, TimestampForm
 
 ECHOED: Final = {
     "name": "4.1-4",
@@ -191,13 +191,16 @@ def a_created_endpoint_shows_what_was_sent(
         for field, requirement in ECHOED.items():
             if field in sent(created) and shown(answer):
                 actual = shown(answer).get(field)
-                kept = _equal(sent(created)[field], actual)
-                dropped = is_dropped(field, dialect)
-                as_dropped = is_shown_as_dropped(field, actual, dialect)
-                if as_dropped and not kept and not dropped:
+                shows = {
+                    GivenSetting.KEPT: _equal(sent(created)[field], actual),
+                    GivenSetting.DROPPED: is_shown_as_dropped(field, actual, dialect),
+                }
+                allowed = what_becomes_of(field, dialect).allowed
+                if not allowed and shows[GivenSetting.DROPPED] and not shows[GivenSetting.KEPT]:
                     continue
+                dropped = allowed == (GivenSetting.DROPPED,)
                 yield judged(
-                    as_dropped if dropped else kept,
+                    any(shows[each] for each in allowed or (GivenSetting.KEPT,)),
                     requirement,
                     f"The {field} of a created endpoint is not"
                     f" {'dropped as the dialect says' if dropped else 'the one sent'}",

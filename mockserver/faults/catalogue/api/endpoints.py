@@ -176,7 +176,7 @@ class TimeoutDropped(EndpointHandlers):
         super().__init__(misread_service(service, field, GivenSetting.DROPPED))
 
 
-@fault("4.1-10", shows_in=SHOWN, where=_is_dropped("http_timeout"))
+@fault("4.1-10", "4.2-5", shows_in=SHOWN, where=_is_dropped("http_timeout"))
 class DroppedTimeoutShown(AlteredResponses):
     """The answer to a creation shows the given http_timeout, and the default is in force."""
 
@@ -191,8 +191,7 @@ class DroppedTimeoutShown(AlteredResponses):
     "4.1-13",
     "4.1-14",
     "6-14",
-    "6-26",
-    shows_in=[*SHOWN, "notifications"],
+    shows_in=[*SHOWN, "exhaustion"],
     where=_is_kept("support_email"),
 )
 class ContactsDropped(EndpointHandlers):
