@@ -316,8 +316,15 @@ HIDDEN: Mapping[str, Callable[[Dialect], bool]] = {
             "requests.expiration_minimum",
             "requests.nesting_maximum",
             "paging.maximum_per_page",
+            "paging.owner_filter",
+            "paging.name_filter",
         )
     },
+    "paging.owner_match": lambda d: d.paging.owner_filter is None,
+    "paging.name_match": lambda d: d.paging.name_filter is None,
+    "retry.final_status": lambda d: (
+        d.retry.attempts.value == 1 or 1 in d.retry.deactivate_after.allowed
+    ),
     "retry.deactivate_after": lambda d: 0 in d.retry.deactivate_after.allowed,
     "representation.event_header_values": lambda dialect: (
         not dialect.representation.event_headers.allows(EventEcho.SENT)
