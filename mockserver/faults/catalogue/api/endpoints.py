@@ -187,13 +187,7 @@ class DroppedTimeoutShown(AlteredResponses):
         return {**resource, **({} if given is None else {"http_timeout": given})}
 
 
-@fault(
-    "4.1-13",
-    "4.1-14",
-    "6-14",
-    shows_in=[*SHOWN, "exhaustion"],
-    where=_is_kept("support_email"),
-)
+@fault("4.1-13", "4.1-14", shows_in=SHOWN, where=_is_kept("support_email"))
 class ContactsDropped(EndpointHandlers):
     """The slack_webhook_url and the support_email of an endpoint are dropped."""
 
