@@ -13,12 +13,20 @@ import click
 
 from hookproof.conformance.cli.planned_run import budget_warning, plan_lines
 from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.reports.ci.junit import reported_failure
 from hookproof.conformance.reports.console import Detail, show
 from hookproof.conformance.reports.formats import write_reports
-from hookproof.conformance.results.baseline import BASELINE, SCHEMA, baseline_text, read_baseline
+from hookproof.conformance.results.baseline import (
+    BASELINE,
+    SCHEMA,
+    all_accepted,
+    baseline_text,
+    read_baseline,
+)
 from hookproof.conformance.results.durations import usual_durations
-from hookproof.conformance.results.run_file import NAME, Run
+from hookproof.conformance.results.run_file import NAME, Run, new_run_id
 from hookproof.conformance.run.composition_root import Settings, embedded_subject, perform, planned
+from hookproof.conformance.run.gathering.schedule import ExperimentSchedule
 from hookproof.conformance.run.selection import Selection, selectors
 from hookproof.conformance.target.command_options import (
     flags_of,
@@ -35,6 +43,7 @@ from hookproof.conformance.target.file import (
 )
 from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError, ExitCode
+from hookproof.process.folder_lock import locked_folder
 from hookproof.process.installed_version import installed_version
 from hookproof.process.stop_signals import held_back, run_until_stopped
 from hookproof.process.written_file import FileNotWritten, write_file
@@ -151,7 +160,8 @@ def _share(_context: click.Context, _option: click.Parameter, value: str) -> flo
 @click.option(
     "--write-baseline",
     type=click.Path(path_type=Path),
-    help="Write a baseline that accepts what this run finds.",
+    help="Write a baseline that accepts what this run finds; the exit code is then that of a run with"
+    " it.",
 )
 @click.option(
     "--repeat",
@@ -192,27 +202,33 @@ def check(context: click.Context, /, **options: Any) -> None:
     most other options can come from the environment too: HOOKPROOF_API_KEY, HOOKPROOF_PROJECT,
     HOOKPROOF_DIALECT, ...
     """
-    if options["quiet"] and options["verbose"]:
-        raise click.UsageError("--quiet and --verbose contradict each other", context)
     try:
-        settings = _settings(context, options)
-        schedule, budgets = planned(settings), settings.subject.budgets
-        budget_s = budgets.of_the_run(requests=schedule.requests)
-        expected_s = schedule.expected_s(
-            usual_durations(settings.out / NAME), budgets.sending_s(schedule.requests)
-        )
         if options["plan"]:
-            click.echo("\n".join(plan_lines(schedule, budget_s, expected_s)))
+            settings = _settings(context, options)
+            click.echo("\n".join(plan_lines(*_times(settings))))
             return
-        if too_long := budget_warning(schedule, budget_s, expected_s):
-            click.echo(f"hookproof check: {too_long}", err=True)
-        with held_back():  # what was gathered is judged and written, whatever comes
-            run = perform(settings)
-            code = _reported(run, settings, options)
+        run_id = new_run_id()
+        with locked_folder(options["out"], f"run {run_id}") as out:
+            with reported_failure(out):
+                settings = replace(_settings(context, options), run_id=run_id)
+                if too_long := budget_warning(*_times(settings)):
+                    click.echo(f"hookproof check: {too_long}", err=True)
+            with held_back():  # what was gathered is judged and written, whatever comes
+                with reported_failure(out):
+                    run = perform(settings)
+                code = _reported(run, settings, options)
     except CommandError as error:
         click.echo(f"hookproof check: {error}", err=True)
         code = error.exit_code
     context.exit(code)
+
+
+def _times(settings: Settings) -> tuple[ExperimentSchedule, float, float]:
+    """What a run would do, and in seconds the time that it gets and that it is expected to take."""
+    schedule, budgets = planned(settings), settings.subject.budgets
+    usual_s = usual_durations(settings.out / NAME)
+    expected_s = schedule.expected_s(usual_s, budgets.sending_s(schedule.requests))
+    return schedule, budgets.of_the_run(requests=schedule.requests), expected_s
 
 
 def _reported(run: Run, settings: Settings, options: dict[str, Any]) -> int:
@@ -228,6 +244,9 @@ def _reported(run: Run, settings: Settings, options: dict[str, Any]) -> int:
             _write_baseline(
                 baseline, baseline_text(run.entries, settings.baseline, datetime.now(UTC).date())
             )
+    if baseline is not None:
+        accepted = all_accepted(run.ledger)
+        return accepted.verdict(strict=run.header.strict).exit_code
     return run.footer.exit_code
 
 
@@ -238,6 +257,8 @@ def _detail(options: dict[str, Any]) -> Detail:
 
 
 def _settings(context: click.Context, options: dict[str, Any]) -> Settings:
+    if options["quiet"] and options["verbose"]:
+        raise click.UsageError("--quiet and --verbose contradict each other", context)
     flags, learned = flags_of(options), False
     if flags.url is None and flags.file is None:
         refuse_target_options(context)
@@ -316,4 +337,6 @@ def _write_baseline(path: Path, text: str) -> None:
         write_schema_beside(path, BASELINE, SCHEMA)
     except OSError as error:
         raise FileNotWritten(Path(error.filename or path), error) from None
-    click.echo(f"The baseline is in {path}: complete its reasons.", err=True)
+    click.echo(
+        f"The baseline in {path} accepts what this run found: complete its reasons.", err=True
+    )

@@ -18,6 +18,7 @@ from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.file import target_from
 from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError, ExitCode
+from hookproof.process.folder_lock import locked_folder
 from hookproof.process.stop_signals import held_back
 from hookproof.process.terminal_text import message_text
 from hookproof.spec.completion import complete_dialect
@@ -76,10 +77,11 @@ def learn(context: click.Context, /, **options: Any) -> None:
     extends = options["extends"] or UNDECIDED_DIALECT
     try:
         target = learnable_target(flags, extends)
-        with step_progress("hookproof learn", sys.stderr) as note:
-            learned = learn_target(target, extends, Profile[options["profile"].upper()], note)
-        with held_back():  # what was learned is written, whatever comes
-            context.exit(_reported(learned, target, options["out"], flags.file))
+        with locked_folder(options["out"]) as out:
+            with step_progress("hookproof learn", sys.stderr) as note:
+                learned = learn_target(target, extends, Profile[options["profile"].upper()], note)
+            with held_back():  # what was learned is written, whatever comes
+                context.exit(_reported(learned, target, out, flags.file))
     except CommandError as error:
         click.echo(f"hookproof learn: {error}", err=True)
         context.exit(error.exit_code)

@@ -17,6 +17,7 @@ from hookproof.conformance.run.regrading import regrade_run, write_regraded
 from hookproof.conformance.target.file import named_dialect
 from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError
+from hookproof.process.folder_lock import locked_folder
 from hookproof.process.installed_version import installed_version
 from hookproof.process.terminal_text import printable
 from hookproof.spec.completion import complete_dialect
@@ -57,7 +58,8 @@ def regrade(context: click.Context, /, folder: Path, dialect: str | None, out: P
     try:
         again = regrade_run(folder, named_dialect(dialect) if dialect else None)
         if out is not None:
-            write_reports(write_regraded(again, folder, out, installed_version()), out)
+            with locked_folder(out):
+                write_reports(write_regraded(again, folder, out, installed_version()), out)
     except (NotARun, CommandError, FileProblems) as error:
         end_with_error(context, str(error))
     except OSError as error:

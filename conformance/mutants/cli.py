@@ -45,6 +45,7 @@ from hookproof.conformance.mutants.schemathesis_baseline import (
 )
 from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError, ExitCode
+from hookproof.process.folder_lock import locked_folder
 from hookproof.process.stop_signals import held_back
 from hookproof.process.written_file import write_files
 from hookproof.spec.completion import complete_dialect
@@ -188,7 +189,12 @@ def _run(options: dict[str, Any]) -> int:
         on_report = _print_report if plan.generated else _print_and_record_report
         run_schemathesis_baseline(plan, on_report)
         return ExitCode.CONFORMS
-    out = _prepare_folder(options["out"])
+    with locked_folder(options["out"]) as out:
+        return _run_and_report(plan, options, out)
+
+
+def _run_and_report(plan: CampaignPlan, options: dict[str, Any], out: Path) -> int:
+    _clear_folder(out)
     campaign, missing = _run_campaign(plan, quick=options["quick"])
     if campaign.interrupted and not campaign.outcomes and not campaign.variants:
         raise KeyboardInterrupt  # there is nothing to report
@@ -313,12 +319,10 @@ def _print_report(name: str, reported: Sequence[str]) -> None:
     click.echo(f"{len(reported):3} {name}")
 
 
-def _prepare_folder(out: Path) -> Path:
-    """Create the folder and delete the reports of an earlier campaign; raises CommandError."""
+def _clear_folder(out: Path) -> None:
+    """Delete the reports of an earlier campaign; raises CommandError."""
     try:
-        out.mkdir(parents=True, exist_ok=True)
         for name in ("mutants.json", "mutants.html"):
             (out / name).unlink(missing_ok=True)
     except OSError as error:
         raise CommandError(f"--out {out} cannot be written to: {error.strerror or error}") from None
-    return out

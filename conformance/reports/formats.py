@@ -8,7 +8,7 @@ from typing import Final
 from hookproof.conformance.reports.badge import badge_text
 from hookproof.conformance.reports.ci.annotations import annotations_text
 from hookproof.conformance.reports.ci.ctrf import ctrf_text
-from hookproof.conformance.reports.ci.junit import junit_text
+from hookproof.conformance.reports.ci.junit import JUNIT, junit_text
 from hookproof.conformance.reports.html import html_text
 from hookproof.conformance.reports.json import report_text
 from hookproof.conformance.reports.markdown import markdown_text
@@ -28,7 +28,7 @@ class Format:
 
 FORMATS: Final[Mapping[str, Format]] = {
     "html": Format(render=html_text, file="report.html", always=True),
-    "junit": Format(render=junit_text, file="junit.xml", always=True),
+    "junit": Format(render=junit_text, file=JUNIT, always=True),
     "sarif": Format(render=sarif_text, file="report.sarif", always=False),
     "ctrf": Format(render=ctrf_text, file="ctrf.json", always=False),
     "github": Format(render=annotations_text, file="annotations.txt", always=False),

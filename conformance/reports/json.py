@@ -36,6 +36,7 @@ def report(run: Run) -> dict[str, Any]:
     }
     return {
         "tool": {"name": "hookproof", "version": run.header.tool_version},
+        **({"run_id": run.header.run_id} if run.header.run_id else {}),
         "target": run.header.target,
         "dialect": run.header.dialect,
         "assumed": list(run.header.assumed),

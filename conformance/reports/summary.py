@@ -38,6 +38,14 @@ SHOWN_ORDER: Final = (
 )
 
 
+# What an applicable requirement that did not pass is, in words.
+_OTHERS: Final = {
+    Verdict.FAIL: "failed",
+    Verdict.ERROR: "not judged",
+    Verdict.NOT_EXERCISED: "not exercised",
+}
+
+
 def title(run: Run) -> str:
     header = run.header
     target = f"{header.target} (embedded)" if header.embedded else header.target
@@ -83,15 +91,15 @@ def hygiene_findings(run: Run) -> list[Entry]:
 
 
 def tallies(ledger: Ledger) -> list[str]:
-    """How many of the applicable requirements of each level passed, and how many were not
-    exercised.
-    """
+    """How many of the applicable requirements of each level passed, and what became of the others."""
     passed = []
     for level in Level:
         verdicts = ledger.totals[level]
         applicable = sum(verdicts.values()) - verdicts[Verdict.NOT_APPLICABLE]
         if applicable:
-            passed.append(f"{level} {verdicts[Verdict.PASS]}/{applicable}")
+            others = [f"{verdicts[each]} {word}" for each, word in _OTHERS.items() if verdicts[each]]
+            why = f" ({', '.join(others)})" if others else ""
+            passed.append(f"{level} {verdicts[Verdict.PASS]}/{applicable}{why}")
     idle = sum(verdicts[Verdict.NOT_EXERCISED] for verdicts in ledger.totals.values())
     accepted = sum(entry.accepted is not None for entry in ledger.entries)
     flaky = sum(bool(entry.seen) for entry in ledger.entries)

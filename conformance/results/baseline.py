@@ -21,7 +21,7 @@ from typing import Any, Final
 
 import yaml
 
-from hookproof.conformance.model.ledger import Entry, Finding, is_missing
+from hookproof.conformance.model.ledger import Entry, Finding, Ledger, is_missing
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.results.consequences import fold_consequences
 from hookproof.process.exit_codes import CommandError
@@ -240,6 +240,17 @@ def baseline_text(entries: Iterable[Entry], baseline: Iterable[Expectation], tod
     )
 
 
+def all_accepted(ledger: Ledger) -> Ledger:
+    """The ledger of the same run with the baseline that is written for it."""
+    entries = tuple(
+        replace(entry, accepted=entry.accepted or "by the baseline that was written")
+        if entry.judged and (entry.verdict is Verdict.FAIL or is_missing(entry))
+        else entry
+        for entry in ledger.entries
+    )
+    return replace(ledger, entries=entries, stale=())
+
+
 def _staleness(
     expectation: Expectation, entry: Entry | None, catalogue: Catalogue, today: date
 ) -> str:
@@ -267,7 +278,7 @@ def _kept_or_proposed(entry: Entry, present: Sequence[Expectation]) -> Iterator[
     """The entries of a baseline for a requirement: present ones that count, and new ones for what
     they do not accept.
     """
-    if entry.accepted:
+    if entry.accepted or not entry.judged:
         yield from present
         return
     flaky = [each for each in present if each.expected == FLAKY and not each.is_of_findings]

@@ -18,6 +18,7 @@ need none of it.
 """
 
 import json
+import secrets
 import threading
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -98,6 +99,7 @@ class Header:
     `given` is false if nobody said which dialect the target has.
     `projects`, `nonce` and `receiver_url` are what `hookproof replay` puts its own in place of: the
     ids of the projects, what distinguishes the names of the first repetition, and the receiver.
+    `run_id` is that of the footer too, or the file is of two runs.
     """
 
     tool_version: str
@@ -124,6 +126,7 @@ class Header:
     nonce: str = ""
     receiver_url: str = ""
     given: bool = True
+    run_id: str = ""
 
     @property
     def assumed(self) -> tuple[str, ...]:
@@ -155,6 +158,7 @@ class Footer:
     waited_s: float = 0.0
     cut_bodies: int = 0
     uncovered: str = ""
+    run_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,6 +210,7 @@ class RunWriter:
     def __init__(self, stream: FileIO, header: Header):
         self.failure: FileNotWritten | None = None
         self._stream = stream
+        self._run_id = header.run_id
         self._lock = threading.Lock()
         self.exchanges = 0
         self.deliveries = 0
@@ -299,6 +304,7 @@ class RunWriter:
             put_off=self.put_off,
             waited_s=round(self.waited_s, 3),
             cut_bodies=self.cut_bodies + self._long_bodies.cut,
+            run_id=self._run_id,
         )
         self._write("footer", asdict(footer))
         return footer
@@ -312,6 +318,10 @@ class RunWriter:
                 write_whole(self._stream, f"{line}\n".encode())
             except OSError as error:
                 self.failure = FileNotWritten(Path(str(self._stream.name)), error, PARTIAL)
+
+
+def new_run_id() -> str:
+    return secrets.token_hex(8)
 
 
 def run_path(place: Path) -> Path:
@@ -377,12 +387,17 @@ def _run(path: Path, lines: Iterable[str]) -> Run:
         raise ValueError(f"started_at is no time: {header.started_at}")
     if len(events.get("footer", ())) != 1:
         raise CutOff(path, header)
-    footer = events["footer"][0]
+    footer = typed(Footer, events["footer"][0])
+    if footer.run_id != header.run_id:
+        raise NotARun(
+            f"{path} holds parts of two runs, {header.run_id} and {footer.run_id}: each needs a"
+            " folder of its own"
+        )
     findings = [finding_of(event) for event in events.get("finding", ())]
     return Run(
         header=header,
         entries=tuple(entry_of(event, findings) for event in events.get("requirement", ())),
-        footer=typed(Footer, footer),
+        footer=footer,
         fields=tuple(
             typed(FieldCount, count)
             for event in events.get("fields", ())

@@ -29,7 +29,14 @@ from hookproof.conformance.reports.progress import (
 from hookproof.conformance.results.baseline import Expectation, apply_baseline
 from hookproof.conformance.results.durations import usual_durations
 from hookproof.conformance.results.redaction import Mask
-from hookproof.conformance.results.run_file import NAME, Header, Run, RunWriter, read_run
+from hookproof.conformance.results.run_file import (
+    NAME,
+    Header,
+    Run,
+    RunWriter,
+    new_run_id,
+    read_run,
+)
 from hookproof.conformance.run.gathering.interruption import INTERRUPTED, Interruption
 from hookproof.conformance.run.gathering.schedule import ExperimentSchedule, schedule_of
 from hookproof.conformance.run.gathering.shared_interpreter import shared_interpreter
@@ -75,6 +82,7 @@ class Settings:
     learned: bool = False
     silent: bool = False
     coverage: float = 0.0
+    run_id: str = field(default_factory=new_run_id)
 
 
 def embedded_subject(
@@ -129,7 +137,12 @@ def perform(settings: Settings) -> Run:
             disagreements=disagreements(ledger.entries, repeated_run.evidence, dialect, dialect),
         )
         writer.confirm()
-        return read_run(run_path)
+        run = read_run(run_path)
+        if run.header.run_id != settings.run_id:
+            raise CommandError(
+                f"{run_path} is of another run now, {run.header.run_id}: give each a folder"
+            )
+        return run
 
 
 @contextmanager
@@ -274,6 +287,7 @@ class RepeatedRun:
             nonce=nonce,
             receiver_url=environment.answering_url.rpartition("/")[0],
             given=not is_wholly_assumed(settings.subject.dialect),
+            run_id=settings.run_id,
         )
 
     def _progress(self, runner: Runner) -> AbstractContextManager[EntryListener]:

@@ -94,7 +94,6 @@ def write_regraded(regraded: Regraded, source: Path, out: Path, tool_version: st
 
     Raises OSError and FileNotWritten.
     """
-    out.mkdir(parents=True, exist_ok=True)
     header = replace(regraded.run.header, tool_version=tool_version, dialect=regraded.dialect.name)
     part = out / f"{NAME}.part"
     with open_run(run_path(source)) as old, part.open("wb", buffering=0) as stream:

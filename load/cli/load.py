@@ -35,6 +35,7 @@ from hookproof.load.target.client import TargetRefusal, Unreachable
 from hookproof.load.target.hook_calls import AFTER_ENDPOINT
 from hookproof.load.target.settings import KEY_VARIABLE, TargetSettings, target_settings
 from hookproof.process.exit_codes import CommandError, ExitCode
+from hookproof.process.folder_lock import locked_folder
 from hookproof.process.installed_version import installed_version
 from hookproof.process.stop_signals import calling_each_time, held_back
 from hookproof.process.terminal_text import message_text
@@ -210,14 +211,10 @@ def load(
             f"{settings.host} is not this machine;"
             f" if you may load it, say so: --i-may-load {settings.host}"
         )
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise CommandError(f"--out {out} cannot be created: {problem.strerror}") from None
     if settings.provision.has(AFTER_ENDPOINT):
         count = profile.endpoints.count
         click.echo(f"the hook {AFTER_ENDPOINT} is called for each endpoint ({count:,})")
-    with held_back():  # what was measured is reported, whatever comes
+    with locked_folder(out), held_back():  # what was measured is reported, whatever comes
         report, locust_table = _run(settings, profile, distribution, web)
         click.echo(message_text(console_report(report)))
         _write_reports(out, report, locust_table)

@@ -9,11 +9,15 @@ The time of a case is that of what shows its verdict, from the first request to 
 delivery. Experiments run side by side, so that the cases together may take longer than the run.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from itertools import groupby
+from pathlib import Path
 from typing import Final
 from xml.etree import ElementTree as ET
+
+import click
 
 from hookproof.conformance.model.ledger import Entry
 from hookproof.conformance.reports.ci.outcome import (
@@ -24,7 +28,9 @@ from hookproof.conformance.reports.ci.outcome import (
 )
 from hookproof.conformance.results.run_file import Run
 from hookproof.process.terminal_text import printable, printable_lines
+from hookproof.process.written_file import FileNotWritten, write_file
 
+JUNIT: Final = "junit.xml"
 OUTCOMES: Final = ("failure", "error", "skipped")
 
 
@@ -37,6 +43,34 @@ def junit_text(run: Run) -> str:
         _suite(suites, run, "the run as a whole", [_whole(whole)])
     _count(suites, suites.iter("testcase"))
     suites.set("time", _seconds(run.footer.duration_s))
+    return _xml(suites)
+
+
+@contextmanager
+def reported_failure(out: Path) -> Iterator[None]:
+    """Write the error that keeps a run from beginning into the junit.xml of its folder, if it can be
+    written, for a CI system that reads nothing else.
+    """
+    try:
+        yield
+    except click.ClickException as error:
+        with suppress(FileNotWritten):
+            write_file(out / JUNIT, failure_text(error.format_message()))
+        raise
+
+
+def failure_text(message: str) -> str:
+    """The file of a run that did not begin: one case, which is an error."""
+    suites = ET.Element("testsuites", name="hookproof")
+    case = _whole(CaseOutcome(kind="error", message=message, details=message))
+    _count(suites, [case])
+    suite = ET.SubElement(suites, "testsuite", name="the run as a whole")
+    _count(suite, [case])
+    suite.append(case)
+    return _xml(suites)
+
+
+def _xml(suites: ET.Element) -> str:
     ET.indent(suites, " ")
     return ET.tostring(suites, encoding="unicode", xml_declaration=False).join(
         ('<?xml version="1.0" encoding="UTF-8"?>\n', "\n")

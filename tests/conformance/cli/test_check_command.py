@@ -214,7 +214,9 @@ def test_the_reports_of_an_earlier_run_do_not_survive_a_refusal(tmp_path: Path) 
         (reports / name).write_text("old")
     with closed_port() as url:
         check(tmp_path, url, *KEY, *ONE)
-    assert not [path for path in reports.iterdir() if path.read_text()]
+    texts = {path.name: text for path in reports.iterdir() if (text := path.read_text())}
+    assert list(texts) == ["junit.xml"]
+    assert "target unreachable" in texts["junit.xml"]
 
 
 def test_a_target_without_our_ca_is_judged_on_its_api_alone(tmp_path: Path) -> None:

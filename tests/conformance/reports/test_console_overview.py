@@ -61,7 +61,7 @@ def test_a_failing_run_ends_with_a_line_for_each_finding_and_where_the_rest_is(
         "  4.4-2    listPortalLinks       The page is empty",
         "All of it is in out/report.html; `hookproof explain ID` says more.",
         "",
-        "DOES NOT CONFORM  stated 0/3 · not exercised 0 · accepted 1 · seed 7 · 21.4 s",
+        "DOES NOT CONFORM  stated 0/3 (3 failed) · not exercised 0 · accepted 1 · seed 7 · 21.4 s",
     ]
 
 
@@ -104,7 +104,7 @@ def test_a_quiet_report_is_the_overview_and_the_verdict(tmp_path: Path) -> None:
         "1 finding:",
         "  4.1-2    deliveries            The name that came back is another one",
         "",
-        "DOES NOT CONFORM  stated 1/3 · hygiene 1/1 · not exercised 1 · seed 7 · 21.4 s",
+        "DOES NOT CONFORM  stated 1/3 (1 failed, 1 not exercised) · hygiene 1/1 · not exercised 1 · seed 7 · 21.4 s",
     ]
     conforming = finished_run(tmp_path, passed())
     (line,) = lines(conforming, detail=Detail.QUIET)
