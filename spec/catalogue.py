@@ -49,6 +49,7 @@ class Requirement:
 
     `follows_from` are the requirements whose violation leaves nothing of this one to be violated.
     `since` is the set of requirements with which it came: a year and a month, which sort as texts.
+    `severe`: whether a violation loses data, or shows it to somebody whom it is not for.
     """
 
     id: str
@@ -61,6 +62,7 @@ class Requirement:
     common_mistakes: tuple[str, ...] = ()
     follows_from: tuple[str, ...] = ()
     since: str = FIRST_SET
+    severe: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,6 +180,7 @@ def _requirement(
         ),
         follows_from=tuple(entry.get("follows_from", [])),
         since=entry.get("since", FIRST_SET),
+        severe=entry.get("severe", False),
     )
 
 
@@ -330,6 +333,7 @@ def _sections_schema(gaps: Iterable[str]) -> Mapping[str, Any]:
                 "minItems": 1,
                 "uniqueItems": True,
             },
+            "severe": {"const": True},
             "since": {
                 "type": "string",
                 "pattern": r"^20\d\d\.(0[1-9]|1[0-2])$",

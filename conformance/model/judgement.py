@@ -13,11 +13,15 @@ from hookproof.conformance.model.verdict import Verdict
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 
 LIMIT: Final = 300
+# How the words begin that say what a sender did instead of signing as it should.
+SENDER: Final = "the sender "
 # From how many equal characters on two texts are shown around their first difference, and how many
 # characters of them, some of which are equal.
 ALIKE: Final = 40
 BEFORE: Final = 16
 WINDOW: Final = 60
+# How much of what differs is repeated after them.
+PART: Final = 24
 
 
 class Subject(StrEnum):
@@ -189,12 +193,26 @@ def shown_apart(expected: Any, actual: Any) -> tuple[str, str]:
         _quoted(value, text[start:end])
         for value, text in zip((expected, actual), texts, strict=True)
     ]
+    same = _same_at_the_end(*(text[place:] for text in texts))
     wanted, found = (
         f"{'…' if start else ''}{window}{'…' if len(text) > end else ''}"
-        f" (different from character {place + 1} on)"
+        f" (different from character {place + 1} on: {_differing(text[place : len(text) - same])})"
         for window, text in zip(windows, texts, strict=True)
     )
     return wanted, found
+
+
+def _same_at_the_end(one: str, other: str) -> int:
+    """How many characters at their ends two texts have in common."""
+    pairs = enumerate(zip(reversed(one), reversed(other), strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def _differing(part: str) -> str:
+    """The part of a text that another one has not, in quotes."""
+    if not part:
+        return "nothing is there"
+    return json.dumps(part) if len(part) <= PART else f"{json.dumps(part[:PART])} and so on"
 
 
 def json_text(value: Any) -> str:

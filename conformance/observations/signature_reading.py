@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.judgement import SENDER
 from hookproof.conformance.observations.destinations import Destination
 from hookproof.conformance.observations.resources.shown_secret import secret_values
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
@@ -198,7 +199,7 @@ class Diagnoses:
         steps = steps if diagnosis.explained else ()
         self._steps.setdefault(at_endpoint, steps)
         self._steps.setdefault(of_format, steps)
-        words = f"the sender {diagnosis.cause}" if diagnosis.explained else str(diagnosis.cause)
+        words = f"{SENDER}{diagnosis.cause}" if diagnosis.explained else str(diagnosis.cause)
         return words, steps
 
     def _search(self, delivery: ReceivedDelivery, destination: Destination) -> Diagnosis | None:

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.text import Text
 
 from hookproof.conformance.model.disagreement import Disagreement
-from hookproof.conformance.model.ledger import Entry, RunVerdict
+from hookproof.conformance.model.ledger import Entry, Finding, RunVerdict
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.reports.formats import FORMATS
 from hookproof.conformance.reports.progress import STYLES
@@ -30,6 +30,7 @@ from hookproof.conformance.reports.summary import (
     where,
     why_no_verdict,
 )
+from hookproof.conformance.reports.texts.repeat_script import hook_words
 from hookproof.conformance.reports.timeline import timeline
 from hookproof.conformance.results.curl_command import curl
 from hookproof.conformance.results.defects import (
@@ -40,6 +41,7 @@ from hookproof.conformance.results.defects import (
 )
 from hookproof.conformance.results.run_file import Run
 from hookproof.process.terminal_text import printable
+from hookproof.spec.catalogue import Level
 
 HEADLINE_STYLES: Final = {
     RunVerdict.CONFORMS: "bold green",
@@ -55,6 +57,7 @@ WORDS: Final = {
     Verdict.NOT_APPLICABLE: "not applicable",
 }
 MOST_EVENTS: Final = 12
+MOST_MEMBERS: Final = 6
 # In columns; a narrower terminal wraps the lines itself.
 NARROWEST: Final = 40
 # In columns; from this width on there is room for the verdicts of a section beside its title.
@@ -111,7 +114,7 @@ def lines(
             yield from page.block(f"Assumed of the dialect: {', '.join(run.header.assumed)}")
         yield from _failures(run, page)
         yield from _errors(run, page)
-        yield from _not_exercised(run, page)
+        yield from _not_exercised(run, page, every_requirement=detail is Detail.VERBOSE)
         yield from _notes(run, page)
     yield from _overview(run, page, folder)
     if detail is Detail.QUIET:
@@ -184,14 +187,27 @@ def _requirement(entry: Entry, page: _Page) -> Iterator[Text]:
 
 
 def _failures(run: Run, page: _Page) -> Iterator[Text]:
-    explained, others = explained_and_not(defects(run.entries), run.disagreements)
+    stated, others, explained = _ranked(run)
+    for defect in stated:
+        yield from _failure(run, defect, page)
     for disagreement in run.disagreements:
         yield Text()
         yield from _disagreement(disagreement, explained.get(disagreement.field, ()), page)
     for defect in others:
-        yield Text()
-        yield from _sentence(run, defect.lead, page)
-        yield from _finding(defect, page)
+        yield from _failure(run, defect, page)
+
+
+def _ranked(run: Run) -> tuple[list[Defect], list[Defect], dict[str, list[Defect]]]:
+    """The stated defects, those of other levels, and those that a field of the dialect explains."""
+    explained, others = explained_and_not(defects(run.entries), run.disagreements)
+    stated = [each for each in others if each.lead.entry.requirement.level is Level.STATED]
+    return stated, [each for each in others if each not in stated], explained
+
+
+def _failure(run: Run, defect: Defect, page: _Page) -> Iterator[Text]:
+    yield Text()
+    yield from _sentence(run, defect.lead, page)
+    yield from _finding(defect, page, run.header.hooks)
 
 
 def _disagreement(
@@ -220,29 +236,46 @@ def _sentence(run: Run, broken: BrokenRequirement, page: _Page) -> Iterator[Text
     yield from page.block(entry.requirement.text, first="  ", indent="  ")
 
 
-def _finding(defect: Defect, page: _Page) -> Iterator[Text]:
+def _finding(defect: Defect, page: _Page, hooks: Sequence[str]) -> Iterator[Text]:
     finding = defect.lead.finding
     yield from page.member("found", finding.message)
+    if defect.operations:
+        yield from page.member("also at", ", ".join(defect.operations))
+    if defect.reason:
+        yield from page.member("why", defect.reason, style="bold")
     yield from page.member("expected", finding.expected)
     yield from page.member("actual", finding.actual)
     if finding.cause:
         yield from page.member("cause", finding.cause)
-    seen = f"{finding.sightings} (check {finding.check})"
+    seen = f"{defect.lead.sightings} (check {finding.check})"
     yield from page.member("seen", seen, style="dim")
+    yield from _members(defect, page)
+    yield from _timeline(finding, page)
+    commands = [*curl(finding.exchanges).splitlines(), *hook_words(finding, hooks)]
+    for number, command in enumerate(commands):
+        yield from page.member("" if number else "again", command, style="cyan", raw=True)
+
+
+def _members(defect: Defect, page: _Page) -> Iterator[Text]:
+    """What the defect breaks too, in which other words it was found, and what follows from it."""
     also = [broken.entry.requirement.id for broken in defect.further]
     if also:
         yield from page.member("breaks", f"{', '.join(also)} too")
+    for broken in defect.members[:MOST_MEMBERS]:
+        words = f"{broken.entry.requirement.id}: {broken.finding.message}"
+        yield from page.member("also", words, style="dim")
+    if (more := len(defect.members) - MOST_MEMBERS) > 0:
+        yield from page.member("", f"and {more} more", style="dim")
     for broken in defect.consequences:
         yield from page.member("follows", _consequence(broken), style="dim")
-    if finding.deliveries:
-        events = timeline(finding)
-        left = len(events) - MOST_EVENTS
-        for number, event in enumerate(events[:MOST_EVENTS]):
-            yield from page.member("" if number else "timeline", event.words, style="dim")
-        if left > 0:
-            yield from page.member("", f"and {left} more", style="dim")
-    for number, command in enumerate(curl(finding.exchanges).splitlines()):
-        yield from page.member("" if number else "again", command, style="cyan", raw=True)
+
+
+def _timeline(finding: Finding, page: _Page) -> Iterator[Text]:
+    events = timeline(finding) if finding.deliveries else []
+    for number, event in enumerate(events[:MOST_EVENTS]):
+        yield from page.member("" if number else "timeline", event.words, style="dim")
+    if (left := len(events) - MOST_EVENTS) > 0:
+        yield from page.member("", f"and {left} more", style="dim")
 
 
 def _consequence(broken: BrokenRequirement) -> str:
@@ -258,9 +291,23 @@ def _errors(run: Run, page: _Page) -> Iterator[Text]:
     )
 
 
-def _not_exercised(run: Run, page: _Page) -> Iterator[Text]:
+def _not_exercised(run: Run, page: _Page, *, every_requirement: bool) -> Iterator[Text]:
+    """One line for each reason, unless every requirement is asked for."""
     idle = [entry for entry in run.entries if entry.verdict is Verdict.NOT_EXERCISED]
-    yield from _by_reason(idle, "Not exercised:", Verdict.NOT_EXERCISED, page)
+    if every_requirement or not idle:
+        yield from _by_reason(idle, "Not exercised:", Verdict.NOT_EXERCISED, page)
+        return
+    groups: dict[str, list[str]] = {}
+    for entry in idle:
+        groups.setdefault(entry.reasons[0] if entry.reasons else "", []).append(
+            entry.requirement.id
+        )
+    heading = f"{len(idle)} not exercised, by reason; --verbose has them all:"
+    yield Text()
+    yield Text(heading, style=f"bold {STYLES[Verdict.NOT_EXERCISED]}")
+    for reason, ids in groups.items():
+        first = f"  {len(ids):>3}  "
+        yield from page.block(f"{reason} ({', '.join(ids)})", first=first, indent=" " * len(first))
 
 
 def _by_reason(
@@ -300,19 +347,22 @@ def _notes(run: Run, page: _Page) -> Iterator[Text]:
 
 def _overview(run: Run, page: _Page, folder: Path | None) -> Iterator[Text]:
     """The findings that the baseline does not accept, a line for each, and where the rest is."""
-    _, others = explained_and_not(defects(run.entries), run.disagreements)
-    found = [defect.lead for defect in others if not defect.accepted]
-    count = len(found) + len(run.disagreements)
+    stated, others, _ = _ranked(run)
+    first, then = ([each for each in found if not each.accepted] for found in (stated, others))
+    count = len(first) + len(run.disagreements) + len(then)
     if not count:
         return
     style = f"bold {STYLES[Verdict.FAIL]}"
     yield from page.block("1 finding:" if count == 1 else f"{count} findings:", style=style)
-    for disagreement in run.disagreements:
-        yield from _overview_line(disagreement.requirements[0], DIALECT, disagreement.words, page)
-    for broken in found[:MOST_FINDINGS]:
-        yield from _overview_row(broken, page)
-    if len(found) > MOST_FINDINGS:
-        yield from page.block(f"and {len(found) - MOST_FINDINGS} more", first="  ", indent="  ")
+    rows = [
+        *map(_overview_row, first),
+        *((each.requirements[0], DIALECT, each.words) for each in run.disagreements),
+        *map(_overview_row, then),
+    ]
+    for name, place, message in rows[:MOST_FINDINGS]:
+        yield from _overview_line(name, place, message, page)
+    if len(rows) > MOST_FINDINGS:
+        yield from page.block(f"and {len(rows) - MOST_FINDINGS} more", first="  ", indent="  ")
     if folder is not None:
         yield from page.block(
             f"All of it is in {folder / FORMATS['html'].file}; `hookproof explain ID` says more."
@@ -329,10 +379,9 @@ def _why_no_verdict(run: Run, page: _Page) -> Iterator[Text]:
         yield from page.block(f"and {left} more reasons, which a run without --quiet shows")
 
 
-def _overview_row(broken: BrokenRequirement, page: _Page) -> Iterator[Text]:
-    finding = broken.finding
-    name, operation = broken.entry.requirement.id, broken.operation or DELIVERIES
-    yield from _overview_line(name, operation, finding.message, page)
+def _overview_row(defect: Defect) -> tuple[str, str, str]:
+    """The requirement, the place and what was found there."""
+    return defect.lead.entry.requirement.id, defect.lead.operation or DELIVERIES, defect.summary
 
 
 def _overview_line(name: str, place: str, message: str, page: _Page) -> Iterator[Text]:

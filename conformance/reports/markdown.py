@@ -19,6 +19,7 @@ from hookproof.spec.catalogue import Level
 MOST_FINDINGS: Final = 25
 
 MOST_EVENTS: Final = 20
+MOST_MEMBERS: Final = 6
 
 _SPECIAL: Final = re.compile(r"([\\`*_{}\[\]<>()#+!|~&@-])")
 
@@ -63,14 +64,22 @@ def _defect(run: Run, number: int, defect: Defect) -> Iterator[str]:
     sentence = escaped(entry.requirement.text)
     yield f"**{entry.requirement.id}** {sentence} ({escaped(where(run, entry))})"
     yield ""
+    if defect.operations:
+        yield f"- also at: {', '.join(defect.operations)}"
+    if defect.reason:
+        yield f"- **why**: {escaped(defect.reason)}"
     yield f"- expected: {escaped(finding.expected)}"
     yield f"- actual: {escaped(finding.actual)}"
     if finding.cause:
         yield f"- cause: {escaped(finding.cause)}"
-    yield f"- seen: {escaped(f'{finding.sightings} ({finding.check})')}"
+    yield f"- seen: {escaped(f'{defect.lead.sightings} ({finding.check})')}"
     if defect.further:
         ids = [broken.entry.requirement.id for broken in defect.further]
         yield f"- also breaks: {', '.join(ids)}"
+    for broken in defect.members[:MOST_MEMBERS]:
+        yield f"- also: {broken.entry.requirement.id} {escaped(broken.finding.message)}"
+    if (more := len(defect.members) - MOST_MEMBERS) > 0:
+        yield f"- and {more} more in report.html"
     for broken in defect.consequences:
         roots = ", ".join(broken.finding.follows_from)
         message = escaped(broken.finding.message)
@@ -79,7 +88,9 @@ def _defect(run: Run, number: int, defect: Defect) -> Iterator[str]:
     if len(events) > 1:
         yield from _block("Timeline", "text", events[:MOST_EVENTS])
     if finding.exchanges:
-        yield from _block("See it again", "sh", repeat_script(defect.lead).splitlines())
+        yield from _block(
+            "See it again", "sh", repeat_script(defect.lead, run.header.hooks).splitlines()
+        )
 
 
 def _block(name: str, language: str, lines: Sequence[str]) -> Iterator[str]:

@@ -91,13 +91,15 @@ def hygiene_findings(run: Run) -> list[Entry]:
 
 
 def tallies(ledger: Ledger) -> list[str]:
-    """How many of the applicable requirements of each level passed, and what became of the others."""
+    """How many of the applicable requirements of each level passed, and what the others are."""
     passed = []
     for level in Level:
         verdicts = ledger.totals[level]
         applicable = sum(verdicts.values()) - verdicts[Verdict.NOT_APPLICABLE]
         if applicable:
-            others = [f"{verdicts[each]} {word}" for each, word in _OTHERS.items() if verdicts[each]]
+            others = [
+                f"{verdicts[each]} {word}" for each, word in _OTHERS.items() if verdicts[each]
+            ]
             why = f" ({', '.join(others)})" if others else ""
             passed.append(f"{level} {verdicts[Verdict.PASS]}/{applicable}{why}")
     idle = sum(verdicts[Verdict.NOT_EXERCISED] for verdicts in ledger.totals.values())
@@ -276,4 +278,6 @@ def flaky_words(entry: Entry) -> str:
 
 def where(run: Run, entry: Entry) -> str:
     section = entry.requirement.section
-    return f"{entry.requirement.level} · section {section}, {run.header.sections.get(section, '')}"
+    lost = " · DATA IS LOST OR SHOWN TO OTHERS" if entry.requirement.severe else ""
+    title = run.header.sections.get(section, "")
+    return f"{entry.requirement.level}{lost} · section {section}, {title}"

@@ -1,17 +1,33 @@
 """Groups the findings of a run by defect, each with all requirements that it breaks.
 
-Findings belong to one defect if they have the same cause, or the same check, message and
-operation; a cause that says less belongs to the only one that says more. The leading finding is one
-that the baseline does not accept, if there is any, then of the first level, then with the smallest
-proof. What only follows from a defect is listed with it.
+Findings belong to one defect if they have the same cause, or if none of them names another one and
+they are of one requirement, or of requirements that one known fault breaks (`known_faults.py`);
+a cause that says less belongs to the only one that says more. Wrong fields stay apart. The leading
+finding is one that the baseline does not accept, if there is any, then of the first level, then the
+one that tells most of the cause. What only follows from a defect is listed with it. First come
+defects of the first level, of these what loses or shows data, and then what breaks most.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from hookproof.conformance.model.disagreement import Disagreement
+from hookproof.conformance.model.judgement import SENDER
 from hookproof.conformance.model.ledger import Entry, Finding
-from hookproof.spec.catalogue import Level
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.results.known_faults import (
+    Requirements,
+    one_cause_each,
+    rarity,
+    recorded_patterns,
+)
+from hookproof.spec.catalogue import LEVELS
+
+_FIELD: Final = re.compile(r": (?:/[\w*~-]+)*/([\w~-]+)(?:/\*)?$")
+_NUMBER: Final = re.compile(r"\d+")
 
 # Measures the proof of a finding, as `proof_size` does.
 ProofSize = Callable[[Finding], tuple[int, int]]
@@ -35,6 +51,16 @@ class BrokenRequirement:
         called = {exchange.operation_id for exchange in self.finding.exchanges}
         accused = [name for name in self.entry.requirement.operations if name in called]
         return accused[0] if len(accused) == 1 else self.finding.operation
+
+    @property
+    def sightings(self) -> str:
+        """How often it was seen; what was seen once of many times may be a race."""
+        seen = self.finding.sightings
+        judged, name = self.entry.exercised, self.entry.requirement.id
+        if judged < 2 or sum(finding.count for finding in self.entry.findings) > 1:  # noqa: PLR2004
+            return seen
+        again = f"`--only {name} --repeat 5` shows whether it comes again"
+        return f"{seen}; once in {judged} judgements: {again}"
 
     @property
     def title(self) -> str:
@@ -70,13 +96,44 @@ class Defect:
         return _once(self.follows, {broken.entry.requirement.id for broken in self.all})
 
     @property
+    def reason(self) -> str:
+        """What the sender of a delivery did, where any of the findings says it; or empty."""
+        for broken in (*self.all, *self.follows):
+            _, told, words = broken.finding.actual.partition(SENDER)
+            if told:
+                return f"{SENDER}{words}"
+        return ""
+
+    @property
+    def summary(self) -> str:
+        """What was found, and what the sender did."""
+        message, reason = self.lead.finding.message, self.reason
+        return f"{message}: {reason}" if reason else message
+
+    @property
+    def members(self) -> tuple[BrokenRequirement, ...]:
+        """What else was found, in other words than the leading finding, each once; where one cause
+        is named, the others say nothing else.
+        """
+        if self.lead.finding.cause:
+            return ()
+        first = {_told(broken): broken for broken in reversed(self.all)}
+        return tuple(each for each in self.others if first[_told(each)] is each)
+
+    @property
+    def operations(self) -> tuple[str, ...]:
+        """The operations that the leading finding was made at besides its own."""
+        found = [each.operation for each in self.others if _told(each) == _told(self.lead)]
+        return tuple(dict.fromkeys(name for name in found if name not in {"", self.lead.operation}))
+
+    @property
     def accepted(self) -> bool:
         """Whether the baseline accepts all that it breaks."""
         return all(broken.entry.accepted is not None for broken in self.all)
 
 
 def defects(entries: Iterable[Entry]) -> tuple[Defect, ...]:
-    """The defects behind these entries, in the order of their first requirements."""
+    """The defects behind these entries, first what matters most."""
     groups: dict[tuple[str, ...], list[BrokenRequirement]] = {}
     follows: list[BrokenRequirement] = []
     listed = tuple(entries)
@@ -89,7 +146,59 @@ def defects(entries: Iterable[Entry]) -> tuple[Defect, ...]:
                 groups.setdefault(_key(finding, causes), []).append(broken)
             else:
                 follows.append(broken)
-    return _with_consequences([_defect(group) for group in groups.values()], follows)
+    patterns = recorded_patterns()
+    roots = Counter(name for broken in follows for name in broken.finding.follows_from)
+    found = [
+        _defect(group, patterns, roots)
+        for group in _of_one_cause(groups.values(), listed, patterns)
+    ]
+    return tuple(sorted(_with_consequences(found, follows), key=_rank))
+
+
+def _rank(defect: Defect) -> tuple[bool, int, bool, int]:
+    requirement = defect.lead.entry.requirement
+    return (
+        defect.accepted,
+        LEVELS.index(requirement.level),
+        not requirement.severe,
+        -len(defect.further) - len(defect.consequences),
+    )
+
+
+def _of_one_cause(
+    groups: Iterable[list[BrokenRequirement]],
+    entries: Sequence[Entry],
+    patterns: Collection[Requirements],
+) -> Iterable[list[BrokenRequirement]]:
+    """The groups, those together that are of one requirement or that one known fault explains."""
+    listed = list(groups)
+    broken = frozenset(each.entry.requirement.id for group in listed for each in group)
+    held = {entry.requirement.id for entry in entries if entry.verdict is Verdict.PASS}
+    place_of = {
+        name: place
+        for place, names in enumerate(one_cause_each(broken, held, patterns))
+        for name in names
+    }
+    joined: dict[tuple[object, ...], list[BrokenRequirement]] = {}
+    for group in listed:
+        finding = group[0].finding
+        name = finding.requirement
+        key = (place_of.get(name, name), finding.cause, _field(finding.message))
+        joined.setdefault(key, []).extend(group)
+    return joined.values()
+
+
+def _field(message: str) -> str:
+    """The field that a message names, as in `not as documented: /data/secrets/*/uid`."""
+    found = _FIELD.search(message)
+    return found[1] if found else ""
+
+
+def _told(broken: BrokenRequirement) -> tuple[str, str]:
+    """What a finding says, apart from the operation and from how often something was tried."""
+    message = broken.finding.message.partition(": ")[0]
+    words = [each for each in message.split() if each != broken.finding.operation]
+    return broken.entry.requirement.id, _NUMBER.sub("#", " ".join(words))
 
 
 def explained_and_not(
@@ -160,13 +269,18 @@ def _once(
     )
 
 
-def _defect(group: list[BrokenRequirement]) -> Defect:
-    levels = list(Level)
+def _defect(
+    group: list[BrokenRequirement], patterns: Collection[Requirements], roots: Mapping[str, int]
+) -> Defect:
+    """The defect of these findings; of `roots` so many others follow."""
     lead = min(
         group,
         key=lambda broken: (
             broken.entry.accepted is not None,
-            levels.index(broken.entry.requirement.level),
+            LEVELS.index(broken.entry.requirement.level),
+            not broken.entry.requirement.severe,
+            -roots.get(broken.entry.requirement.id, 0),
+            rarity(broken.entry.requirement.id, patterns),
             proof_size(broken.finding),
         ),
     )

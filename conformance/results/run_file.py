@@ -99,7 +99,8 @@ class Header:
     `given` is false if nobody said which dialect the target has.
     `projects`, `nonce` and `receiver_url` are what `hookproof replay` puts its own in place of: the
     ids of the projects, what distinguishes the names of the first repetition, and the receiver.
-    `run_id` is that of the footer too, or the file is of two runs.
+    `hooks` names what the target file provides besides the eight operations. `run_id` is that of
+    the footer too, or the file is of two runs.
     """
 
     tool_version: str
@@ -126,6 +127,7 @@ class Header:
     nonce: str = ""
     receiver_url: str = ""
     given: bool = True
+    hooks: list[str] = field(default_factory=list)
     run_id: str = ""
 
     @property

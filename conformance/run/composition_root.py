@@ -287,6 +287,7 @@ class RepeatedRun:
             nonce=nonce,
             receiver_url=environment.answering_url.rpartition("/")[0],
             given=not is_wholly_assumed(settings.subject.dialect),
+            hooks=sorted(environment.target.provision.hooks),
             run_id=settings.run_id,
         )
 

@@ -23,7 +23,7 @@ LONGEST_NAME: Final = 500
 
 @contextmanager
 def locked_folder(out: Path, of: str = "") -> Iterator[Path]:
-    """Create the folder of `--out` and keep other commands from it; `of` is more of this one's name.
+    """Create the folder of `--out` and keep other commands from it; `of` says more of this one.
 
     Raises CommandError if a command is using it, which is named, or if it cannot be written to.
     """

@@ -11,7 +11,8 @@ from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.folder_lock import LOCK, locked_folder
 
 HOLD = (
-    "import sys; from pathlib import Path; from hookproof.process.folder_lock import locked_folder\n"
+    "import sys; from pathlib import Path\n"
+    "from hookproof.process.folder_lock import locked_folder\n"
     "with locked_folder(Path(sys.argv[1]), 'run 1f'): print(flush=True); sys.stdin.read()"
 )
 

@@ -48,8 +48,8 @@ def junit_text(run: Run) -> str:
 
 @contextmanager
 def reported_failure(out: Path) -> Iterator[None]:
-    """Write the error that keeps a run from beginning into the junit.xml of its folder, if it can be
-    written, for a CI system that reads nothing else.
+    """Write the error that keeps a run from beginning into the junit.xml of its folder, for a CI
+    system that reads nothing else; where it cannot be written the error is raised alone.
     """
     try:
         yield

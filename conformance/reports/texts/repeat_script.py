@@ -6,11 +6,12 @@ of them comes from. What one of its requests creates is used by the later ones u
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
 from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.ledger import Finding
 from hookproof.conformance.results.curl_command import MOST_EXCHANGES, VARIABLES, curl
 from hookproof.conformance.results.defects import BrokenRequirement
 from hookproof.process.terminal_text import printable
@@ -22,6 +23,7 @@ UID: Final = "HOOKPROOF_UID"
 # Of a step before the call that is accused, of the call itself, and of one after it.
 PURPOSES: Final = {-1: "sets up", 0: "acts", 1: "shows"}
 CREATION: Final = "createEndpoint"
+AFTER_CREATION: Final = "after_endpoint_created"
 BROADCAST: Final = "createBroadcastEvent"
 # The resources that a path names, each with its variable and its name for people.
 RESOURCES: Final = {
@@ -33,8 +35,17 @@ _RESOURCE: Final = re.compile(rf"/({'|'.join(RESOURCES)})/([\w.~-]+)(?=[/?]|$)")
 _BODY_FILE: Final = re.compile(r" --data-binary @body\.bin  # (\d+ bytes: [\w .]+)$")
 
 
-def repeat_script(broken: BrokenRequirement) -> str:
-    """The script; empty for a finding without exchanges."""
+def hook_words(finding: Finding, hooks: Collection[str]) -> list[str]:
+    """What has to be done besides the requests, where a hook did it in the run."""
+    made = any(each.operation_id == CREATION for each in finding.exchanges)
+    if AFTER_CREATION not in hooks or not (made or finding.deliveries):
+        return []
+    does = f"the hook {AFTER_CREATION} of the target file has to run for each new endpoint"
+    return [f"# {does}: without it no delivery may come"]
+
+
+def repeat_script(broken: BrokenRequirement, hooks: Collection[str] = ()) -> str:
+    """The script; empty for a finding without exchanges. `hooks` are those of the run."""
     finding = broken.finding
     listed = with_creations(finding.exchanges)
     if not listed:
@@ -45,6 +56,7 @@ def repeat_script(broken: BrokenRequirement) -> str:
     lines = [
         "#!/bin/sh",
         f"# {finding.requirement} {printable(broken.title)}",
+        *hook_words(finding, hooks),
         "set -eu",
         *_needs("\n".join(steps), exchanges),
         *steps,

@@ -48,6 +48,7 @@ def entry_json(entry: Entry) -> dict[str, Any]:
         "text": requirement.text,
         "gaps": list(requirement.gaps),
         "untestable": requirement.untestable,
+        "severe": requirement.severe,
         "verdict": entry.verdict.key,
         "exercised": entry.exercised,
         "checks": list(entry.checks),

@@ -1,4 +1,4 @@
-"""What a run leaves in its folder: the reports of one run, and of a refusal what CI systems read."""
+"""What a run leaves in its folder: the reports of one run, and of a refusal what CI reads."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -94,7 +94,7 @@ def test_a_run_that_cannot_begin_is_one_error_for_ci(
     tmp_path: Path, refused: Callable[[Path], CommandResult], code: int, message: str
 ) -> None:
     assert refused(tmp_path).code == code
-    suites = ET.parse(tmp_path / OUT / "junit.xml").getroot()
+    suites = ET.parse(tmp_path / OUT / "junit.xml").getroot()  # noqa: S314
     assert (suites.get("tests"), suites.get("errors"), suites.get("failures")) == ("1", "1", "0")
     (error,) = suites.iter("error")
     assert message in (error.get("message") or "")

@@ -104,7 +104,8 @@ def test_a_quiet_report_is_the_overview_and_the_verdict(tmp_path: Path) -> None:
         "1 finding:",
         "  4.1-2    deliveries            The name that came back is another one",
         "",
-        "DOES NOT CONFORM  stated 1/3 (1 failed, 1 not exercised) · hygiene 1/1 · not exercised 1 · seed 7 · 21.4 s",
+        "DOES NOT CONFORM  stated 1/3 (1 failed, 1 not exercised) · hygiene 1/1"
+        " · not exercised 1 · seed 7 · 21.4 s",
     ]
     conforming = finished_run(tmp_path, passed())
     (line,) = lines(conforming, detail=Detail.QUIET)

@@ -83,7 +83,8 @@ def test_the_console_report_of_a_failing_run(tmp_path: Path) -> None:
         "1 finding:",
         "  4.1-2    deliveries            The name that came back is another one",
         "",
-        "DOES NOT CONFORM  stated 1/3 (1 failed, 1 not exercised) · hygiene 1/1 · not exercised 1 · seed 7 · 21.4 s",
+        "DOES NOT CONFORM  stated 1/3 (1 failed, 1 not exercised) · hygiene 1/1"
+        " · not exercised 1 · seed 7 · 21.4 s",
     ]
 
 
@@ -112,7 +113,8 @@ def test_hygiene_that_fails_cannot_be_missed_in_the_last_line(
     hygiene = [failed(f"4.1-{number + 2}", Level.HYGIENE) for number in range(count)]
     run = finished_run(tmp_path, passed(), *hygiene)
     assert shown(run).splitlines()[-1] == (
-        f"CONFORMS  stated 1/1 · hygiene 0/{count} ({count} failed) · not exercised 0 · seed 7 · 21.4 s · {ending}"
+        f"CONFORMS  stated 1/1 · hygiene 0/{count} ({count} failed) · not exercised 0"
+        f" · seed 7 · 21.4 s · {ending}"
     )
     assert f"with {count} hygiene finding" in html_text(run)
 
