@@ -224,7 +224,7 @@ def check(context: click.Context, /, **options: Any) -> None:
 
 
 def _times(settings: Settings) -> tuple[ExperimentSchedule, float, float]:
-    """What a run would do, the seconds that it gets, and those that it is expected to take."""
+    """What a run would do, the seconds that it gets, and those that it may well take."""
     schedule, budgets = planned(settings), settings.subject.budgets
     usual_s = usual_durations(settings.out / NAME)
     expected_s = schedule.expected_s(usual_s, budgets.sending_s(schedule.requests))

@@ -304,7 +304,7 @@ def _not_exercised(run: Run, page: _Page, *, every_requirement: bool) -> Iterato
         )
     heading = f"{len(idle)} not exercised, by reason; --verbose has them all:"
     yield Text()
-    yield Text(heading, style=f"bold {STYLES[Verdict.NOT_EXERCISED]}")
+    yield from page.block(heading, style=f"bold {STYLES[Verdict.NOT_EXERCISED]}")
     for reason, ids in groups.items():
         first = f"  {len(ids):>3}  "
         yield from page.block(f"{reason} ({', '.join(ids)})", first=first, indent=" " * len(first))

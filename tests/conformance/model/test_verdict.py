@@ -80,30 +80,36 @@ def test_a_value_without_end_ends_no_check() -> None:
         (
             " note",
             "note",
-            ('" note" (different from character 1 on)', '"note" (different from character 1 on)'),
+            (
+                '" note" (different from character 1 on: " ")',
+                '"note" (different from character 1 on: nothing is there)',
+            ),
         ),
         (
             {"name": "caf\u00e9"},
             {"name": "cafe\u0301"},
             (
-                '{"name": "caf\\u00e9"} (different from character 14 on)',
-                '{"name": "cafe\\u0301"} (different from character 14 on)',
+                '{"name": "caf\\u00e9"} (different from character 14 on: "\\u00e9")',
+                '{"name": "cafe\\u0301"} (different from character 14 on: "e\\u0301")',
             ),
         ),
         (
             "x" * 100 + "one",
             "x" * 100 + "y" * 100,
             (
-                '…"xxxxxxxxxxxxxxxxone" (different from character 101 on)',
-                f'…"xxxxxxxxxxxxxxxx{"y" * 44}"… (different from character 101 on)',
+                '…"xxxxxxxxxxxxxxxxone" (different from character 101 on: "one")',
+                (
+                    f'…"xxxxxxxxxxxxxxxx{"y" * 44}"… (different from character 101 on: "{"y" * 24}"'
+                    " and so on)"
+                ),
             ),
         ),
         (
             '{"it": "it\'s \x1b' + "x" * 40 + '"}',
             '{"it": "it\'s \x1b' + "x" * 40 + 'y"}',
             (
-                f'…{"x" * 16}"}} (different from character 55 on)',
-                f'…{"x" * 16}y"}} (different from character 55 on)',
+                f'…{"x" * 16}"}} (different from character 55 on: nothing is there)',
+                f'…{"x" * 16}y"}} (different from character 55 on: "y")',
             ),
         ),
     ],

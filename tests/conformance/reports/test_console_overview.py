@@ -14,7 +14,7 @@ from hookproof.conformance.results.defects import defects
 from hookproof.conformance.results.run_file import Run
 from hookproof.spec.catalogue import Level
 from tests.conformance.canned_evidence import exchange
-from tests.conformance.canned_run import failed, finished_run, not_exercised, passed
+from tests.conformance.canned_run import failed, finished_run, header, not_exercised, passed
 
 
 def shown(run: Run, width: int | None = None) -> str:
@@ -32,7 +32,7 @@ def test_nothing_is_lost_at_any_width(tmp_path: Path, width: int | None) -> None
         "4.1 Create an endpoint",
         "The name of a new endpoint is the one that was sent.",
         "The name that came back is another one",
-        "Requirement 4.4-1 holds. (stated)",
+        "The project has no portal link; make one. (4.4-1)",
         "not exercised 1 · seed 7 · 21.4 s",
     ):
         assert part in words
@@ -85,11 +85,11 @@ def test_a_finding_names_the_operation_that_is_accused_not_the_one_that_shows_it
 
 def test_the_overview_is_short(tmp_path: Path) -> None:
     run = finished_run(
-        tmp_path, *(found(f"4.1-{number}", "getEndpoint", f"No. {number}") for number in range(25))
+        tmp_path, *(found(f"99-{number}", "getEndpoint", f"No. {number}") for number in range(25))
     )
     output = shown(run).splitlines()
     place = output.index("25 findings:")
-    assert output[place + 20] == "  4.1-19   getEndpoint           No. 19"
+    assert output[place + 20] == "  99-19    getEndpoint           No. 19"
     assert output[place + 21 : place + 23] == ["  and 5 more", ""]
 
 
@@ -104,8 +104,10 @@ def test_a_quiet_report_is_the_overview_and_the_verdict(tmp_path: Path) -> None:
         "1 finding:",
         "  4.1-2    deliveries            The name that came back is another one",
         "",
-        "DOES NOT CONFORM  stated 1/3 (1 failed, 1 not exercised) · hygiene 1/1"
-        " · not exercised 1 · seed 7 · 21.4 s",
+        (
+            "DOES NOT CONFORM  stated 1/3 (1 failed, 1 not exercised) · hygiene 1/1"
+            " · not exercised 1 · seed 7 · 21.4 s"
+        ),
     ]
     conforming = finished_run(tmp_path, passed())
     (line,) = lines(conforming, detail=Detail.QUIET)
@@ -185,3 +187,69 @@ def test_a_verbose_report_has_every_requirement_and_what_shows_it(tmp_path: Path
     text = passed().requirement.text
     assert f"  4.1-1    pass · {text} · exercised once · {proof}" in output
     assert "  4.4-1    not exercised · Requirement 4.4-1 holds." in output
+
+
+def test_what_was_not_exercised_is_a_line_for_each_reason(tmp_path: Path) -> None:
+    other = replace(not_exercised("4.4-3"), reasons=("No source.", "No time."))
+    run = finished_run(tmp_path, passed(), not_exercised("4.4-1"), not_exercised("4.4-2"), other)
+    output = shown(run).splitlines()
+    place = output.index("3 not exercised, by reason; --verbose has them all:")
+    assert output[place + 1 : place + 4] == [
+        "    2  The project has no portal link; make one. (4.4-1, 4.4-2)",
+        "    1  No source. (4.4-3)",
+        "",
+    ]
+    whole = [line.plain for line in lines(run, detail=Detail.VERBOSE)]
+    assert "  No time." in whole
+    assert "    4.4-2   Requirement 4.4-2 holds. (stated)" in whole
+
+
+def test_what_loses_data_comes_first_and_says_so(tmp_path: Path) -> None:
+    lost = found("99-2", "getEndpoint", "The secret is lost")
+    lost = replace(lost, requirement=replace(lost.requirement, severe=True))
+    hygiene = found("99-1", "getEndpoint", "No header")
+    hygiene = replace(hygiene, requirement=replace(hygiene.requirement, level=Level.HYGIENE))
+    run = finished_run(tmp_path, hygiene, found("99-0", "getEndpoint", "Other name"), lost)
+    output = shown(run).splitlines()
+    headings = [line for line in output if line.startswith("FAIL ")]
+    assert [heading.split()[1] for heading in headings] == ["99-2", "99-0", "99-1"]
+    assert "stated · DATA IS LOST OR SHOWN TO OTHERS · section 99" in headings[0]
+    table = output[output.index("3 findings:") + 1 :][:3]
+    assert [line.split()[0] for line in table] == ["99-2", "99-0", "99-1"]
+    for report in (html_text(run), markdown_text(run)):
+        assert "data is lost or shown to others" in report.lower()
+
+
+def test_what_the_sender_did_stands_in_the_finding_whoever_found_it_out(tmp_path: Path) -> None:
+    reason = "the sender signed the compact form of the body, sent it with white space"
+    cause = "deliveries are not validly signed: no signature matches"
+    plain, told = failed("6-6"), failed("6-7")
+    run = finished_run(
+        tmp_path,
+        replace(plain, findings=(replace(plain.findings[0], cause=cause),)),
+        replace(told, findings=(replace(told.findings[0], cause=cause, actual=f"none; {reason}"),)),
+    )
+    (defect,) = defects(run.entries)
+    assert defect.reason == reason
+    output = shown(run).splitlines()
+    assert f"  why       {reason}" in output
+    row = f"  {defect.lead.entry.requirement.id:<9}{'deliveries':<22}"
+    assert f"{row}The name that came back is another one: {reason}" in output
+    for report in (html_text(run), markdown_text(run)):
+        assert reason in report.replace("\\", "")
+
+
+def test_seeing_it_again_names_the_hook_without_which_nothing_is_delivered(tmp_path: Path) -> None:
+    hooked = replace(header(), hooks=["after_endpoint_created"])
+    run = finished_run(tmp_path, failed(), run_header=hooked)
+    words = "the hook after_endpoint_created of the target file has to run for each new endpoint"
+    for report in (shown(run), html_text(run), markdown_text(run)):
+        assert words in report
+    assert words not in shown(finished_run(tmp_path, failed()))
+
+
+def test_what_was_seen_once_of_many_times_is_to_be_repeated(tmp_path: Path) -> None:
+    entry = failed("4.3-13")
+    entry = replace(entry, exercised=30, findings=(replace(entry.findings[0], count=1),))
+    text = shown(finished_run(tmp_path, entry))
+    assert "once in 30 judgements: `--only 4.3-13 --repeat 5` shows whether it comes again" in text

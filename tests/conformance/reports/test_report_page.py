@@ -107,8 +107,8 @@ def test_the_contents_and_the_steps_lead_from_finding_to_finding(
 ) -> None:
     page, _ = open_page(browser, path)
     assert page.locator("#contents li a").all_inner_texts() == [
-        "The name that came back is another one",
         "A delivery of 4.1-4 carries no valid signature",
+        "The name that came back is another one",
     ]
     page.click("#contents li:nth-child(2) a")
     assert page.url.endswith("#f2")

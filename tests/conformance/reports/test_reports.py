@@ -76,15 +76,16 @@ def test_the_console_report_of_a_failing_run(tmp_path: Path) -> None:
         f"  again     {command}",
         f"            {fetch}",
         "",
-        "Not exercised:",
-        "  The project has no portal link; make one.",
-        "    4.4-1   Requirement 4.4-1 holds. (stated)",
+        "1 not exercised, by reason; --verbose has them all:",
+        "    1  The project has no portal link; make one. (4.4-1)",
         "",
         "1 finding:",
         "  4.1-2    deliveries            The name that came back is another one",
         "",
-        "DOES NOT CONFORM  stated 1/3 (1 failed, 1 not exercised) · hygiene 1/1"
-        " · not exercised 1 · seed 7 · 21.4 s",
+        (
+            "DOES NOT CONFORM  stated 1/3 (1 failed, 1 not exercised) · hygiene 1/1"
+            " · not exercised 1 · seed 7 · 21.4 s"
+        ),
     ]
 
 

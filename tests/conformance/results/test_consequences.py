@@ -127,14 +127,18 @@ def test_a_consequence_is_shown_under_its_root_and_counted_as_no_defect() -> Non
     assert [each.entry.requirement.id for each in defect.consequences] == ["1-2"]
 
 
-def test_a_consequence_is_shown_under_the_root_of_its_own_operation() -> None:
+def test_a_consequence_is_shown_under_its_root() -> None:
     creation = replace(of("1-1"), exchanges=(CREATED,))
     fetch = replace(of("1-1"), exchanges=(FETCHED,))
     root = replace(failed("1-1"), findings=(creation, fetch))
     follows = replace(failed("1-2"), findings=(replace(of("1-2", "1-1"), exchanges=(FETCHED,)),))
-    first, second = defects([root, follows])
-    assert (first.lead.finding.operation, first.consequences) == ("createEndpoint", ())
-    assert [each.entry.requirement.id for each in second.consequences] == ["1-2"]
+    other = replace(failed("99-1"), findings=(replace(of("99-1"), exchanges=(CREATED,)),))
+    (defect, _) = defects([root, follows, other])
+    assert (defect.lead.finding.operation, defect.operations) == (
+        "createEndpoint",
+        ("getEndpoint",),
+    )
+    assert [each.entry.requirement.id for each in defect.consequences] == ["1-2"]
 
 
 def test_the_run_file_keeps_what_a_finding_follows_from() -> None:

@@ -1,4 +1,4 @@
-"""Findings about signatures: two reasons are two defects, and one defect is one."""
+"""Findings with one cause are one defect, and two causes are two."""
 
 from dataclasses import replace
 
@@ -8,9 +8,10 @@ from hookproof.conformance.model.ledger import Entry
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.delivery.arrival.broadcasts import SigningFormats
 from hookproof.conformance.results.defects import defects
+from hookproof.conformance.results.known_faults import one_cause_each
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from tests.conformance.canned_deliveries import destination, event, observed, sent
-from tests.conformance.canned_evidence import context
+from tests.conformance.canned_evidence import context, exchange
 from tests.conformance.canned_run import finding, requirement
 
 COARSE = "deliveries are not validly signed: no signature matches"
@@ -81,3 +82,52 @@ def test_two_causes_are_two_defects_and_one_of_which_less_is_known_is_none_of_it
     assert defects_of(BODY, SECRET, BODY) == [{BODY}, {SECRET}]
     assert defects_of(COARSE, BODY) == defects_of(BODY, COARSE) == [{COARSE, BODY}]
     assert defects_of(COARSE, BODY, SECRET) == [{COARSE}, {BODY}, {SECRET}]
+
+
+PATTERNS = [frozenset("abc"), frozenset("cd"), frozenset("abcdx"), frozenset("e")]
+
+
+def test_what_one_known_fault_breaks_has_one_cause() -> None:
+    (group,) = one_cause_each(frozenset("abce"), frozenset("dx"), PATTERNS)
+    assert group == frozenset("abc")
+
+
+def test_two_faults_at_once_are_two_causes_and_none_is_hidden() -> None:
+    patterns = [frozenset("abc"), frozenset("de")]
+    groups = list(one_cause_each(frozenset("abcde"), frozenset(), patterns))
+    assert groups == [frozenset("abc"), frozenset("de")]
+
+
+def test_a_fault_that_breaks_as_much_of_what_holds_explains_nothing() -> None:
+    assert list(one_cause_each(frozenset("ab"), frozenset("cdx"), [frozenset("abcdx")])) == []
+
+
+def entry_of(name: str, *messages: str, operation: str = "listSources") -> Entry:
+    found = tuple(
+        replace(
+            finding(name),
+            message=message,
+            deliveries=(),
+            exchanges=(replace(exchange(), operation_id=operation),),
+        )
+        for message in messages
+    )
+    return Entry(requirement=requirement(name), verdict=Verdict.FAIL, findings=found)
+
+
+def test_a_cursor_that_leads_to_its_own_row_is_one_finding() -> None:
+    names = ("2.2-12", "2.2-14", "2.2-15", "4.4-4", "4.7-4")
+    (defect,) = defects([entry_of(name, f"Broken {name}") for name in names])
+    assert {broken.entry.requirement.id for broken in defect.all} == set(names)
+    assert len(defect.members) == len(names) - 1  # each is still told
+
+
+def test_wrong_fields_are_findings_of_their_own() -> None:
+    fields = [f"A field of getEndpoint is not as documented: /data/{name}" for name in "ab"]
+    assert len(defects([entry_of("4.2-3", *fields)])) == 2
+
+
+def test_what_was_found_in_several_ways_of_one_requirement_is_one_finding() -> None:
+    messages = [f"No signature by the secret of roll {number}" for number in (1, 2)]
+    (defect,) = defects([entry_of("99-1", *messages, "No signature at all")])
+    assert [each.finding.message for each in defect.members] == ["No signature at all"]
