@@ -160,7 +160,7 @@ def _share(_context: click.Context, _option: click.Parameter, value: str) -> flo
 @click.option(
     "--write-baseline",
     type=click.Path(path_type=Path),
-    help="Write a baseline that accepts what this run finds; the exit code is then that of a run with"
+    help="Write a baseline that accepts what this run finds; the exit code is that of a run with"
     " it.",
 )
 @click.option(
