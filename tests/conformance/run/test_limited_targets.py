@@ -55,7 +55,7 @@ def limited_server(
 
 def judged(folder: Path, gateway: Gateway, *options: str) -> CommandResult:
     with limited_server(folder, gateway, *options):
-        return check(folder, "--target", "target.yaml", *ONLY)
+        return check(folder, "--target", "target.yaml", "--dialect", "reference", *ONLY)
 
 
 def test_a_limited_target_conforms_and_the_run_says_what_its_limit_did(tmp_path: Path) -> None:
