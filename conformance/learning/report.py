@@ -13,6 +13,7 @@ from hookproof.conformance.learning.learned_answers import (
     LearnedAnswers,
 )
 from hookproof.conformance.learning.learner import Learned
+from hookproof.conformance.learning.signatures.reading import FOUND
 from hookproof.conformance.reports.summary import earlier_words, left_words
 from hookproof.conformance.target.definition import Target
 from hookproof.pages.content_policy import policy_element
@@ -84,6 +85,11 @@ def lines(learned: Learned) -> Iterator[str]:
         yield ""
         yield "Left to `hookproof check`, since the document does not leave it open:"
         yield from (f"     {row.field}: {row.proof}" for row in left)
+    found = [row for row in rows(learned.answers) if FOUND in row.proof]
+    if found:
+        yield ""
+        yield "Signatures that nothing explains; give what is assumed of them in the dialect:"
+        yield from (f"     {row.field}: {row.value}, {row.proof}" for row in found)
     yield ""
     yield from (f"Your provision hook {failure}" for failure in learned.hooks)
     if learned.limit:

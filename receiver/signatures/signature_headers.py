@@ -36,6 +36,11 @@ class SignatureHeader:
     size: int
     deliveries: int
 
+    @property
+    def has_usual_name(self) -> bool:
+        """Whether its name alone says that it holds a signature."""
+        return USUAL_NAME.search(self.name) is not None
+
     def __str__(self) -> str:
         return f"{self.name} ({self.size} bytes, different on each of {self.deliveries} deliveries)"
 
@@ -55,7 +60,7 @@ def signature_headers(deliveries: Iterable[tuple[Headers, bytes]]) -> tuple[Sign
         for lower, each in carried.items()
         if lower not in CREDENTIALS and (size := _mac_size(each))
     ]
-    return tuple(sorted(found, key=lambda header: USUAL_NAME.search(header.name) is None))
+    return tuple(sorted(found, key=lambda header: not header.has_usual_name))
 
 
 def may_be_signed(deliveries: Sequence[tuple[Headers, bytes]]) -> bool:

@@ -8,11 +8,13 @@ from typing import Final
 from hookproof.conformance.learning.learned_answers import LearnedAnswers
 from hookproof.conformance.learning.signatures.layout import HeaderLayout, layout_of
 from hookproof.conformance.learning.signatures.search import (
+    TRIED,
     FoundSignature,
     find_signature,
     secret_rules,
 )
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.receiver.signatures.signature_headers import signature_headers
 from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm, SigningSecrets
 from hookproof.spec.dialect.vocabulary import TimeUnit
 
@@ -23,6 +25,7 @@ UNEXPLAINED: Final = (
     "no way of signing that was tried explains a signature of the deliveries; `hookproof check`"
     " judges whether there is one"
 )
+FOUND: Final = "found, not explained"
 # What the secrets that signed mean, by their indices in the order of the header; the oldest is 0.
 ORDERS: Final = {
     (0,): SigningSecrets.OLDEST,
@@ -65,8 +68,7 @@ def read_format(
     found = [(each, _signatures(answers, each)) for each in deliveries]
     explained = [(each, signatures) for each, signatures in found if signatures]
     if not explained:
-        for part in PARTS:
-            answers.miss(f"signatures.{name}.{part}", UNEXPLAINED)
+        _name_unexplained(answers, name, deliveries)
         return False
     first, (signature, *_) = explained[0]
     place, count = _in_words(first.delivery), len(explained)
@@ -91,6 +93,28 @@ def read_format(
     _read_layout(answers, name, explained, place)
     _read_order(answers, name, explained)
     return True
+
+
+def _name_unexplained(
+    answers: LearnedAnswers, name: str, deliveries: Sequence[DeliveryWithSecrets]
+) -> None:
+    """Learn the header of signatures that nothing explains, if there is one; a usual name makes it
+    certain, and others are assumed.
+    """
+    for part in PARTS:
+        answers.miss(f"signatures.{name}.{part}", UNEXPLAINED)
+    headers = signature_headers(
+        ([pair for pair in each.delivery.headers if pair[1] != each.event_id], each.delivery.body)
+        for each in deliveries
+    )
+    if not headers:
+        return
+    likeliest, field = headers[0], f"signatures.{name}.header"
+    words = f"{FOUND}: {', '.join(map(str, headers))}; tried were {TRIED}"
+    if [each for each in headers if each.has_usual_name] == [likeliest]:
+        answers.see(field, likeliest.name, shown_by=words, count=likeliest.deliveries)
+    else:
+        answers.assume(field, likeliest.name, words)
 
 
 def _read_encoding(

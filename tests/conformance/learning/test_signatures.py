@@ -1,12 +1,16 @@
 """How deliveries are signed is found from the deliveries, for every shipped dialect and others."""
 
+import hashlib
+import hmac
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from hookproof.conformance.learning.learned_answers import Certainty, LearnedAnswers
 from hookproof.conformance.learning.probes.representation import possible_forms
 from hookproof.conformance.learning.signatures.reading import DeliveryWithSecrets, read_format
+from hookproof.conformance.learning.written_files import dialect_text
 from hookproof.mockserver.delivery.attempt.signing import SignatureFormat
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.dialect.groups.signature_vocabulary import Encoding, SecretForm
@@ -158,7 +162,53 @@ def test_numbers_that_are_no_times_are_passed_over(number: str) -> None:
     assert answers.answer("signatures.simple.timestamp_header").values == (None,)
 
 
-def test_a_signature_that_nothing_explains_is_not_learned() -> None:
+def unexplained(header: str, *further: str) -> LearnedAnswers:
+    """What is learned of deliveries that are signed with a secret that is not known, in a header of
+    this name; `further` headers hold other texts of this form.
+    """
+    dialect = load_dialect("reference")
+    deliveries = []
+    for number in range(3):
+        signed = delivery(dialect, "simple", secret(dialect, "a"))
+        body = BODY + b" " * number
+        value = hmac.digest(b"another key", body, "sha256").hex()
+        event_id = hashlib.sha256(body).hexdigest()
+        headers = (
+            ("X-Event", event_id),
+            (header, value),
+            *((name, value[::-1]) for name in further),
+        )
+        received = replace(signed.delivery, headers=headers, body=body)
+        deliveries.append(replace(signed, delivery=received, event_id=event_id))
+    answers = LearnedAnswers("undecided", load_dialect("undecided"))
+    assert not read_format(answers, "simple", deliveries)
+    return answers
+
+
+def test_a_signature_that_nothing_explains_is_named() -> None:
+    answers = unexplained("Acme-Signature", "Acme-Trace")
+    header = answers.answer("signatures.simple.header")
+    assert (header.certainty, header.values) == (Certainty.SEEN, ("Acme-Signature",))
+    assert (
+        "found, not explained: Acme-Signature (32 bytes, different on each of 3" in header.shown_by
+    )
+    assert "HMAC with sha256 and sha512" in header.shown_by
+    assert "signatures.simple.header" not in answers.assumed
+    assert {"signatures.simple.hash", "signatures.simple.signed"} <= {*answers.assumed}
+    text = dialect_text(answers, Path())
+    assert "    header: Acme-Signature  # seen 3 times: found, not explained" in text
+
+
+@pytest.mark.parametrize("names", [["Acme-Proof"], ["X-Signature", "X-Signed-By"]])
+def test_a_header_that_may_be_another_is_acted_on_and_accuses_nobody(names: list[str]) -> None:
+    answers = unexplained(*names)
+    header = answers.answer("signatures.simple.header")
+    assert (header.certainty, header.values) == (Certainty.ASSUMED, (names[0],))
+    assert all(name in header.reason for name in names)
+    assert "signatures.simple.header" in answers.assumed
+
+
+def test_a_delivery_without_a_signature_teaches_no_header() -> None:
     dialect = load_dialect("reference")
     signed = delivery(dialect, "simple", secret(dialect, "a"))
     foreign = replace(signed, secrets=(secret(dialect, "f"),))
