@@ -17,6 +17,7 @@ from typing import Any, Protocol, TypeVar
 
 from hookproof.conformance.experiments.backlog import Backlog
 from hookproof.conformance.generation.generators import RequestGenerators
+from hookproof.conformance.generation.unknown_identifiers import unknown_identifier
 from hookproof.conformance.model.evidence import (
     Exchange,
     NotObserved,
@@ -228,6 +229,11 @@ class ExperimentContext:
     def word(self, stem: str) -> str:
         """A word that begins with the stem and that no other call of this run returns."""
         return f"{stem}-{self.nonce}{self.random.getrandbits(40):010x}"
+
+    def unknown_project(self) -> Project:
+        """A project that does not exist, with the key of the first one."""
+        own, seen = self.projects[0], [project.id for project in self.projects]
+        return Project(id=unknown_identifier(own.id, self.random, seen), api_key=own.api_key)
 
     def new_marker(self) -> str:
         """A word that distinguishes an event from all others."""

@@ -1,6 +1,5 @@
 """What the probes of a target share: its API, what was learned so far, and what they created."""
 
-import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -9,6 +8,7 @@ from random import Random
 from typing import Any, Final
 
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
+from hookproof.conformance.generation.unknown_identifiers import unknown_identifier
 from hookproof.conformance.learning.learned_answers import LearnedAnswers
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.target.circuit_breaker import Breaker, from_the_target
@@ -34,26 +34,10 @@ UPDATE: Final = "updatePortalLink"
 SOURCES: Final = "listSources"
 BROADCAST: Final = "createBroadcastEvent"
 
-# An identifier that ends with a number, and has nothing but letters or a separator before it.
-COUNTED: Final = re.compile(r"(?P<prefix>(?:.*[^0-9A-Za-z])?[A-Za-z]*)(?P<number>[0-9]{1,18})")
-# How many digits a number has that no service reaches, and that 32 bits hold.
-WIDE: Final = 9
-CHANGED: Final = 4
-
 
 def unknown_uid(uid: str) -> str:
-    """An identifier of the same form that no resource has.
-
-    A number that is counted is beyond all that will come; of what is drawn at random several
-    letters are others, since neighbours may have been drawn in the same moment.
-    """
-    counted = COUNTED.fullmatch(uid)
-    if counted is not None:
-        prefix, number = counted["prefix"], counted["number"]
-        width = len(number) if number.startswith("0") else max(len(number), WIDE)
-        return prefix + "9" * width
-    tail = uid[-CHANGED:]
-    return uid[:-CHANGED] + ("0" if set(tail) != {"0"} else "1") * len(tail)
+    """An identifier of the form of a known one that no resource has."""
+    return unknown_identifier(uid, Random(uid))
 
 
 @dataclass(slots=True)

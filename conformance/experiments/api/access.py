@@ -21,7 +21,6 @@ from hookproof.conformance.experiments.support.valid_requests import (
     ValidRequests,
     hold_portal_links_for,
     prepare_valid_requests,
-    unlike,
 )
 from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
@@ -126,7 +125,7 @@ def _attempts(context: ExperimentContext, credentials: dict[str, str]) -> Iterat
     yield Attempt(
         kind=KeyKind.UNKNOWN_PROJECT,
         key=Key.FOREIGN,
-        project=Project(id=context.word("nowhere"), api_key=own.api_key),
+        project=context.unknown_project(),
     )
     if len(context.projects) > 1:
         yield Attempt(
@@ -219,7 +218,9 @@ async def _try_key(
     tried = await trial.call(
         operation_id,
         role="refused",
-        path={name: unlike(uid) for name, uid in path.items()} if attempt.unknown else path,
+        path={name: requests.unknown(uid) for name, uid in path.items()}
+        if attempt.unknown
+        else path,
         query=attempt.query,
         body=body if body is None else {**body, **attempt.fields},
         headers=attempt.headers,

@@ -4,19 +4,21 @@ Sections 7 and 8. What is merely odd is observed for the oracles alone.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+import json
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
-from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.conformance.experiments.context import ExperimentContext, Trial
+from hookproof.conformance.experiments.support.existing_resources import put_back
 from hookproof.conformance.experiments.support.valid_requests import (
     OPERATIONS_WITH_BODY,
     ValidRequests,
     hold_portal_links_for,
     prepare_valid_requests,
 )
-from hookproof.conformance.model.evidence import Evidence
+from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.observations.preparation import OddRequest, Preparation
 from hookproof.conformance.observations.requests.mistakes import (
@@ -32,18 +34,21 @@ from hookproof.conformance.observations.requests.mistakes import (
 from hookproof.conformance.target.client import Key, encoded
 from hookproof.spec.dialect.groups.requests import most
 
-NOT_JSON: Final = {
-    "truncated object": b'{"name":',
-    "truncated text": b'{"name":"half',
-    "words": b"name=half&url=none",
-    "single quotes": b"{'name':'half'}",
-    "trailing words": b'{"name":"whole"} and more',
-    "not UTF-8": b'{"name":"\xff\xfe\xfa"}',
-    "NUL bytes": b"\x00\x00\x00\x00",
-    "markup": b"<name>half</name>",
+# What is made of an ordinary body so that it is no JSON, and nothing else of it is wrong.
+NOT_JSON: Final[Mapping[str, Callable[[bytes], bytes]]] = {
+    "truncated object": lambda body: body[:-1],
+    "truncated text": lambda body: body[: body.rindex(b'"')],
+    "words": lambda body: urlencode(json.loads(body)).encode(),
+    "single quotes": lambda body: body.replace(b'"', b"'"),
+    "NUL bytes": lambda body: bytes(len(body)),
+    "markup": lambda body: b"<body>" + body + b"</body>",
 }
 
+# The first two are no JSON either, but a parser may take them all the same (RFC 8259, section 9):
+# some read on only when they are asked to, and some replace what is no text.
 ODD_JSON: Final = {
+    "trailing words": b'{"name":"whole"} and more',
+    "not UTF-8": b'{"name":"\xff\xfe\xfa"}',
     "nothing": b"",
     "null": b"null",
     "an array": b"[]",
@@ -89,8 +94,8 @@ class HostileRequest:
     """One request to send; `target` is its path, already percent-encoded.
 
     It `shows` what becomes of a mistake, at a bound, or of a request that has its own observation;
-    None stands for what is merely odd. `media_type` is None for a body that is not declared. Where
-    there is an `ordinary` content, it is sent too, to show what a refusal is about.
+    None stands for what is merely odd. `media_type` is None for a body that is not declared.
+    `beside` is the operation of which an ordinary request shows what a refusal is about.
     """
 
     shows: Mistake | Bound | type[RequestTried] | None
@@ -100,7 +105,7 @@ class HostileRequest:
     operation_id: str | None = None
     content: bytes | None = None
     media_type: str | None = "application/json"
-    ordinary: bytes | None = None
+    beside: str = ""
 
 
 @experiment(
@@ -131,35 +136,59 @@ async def hostile(context: ExperimentContext) -> AsyncIterator[Evidence]:
         *_paths(context),
     ]
     concurrency_limit = asyncio.Semaphore(IN_FLIGHT)
-    sendings = [_send(context, request, concurrency_limit) for request in hostile_requests]
-    for observation in await asyncio.gather(*sendings):
-        yield observation
+    restored = context.trial("portal link as it was")
+    try:
+        sendings = [_send(context, request, concurrency_limit) for request in hostile_requests]
+        trials = await asyncio.gather(*sendings)
+        # Once for all, and last: a quota that the others have used up shows there.
+        ordinary = {
+            operation_id: await _send_ordinary(context, requests, operation_id)
+            for operation_id in dict.fromkeys(each.beside for each in hostile_requests)
+            if operation_id
+        }
+        for request, trial in zip(hostile_requests, trials, strict=True):
+            if request.beside:
+                trial.exchanges.append(ordinary[request.beside])
+            yield _observe(trial, request)
+    finally:
+        if requests.portal_link is not None:
+            async with context.portal_links:
+                await put_back(context, restored, requests.portal_link)
+    yield restored.observe(Preparation)
+
+
+async def _send_ordinary(
+    context: ExperimentContext, requests: ValidRequests, operation_id: str
+) -> Exchange:
+    trial, path = context.trial(f"ordinary {operation_id}"), requests.path(operation_id)
+    body = requests.body(operation_id)
+    async with hold_portal_links_for(context, operation_id):
+        return await trial.call(operation_id, role=ORDINARY, path=path, body=body)
 
 
 async def _send(
     context: ExperimentContext, request: HostileRequest, concurrency_limit: asyncio.Semaphore
-) -> Evidence:
+) -> Trial:
     trial = context.trial(f"{request.name}, {request.operation_id or request.target[:80]}")
-    declared = [("Content-Type", request.media_type)] if request.media_type is not None else []
-    contents = {"odd" if request.shows is None else "tried": request.content}
-    if request.ordinary is not None:
-        contents[ORDINARY] = request.ordinary
+    is_declared = request.content is not None and request.media_type is not None
+    declared = [("Content-Type", request.media_type or "")] if is_declared else []
     async with concurrency_limit, hold_portal_links_for(context, request.operation_id or ""):
-        trial.exchanges += [
+        trial.exchanges.append(
             await context.api.send(
                 operation_id=request.operation_id,
-                role=role,
+                role="odd" if request.shows is None else "tried",
                 project=trial.project,
                 method=request.method,
                 target=request.target,
-                content=content,
-                headers=context.api.headers(
-                    trial.project, Key.OWN, False, [] if content is None else declared
-                ),
+                content=request.content,
+                headers=context.api.headers(trial.project, Key.OWN, False, declared),
                 key=Key.OWN,
             )
-            for role, content in contents.items()
-        ]
+        )
+    return trial
+
+
+def _observe(trial: Trial, request: HostileRequest) -> Evidence:
     match request.shows:
         case Mistake() as mistake:
             return trial.observe(
@@ -182,8 +211,10 @@ def _bodies(context: ExperimentContext, requests: ValidRequests) -> Iterator[Hos
             "operation_id": operation_id,
             "method": context.contract.operations[operation_id].method,
             "target": requests.target(operation_id),
+            "beside": operation_id,
         }
-        for name, content in NOT_JSON.items():
+        for name, spoil in NOT_JSON.items():
+            content = spoil(encoded(requests.body(operation_id)))
             yield HostileRequest(shows=Mistake.NOT_JSON, name=name, content=content, **place)
         for name, content in ODD_JSON.items():
             yield HostileRequest(shows=None, name=name, content=content, **place)
@@ -206,7 +237,6 @@ def _bodies(context: ExperimentContext, requests: ValidRequests) -> Iterator[Hos
             yield HostileRequest(
                 shows=RollWithoutBody,
                 name="no body",
-                ordinary=encoded(requests.body(operation_id)),
                 **place,
             )
 
@@ -226,6 +256,7 @@ def _sizes(context: ExperimentContext, requests: ValidRequests) -> Iterator[Host
             method=context.contract.operations[operation_id].method,
             target=requests.target(operation_id),
             content=_padded(encoded(requests.body(operation_id)), limit + 1),
+            beside=operation_id,
         )
     yield HostileRequest(
         shows=Bound.SIZE,
@@ -234,7 +265,7 @@ def _sizes(context: ExperimentContext, requests: ValidRequests) -> Iterator[Host
         method="POST",
         target=requests.target("createBroadcastEvent"),
         content=_padded(encoded(requests.body("createBroadcastEvent")), limit),
-        ordinary=encoded(requests.body("createBroadcastEvent")),
+        beside="createBroadcastEvent",
     )
 
 
@@ -247,20 +278,33 @@ def _methods(requests: ValidRequests) -> Iterator[HostileRequest]:
     for operation_id, method in OTHER_METHODS.items():
         if requests.can_call(operation_id):
             target = requests.target(operation_id)
+            body = requests.body(operation_id)
             yield HostileRequest(
-                shows=Mistake.METHOD, name=method, method=method, target=target, content=b"{}"
+                shows=Mistake.METHOD,
+                name=method,
+                method=method,
+                target=target,
+                content=b"{}" if body is None else encoded(body),
+                beside=operation_id,
             )
 
 
 def _paths(context: ExperimentContext) -> Iterator[HostileRequest]:
     """Section 7: paths outside the eight operations, and identifiers that no service assigns."""
     project = f"/api/v1/projects/{quote(context.projects[0].id, safe='')}"
+    listed = next((name for name in LISTED_AT.values() if not context.why_unasked(name)), "")
     for target, shows in (
         (f"/{context.word('nowhere')}", None),  # whoever answers there, the dialect is not about it
         (f"/api/v1/{context.word('nowhere')}", Mistake.PATH),
         (f"{project}/{context.word('other')}", Mistake.PATH),
     ):
-        yield HostileRequest(shows=shows, name="path outside", method="GET", target=target)
+        yield HostileRequest(
+            shows=shows,
+            name="path outside",
+            method="GET",
+            target=target,
+            beside=listed if shows is not None else "",
+        )
     odd_identifiers = (
         "%2F",
         "..%2F..%2Fetc%2Fpasswd",

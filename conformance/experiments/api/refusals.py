@@ -1,26 +1,33 @@
-"""Refusals: requests with one thing that the dialect may refuse, and neighbours that it accepts."""
+"""Refusals: requests with one thing that the dialect may refuse, and ordinary ones beside them.
+
+The ordinary ones are sent once for all that differ from them in one thing, and last: a quota that
+the others have used up shows there.
+"""
 
 import asyncio
 import dataclasses
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from hookproof.conformance.experiments.api.extremes.compared_requests import (
     nested_data,
     null_fields,
 )
-from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.existing_resources import put_back
 from hookproof.conformance.experiments.support.optional_settings import find_accepted_settings
 from hookproof.conformance.experiments.support.valid_requests import (
+    LEFT_OUT_OF_FULL,
     OPERATIONS_WITH_BODY,
+    UPDATE,
     ValidRequests,
     hold_portal_links_for,
     prepare_valid_requests,
-    unlike,
 )
 from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import experiment
+from hookproof.conformance.observations.answer import was_accepted
 from hookproof.conformance.observations.preparation import Preparation
 from hookproof.conformance.observations.requests.mistakes import (
     ORDINARY,
@@ -115,9 +122,6 @@ async def refusals(context: ExperimentContext) -> AsyncIterator[Evidence]:
     requests = await prepare_valid_requests(context, trial)
     oauth2 = {"authentication": requests.bodies.oauth2()}
     accepted = await find_accepted_settings(context, trial, oauth2)
-    created = next(
-        (answer for answer in trial.exchanges if answer.operation_id == "createEndpoint"), None
-    )
     yield trial.observe(Preparation)
     planned = [
         *_missing_fields(requests),
@@ -134,11 +138,12 @@ async def refusals(context: ExperimentContext) -> AsyncIterator[Evidence]:
         *_texts(requests),
         *nested_data(requests),
     ]
-    sendings = [_send(context, requests, request, created) for request in planned]
     restored = context.trial("portal link as it was")
     try:
-        for observation in await asyncio.gather(*sendings):
-            yield observation
+        trials = await asyncio.gather(*(_send(context, requests, each) for each in planned))
+        ordinary = OrdinaryRequests(context=context, requests=requests)
+        for request, tried in zip(planned, trials, strict=True):
+            yield await _observe(ordinary, request, tried)
     finally:
         if requests.portal_link is not None:
             async with context.portal_links:
@@ -147,27 +152,65 @@ async def refusals(context: ExperimentContext) -> AsyncIterator[Evidence]:
 
 
 async def _send(
-    context: ExperimentContext,
-    requests: ValidRequests,
-    request: PlannedRequest,
-    created: Exchange | None,
-) -> Evidence:
-    """`created` is a creation with an https URL, beside which others are refused."""
+    context: ExperimentContext, requests: ValidRequests, request: PlannedRequest
+) -> Trial:
+    """Send a request, unless there is nothing to send it about."""
     trial = context.trial(
         f"{request.operation_id}, {request.about}: {request.field}".removesuffix(": ")
     )
     path = {**requests.path(request.operation_id), **(request.path or {})}
-    if None in path.values() or context.why_unasked(request.operation_id):
-        return trial.not_observed(request.observes, requests.why_not(request.operation_id))
-    async with hold_portal_links_for(context, request.operation_id):
-        await trial.call(request.operation_id, role="tried", path=path, body=request.body)
-        if request.ordinary is not None:
-            await trial.call(request.operation_id, role=ORDINARY, path=path, body=request.ordinary)
-    if request.observes is EndpointUrlTried and created is not None:
-        trial.exchanges.append(dataclasses.replace(created, role="with https"))
+    if None not in path.values() and not context.why_unasked(request.operation_id):
+        async with hold_portal_links_for(context, request.operation_id):
+            await trial.call(request.operation_id, role="tried", path=path, body=request.body)
+    return trial
+
+
+async def _observe(ordinary: "OrdinaryRequests", request: PlannedRequest, trial: Trial) -> Evidence:
+    beside = await ordinary.beside(request) if trial.exchanges else None
+    if beside is None:
+        return trial.not_observed(request.observes, ordinary.requests.why_not(request.operation_id))
+    role = request.observes.role_of_ordinary
+    trial.exchanges.append(dataclasses.replace(beside, role=role))
     return trial.observe(
         request.observes, operation_id=request.operation_id, field=request.field, **request.facts
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrdinaryRequests:
+    """Requests with nothing that could be refused, each sent when it is first needed.
+
+    `sent` holds those of the same fields of an operation.
+    """
+
+    context: ExperimentContext
+    requests: ValidRequests
+    sent: dict[tuple[str, ...], Exchange] = dataclasses.field(default_factory=dict)
+
+    async def beside(self, request: PlannedRequest) -> Exchange | None:
+        """The one that differs from a request in one thing; None if there is nothing to send it
+        about.
+        """
+        operation_id = request.operation_id
+        if request.beside_full:
+            lacking = self.context.lacking_fields()
+            full = await self._send(operation_id, self.requests.full_body(operation_id, lacking))
+            if full is not None and was_accepted(full):
+                return full
+        body = request.ordinary or self.requests.body(operation_id)
+        if operation_id == "getPortalLink" and not self.requests.can_call(operation_id):
+            return await self._send("listPortalLinks", None)  # no link is known to retrieve
+        return await self._send(operation_id, body)
+
+    async def _send(self, operation_id: str, body: Mapping[str, Any] | None) -> Exchange | None:
+        if not self.requests.can_call(operation_id):
+            return None
+        key = (operation_id, *sorted(body or ()))
+        if key not in self.sent:
+            trial, path = self.context.trial("ordinary request"), self.requests.path(operation_id)
+            async with hold_portal_links_for(self.context, operation_id):
+                self.sent[key] = await trial.call(operation_id, role=ORDINARY, path=path, body=body)
+        return self.sent[key]
 
 
 def _missing_fields(requests: ValidRequests) -> Iterator[PlannedRequest]:
@@ -179,6 +222,7 @@ def _missing_fields(requests: ValidRequests) -> Iterator[PlannedRequest]:
             observes=RequiredFieldsAlone,
             operation_id=operation_id,
             body=required,
+            beside_full=True,
         )
         rules = requests.bodies.dialect.requests
         one_of = rules.one_of_required_by(operation_id)
@@ -198,6 +242,7 @@ def _missing_fields(requests: ValidRequests) -> Iterator[PlannedRequest]:
                 observes=RequiredFieldsAlone,
                 operation_id=operation_id,
                 body=_with_another(requests, operation_id, one_of[0], other),
+                beside_full=True,
             )
 
 
@@ -227,7 +272,17 @@ def _wrong_types(context: ExperimentContext, requests: ValidRequests) -> Iterato
                 continue  # the document lets it be any JSON, as `_other_data` tries
             value = WRONG_TYPES[described.get("type", "object")]
             body = requests.body_with(operation_id, name, value)
-            yield PlannedRequest.to_show(Mistake.OTHER_TYPE, operation_id, name, body)
+            right = requests.body_with(
+                operation_id, name, requests.bodies.value(operation_id, name)
+            )
+            yield PlannedRequest.to_show(
+                Mistake.OTHER_TYPE,
+                operation_id,
+                name,
+                body,
+                right,
+                beside_full=name not in LEFT_OUT_OF_FULL,
+            )
 
 
 def _words(requests: ValidRequests, *, accepts_oauth2: bool) -> Iterator[PlannedRequest]:
@@ -251,9 +306,11 @@ def _words(requests: ValidRequests, *, accepts_oauth2: bool) -> Iterator[Planned
     if accepts_oauth2:
         for name, value in authentications.items():
             body = requests.bodies.quiet_endpoint(authentication=value)
-            yield PlannedRequest.to_show(Unlisted.WORD, "createEndpoint", name, body)
+            right = requests.bodies.quiet_endpoint(authentication=oauth2)
+            yield PlannedRequest.to_show(Unlisted.WORD, "createEndpoint", name, body, right)
     body = requests.bodies.portal_link(auth_type=unlisted)
-    yield PlannedRequest.to_show(Unlisted.WORD, "updatePortalLink", "auth_type", body)
+    right = requests.body_with(UPDATE, "auth_type", requests.bodies.value(UPDATE, "auth_type"))
+    yield PlannedRequest.to_show(Unlisted.WORD, UPDATE, "auth_type", body, right)
     for operation_id in OPERATIONS_WITH_BODY:
         body = requests.body_with(operation_id, UNKNOWN_FIELD, unlisted)
         yield PlannedRequest.to_show(Unlisted.FIELD, operation_id, UNKNOWN_FIELD, body)
@@ -271,6 +328,7 @@ def _partial_mapping(requests: ValidRequests) -> Iterator[PlannedRequest]:
         operation_id="createEndpoint",
         field="authentication.oauth2.field_mapping",
         body=requests.bodies.quiet_endpoint(authentication=authentication),
+        ordinary=requests.bodies.quiet_endpoint(authentication=oauth2),
     )
 
 
@@ -314,7 +372,10 @@ def _numbers(requests: ValidRequests, lacking: Collection[str]) -> Iterator[Plan
             at_the_edge = requests.body_with(operation_id, name, edge)
             beyond = {**at_the_edge, name: edge + step}
             yield _within_bounds(requests, Bound.NUMBER, operation_id, name, at_the_edge)
-            yield PlannedRequest.to_show(Mistake.BEYOND, operation_id, name, beyond)
+            right = requests.body_with(
+                operation_id, name, requests.bodies.value(operation_id, name)
+            )
+            yield PlannedRequest.to_show(Mistake.BEYOND, operation_id, name, beyond, right)
     for name, observes in OF_ZERO.items():
         if name not in lacking:
             yield PlannedRequest(
@@ -323,6 +384,9 @@ def _numbers(requests: ValidRequests, lacking: Collection[str]) -> Iterator[Plan
                 operation_id="createEndpoint",
                 field=name,
                 body=requests.body_with("createEndpoint", name, 0),
+                ordinary=requests.body_with(
+                    "createEndpoint", name, requests.bodies.value("createEndpoint", name)
+                ),
             )
 
 
@@ -344,7 +408,7 @@ def _urls(requests: ValidRequests) -> Iterator[PlannedRequest]:
 
 
 def _unknown_identifiers(requests: ValidRequests) -> Iterator[PlannedRequest]:
-    """Identifiers that differ from known ones in the last character (sections 4.2 to 4.6)."""
+    """Identifiers of the form of known ones that no resource has (sections 4.2 to 4.6)."""
     link = requests.portal_link
     for operation_id, parameter, known in (
         ("getEndpoint", "endpointID", requests.endpoint_id),
@@ -357,7 +421,7 @@ def _unknown_identifiers(requests: ValidRequests) -> Iterator[PlannedRequest]:
                 about="unknown identifier",
                 observes=UnknownIdentifier,
                 operation_id=operation_id,
-                path={parameter: unlike(known)},
+                path={parameter: requests.unknown(known)},
                 body=requests.body(operation_id),
             )
 
@@ -365,13 +429,14 @@ def _unknown_identifiers(requests: ValidRequests) -> Iterator[PlannedRequest]:
 def _unknown_endpoint(requests: ValidRequests) -> Iterator[PlannedRequest]:
     """Section 4.6: such an identifier in the deprecated endpoints of a portal link."""
     if requests.endpoint_id is not None:
-        unknown = unlike(requests.endpoint_id)
+        unknown = requests.unknown(requests.endpoint_id)
         yield PlannedRequest(
             about="unknown endpoint",
             observes=UnknownEndpointListed,
             operation_id="updatePortalLink",
             field="endpoints",
             body=requests.bodies.portal_link(endpoints=[unknown]),
+            ordinary=requests.bodies.portal_link(endpoints=[requests.endpoint_id]),
         )
 
 
@@ -397,4 +462,7 @@ def _texts(requests: ValidRequests) -> Iterator[PlannedRequest]:
             longest = requests.body_with(operation_id, name, text)
             yield _within_bounds(requests, Bound.TEXT, operation_id, name, longest)
             too_long = {**longest, name: f"{text}x"}
-            yield PlannedRequest.to_show(Mistake.TOO_LONG, operation_id, name, too_long)
+            right = requests.body_with(
+                operation_id, name, requests.bodies.value(operation_id, name)
+            )
+            yield PlannedRequest.to_show(Mistake.TOO_LONG, operation_id, name, too_long, right)

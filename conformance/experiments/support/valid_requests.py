@@ -1,6 +1,6 @@
 """A request for each operation that the target accepts, to be sent with one thing wrong."""
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Final
@@ -10,6 +10,8 @@ from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.created_endpoints import create_endpoint
 from hookproof.conformance.experiments.support.existing_resources import find_changeable_links
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
+from hookproof.conformance.generation.unknown_identifiers import unknown_identifier
+from hookproof.conformance.observations.answer import resources
 from hookproof.conformance.target.definition import Project
 from hookproof.spec.contract.service_contract import Contract
 
@@ -19,6 +21,8 @@ OPERATIONS_WITH_BODY: Final = (
     "updatePortalLink",
     "createBroadcastEvent",
 )
+# Another name of owner_id, and settings that a target may lack or refuse as they stand.
+LEFT_OUT_OF_FULL: Final = frozenset({"appID", "authentication", "mtls_client_cert", "is_disabled"})
 UPDATE: Final = "updatePortalLink"
 OPERATIONS_ON_PORTAL_LINK: Final = ("getPortalLink", UPDATE)
 
@@ -28,7 +32,8 @@ class ValidRequests:
     """Requests about an endpoint and a portal link of one project.
 
     Each of the two is None if it is missing; `missing` then says why, by path parameter.
-    `why_unasked` says why an operation is not requested of this target at all.
+    `why_unasked` says why an operation is not requested of this target at all. `seen` are the
+    identifiers that the target has shown.
     """
 
     bodies: RequestBodies
@@ -38,6 +43,11 @@ class ValidRequests:
     portal_link: Mapping[str, Any] | None
     missing: Mapping[str, str]
     why_unasked: Callable[[str], str]
+    seen: frozenset[str] = frozenset()
+
+    def unknown(self, known: str) -> str:
+        """An identifier like a known one that no resource has."""
+        return unknown_identifier(known, self.bodies.random, self.seen)
 
     def why_not(self, operation_id: str) -> str:
         """Why an operation is not requested, or its resource missing; empty if it can be called."""
@@ -81,6 +91,14 @@ class ValidRequests:
             case _:
                 return None
 
+    def full_body(self, operation_id: str, lacking: Collection[str]) -> dict[str, Any]:
+        """A new body with every documented field that no other contradicts or makes costly."""
+        schema = self.contract.operations[operation_id].body_schema or {}
+        of_service = self.bodies.dialect.requests.service_assigned
+        names = schema["properties"].keys() - {*lacking, *of_service, *LEFT_OUT_OF_FULL}
+        values = {name: self.bodies.value(operation_id, name) for name in sorted(names)}
+        return {**values, **(self.body(operation_id) or {})}
+
     def body_with(self, operation_id: str, field: str, value: Any) -> dict[str, Any]:
         """A new body that the target accepts, but with this value for a field."""
         return {**(self.body(operation_id) or {}), field: value}
@@ -113,9 +131,7 @@ async def prepare_valid_requests(context: ExperimentContext, trial: Trial) -> Va
         portal_link=existing.links[0] if existing.links else None,
         missing={"endpointID": created.reason, "portalLinkID": existing.reason},
         why_unasked=context.why_unasked,
+        seen=frozenset(
+            filter(None, (part.text("uid") for each in trial.exchanges for part in resources(each)))
+        ),
     )
-
-
-def unlike(known: str) -> str:
-    """An identifier that differs from a known one in its last character."""
-    return known[:-1] + ("1" if known.endswith("0") else "0")

@@ -14,6 +14,7 @@ from hookproof.conformance.learning.session import (
     SOURCES,
     ProbeSession,
     see_refusals,
+    unknown_uid,
 )
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import refused, shown_uid
@@ -73,7 +74,7 @@ async def probe_keys(session: ProbeSession) -> None:
         answer = await session.call(session.listing, role, key=key)
         see_status(session, field, answer)
     await _probe_other_formats(session)
-    nowhere = Project(id=session.word("nowhere"), api_key=session.project.api_key)
+    nowhere = Project(id=unknown_uid(session.project.id), api_key=session.project.api_key)
     answer = await session.call(
         session.listing, "in a project that does not exist", project=nowhere
     )

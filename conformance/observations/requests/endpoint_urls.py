@@ -6,9 +6,8 @@ All of them lead to reserved names or to the own machine of the service.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import ClassVar, Final
 
-from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.requests.mistakes import RequestTried
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
@@ -101,9 +100,10 @@ class UnusualUrls:
 class UnusualUrlTried(RequestTried):
     """The creation of an endpoint with such a URL, and of one whose URL differs in that alone."""
 
+    role_of_ordinary: ClassVar[str] = "tried: plain"
+
     kind: UrlKind
 
     @property
-    def plain(self) -> Exchange | None:
-        """The other creation, without which a refusal may be for anything."""
-        return self.exchange("tried: plain")
+    def topic(self) -> object:
+        return self.kind

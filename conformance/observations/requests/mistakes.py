@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import ClassVar, Final
 
 from hookproof.conformance.model.evidence import Exchange, Observation
 
@@ -60,12 +60,19 @@ class Scheme(StrEnum):
 class RequestTried(Observation):
     """One request. `field` is the field of its body that it is about, or empty.
 
-    There may be an `ordinary` one beside it, which differs in what is tried alone, and so shows
-    whether a refusal is because of that.
+    The `ordinary` one beside it differs in what is tried alone, and so shows whether a refusal is
+    because of that. `role_of_ordinary` is its role.
     """
+
+    role_of_ordinary: ClassVar[str] = ORDINARY
 
     operation_id: str | None = None
     field: str = ""
+
+    @property
+    def topic(self) -> object:
+        """What is asked about: the class, or the kind of request that it has."""
+        return type(self)
 
     @property
     def tried(self) -> Exchange | None:
@@ -75,7 +82,7 @@ class RequestTried(Observation):
 
     @property
     def ordinary(self) -> Exchange | None:
-        return self.exchange(ORDINARY)
+        return self.exchange(self.role_of_ordinary)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,12 +91,20 @@ class MistakenRequest(RequestTried):
 
     mistake: Mistake
 
+    @property
+    def topic(self) -> object:
+        return self.mistake
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnlistedInput(RequestTried):
     """A request with a word or a field that the document does not list."""
 
     kind: Unlisted
+
+    @property
+    def topic(self) -> object:
+        return self.kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,17 +113,22 @@ class RequestWithinBounds(RequestTried):
 
     bound: Bound
 
+    @property
+    def topic(self) -> object:
+        return self.bound
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointUrlTried(RequestTried):
     """The creation of an endpoint whose URL is not https, and of one whose URL is."""
 
+    role_of_ordinary: ClassVar[str] = "with https"
+
     scheme: Scheme
 
     @property
-    def with_https(self) -> Exchange | None:
-        """A creation that differs in the URL, and so shows what is refused."""
-        return self.exchange("with https")
+    def topic(self) -> object:
+        return self.scheme
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,9 +137,7 @@ class UnansweredVisit(RequestTried):
     answers with a 200.
     """
 
-    @property
-    def answered(self) -> Exchange | None:
-        return self.exchange("answered")
+    role_of_ordinary: ClassVar[str] = "answered"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,15 +193,27 @@ class NestedData(RequestTried):
 class RequiredFieldsAlone(RequestTried):
     """A body with the required fields and no other (section 4.9)."""
 
+    @property
+    def topic(self) -> object:
+        return type(self), self.operation_id
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequiredFieldLeftOut(RequestTried):
     """A body without one required field, `field` (section 4.9)."""
 
+    @property
+    def topic(self) -> object:
+        return type(self), self.operation_id
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnknownIdentifier(RequestTried):
     """An operation on a resource that does not exist."""
+
+    @property
+    def topic(self) -> object:
+        return type(self), self.operation_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,7 +31,8 @@ OBSERVED_AS: Final[Mapping[type[StrEnum], tuple[type[RequestTried], str]]] = {
 class PlannedRequest:
     """One request to send, the class of its observation, and the fields of that class.
 
-    `ordinary` is the body of a request beside it, which differs in what is tried alone.
+    `ordinary` is the body of a request that differs in what is tried alone; without it, that is a
+    plain one. Where one `beside_full` is taken, with every field, that stands for it.
     """
 
     about: str
@@ -39,6 +40,7 @@ class PlannedRequest:
     operation_id: str
     body: Mapping[str, Any] | None = None
     ordinary: Mapping[str, Any] | None = None
+    beside_full: bool = False
     field: str = ""
     path: Mapping[str, str] | None = None
     facts: Mapping[str, Any] = dataclasses.field(default_factory=dict)
@@ -51,6 +53,8 @@ class PlannedRequest:
         field: str,
         body: Mapping[str, Any],
         ordinary: Mapping[str, Any] | None = None,
+        *,
+        beside_full: bool = False,
     ) -> Self:
         """A request with this mistake or peculiarity in one field of its body."""
         observes, fact = OBSERVED_AS[type(kind)]
@@ -62,4 +66,5 @@ class PlannedRequest:
             field=field,
             body=body,
             ordinary=ordinary,
+            beside_full=beside_full,
         )

@@ -15,12 +15,10 @@ from hookproof.conformance.checks.api.lists.filters import (
 from hookproof.conformance.checks.api.lists.parameters import (
     per_page_above_the_maximum_is_cut_or_refused,
 )
-from hookproof.conformance.checks.api.requests.bounds import what_lies_within_the_bounds_is_taken
-from hookproof.conformance.checks.api.requests.required_fields import (
-    required_fields_are_enough_and_none_may_be_left_out,
-)
-from hookproof.conformance.checks.api.responses.errors import (
+from hookproof.conformance.checks.api.requests.questions import (
     a_mistake_is_refused_with_the_dialects_status,
+    required_fields_are_enough_and_none_may_be_left_out,
+    what_lies_within_the_bounds_is_taken,
 )
 from hookproof.conformance.checks.deliveries.security.custom_headers import (
     a_reserved_header_is_ignored_or_refused_as_the_dialect_says,

@@ -2,8 +2,10 @@
 
 import pytest
 
-from hookproof.conformance.checks.api.responses.errors import (
+from hookproof.conformance.checks.api.requests.questions import (
     a_mistake_is_refused_with_the_dialects_status,
+)
+from hookproof.conformance.checks.api.responses.errors import (
     a_refusal_has_the_dialects_error_body,
 )
 from hookproof.conformance.experiments.api.hostile_requests import hostile

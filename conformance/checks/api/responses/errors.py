@@ -1,10 +1,10 @@
-"""Sections 4, 7 and 8: which mistakes are refused, and what refusals look like."""
+"""Sections 7 and 8: what refusals look like, and that unfinished requests are ended."""
 
 import re
 from collections.abc import Iterator
 from typing import Final
 
-from hookproof.conformance.checks.support.bounds import NO_LONGEST, NO_SIZE_LIMIT, bounds
+from hookproof.conformance.checks.support.bounds import NO_SIZE_LIMIT
 from hookproof.conformance.checks.support.refusal import refusal_with
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import NOT_JSON, Exchange
@@ -19,33 +19,9 @@ from hookproof.conformance.observations.answer import (
 )
 from hookproof.conformance.observations.requests.mistakes import (
     HalfRequest,
-    Mistake,
-    MistakenRequest,
     OverlongRequest,
-    UnknownIdentifier,
 )
 from hookproof.spec.contract.refusals import ErrorForm
-
-UNKNOWN: Final = {
-    "getEndpoint": "4.2-7",
-    "expireEndpointSecret": "4.3-20",
-    "getPortalLink": "4.5-5",
-    "updatePortalLink": "4.6-13",
-}
-# The requirement that each kind of mistake is refused, and the name of the dialect's status for it.
-STATUS_OF: Final = {
-    Mistake.OTHER_TYPE: ("7-3", "invalid_value"),
-    Mistake.NOT_JSON: ("7-2", "malformed_body"),
-    Mistake.MEDIA_TYPE: ("7-4", "unsupported_media_type"),
-    Mistake.METHOD: ("7-5", "method_not_allowed"),
-    Mistake.PATH: ("7-6", "unknown_path"),
-    Mistake.TOO_LARGE: ("8-14", "body_too_large"),
-    Mistake.BEYOND: ("8-17", "invalid_value"),
-    Mistake.TOO_LONG: ("8-28", "invalid_value"),
-}
-# The mistakes that are beyond a bound of the dialect.
-BEYOND_BOUNDS: Final = frozenset({Mistake.TOO_LARGE, Mistake.BEYOND, Mistake.TOO_LONG})
-
 
 # What stack traces of common languages look like.
 TRACES: Final = re.compile(
@@ -132,37 +108,6 @@ def _form_problems(exchange: Exchange, form: ErrorForm, context: CheckContext) -
     wanted = context.dialect.errors.content_type.lower()
     declared = (exchange.response_header("Content-Type") or "").partition(";")[0].strip().lower()
     return (*problems, *([] if declared == wanted else ["another content type"]))
-
-
-@check(*(requirement for requirement, _ in STATUS_OF.values()))
-def a_mistake_is_refused_with_the_dialects_status(
-    request: MistakenRequest, context: CheckContext
-) -> Iterator[Judgement]:
-    tried = request.tried
-    if context.dialect.requests.size_limit is None:
-        yield not_applicable("8-14", NO_SIZE_LIMIT)
-    if not context.dialect.requests.text_maximum_of:
-        yield not_applicable("8-28", NO_LONGEST)
-    if tried is not None:
-        if request.mistake in BEYOND_BOUNDS:
-            context.require_same_rules("requests beyond what is allowed", bounds)
-        requirement, name = STATUS_OF[request.mistake]
-        status = context.dialect.errors.status(name, tried.operation_id)
-        what = f"{request.mistake} {request.field}".rstrip()
-        message = f"A request is not refused as the dialect says: {what}"
-        yield from refusal_with(tried, requirement, message, status)
-
-
-@check(*UNKNOWN.values())
-def what_does_not_exist_is_refused(
-    request: UnknownIdentifier, context: CheckContext
-) -> Iterator[Judgement]:
-    """Identifiers that differ from known ones in one character."""
-    tried, operation_id = request.tried, request.operation_id
-    if tried is not None and operation_id is not None:
-        message = f"{operation_id} of what does not exist is not refused as the dialect says"
-        status = context.dialect.errors.status("unknown_resource", operation_id)
-        yield from refusal_with(tried, UNKNOWN[operation_id], message, status)
 
 
 @check("7-7", "8-18")

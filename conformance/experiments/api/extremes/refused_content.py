@@ -93,7 +93,7 @@ async def elsewhere(scenario: Scenario) -> RefusedBroadcasts:
     await scenario.await_arrival(plain, await scenario.broadcast("before"))
     own, *others = scenario.context.projects
     projects = [Project(id=own.id, api_key=other.api_key) for other in others[:1]]
-    projects.append(Project(id=scenario.bodies.word("nowhere"), api_key=own.api_key))
+    projects.append(scenario.context.unknown_project())
     markers = []
     for project in projects:
         markers.append(scenario.bodies.word("refused"))

@@ -173,9 +173,10 @@ def request_tried(
     answer: Exchange,
     *further: Exchange,
     field: str = "name",
+    alone: bool = False,
 ) -> RequestTried:
-    """One request, its answer and perhaps further exchanges: of this class, or of the class that
-    has this kind.
+    """One request, its answer and further exchanges: of this class, or of the class that has this
+    kind. Without others, the ordinary request is beside it and was taken, unless it is `alone`.
     """
     kinds: dict[type, tuple[type[RequestTried], str]] = {
         Mistake: (MistakenRequest, "mistake"),
@@ -184,10 +185,11 @@ def request_tried(
         Scheme: (EndpointUrlTried, "scheme"),
     }
     fields: dict[str, Any] = {"operation_id": answer.operation_id, "field": field}
-    if isinstance(what, type):
-        return observation(what, answer, *further, **fields)
-    observed, name = kinds[type(what)]
-    return observation(observed, answer, *further, **fields, **{name: what})
+    observed, name = (what, "") if isinstance(what, type) else kinds[type(what)]
+    if not further and not alone:
+        further = (accepted(answer.operation_id or "listSources", observed.role_of_ordinary),)
+    fact = {name: what} if name else {}
+    return observation(observed, answer, *further, **fields, **fact)
 
 
 def accepted(operation_id: str = "createEndpoint", role: str = "refused") -> Exchange:

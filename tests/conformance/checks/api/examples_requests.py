@@ -1,40 +1,26 @@
 """Examples for sections 2.9, 4.9, 7 and 8: refusals, required fields and bounds."""
 
-from hookproof.conformance.checks.api.requests.bounds import (
+from hookproof.conformance.checks.api.requests.questions import (
+    QUESTIONS,
+    a_mistake_is_refused_with_the_dialects_status,
     a_partial_field_mapping_is_taken_or_refused,
     a_rate_limit_of_zero_is_taken_or_refused,
+    an_endpoint_that_answers_no_visit_is_taken_or_refused,
     an_http_timeout_of_zero_is_taken_or_refused,
+    an_unusual_endpoint_url_is_taken_or_refused,
     data_is_nested_as_deeply_as_the_dialect_allows,
+    input_that_is_not_listed_is_ignored_or_refused,
     only_https_urls_are_taken,
+    requests_on_which_the_document_is_silent_are_taken_or_refused,
+    required_fields_are_enough_and_none_may_be_left_out,
+    what_does_not_exist_is_refused,
     what_lies_within_the_bounds_is_taken,
 )
-from hookproof.conformance.checks.api.requests.endpoint_urls import (
-    REQUIREMENTS,
-    an_endpoint_that_answers_no_visit_is_taken_or_refused,
-    an_unusual_endpoint_url_is_taken_or_refused,
-)
-from hookproof.conformance.checks.api.requests.required_fields import (
-    LEFT_OUT,
-    REQUIRED_ALONE,
-    required_fields_are_enough_and_none_may_be_left_out,
-)
-from hookproof.conformance.checks.api.requests.taken_or_refused import (
-    ANSWERED_BY,
-    requests_on_which_the_document_is_silent_are_taken_or_refused,
-)
-from hookproof.conformance.checks.api.requests.unlisted_input import (
-    UNLISTED,
-    input_that_is_not_listed_is_ignored_or_refused,
-)
 from hookproof.conformance.checks.api.responses.errors import (
-    STATUS_OF,
-    UNKNOWN,
-    a_mistake_is_refused_with_the_dialects_status,
     a_refusal_has_the_dialects_error_body,
     a_refusal_shows_nothing_of_the_services_code,
     an_unfinished_request_is_ended,
     no_request_is_answered_with_a_server_error,
-    what_does_not_exist_is_refused,
 )
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.requests.endpoint_urls import (
@@ -45,17 +31,23 @@ from hookproof.conformance.observations.requests.endpoint_urls import (
 from hookproof.conformance.observations.requests.mistakes import (
     ORDINARY,
     Bound,
+    DataOfAnotherType,
     HalfRequest,
+    Mistake,
     NestedData,
+    NullField,
     OverlongRequest,
     PartialFieldMapping,
     RateLimitOfZero,
+    RequestTried,
     RequiredFieldLeftOut,
     RequiredFieldsAlone,
     RollWithoutBody,
     Scheme,
     TimeoutOfZero,
     UnansweredVisit,
+    UndeclaredBody,
+    UnknownEndpointListed,
     UnknownIdentifier,
     Unlisted,
 )
@@ -67,6 +59,21 @@ from tests.conformance.checks.api.example import (
     refusal,
     request_tried,
 )
+
+
+def by_operation(kind: type[RequestTried]) -> list[tuple[str, str]]:
+    """The operations that have a row of their own in the table, and its requirement."""
+    return [
+        (topic[1], row.requirement)
+        for topic, row in QUESTIONS.items()
+        if isinstance(topic, tuple) and topic[0] is kind
+    ]
+
+
+def is_refused_by(kind: type[RequestTried], dialect: str) -> bool:
+    """Whether a dialect says that such requests are refused."""
+    request = request_tried(kind, accepted(role="tried"))
+    return bool(QUESTIONS[kind].answer(context(dialect).dialect, request).value == "refused")
 
 
 def half(answer: Exchange) -> HalfRequest:
@@ -149,11 +156,13 @@ REFUSALS = (
     *(
         Example(
             check=a_mistake_is_refused_with_the_dialects_status,
-            requirement=requirement,
-            kept=request_tried(mistake, refusal(getattr(context().dialect.errors, name).value)),
+            requirement=QUESTIONS[mistake].requirement,
+            kept=request_tried(
+                mistake, refusal(context().dialect.errors.status(QUESTIONS[mistake].status).value)
+            ),
             broken=request_tried(mistake, broken),
         )
-        for mistake, (requirement, name) in STATUS_OF.items()
+        for mistake in Mistake
         for broken in (refusal(409), accepted(role="tried"))
     ),
     *(
@@ -163,7 +172,7 @@ REFUSALS = (
             kept=request_tried(UnknownIdentifier, refusal(404, operation_id)),
             broken=request_tried(UnknownIdentifier, exchange("tried", operation_id, data={})),
         )
-        for operation_id, requirement in UNKNOWN.items()
+        for operation_id, requirement in by_operation(UnknownIdentifier)
     ),
     Example(
         check=an_unfinished_request_is_ended,
@@ -196,7 +205,7 @@ ACCEPTED = (
             kept=request_tried(RequiredFieldLeftOut, refusal(400, operation_id)),
             broken=request_tried(RequiredFieldLeftOut, exchange("tried", operation_id, data={})),
         )
-        for operation_id, requirement in LEFT_OUT.items()
+        for operation_id, requirement in by_operation(RequiredFieldLeftOut)
     ),
     *(
         Example(
@@ -205,12 +214,12 @@ ACCEPTED = (
             kept=request_tried(RequiredFieldsAlone, exchange("tried", operation_id, data={})),
             broken=request_tried(RequiredFieldsAlone, refusal(400, operation_id)),
         )
-        for operation_id, requirement in REQUIRED_ALONE.items()
+        for operation_id, requirement in by_operation(RequiredFieldsAlone)
     ),
     *(
         Example(
             check=input_that_is_not_listed_is_ignored_or_refused,
-            requirement=UNLISTED[kind],
+            requirement=QUESTIONS[kind].requirement,
             kept=request_tried(kind, kept),
             broken=request_tried(kind, broken),
             dialect=dialect,
@@ -306,17 +315,23 @@ ACCEPTED = (
     *(
         Example(
             check=requests_on_which_the_document_is_silent_are_taken_or_refused,
-            requirement=requirement,
+            requirement=QUESTIONS[tried].requirement,
             kept=request_tried(tried, kept, ordinary),
             broken=request_tried(tried, broken, ordinary),
             dialect=dialect,
         )
         for ordinary in (accepted(role=ORDINARY),)
-        for tried, (requirement, answer, _) in ANSWERED_BY.items()
+        for tried in (
+            UnknownEndpointListed,
+            RollWithoutBody,
+            UndeclaredBody,
+            DataOfAnotherType,
+            NullField,
+        )
         for dialect in ("reference", "contrary")
         for kept, broken in (
             (refusal(409), accepted(role="tried"))
-            if answer(context(dialect).dialect.requests).value == "refused"
+            if is_refused_by(tried, dialect)
             else (accepted(role="tried"), refusal(409)),
         )
         if (tried, dialect) != (RollWithoutBody, "contrary")  # whose rolls require fields
@@ -324,12 +339,12 @@ ACCEPTED = (
     *(
         Example(
             check=an_unusual_endpoint_url_is_taken_or_refused,
-            requirement=requirement,
+            requirement=QUESTIONS[kind].requirement,
             kept=unusual_url(kind, kept),
             broken=unusual_url(kind, broken),
             dialect=dialect,
         )
-        for kind, requirement in REQUIREMENTS.items()
+        for kind in UrlKind
         for dialect in ("reference", "contrary")
         for kept, broken in (
             (refusal(409), accepted(role="tried"))

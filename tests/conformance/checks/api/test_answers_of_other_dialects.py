@@ -20,8 +20,10 @@ from hookproof.conformance.checks.api.lists.parameters import (
     an_unreadable_parameter_is_refused_or_taken_as_absent,
     per_page_above_the_maximum_is_cut_or_refused,
 )
-from hookproof.conformance.checks.api.requests.taken_or_refused import (
+from hookproof.conformance.checks.api.requests.questions import (
+    a_mistake_is_refused_with_the_dialects_status,
     requests_on_which_the_document_is_silent_are_taken_or_refused,
+    what_does_not_exist_is_refused,
 )
 from hookproof.conformance.checks.api.resources.duplicates import (
     a_duplicate_is_answered_as_the_dialect_says,
@@ -36,9 +38,7 @@ from hookproof.conformance.checks.api.responses.documented_types import (
     a_field_without_value_is_shown_as_the_dialect_says,
 )
 from hookproof.conformance.checks.api.responses.errors import (
-    a_mistake_is_refused_with_the_dialects_status,
     a_refusal_has_the_dialects_error_body,
-    what_does_not_exist_is_refused,
 )
 from hookproof.conformance.checks.api.responses.success import a_valid_request_succeeds
 from hookproof.conformance.model.check_registry import CheckContext
@@ -48,7 +48,6 @@ from hookproof.conformance.observations.lists.parameters import ExtremePageSize,
 from hookproof.conformance.observations.requests.keys import CallWithKey, KeyKind
 from hookproof.conformance.observations.requests.mistakes import (
     Mistake,
-    MistakenRequest,
     RollWithoutBody,
     UnknownIdentifier,
 )
@@ -58,7 +57,11 @@ from hookproof.conformance.observations.succeeding_requests import SucceedingReq
 from hookproof.conformance.target.client import Key
 from hookproof.spec.contract.service_contract import contract_for
 from tests.conformance.canned_evidence import context_with, exchange, observation
-from tests.conformance.checks.api.example import event, retrieved
+from tests.conformance.checks.api.example import (
+    event,
+    request_tried,
+    retrieved,
+)
 from tests.conformance.checks.api.examples_events import FIRST, KEYED, again
 from tests.conformance.checks.api.examples_extremes import updated
 from tests.spec.dialect_variants import variant
@@ -162,7 +165,7 @@ def test_an_operation_may_have_a_status_of_its_own(
 ) -> None:
     answers = {"errors.by_operation": {"expireEndpointSecret": {"unknown_resource": 400}}}
     tried = exchange("tried", operation_id, status=status, body={})
-    evidence = observation(UnknownIdentifier, tried, operation_id=operation_id)
+    evidence = request_tried(UnknownIdentifier, tried)
     assert judged_under(answers, what_does_not_exist_is_refused, evidence) == [verdict]
 
 
@@ -202,12 +205,8 @@ def test_what_is_cleared_may_show_the_default_that_it_had(
 def test_a_dialect_without_limits_is_not_asked_about_them() -> None:
     unlimited: dict[str, Any] = {"requests.size_limit": None, "paging.maximum_per_page": None}
     body = {"status": False, "message": "no"}
-    mistake = observation(
-        MistakenRequest,
-        exchange("tried", "createEndpoint", status=400, body=body),
-        mistake=Mistake.NOT_JSON,
-        operation_id="createEndpoint",
-    )
+    answer = exchange("tried", "createEndpoint", status=400, body=body)
+    mistake = request_tried(Mistake.NOT_JSON, answer)
     judgements = a_mistake_is_refused_with_the_dialects_status(mistake, context_with(unlimited))
     actual = {judgement.requirement: judgement.verdict for judgement in judgements}
     assert actual == {
@@ -345,7 +344,7 @@ def test_what_is_not_even_stored_alone_is_no_lost_update(
 
 def test_a_roll_that_requires_fields_is_not_asked_whether_it_needs_a_body() -> None:
     refused = exchange("tried", "expireEndpointSecret", status=400, body={"message": "no"})
-    evidence = observation(RollWithoutBody, refused, operation_id="expireEndpointSecret")
+    evidence = request_tried(RollWithoutBody, refused)
     check = requests_on_which_the_document_is_silent_are_taken_or_refused
     requiring = {"requests.expire_endpoint_secret_requires": ["secret"]}
     assert judged_under(requiring, check, evidence) == [Verdict.NOT_APPLICABLE]

@@ -21,21 +21,19 @@ from hookproof.conformance.checks.api.lists.parameters import (
     an_unreadable_parameter_is_refused_or_taken_as_absent,
     per_page_above_the_maximum_is_cut_or_refused,
 )
-from hookproof.conformance.checks.api.requests.bounds import (
-    a_rate_limit_of_zero_is_taken_or_refused,
-    an_http_timeout_of_zero_is_taken_or_refused,
-    only_https_urls_are_taken,
-    what_lies_within_the_bounds_is_taken,
-)
 from hookproof.conformance.checks.api.requests.deprecated_fields import (
     app_id_is_taken_and_means_what_the_dialect_says,
     portal_endpoints_are_taken_and_mean_what_the_dialect_says,
 )
-from hookproof.conformance.checks.api.requests.required_fields import (
-    required_fields_are_enough_and_none_may_be_left_out,
-)
-from hookproof.conformance.checks.api.requests.unlisted_input import (
+from hookproof.conformance.checks.api.requests.questions import (
+    a_mistake_is_refused_with_the_dialects_status,
+    a_rate_limit_of_zero_is_taken_or_refused,
+    an_http_timeout_of_zero_is_taken_or_refused,
     input_that_is_not_listed_is_ignored_or_refused,
+    only_https_urls_are_taken,
+    required_fields_are_enough_and_none_may_be_left_out,
+    what_does_not_exist_is_refused,
+    what_lies_within_the_bounds_is_taken,
 )
 from hookproof.conformance.checks.api.resources.credentials import (
     masked_credentials_are_not_shown_in_clear,
@@ -56,10 +54,8 @@ from hookproof.conformance.checks.api.resources.secret_roll import (
     the_old_secret_expires_when_the_roll_says,
 )
 from hookproof.conformance.checks.api.responses.errors import (
-    a_mistake_is_refused_with_the_dialects_status,
     an_unfinished_request_is_ended,
     no_request_is_answered_with_a_server_error,
-    what_does_not_exist_is_refused,
 )
 from hookproof.conformance.checks.api.responses.success import a_valid_request_succeeds
 from hookproof.conformance.model.evidence import Exchange, NotExaminedError, Observation

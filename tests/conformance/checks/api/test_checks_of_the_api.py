@@ -31,7 +31,9 @@ from hookproof.conformance.checks.api.responses.documented_types import (
 from hookproof.conformance.checks.api.responses.enumerated_words import (
     an_enumerated_field_shows_a_word_of_the_dialect,
 )
-from hookproof.conformance.checks.api.responses.errors import a_refusal_has_the_dialects_error_body
+from hookproof.conformance.checks.api.responses.errors import (
+    a_refusal_has_the_dialects_error_body,
+)
 from hookproof.conformance.model.check_registry import all_checks
 from hookproof.conformance.model.evidence import Exchange, Observation
 from hookproof.conformance.model.verdict import Verdict

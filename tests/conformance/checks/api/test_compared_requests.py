@@ -2,9 +2,11 @@
 
 import pytest
 
-from hookproof.conformance.checks.api.requests.bounds import what_lies_within_the_bounds_is_taken
-from hookproof.conformance.checks.api.requests.taken_or_refused import (
+from hookproof.conformance.checks.api.requests.questions import (
     requests_on_which_the_document_is_silent_are_taken_or_refused as null_is_taken_or_refused,
+)
+from hookproof.conformance.checks.api.requests.questions import (
+    what_lies_within_the_bounds_is_taken,
 )
 from hookproof.conformance.checks.api.responses.documented_types import (
     documented_fields_have_their_documented_types,
@@ -21,7 +23,7 @@ def test_null_proves_nothing_where_the_request_is_not_taken_without_the_field(di
     denied = refusal(400, role=ORDINARY)
     for tried in (refusal(400), accepted(role="tried")):
         for ordinary in ([], [denied], *([answer] for answer in answers(ORDINARY))):
-            evidence = request_tried(NullField, tried, *ordinary)
+            evidence = request_tried(NullField, tried, *ordinary, alone=True)
             assert verdicts(null_is_taken_or_refused, evidence, dialect) == {}
 
 
@@ -35,7 +37,7 @@ def test_an_answer_to_null_that_is_neither_a_success_nor_a_refusal_proves_nothin
 def test_a_request_at_the_edge_proves_nothing_where_an_ordinary_one_is_refused(status: int) -> None:
     tried = exchange("tried", "createBroadcastEvent", status=status, data={})
     for beside in ([], [refusal(400, role=ORDINARY)]):
-        evidence = request_tried(Bound.SIZE, tried, *beside)
+        evidence = request_tried(Bound.SIZE, tried, *beside, alone=True)
         actual = verdicts(what_lies_within_the_bounds_is_taken, evidence)
         assert actual == {"8-27": Verdict.NOT_APPLICABLE}
 

@@ -5,7 +5,7 @@ import pytest
 from hookproof.conformance.checks.api.access.api_keys import (
     the_key_of_another_project_opens_what_the_dialect_says,
 )
-from hookproof.conformance.checks.api.requests.taken_or_refused import (
+from hookproof.conformance.checks.api.requests.questions import (
     requests_on_which_the_document_is_silent_are_taken_or_refused,
 )
 from hookproof.conformance.model.evidence import Exchange
@@ -28,11 +28,11 @@ def answer(role: str, *, is_taken: bool) -> Exchange:
     [
         (False, False, None),
         (False, True, Verdict.FAIL),
-        (True, False, Verdict.PASS),
+        (True, False, None),
         (True, True, Verdict.PASS),
     ],
 )
-def test_a_roll_without_body_is_not_refused_for_that_where_any_is(
+def test_a_roll_without_body_is_judged_beside_one_that_is_taken(
     tried: bool, ordinary: bool, verdict: Verdict | None
 ) -> None:
     evidence = observation(

@@ -10,7 +10,7 @@ from hookproof.conformance.checks.api.access.project_isolation import (
 from hookproof.conformance.checks.api.requests.deprecated_fields import (
     app_id_is_taken_and_means_what_the_dialect_says,
 )
-from hookproof.conformance.checks.api.requests.required_fields import (
+from hookproof.conformance.checks.api.requests.questions import (
     required_fields_are_enough_and_none_may_be_left_out,
 )
 from hookproof.conformance.checks.api.resources.endpoint import status_follows_is_disabled

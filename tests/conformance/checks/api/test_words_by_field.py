@@ -2,7 +2,7 @@
 
 import pytest
 
-from hookproof.conformance.checks.api.requests.unlisted_input import (
+from hookproof.conformance.checks.api.requests.questions import (
     input_that_is_not_listed_is_ignored_or_refused,
 )
 from hookproof.conformance.model.verdict import Verdict

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hookproof.conformance.checks.api.requests.endpoint_urls import (
+from hookproof.conformance.checks.api.requests.questions import (
     an_endpoint_that_answers_no_visit_is_taken_or_refused,
     an_unusual_endpoint_url_is_taken_or_refused,
 )

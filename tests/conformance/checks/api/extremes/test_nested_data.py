@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hookproof.conformance.checks.api.requests.bounds import (
+from hookproof.conformance.checks.api.requests.questions import (
     data_is_nested_as_deeply_as_the_dialect_allows,
 )
 from hookproof.conformance.model.evidence import Exchange
