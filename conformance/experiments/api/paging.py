@@ -37,6 +37,7 @@ from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.observations.answer import refused
 from hookproof.conformance.observations.lists.parameters import (
+    ORDINARY_BEFORE,
     BackFromNowhere,
     DefaultPageSize,
     LargestPageSize,
@@ -46,11 +47,10 @@ from hookproof.conformance.observations.lists.parameters import (
 )
 from hookproof.conformance.observations.lists.walk import PageWalk, WalkWithInserts
 from hookproof.conformance.observations.preparation import Preparation
+from hookproof.conformance.observations.requests.mistakes import ORDINARY
 from hookproof.conformance.target.definition import Fixtures, Project
 from hookproof.spec.dialect.vocabulary import CursorForm
 from hookproof.target.hooks.wanted_resources import HOOKS
-
-# What is missing when a list is too short to have pages.
 
 KEPT: Final = ("uid", "name", "owner_id", "provider", "type", "created_at")
 UNREADABLE: Final = {"perPage": "many", "sort": "SIDEWAYS", "direction": "across"}
@@ -378,20 +378,26 @@ async def _try_parameters(context: ExperimentContext, operation_id: str) -> Asyn
     cannot be read.
     """
     paging = context.dialect.paging
-    queries: list[tuple[str, type[ListRequest], dict[str, str]]] = [
-        ("default size", DefaultPageSize, {})
+    queries: list[tuple[str, type[ListRequest], dict[str, str], dict[str, str] | None]] = [
+        ("default size", DefaultPageSize, {}, None)
     ]
     sizes = [size for size in paging.maximum_per_page.allowed if size is not None]
     if sizes:
-        above = {"perPage": str(max(sizes) + 1)}
-        largest = {"perPage": str(min(sizes))}
-        queries.append(("size above the maximum", PageSizeAboveMaximum, above))
-        queries.append(("largest size", LargestPageSize, largest))
-    unreadable = [{name: text} for name, text in UNREADABLE.items()]
+        above, largest = ({"perPage": str(size)} for size in (max(sizes) + 1, min(sizes)))
+        queries.append(("size above the maximum", PageSizeAboveMaximum, above, largest))
+        queries.append(("largest size", LargestPageSize, largest, None))
+    label = "unreadable parameter"
+    for name, text in UNREADABLE.items():
+        queries.append((label, UnreadableParameter, {name: text}, {}))
     if paging.cursor_form.decided and paging.cursor_form.value is CursorForm.OPAQUE:
-        unreadable.append({"direction": "next", "next_page_cursor": GARBAGE_CURSOR})
-    queries += [("unreadable parameter", UnreadableParameter, query) for query in unreadable]
-    for label, kind, query in queries:
-        trial = context.trial(f"{operation_id}, {label}: {' '.join(query)}".removesuffix(": "))
+        onward = {"direction": "next"}
+        unknown = {**onward, "next_page_cursor": GARBAGE_CURSOR}
+        queries.append((label, UnreadableParameter, unknown, onward))
+    for about, kind, query, ordinary in queries:
+        trial = context.trial(f"{operation_id}, {about}: {' '.join(query)}".removesuffix(": "))
+        if ordinary is not None:
+            await trial.call(operation_id, role=ORDINARY_BEFORE, query=ordinary)
         await trial.call(operation_id, role="tried", query=query)
+        if ordinary is not None:
+            await trial.call(operation_id, role=ORDINARY, query=ordinary)
         yield trial.observe(kind, operation_id=operation_id, query=query)

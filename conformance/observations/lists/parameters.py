@@ -2,8 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from hookproof.conformance.model.evidence import Exchange, Observation
+from hookproof.conformance.observations.requests.mistakes import ORDINARY
+
+# The role of an ordinary request that is sent before the one that is tried.
+ORDINARY_BEFORE: Final = f"{ORDINARY}, before"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,13 +34,29 @@ class LargestPageSize(ListRequest):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PageSizeAboveMaximum(ListRequest):
-    """A request with one more than the largest perPage."""
+class ComparedPage(ListRequest):
+    """A request with a parameter, and the same one with an ordinary value or without it: before
+    and after, since a list may change meanwhile.
+    """
+
+    @property
+    def ordinary(self) -> Exchange | None:
+        """The later one of them."""
+        return self.exchange(ORDINARY)
+
+    @property
+    def ordinary_before(self) -> Exchange | None:
+        return self.exchange(ORDINARY_BEFORE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnreadableParameter(ListRequest):
-    """A request with a parameter that cannot be read."""
+class PageSizeAboveMaximum(ComparedPage):
+    """A request with one more than the largest perPage, and with the largest."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnreadableParameter(ComparedPage):
+    """A request with a parameter that cannot be read, and without it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

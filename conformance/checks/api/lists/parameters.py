@@ -4,18 +4,25 @@ from collections.abc import Iterator
 from typing import Final
 
 from hookproof.conformance.checks.support.bounds import NO_LARGEST_PAGE
-from hookproof.conformance.checks.support.refusal import is_refused_as_invalid
+from hookproof.conformance.checks.support.reading import Reading, reading
 from hookproof.conformance.model.check_registry import CheckContext, check
+from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, json_text, judged, not_applicable
-from hookproof.conformance.observations.answer import pagination, was_accepted, was_answered
+from hookproof.conformance.observations.answer import (
+    items,
+    pagination,
+    shows_a_list,
+    shows_every_uid,
+)
 from hookproof.conformance.observations.lists.parameters import (
+    ComparedPage,
     DefaultPageSize,
     ExtremePageSize,
     PageSizeAboveMaximum,
     UnreadableParameter,
 )
 from hookproof.spec.dialect.answer import Answer
-from hookproof.spec.dialect.model import Paging
+from hookproof.spec.dialect.model import Dialect, Paging
 from hookproof.spec.dialect.vocabulary import AboveMaximum, BadParameter
 
 UNREADABLE: Final = {"listPortalLinks": "4.4-16", "listSources": "4.7-15"}
@@ -52,16 +59,22 @@ def per_page_above_the_maximum_is_cut_or_refused(
         return
     if isinstance(request, ExtremePageSize):
         return
-    if tried is None or not was_answered(tried) or not paging.above_maximum.decided:
+    read = _read(request, context.dialect)
+    if tried is None or read is None or not paging.above_maximum.decided:
         return
     context.require_same_rules(
         "requests above the largest perPage", lambda dialect: dialect.paging.maximum_per_page
     )
     size = pagination(tried).get("per_page")
+    is_cut = size is None or paging.maximum_per_page.allows(size)
+    clamps = AboveMaximum.CLAMP in paging.above_maximum.allowed
+    is_compared = clamps and len(paging.maximum_per_page.allowed) == 1
+    differs = _differs(request) if is_compared else ""
+    if read is Reading.TAKEN and size is None and differs is None:
+        return
     outcomes = {
-        AboveMaximum.CLAMP: was_accepted(tried)
-        and (size is None or paging.maximum_per_page.allows(size)),
-        AboveMaximum.REFUSE: is_refused_as_invalid(tried, context.dialect),
+        AboveMaximum.CLAMP: read is Reading.TAKEN and is_cut and not differs,
+        AboveMaximum.REFUSE: read is Reading.REFUSED,
     }
     yield judged(
         any(outcomes[allowed] for allowed in paging.above_maximum.allowed),
@@ -69,8 +82,8 @@ def per_page_above_the_maximum_is_cut_or_refused(
         "A perPage above the maximum is not treated as the dialect says",
         expected=f"{paging.above_maximum.value}, maximum"
         f" {' or '.join(map(str, paging.maximum_per_page.allowed))}",
-        actual=f"{tried.status}, per_page {json_text(size)}",
-        exchanges=[tried],
+        actual=f"{tried.status}, per_page {json_text(size)}{differs or ''}",
+        exchanges=[tried, request.ordinary],
     )
 
 
@@ -78,13 +91,17 @@ def per_page_above_the_maximum_is_cut_or_refused(
 def an_unreadable_parameter_is_refused_or_taken_as_absent(
     request: UnreadableParameter, context: CheckContext
 ) -> Iterator[Judgement]:
-    """As the dialect says."""
+    """As the dialect says; what is taken as absent leads to the page that comes without it."""
     tried, rule = request.tried, rule_for(request, context.dialect.paging)
-    if tried is None or not was_answered(tried) or not rule.decided:
+    read = _read(request, context.dialect)
+    if tried is None or read is None or not rule.decided:
+        return
+    differs = _differs(request) if BadParameter.DEFAULT in rule.allowed else ""
+    if read is Reading.TAKEN and differs is None:
         return
     outcomes = {
-        BadParameter.DEFAULT: was_accepted(tried),
-        BadParameter.REFUSE: is_refused_as_invalid(tried, context.dialect),
+        BadParameter.DEFAULT: read is Reading.TAKEN and not differs,
+        BadParameter.REFUSE: read is Reading.REFUSED,
     }
     yield judged(
         any(outcomes[allowed] for allowed in rule.allowed),
@@ -92,9 +109,35 @@ def an_unreadable_parameter_is_refused_or_taken_as_absent(
         "A parameter that cannot be read is not treated as the dialect says:"
         f" {' '.join(request.query)}",
         expected=rule.value.value,
-        actual=tried.status,
-        exchanges=[tried],
+        actual=f"{tried.status}{differs or ''}",
+        exchanges=[tried, request.ordinary],
     )
+
+
+def _read(request: ComparedPage, dialect: Dialect) -> Reading | None:
+    status = dialect.errors.status("invalid_value", request.operation_id)
+    return reading(request.tried, request.ordinary, status)
+
+
+def _differs(request: ComparedPage) -> str | None:
+    """How a page differs from the ordinary one, in words; None where that does not show.
+
+    An empty page is like any other, and a list that changes meanwhile like none.
+    """
+    tried, before, after = request.tried, request.ordinary_before, request.ordinary
+    if tried is None or before is None or after is None or not items(after):
+        return None
+    if _shown_on(before) != _shown_on(after):
+        return None
+    if not shows_a_list(tried) or not all(map(shows_every_uid, (tried, after))):
+        return None
+    if _shown_on(tried) != _shown_on(after):
+        return ", and other resources than the ordinary page"
+    return ""
+
+
+def _shown_on(page: Exchange) -> list[object]:
+    return [item.get("uid") for item in items(page)]
 
 
 def rule_for(request: UnreadableParameter, paging: Paging) -> Answer[BadParameter]:

@@ -44,44 +44,43 @@ async def endpoint_urls(context: ExperimentContext) -> AsyncIterator[Evidence]:
         return
     bodies = RequestBodies.of(context)
     urls = UnusualUrls(context.word)
-    preparation = context.trial("endpoint with a plain URL")
-    plain = await _create(preparation, bodies, urls.plain())
-    yield preparation.observe(Preparation)
-    trial = context.trial(f"endpoint whose URL has {UrlKind.OTHER_PORT}")
-    ported = await _create(trial, bodies, urls.ported())
-    if UrlKind.OTHER_PORT in asked:
-        yield _observe(trial, UrlKind.OTHER_PORT, plain)
-    takes_ports = was_accepted(ported)
-    beside = ported if takes_ports else plain
-    sendings = [
-        _try(context, bodies, kind, url, control)
-        for control, unusual in (
-            (plain, urls.beside_plain()),
-            (beside, urls.addresses(with_port=takes_ports)),
+    first = context.trial(f"endpoint whose URL has {UrlKind.OTHER_PORT}")
+    takes_ports = was_accepted(await _create(first, bodies, urls.ported()))
+    planned = [
+        (kind, url, is_beside_ported)
+        for is_beside_ported, unusual in (
+            (False, urls.beside_plain()),
+            (takes_ports, urls.addresses(with_port=takes_ports)),
         )
         for kind in asked
         for url in unusual.get(kind, ())
     ]
-    for observation in await asyncio.gather(*sendings):
-        yield observation
+    trials = await asyncio.gather(*(_try(context, bodies, kind, url) for kind, url, _ in planned))
+    # Last, since a quota of endpoints that the others have used up shows there.
+    preparation = context.trial("endpoints with ordinary URLs")
+    plain = await _create(preparation, bodies, urls.plain())
+    ported = await _create(preparation, bodies, urls.ported()) if takes_ports else plain
+    yield preparation.observe(Preparation)
+    if UrlKind.OTHER_PORT in asked:
+        yield _observe(first, UrlKind.OTHER_PORT, plain)
+    for trial, (kind, _, is_beside_ported) in zip(trials, planned, strict=True):
+        yield _observe(trial, kind, ported if is_beside_ported else plain)
 
 
 async def _unanswered(context: ExperimentContext) -> Evidence:
     """An endpoint whose URL answers no visit with a 2xx, beside one whose URL does."""
     bodies, trial = RequestBodies.of(context), context.trial("endpoint that answers no visit")
-    for role, replies in (("answered", [Reply()]), ("tried", [Reply(status=500)])):
+    for role, replies in (("tried", [Reply(status=500)]), ("answered", [Reply()])):
         token = await context.receiver.new_token()
         await context.receiver.script(token.token, replies, visits=True)
         await trial.call(CREATE, role=role, body=bodies.quiet_endpoint(url=token.url))
     return trial.observe(UnansweredVisit, operation_id=CREATE, field="url")
 
 
-async def _try(
-    context: ExperimentContext, bodies: RequestBodies, kind: UrlKind, url: str, plain: Exchange
-) -> Evidence:
+async def _try(context: ExperimentContext, bodies: RequestBodies, kind: UrlKind, url: str) -> Trial:
     trial = context.trial(f"endpoint whose URL has {kind}: {url}")
     await _create(trial, bodies, url)
-    return _observe(trial, kind, plain)
+    return trial
 
 
 async def _create(trial: Trial, bodies: RequestBodies, url: str) -> Exchange:
@@ -89,5 +88,6 @@ async def _create(trial: Trial, bodies: RequestBodies, url: str) -> Exchange:
 
 
 def _observe(trial: Trial, kind: UrlKind, plain: Exchange) -> UnusualUrlTried:
-    trial.exchanges.append(dataclasses.replace(plain, role="tried: plain"))
+    role = UnusualUrlTried.role_of_ordinary
+    trial.exchanges.append(dataclasses.replace(plain, role=role))
     return trial.observe(UnusualUrlTried, operation_id=CREATE, field="url", kind=kind)

@@ -34,14 +34,17 @@ from hookproof.conformance.checks.api.lists.walks import (
 )
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.lists.parameters import (
+    ORDINARY_BEFORE,
     BackFromNowhere,
+    ComparedPage,
     DefaultPageSize,
     ListRequest,
     PageSizeAboveMaximum,
     UnreadableParameter,
 )
 from hookproof.conformance.observations.lists.walk import PageWalk, WalkWithInserts
-from tests.conformance.canned_evidence import exchange, observation
+from hookproof.conformance.observations.requests.mistakes import ORDINARY
+from tests.conformance.canned_evidence import observation
 from tests.conformance.checks.api.example import Example, page, refusal
 
 LINKS, SOURCES = "listPortalLinks", "listSources"
@@ -137,8 +140,11 @@ def first_page_that_claims_one_before() -> PageWalk:
 
 
 def list_request(kind: type[Requested], answer: Exchange, **query: str) -> Requested:
-    """A request for a list, and its answer."""
-    return observation(kind, answer, operation_id=answer.operation_id, query=query)
+    """A request for a list, its answer, and the ordinary requests beside it where it has some."""
+    operation_id = answer.operation_id or LINKS
+    roles = (ORDINARY_BEFORE, ORDINARY) if issubclass(kind, ComparedPage) else ()
+    beside = [page(operation_id, [{"uid": "a"}], role, per_page=20) for role in roles]
+    return observation(kind, answer, *beside, operation_id=operation_id, query=query)
 
 
 def with_refused_step(role: str, operation_id: str) -> PageWalk:
@@ -347,7 +353,7 @@ PARAMETERS = (
         requirement="8-13",
         kept=list_request(
             PageSizeAboveMaximum,
-            exchange("tried", LINKS, dialect="contrary", data={"pagination": {"per_page": 50}}),
+            page(LINKS, [{"uid": "a"}], "tried", per_page=50),
         ),
         broken=list_request(PageSizeAboveMaximum, refusal(422, LINKS)),
         dialect="contrary",

@@ -59,11 +59,14 @@ from hookproof.spec.contract.service_contract import contract_for
 from tests.conformance.canned_evidence import context_with, exchange, observation
 from tests.conformance.checks.api.example import (
     event,
+    page,
+    refusal,
     request_tried,
     retrieved,
 )
 from tests.conformance.checks.api.examples_events import FIRST, KEYED, again
 from tests.conformance.checks.api.examples_extremes import updated
+from tests.conformance.checks.api.examples_lists import list_request
 from tests.spec.dialect_variants import variant
 
 CONFLICT = {"idempotency.duplicate_status": 409, "idempotency.duplicate": "first_event"}
@@ -311,12 +314,10 @@ def test_a_cursor_may_be_refused_where_other_parameters_fall_back(
     parameter: str, status: int, verdict: Verdict
 ) -> None:
     answers = {"paging.bad_parameter": "default", "paging.bad_cursor": "refuse"}
-    tried = exchange("tried", "listSources", status=status, data={})
+    tried = page("listSources", [{"uid": "a"}], "tried")
     if status != 200:
-        tried = replace(tried, response_body=b'{"status":false,"message":"no"}')
-    evidence = observation(
-        UnreadableParameter, tried, operation_id="listSources", query={parameter: "?"}
-    )
+        tried = refusal(status, "listSources")
+    evidence = list_request(UnreadableParameter, tried, **{parameter: "?"})
     check = an_unreadable_parameter_is_refused_or_taken_as_absent
     assert judged_under(answers, check, evidence) == [verdict]
 
