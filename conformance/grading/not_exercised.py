@@ -20,6 +20,7 @@ from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.observations.deliveries import DeliveryObservation
 from hookproof.conformance.results.records.evidence_records import observation_types
 from hookproof.spec.catalogue import Requirement
+from hookproof.spec.contract.service_contract import OPERATION_IDS
 from hookproof.spec.dialect.model import Dialect
 
 # How each reason begins that is a question which the dialect leaves undecided.
@@ -92,6 +93,7 @@ def reasons_not_exercised(
         if name in run
         for evidence in _given_up(run[name], check)
     ]
+    given_up = [each for each in given_up if _concerns(each, requirement)] or given_up
     quiet = [
         each
         for name, each in gathered.items()
@@ -202,6 +204,13 @@ def _not_arrived(observation: DeliveryObservation, dialect: Dialect) -> Iterator
             f"In {observation.experiment}, {observation.name}, nothing arrived of {events} at"
             f" {places} within {waited_s:.0f} s of the broadcast; a delivery of it would help."
         )
+
+
+def _concerns(evidence: NotObserved, requirement: Requirement) -> bool:
+    """Whether what was given up is named after no other operation than those of a requirement."""
+    named_after = {name for name in OPERATION_IDS if name in evidence.name}
+    own = set(requirement.operations)
+    return not named_after or not own or not named_after.isdisjoint(own)
 
 
 def _of_cut(gathered: Iterable[Gathered]) -> Iterator[str]:

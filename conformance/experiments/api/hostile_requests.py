@@ -125,10 +125,6 @@ async def hostile(context: ExperimentContext) -> AsyncIterator[Evidence]:
     trial = context.trial("resources to ask for")
     requests = await prepare_valid_requests(context, trial)
     yield trial.observe(Preparation)
-    if requests.portal_link is None:
-        yield context.trial("requests about portal links").not_observed(
-            MistakenRequest, requests.why_not("updatePortalLink")
-        )
     hostile_requests = [
         *_bodies(context, requests),
         *_sizes(context, requests),

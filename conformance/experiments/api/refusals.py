@@ -15,7 +15,7 @@ from hookproof.conformance.experiments.api.extremes.compared_requests import (
     null_fields,
 )
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
-from hookproof.conformance.experiments.support.existing_resources import put_back
+from hookproof.conformance.experiments.support.existing_resources import outcome, put_back
 from hookproof.conformance.experiments.support.optional_settings import find_accepted_settings
 from hookproof.conformance.experiments.support.valid_requests import (
     LEFT_OUT_OF_FULL,
@@ -123,6 +123,11 @@ async def refusals(context: ExperimentContext) -> AsyncIterator[Evidence]:
     oauth2 = {"authentication": requests.bodies.oauth2()}
     accepted = await find_accepted_settings(context, trial, oauth2)
     yield trial.observe(Preparation)
+    if not accepted and not context.why_lacking("oauth2"):
+        answer = outcome(trial.exchanges[-1])
+        reason = f"createEndpoint with oauth2 was answered {answer}; a success of it would help"
+        for kind in (UnlistedInput, PartialFieldMapping):
+            yield context.trial("createEndpoint with oauth2").not_observed(kind, reason)
     planned = [
         *_missing_fields(requests),
         *_wrong_types(context, requests),
@@ -142,8 +147,11 @@ async def refusals(context: ExperimentContext) -> AsyncIterator[Evidence]:
     try:
         trials = await asyncio.gather(*(_send(context, requests, each) for each in planned))
         ordinary = OrdinaryRequests(context=context, requests=requests)
+        shown = {each.topic for each, tried in zip(planned, trials, strict=True) if tried.exchanges}
         for request, tried in zip(planned, trials, strict=True):
-            yield await _observe(ordinary, request, tried)
+            # What one operation could not be asked is no reason where others were.
+            if tried.exchanges or request.topic not in shown:
+                yield await _observe(ordinary, request, tried)
     finally:
         if requests.portal_link is not None:
             async with context.portal_links:

@@ -45,6 +45,11 @@ class PlannedRequest:
     path: Mapping[str, str] | None = None
     facts: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
+    @property
+    def topic(self) -> tuple[object, ...]:
+        """What is asked about, whatever the operation."""
+        return (self.observes, *self.facts.values())
+
     @classmethod
     def to_show(
         cls,
