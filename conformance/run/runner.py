@@ -55,8 +55,7 @@ CLOSED_WITHIN_S: Final = 15.0
 # The name under which follow-up work gets its context.
 FOLLOW_UP: Final = "afterwards"
 UNCONFIRMED: Final = (
-    "what it saw beside other experiments was to be seen again by itself, and there was no time left"
-    " for that"
+    "what it saw beside other experiments was to be seen again by itself, and no time was left"
 )
 
 

@@ -24,7 +24,7 @@ from hookproof.spec.dialect.model import Dialect
 SHOWN: Final = ("roll_answers",)
 
 
-@fault("4.3-1", "2.9-11", shows_in=[*SHOWN, "refusals"])
+@fault("4.3-1", shows_in=SHOWN)
 class SecondRollRefused(EndpointHandlers):
     """The secret of an endpoint can be rolled only once."""
 

@@ -56,11 +56,9 @@ class NoneOfSeveralRequired(AlteredValidation):
     "4.1-1",
     "4.8-1",
     "4.8-7",
-    "4.6-13",
     "4.3-1",
     "4.3-21",
     "4.6-1",
-    "7-11",
     shows_in=[*REFUSALS, *HOSTILE, "round_trip", "broadcast_answers", "portal_links", "sequences"],
 )
 class MoreRequired(AlteredValidation):
@@ -319,7 +317,7 @@ class UnknownEndpointBreaks(EndpointTable):
         return row
 
 
-@fault("7-8", "7-2", shows_in=HOSTILE)
+@fault("7-8", shows_in=HOSTILE)
 class InvalidTextBreaks(ErrorResponses):
     """A body that is not UTF-8 ends in a server error."""
 
