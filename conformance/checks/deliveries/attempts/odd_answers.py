@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import Final
 
-from hookproof.conformance.checks.support.given_settings import require_given_timeout
 from hookproof.conformance.checks.support.stopped_waiting import stopped_waiting
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import NotExaminedError
@@ -79,7 +78,6 @@ def endless_interim_responses_are_given_up(
     if found is None:
         return
     destination, attempts = found
-    require_given_timeout(observed.exchange(destination.name), context.dialect)
     yield stopped_waiting(
         "6-23",
         observed,

@@ -33,15 +33,12 @@ def an_endpoint_that_does_not_answer_is_given_up_in_time(
     """
     if isinstance(observed, LaterSilence):
         for destination, attempts in observed.silent(context.dialect):
-            require_given_timeout(observed.exchange(destination.name), context.dialect)
             yield stopped_waiting("8-7", observed, observed.timeout_s, destination.name, attempts)
         return
     for destination, attempts in observed.silent(context.dialect):
-        require_given_timeout(observed.exchange(destination.name), context.dialect)
         requirement = "8-7" if "http_timeout" in destination.settings else "8-9"
         yield stopped_waiting(requirement, observed, observed.timeout_s, destination.name, attempts)
     for _, attempts in observed.endless(context.dialect):
-        require_given_timeout(observed.exchange(ENDLESS), context.dialect)
         yield stopped_waiting("8-19", observed, observed.timeout_s, ENDLESS, attempts)
 
 

@@ -159,15 +159,7 @@ def _is_dropped(setting: str) -> Callable[[Dialect], bool]:
     return lambda dialect: is_dropped(setting, dialect)
 
 
-@fault(
-    "4.1-10",
-    "8-7",
-    "8-19",
-    "6-23",
-    seen="one time-out for all",
-    shows_in=[*SHOWN, "timeout", "odd_answers"],
-    where=_is_kept("http_timeout"),
-)
+@fault("4.1-10", seen="one time-out for all", shows_in=SHOWN, where=_is_kept("http_timeout"))
 class TimeoutDropped(EndpointHandlers):
     """A given http_timeout is dropped, and the default is shown and in force."""
 
