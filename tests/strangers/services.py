@@ -52,14 +52,16 @@ class Stranger:
     def running(self, ca: Path, *bugs: str) -> Iterator[str]:
         """The URL of the service, which trusts the CA."""
         words = [f"--project={name}={key}" for name, key in KEYS.items()]
-        process = subprocess.Popen(
-            [*self.command, *words, f"--ca={ca}"],
-            cwd=ROOT,
-            env={**os.environ, "BUGS": ",".join(bugs)},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+        with (ca.parent / "service.txt").open("w") as errors:
+            process = subprocess.Popen(
+                [*self.command, *words, f"--ca={ca}"],
+                cwd=ROOT,
+                env={**os.environ, "BUGS": ",".join(bugs)},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+            )
         assert process.stdin is not None
         assert process.stdout is not None
         try:

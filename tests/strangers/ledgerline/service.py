@@ -5,6 +5,7 @@ import json
 import re
 import secrets
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Protocol, TypeVar
 
@@ -230,7 +231,7 @@ class Service:
         endpoint = self.endpoint(request)
         sent = await body(request, Roll)
         expiration = 3600 if sent.expiration is None else sent.expiration
-        kept = list(endpoint.secrets)
+        kept = [replace(secret) for secret in endpoint.secrets]
         endpoint.roll(sent.secret or generated(), expiration)
         shown = endpoint.shown()
         if bug("roll_not_saved"):
