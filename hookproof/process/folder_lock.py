@@ -27,22 +27,19 @@ def locked_folder(out: Path, of: str = "") -> Iterator[Path]:
 
     Raises CommandError if a command is using it, which is named, or if it cannot be written to.
     """
-    is_new = not out.exists()
     try:
         out.mkdir(parents=True, exist_ok=True)
         descriptor = _locked(out)
     except OSError as error:
         raise CommandError(f"--out {out} cannot be written to: {error.strerror or error}") from None
     try:
-        os.truncate(descriptor, 0)
-        os.write(descriptor, _name(of).encode())
+        with suppress(OSError):  # without space it locks without a name
+            os.truncate(descriptor, 0)
+            os.write(descriptor, _name(of).encode())
         yield out
     finally:
         (out / LOCK).unlink(missing_ok=True)
         os.close(descriptor)
-        if is_new:
-            with suppress(OSError):
-                out.rmdir()  # nothing was written
 
 
 def _name(of: str) -> str:

@@ -38,7 +38,7 @@ def test_a_folder_in_use_is_refused_with_the_name_of_what_uses_it(tmp_path: Path
     assert f"--out {out} is in use by hookproof, run 1f, process {process.pid}" in str(
         refused.value
     )
-    assert not out.exists()
+    assert not (out / LOCK).exists()
 
 
 def test_what_a_killed_command_left_keeps_nobody_out(tmp_path: Path) -> None:
