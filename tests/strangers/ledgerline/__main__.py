@@ -9,8 +9,10 @@ API document alone, and has nothing of Hookproof in it. The variable BUGS names 
 import argparse
 import asyncio
 import json
+import os
 import socket
 import sys
+import threading
 
 from aiohttp import web
 
@@ -25,8 +27,14 @@ async def serve(keys: dict[str, str], ca: str | None) -> None:
     ready = {"api": f"http://127.0.0.1:{listener.getsockname()[1]}"}
     sys.stdout.write(f"{json.dumps(ready)}\n")
     sys.stdout.flush()
-    await asyncio.to_thread(sys.stdin.read)
-    await runner.cleanup()
+    threading.Thread(target=end_with_input, daemon=True).start()
+    await asyncio.Event().wait()
+
+
+def end_with_input() -> None:
+    """End at once, however many deliveries are under way: nothing outlives the process."""
+    sys.stdin.read()
+    os._exit(0)
 
 
 def main() -> None:

@@ -42,12 +42,6 @@ class Engine:
             connector=aiohttp.TCPConnector(limit=0), auto_decompress=False
         )
 
-    async def close(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self.session.close()
-
     def _context(self) -> ssl.SSLContext:
         return ssl.create_default_context(cafile=self._ca)
 

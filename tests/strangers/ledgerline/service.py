@@ -155,13 +155,11 @@ class Service:
         router.add_put(f"{base}/portal-links/{{uid}}", self.update_link)
         router.add_get(f"{base}/sources", self.list_sources, allow_head=False)
         router.add_post(f"{base}/events/broadcast", self.broadcast)
-        app.cleanup_ctx.append(self._with_engine)
+        app.on_startup.append(self._make_engine)
         return app
 
-    async def _with_engine(self, _: web.Application) -> Any:
+    async def _make_engine(self, _: web.Application) -> None:
         self.engine = Engine(self.ca)
-        yield
-        await self.engine.close()
 
     @web.middleware
     async def answered(self, request: web.Request, handler: Handler) -> web.StreamResponse:
