@@ -5,7 +5,7 @@ from typing import Final
 
 from tests.source_tree import ROOT, source_files
 
-LONGEST_MODULE: Final = 500
+LONGEST_MODULE: Final = 600
 MOST_MODULES: Final = 14
 
 # Tables of observations with the judgement expected of each: data, without logic.

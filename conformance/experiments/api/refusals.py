@@ -245,12 +245,13 @@ def _missing_fields(requests: ValidRequests) -> Iterator[PlannedRequest]:
                     body={name: value for name, value in body.items() if name not in left_out},
                 )
         for other in one_of[1:]:
+            alone = _with_another(requests, operation_id, one_of[0], other)
             yield PlannedRequest(
                 about=f"required fields alone, with {other}",
                 observes=RequiredFieldsAlone,
                 operation_id=operation_id,
-                body=_with_another(requests, operation_id, one_of[0], other),
-                beside_full=True,
+                body=alone,
+                ordinary={**(requests.body(operation_id) or {}), other: alone[other]},
             )
 
 

@@ -337,7 +337,7 @@ class UpdatedAtBack(PortalLinkHandlers):
         return {**record, "updated_at": self._service.timestamp(self._service.now() - 3600)}
 
 
-@fault("9-2", "4.6-1", "4.6-16", shows_in=[*SHOWN, "refusals"])
+@fault("9-2", "4.6-1", shows_in=[*SHOWN, "refusals"])
 class ListedEndpointsRefused(PortalLinkHandlers):
     """An update with the deprecated endpoints is refused."""
 
