@@ -37,7 +37,7 @@ from hookproof.spec.dialect.groups.requests import most
 # What is made of an ordinary body so that it is no JSON, and nothing else of it is wrong.
 NOT_JSON: Final[Mapping[str, Callable[[bytes], bytes]]] = {
     "truncated object": lambda body: body[:-1],
-    "truncated text": lambda body: body[: body.rindex(b'"')],
+    "truncated text": lambda body: body[: body.rfind(b'"')],
     "words": lambda body: urlencode(json.loads(body)).encode(),
     "single quotes": lambda body: body.replace(b'"', b"'"),
     "NUL bytes": lambda body: bytes(len(body)),
@@ -200,6 +200,22 @@ def _observe(trial: Trial, request: HostileRequest) -> Evidence:
             return trial.observe(OddRequest)
 
 
+def broken_bodies(body: bytes) -> Iterator[tuple[str, bytes]]:
+    """What NOT_JSON makes of a body, by its name; of one without members there is less."""
+    for name, spoil in NOT_JSON.items():
+        content = spoil(body)
+        if content and not _is_json(content):
+            yield name, content
+
+
+def _is_json(content: bytes) -> bool:
+    try:
+        json.loads(content)
+    except ValueError:
+        return False
+    return True
+
+
 def _bodies(context: ExperimentContext, requests: ValidRequests) -> Iterator[HostileRequest]:
     """Sections 2.1 and 7: what is not JSON, odd JSON, and JSON with another media type."""
     for operation_id in filter(requests.can_call, OPERATIONS_WITH_BODY):
@@ -209,8 +225,7 @@ def _bodies(context: ExperimentContext, requests: ValidRequests) -> Iterator[Hos
             "target": requests.target(operation_id),
             "beside": operation_id,
         }
-        for name, spoil in NOT_JSON.items():
-            content = spoil(encoded(requests.body(operation_id)))
+        for name, content in broken_bodies(encoded(requests.body(operation_id))):
             yield HostileRequest(shows=Mistake.NOT_JSON, name=name, content=content, **place)
         for name, content in ODD_JSON.items():
             yield HostileRequest(shows=None, name=name, content=content, **place)

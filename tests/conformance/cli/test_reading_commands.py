@@ -35,7 +35,8 @@ def judged_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("judged")
     with stand_in(empty_page) as url:
         only = ("--only", "5", "--only", "4.4-16")
-        done = check(folder, url, *KEY, "--profile", "quick", *only, "--out", "run")
+        words = ("--dialect", "reference", "--profile", "quick", *only, "--out", "run")
+        done = check(folder, url, *KEY, *words)
     assert done.code == 1, done.out
     return folder / "run"
 

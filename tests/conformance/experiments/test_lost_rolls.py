@@ -23,7 +23,7 @@ from hookproof.spec.dialect.reader import load_dialect
 from tests.conformance.canned_evidence import context, exchange
 
 
-class FakeService:
+class LosingService:
     """Answers each roll rightly, and stores it unless `loses` says otherwise of its number."""
 
     def __init__(self, loses: Mapping[int, bool]) -> None:
@@ -49,7 +49,7 @@ class FakeService:
         return exchange(role, operation_id, data=data, request=body, path=path)
 
 
-def judged(service: FakeService) -> Judgement:
+def judged(service: LosingService) -> Judgement:
     """What the check says of one roll, as the experiment makes it."""
 
     async def observe() -> Any:
@@ -91,7 +91,7 @@ def judged(service: FakeService) -> Judgement:
 
 
 def test_a_roll_that_shows_is_not_repeated() -> None:
-    service = FakeService({})
+    service = LosingService({})
     assert judged(service).verdict is Verdict.PASS
     assert service.rolls == 1
 
@@ -112,6 +112,6 @@ def test_a_roll_that_shows_is_not_repeated() -> None:
 def test_a_roll_that_is_lost_is_repeated_and_counted(
     loses: Mapping[int, bool], message: str, words: str
 ) -> None:
-    lost = judged(FakeService(loses))
+    lost = judged(LosingService(loses))
     assert (lost.verdict, lost.message) == (Verdict.FAIL, message)
     assert words in lost.actual
