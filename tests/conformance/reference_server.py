@@ -68,6 +68,7 @@ def write_target_file(folder: Path, url: str, *projects: str, **further: object)
     """Write target.yaml for a reference server at this URL; `further` are more of its settings."""
     settings = {
         "base_url": url,
+        "dialect": "reference",
         **({"projects": project_settings(*projects)} if projects else {}),
         "receiver": RECEIVER_SETTINGS,
         **further,
