@@ -65,7 +65,9 @@ def project_settings(*projects: str) -> list[dict[str, str]]:
 
 
 def write_target_file(folder: Path, url: str, *projects: str, **further: object) -> Path:
-    """Write target.yaml for a reference server at this URL; `further` are more of its settings."""
+    """Write target.yaml for a reference server at this URL; `further` are more of its settings, of
+    which None leaves one out.
+    """
     settings = {
         "base_url": url,
         "dialect": "reference",
@@ -74,5 +76,6 @@ def write_target_file(folder: Path, url: str, *projects: str, **further: object)
         **further,
     }
     path = folder / "target.yaml"
-    path.write_text(yaml.safe_dump(settings))
+    given = {name: value for name, value in settings.items() if value is not None}
+    path.write_text(yaml.safe_dump(given))
     return path

@@ -18,7 +18,9 @@ UNEXPLAINED = {"extends": "undecided", "name": "learned", "summary": "Learned."}
 def requirements(folder: Path, *options: str, **settings: Any) -> tuple[Any, dict[str, Any]]:
     """The result of a quick check of a server with these options, and its requirements."""
     with reference_server(folder, ROOT, "p1", "p2", options=options) as ready:
-        target = write_target_file(folder, ready["api"], "p1", "p2", **settings)
+        target = write_target_file(
+            folder, ready["api"], "p1", "p2", **{"dialect": None, **settings}
+        )
         done = check(folder, "--target", target, "--profile", "quick", timeout_s=300)
     return done, reported_requirements(folder)
 
