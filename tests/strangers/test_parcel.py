@@ -68,10 +68,12 @@ def learn(folder: Path, url: str, profile: str) -> CommandResult:
     return run_command(folder, "learn", url, *named, "--profile", profile)
 
 
-def judge(folder: Path, *only: str) -> CommandResult:
+def judge(folder: Path, *only: str, url: str = "") -> CommandResult:
+    """Judge the service at the URL of the learned target, or at another one."""
     selected = [word for selector in only for word in ("--only", selector)]
     options = ("--profile", "quick", "--budget", "600", "--out", "report")
-    return check(folder, "--target", "ours/target.yaml", *options, *selected, HOOKPROOF_API_KEY=KEY)
+    target = ("--target", "ours/target.yaml", *([url] if url else []))
+    return check(folder, *target, *options, *selected, HOOKPROOF_API_KEY=KEY)
 
 
 def test_a_strangers_service_is_learned_and_nothing_is_held_against_it(
@@ -107,8 +109,9 @@ def test_a_strangers_service_is_learned_and_nothing_is_held_against_it(
 def test_a_bug_of_a_stranger_is_found(
     program: Path, tmp_path: Path, bug: str, section: str
 ) -> None:
-    with running(program, tmp_path, bug) as url:
+    with running(program, tmp_path) as url:
         learned = learn(tmp_path, url, "quick")
         assert learned.code == 0, learned.err
-        done = judge(tmp_path, section)
+    with running(program, tmp_path, bug) as url:
+        done = judge(tmp_path, section, url=url)
     assert done.code == 1, done.out + done.err
