@@ -23,8 +23,11 @@ from hookproof.conformance.model.evidence import Exchange, NotExaminedError, Obs
 from hookproof.conformance.model.judgement import Judgement
 from hookproof.spec.contract.service_contract import Contract, contract_for
 from hookproof.spec.dialect.assumptions import as_acted_on, assumed_fields, opened, without_assumed
+from hookproof.spec.dialect.groups.signature_vocabulary import SigningSecrets
 from hookproof.spec.dialect.model import Dialect
 
+# Where only one secret signs, nothing stands between two signatures.
+ONE_SIGNATURE: Final = (SigningSecrets.NEWEST, SigningSecrets.OLDEST)
 # Fields by which a contract restricts responses, and that restrict nothing where they are empty.
 OF_CONTRACT: Final = ("representation.identifier_of", "representation.no_value_of")
 
@@ -125,7 +128,7 @@ def _verification_rules(
         rules.append(delivery.event_id_header)
     if out_of_time:
         rules += [shown.timestamp_unit, scheme.tolerance_s]
-    if several:
+    if several and scheme.secrets not in ONE_SIGNATURE:
         rules += [scheme.separator, scheme.versions]
     return rules
 

@@ -1,6 +1,7 @@
 """A failure that stands only by an assumed answer is none."""
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
@@ -10,6 +11,7 @@ from hookproof.conformance.grading.doubt import is_doubtful
 from hookproof.conformance.model.check_registry import Check, CheckContext
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.model.verdict import Verdict
+from hookproof.spec.dialect.answer import Undecided
 from hookproof.spec.dialect.assumptions import wholly_assumed
 from tests.conformance.canned_evidence import CannedObservation, context, exchange, seen
 
@@ -79,3 +81,15 @@ def test_a_request_like_one_that_succeeded_is_known_to_be_acceptable() -> None:
     check, evidence = judge_by("refusal"), seen(REFUSED, taken)
     before = list(check.judgements(evidence, NOTHING_KNOWN))
     assert standing(check, evidence, before, NOTHING_KNOWN).judgements == before
+
+
+@pytest.mark.parametrize(
+    ("advanced", "fails"), [(False, False), (True, True)], ids=["one signature", "several"]
+)
+def test_a_separator_matters_where_several_secrets_sign(advanced: bool, fails: bool) -> None:
+    form = "advanced" if advanced else "simple"
+    known = rules(f"signatures.{form}.separator").without_assumed
+    with pytest.raises(Undecided) if fails else nullcontext():
+        known.require_same_verification(
+            advanced=advanced, several=True, out_of_time=False, verified=True
+        )
