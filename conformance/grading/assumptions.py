@@ -29,7 +29,7 @@ from hookproof.spec.dialect.assumptions import assumed_fields, noted_assumptions
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.writer import answer_text, written_dialect
 
-WHAT_TO_DO: Final = "give it in the dialect, or run `hookproof learn`"
+WHAT_TO_DO: Final = "give {} in the dialect, or run `hookproof learn`"
 # How many assumed answers a reason names, and how many characters of each.
 MOST_NAMED: Final = 2
 LONGEST_SHOWN: Final = 40
@@ -146,10 +146,11 @@ def _named(names: Sequence[str], dialect: Dialect) -> str:
     shown = [f"{name} ({_value(written, name)})" for name in names[:MOST_NAMED]]
     more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
     if not shown:
-        return f"It rests on answers that are only assumed: {WHAT_TO_DO.replace('it', 'them')}."
+        return f"It rests on answers that are only assumed: {WHAT_TO_DO.format('them')}."
     *others, last = [*shown, *more]
-    subject = f"{', '.join(others)} and {last} are" if others else f"{last} is"
-    return f"{subject} assumed: {WHAT_TO_DO}."
+    if others:
+        return f"{', '.join(others)} and {last} are assumed: {WHAT_TO_DO.format('them')}."
+    return f"{last} is assumed: {WHAT_TO_DO.format('it')}."
 
 
 def _value(written: Mapping[str, object], name: str) -> str:
