@@ -121,7 +121,8 @@ class Runner:
         has been called or the context ends.
         """
         self._keeps_open = keep_open
-        self._intake.set_result(intake)
+        with suppress(InvalidStateError):  # the run was stopped meanwhile
+            self._intake.set_result(intake)
 
     def wait_for_crowd(self) -> None:
         """Wait until the experiments that never wait have ended, or the run has.

@@ -210,8 +210,9 @@ class Kills:
         problems += command.wrong(stopped)
         if stopped.has_lost_the_signal and not command.is_server:
             problems.append(f"the signal was lost: it ended {after_s:.1f} s later with {code}")
-        if code >= 0 and "Traceback" in (log := log_of(temporary).read_text()):
-            problems.append(f"there is a traceback: {log[-MOST_SHOWN:]}")
+        log = log_of(temporary).read_text()
+        if code >= 0 and "Traceback" in log or code == ExitCode.INTERNAL_ERROR:
+            problems.append(f"there is an error of ours: {log[-MOST_SHOWN:]}")
         if number is signal.SIGKILL:
             problems += self._next_run(command, out, temporary)
         problems += [f"{path} is left" for path in left_files(out, temporary)]

@@ -57,7 +57,9 @@ def test_everything_invalid_is_answered_with_422_and_a_list(url: str) -> None:
     assert status == 422
     assert [problem["loc"] for problem in answer["detail"]] == [["body", "name"], ["body", "url"]]
     assert call(url, "GET", "sources?perPage=0")[0] == 422
-    assert call(url, "PUT", "endpoints/ep_000001/expire_secret", [])[0] == 422
+    sent = {"name": "a", "url": "https://endpoint.invalid/"}
+    uid = call(url, "POST", "endpoints", sent)[1]["data"]["uid"]
+    assert call(url, "PUT", f"endpoints/{uid}/expire_secret", [])[0] == 422
 
 
 def test_an_expired_secret_stays_listed(url: str) -> None:

@@ -122,6 +122,15 @@ def test_a_run_that_was_never_begun_ends_too() -> None:
     assert run.gathered("waits").ending is Ending.CUT
 
 
+def test_a_run_that_is_stopped_just_before_it_begins_ends_as_stopped() -> None:
+    with stand_in(empty_page) as url, runner(url, waits) as run:
+        run.open()
+        run.stop("enough")
+        assert run.gathered("waits").ending is Ending.CUT
+        run.begin(intake())
+        assert run.gathered("waits").reason == "enough"
+
+
 def test_an_unreachable_target_is_refused_before_anything_begins() -> None:
     with (
         closed_port() as url,
