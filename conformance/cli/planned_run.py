@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Final
 
+from hookproof.conformance.model.experiment_registry import Experiment
 from hookproof.conformance.run.gathering.schedule import ExperimentSchedule
 from hookproof.conformance.target.project_assignment import projects_needed
 
@@ -20,12 +21,12 @@ def plan_lines(schedule: ExperimentSchedule, budget_s: float, expected_s: float)
     projects = _counted(len(used), "project")
     yield f"{experiments} in {projects}, about {expected_s:.0f} s on an otherwise idle machine:"
     for when, planned in (
+        ("before", schedule.loud if schedule.is_shared else ()),
+        ("quietly", schedule.quiet),
         ("first", schedule.first),
         ("early", schedule.early),
         ("second", schedule.second),
-        ("quietly", schedule.quiet),
-        ("side by side", schedule.beside),
-        ("afterwards", schedule.yielding),
+        ("side by side", _others(schedule)),
         *(("later", alike) for alike in schedule.late),
         ("then alone", schedule.last),
     ):
@@ -57,6 +58,11 @@ def budget_warning(schedule: ExperimentSchedule, budget_s: float, expected_s: fl
         f"the run takes about {expected_s:.0f} s, and its time budget is {budget_s:g} s: what is"
         f" not done by then is left out{first_of_all}; --budget gives more time"
     )
+
+
+def _others(schedule: ExperimentSchedule) -> tuple[Experiment, ...]:
+    before = schedule.loud if schedule.is_shared else ()
+    return tuple(experiment for experiment in schedule.beside if experiment not in before)
 
 
 def _counted(count: int, noun: str) -> str:

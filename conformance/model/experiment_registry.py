@@ -22,8 +22,10 @@ _Gather = TypeVar("_Gather", bound=Gather)
 class Sharing(StrEnum):
     """How an experiment shares a project where the target has fewer than there are experiments.
 
-    A broadcast reaches every active endpoint of its project, also those of other experiments.
-    Scripted replies and the markers of events keep most experiments apart.
+    A broadcast reaches every active endpoint of its project, also those of other experiments. So
+    the busy ones that may broadcast go before all others of their project, which create endpoints:
+    what is delivered otherwise is no evidence, and costs the target most. Scripted replies and the
+    markers of events keep most of the rest apart.
 
     BESIDE: others disturb it as little as it disturbs them. What shows that the document's own word
     is broken is gathered again all the same when all others have ended.
@@ -34,10 +36,8 @@ class Sharing(StrEnum):
     EARLY: like CONFIRMED, and what follows its first broadcasts takes longest. They wait only for
     those that go first, and are out when it has said so.
     SECOND: like FIRST, and it begins when the first broadcasts of the early ones are out.
-    YIELDING: like CONFIRMED, and it begins when the busy ones that may broadcast have ended, or a
-    while after the run began: until then it has no endpoints that their broadcasts reach.
-    LATE: like CONFIRMED, and it begins when the busy ones that may broadcast have ended, however
-    long that takes, since broadcasts that reach its endpoints are costly.
+    LATE: like CONFIRMED, and it begins when the busy ones of all projects have ended, however long
+    that takes, since broadcasts that reach its endpoints are costly.
     ALONE: it runs when all others have ended: it would delay them, or they would hide what is
     wrong.
     QUIET: it never broadcasts, so that it runs while broadcasts of others wait.
@@ -48,7 +48,6 @@ class Sharing(StrEnum):
     FIRST = "first"
     EARLY = "early"
     SECOND = "second"
-    YIELDING = "yielding"
     LATE = "late"
     ALONE = "alone"
     QUIET = "quiet"

@@ -13,9 +13,9 @@ from hookproof.conformance.run.gathering.schedule import ExperimentSchedule
 # wait, and the rest. More would only delay those that mostly wait.
 LOUD_AT_ONCE: Final = 6
 QUIET_AT_ONCE: Final = 1
-# The share of a run's time budget after which those that yield begin in any case: a target may be
-# so slow that the busy ones never end.
-YIELDING_SHARE: Final = 1 / 8
+# The share of a run's time budget after which the others begin in any case: a target may be so slow
+# that the busy ones never end.
+BUSY_SHARE: Final = 1 / 8
 
 
 class Gather(Protocol):
@@ -35,17 +35,8 @@ async def gather_in_order(
 
     `budget_s` is what the whole run may take.
     """
-    loop = asyncio.get_running_loop()
-    timers = (
-        loop.call_later(EARLY_S, passages.release_early),
-        loop.call_later(HELD_BACK_S, passages.release_all),
-    )
-    try:
-        side_by_side = _SideBySide(schedule, passages, gather, yields_s=YIELDING_SHARE * budget_s)
-        await side_by_side.gather_all(crowd_is_over)
-    finally:
-        for timer in timers:
-            timer.cancel()
+    side_by_side = _SideBySide(schedule, passages, gather, busy_s=BUSY_SHARE * budget_s)
+    await side_by_side.gather_all(crowd_is_over)
     for experiment in schedule.last:
         await gather(experiment)
 
@@ -54,12 +45,12 @@ class _SideBySide:
     """Gathers for the experiments that need not be alone."""
 
     def __init__(
-        self, schedule: ExperimentSchedule, passages: Passages, gather: Gather, *, yields_s: float
+        self, schedule: ExperimentSchedule, passages: Passages, gather: Gather, *, busy_s: float
     ) -> None:
         self._schedule = schedule
         self._passages = passages
         self._gather = gather
-        self._yields_s = yields_s
+        self._busy_s = busy_s
         self._loud = asyncio.Semaphore(LOUD_AT_ONCE)
         self._quiet = asyncio.Semaphore(QUIET_AT_ONCE)
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -71,17 +62,31 @@ class _SideBySide:
 
         # Where the run is cut, it waits until each experiment has ended its processes.
         async with asyncio.TaskGroup() as group:
+            limit = group.create_task(self._limit_holding())
             for begin, experiments in (
                 (self._begin, self._schedule.at_once),
                 (self._begin_second, self._schedule.second),
-                (self._begin_yielding, self._schedule.yielding),
             ):
                 for experiment in experiments:
                     self._tasks[experiment.name] = group.create_task(begin(experiment))
-            group.create_task(self._gather_late())
-            group.create_task(note_end_of_crowd())
+            others = (
+                *self._tasks.values(),
+                group.create_task(self._gather_late()),
+                group.create_task(note_end_of_crowd()),
+            )
+            await asyncio.wait(others)
+            limit.cancel()
+
+    async def _limit_holding(self) -> None:
+        """Let broadcasts wait for those of other experiments no longer than they may."""
+        await self._ended(self._schedule.loud, timeout_s=self._busy_s)
+        await asyncio.sleep(EARLY_S)
+        self._passages.release_early()
+        await asyncio.sleep(HELD_BACK_S - EARLY_S)
+        self._passages.release_all()
 
     async def _begin(self, experiment: Experiment) -> None:
+        await self._ended(self._schedule.loud_before(experiment), timeout_s=self._busy_s)
         async with self._slot(experiment):
             try:
                 await self._gather(experiment, beside=True)
@@ -90,10 +95,6 @@ class _SideBySide:
 
     async def _begin_second(self, experiment: Experiment) -> None:
         await self._passages.early_ones_passed(self._schedule.projects[experiment.name][0])
-        await self._begin(experiment)
-
-    async def _begin_yielding(self, experiment: Experiment) -> None:
-        await self._ended(self._schedule.loud_beside(experiment), timeout_s=self._yields_s)
         await self._begin(experiment)
 
     async def _gather_late(self) -> None:

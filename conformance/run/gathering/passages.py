@@ -17,8 +17,8 @@ EARLY_S: Final = 2.0
 class Passages:
     """Lets broadcasts pass when they disturb nothing any more.
 
-    Those of the early experiments wait for the first ones, those of most others for the second
-    ones, too; these begin when the first broadcasts of the early ones are out. Broadcasts that have
+    Those of the loud experiments never wait. Those of the early ones wait for the first ones, those
+    of most others for the second ones, too; these begin when the first broadcasts of the early ones are out. Broadcasts that have
     the `marker` of the run, so that their deliveries can be told from anything else, may pass
     before others. `interrupted` are the experiments that took too long. Belongs to one event loop.
     """
@@ -31,6 +31,7 @@ class Passages:
 
         known = tuple(projects)
         self.interrupted: set[str] = set()
+        self._loud = {experiment.name for experiment in schedule.loud}
         self._marker = marker
         self._first = sharing(Sharing.FIRST)
         self._early = sharing(Sharing.EARLY)
@@ -71,7 +72,7 @@ class Passages:
 
     def _are_in_the_way(self, name: str, project: str, body: bytes) -> bool:
         first, second = (names.get(project, set()) for names in (self._first, self._second))
-        if name in first | second:
+        if name in first | second | self._loud:
             return False
         waiting_for = first if name in self._early.get(project, ()) else first | second
         if self._marker in body:

@@ -1,10 +1,11 @@
 """When each experiment of a run goes to the target, and in which projects.
 
 Where each has a project of its own, all begin at once. Where projects are shared, broadcasts reach
-the endpoints of others: `Sharing` says what that means for an experiment. Broadcasts of the others
-wait for those that go first. Meanwhile those run that broadcast nothing. Many begin when no other
-is busy with broadcasts any more, and those that must be alone go last, one by one. What has to be
-confirmed is gathered again when all have ended.
+the endpoints of others: `Sharing` says what that means for an experiment. So those go before the
+others of their project that send many requests and may broadcast, while no endpoint is active, and
+beside them those that broadcast nothing. Then the others begin; their broadcasts wait for those of
+some of them. Those that must be alone go last, one by one. What has to be confirmed is gathered
+again when all have ended.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,7 +24,6 @@ CONFIRMED_ALONE: Final = (
     Sharing.FIRST,
     Sharing.EARLY,
     Sharing.SECOND,
-    Sharing.YIELDING,
     Sharing.LATE,
 )
 
@@ -91,13 +91,10 @@ class ExperimentSchedule:
         """Those of the crowd that may broadcast."""
         return tuple(each for each in self.crowd if self.sharing[each.name] is not Sharing.QUIET)
 
-    @property
-    def yielding(self) -> tuple[Experiment, ...]:
-        """Those that begin when the loud ones of their project have ended, or after a while."""
-        return self._of(Sharing.YIELDING)
-
-    def loud_beside(self, experiment: Experiment) -> tuple[Experiment, ...]:
-        """The loud ones that have the same main project as this one."""
+    def loud_before(self, experiment: Experiment) -> tuple[Experiment, ...]:
+        """The loud ones that go before it, in the same main project."""
+        if experiment in (*self.loud, *self.quiet):
+            return ()
         main = self.projects[experiment.name][0]
         return tuple(each for each in self.loud if self.projects[each.name][0].id == main.id)
 
@@ -161,12 +158,11 @@ class ExperimentSchedule:
         def longest_s(experiments: Iterable[Experiment]) -> float:
             return max((usual_s[experiment.name] for experiment in experiments), default=0.0)
 
-        at_once_s = longest_s((*self.at_once, *self.second))
-        late_s = longest_s(self.loud) + max(
-            longest_s(self.yielding), sum(map(longest_s, self.late))
-        )
+        after = [each for each in (*self.at_once, *self.second) if self.loud_before(each)]
+        after_s = max(longest_s(after), sum(map(longest_s, self.late)))
+        at_once_s = max(longest_s((*self.at_once, *self.second)), longest_s(self.loud) + after_s)
         alone_s = sum(usual_s[experiment.name] for experiment in self.last)
-        return AROUND_S + max(at_once_s, late_s) + alone_s
+        return AROUND_S + at_once_s + alone_s
 
     def _of(self, *kinds: Sharing) -> tuple[Experiment, ...]:
         return tuple(each for each in self.experiments if self.sharing[each.name] in kinds)

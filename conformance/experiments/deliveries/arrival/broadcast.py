@@ -16,7 +16,7 @@ from hookproof.conformance.observations.delivery.arrival.broadcasts import FORM,
 from hookproof.spec.dialect.groups.requests import accepted_levels, most
 
 
-@experiment("broadcast", observes=(PayloadBroadcasts,), sharing=Sharing.YIELDING)
+@experiment("broadcast", observes=(PayloadBroadcasts,), sharing=Sharing.CONFIRMED)
 async def broadcast(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast every payload, and one event to every content type."""
     async for observation in run_scenarios(

@@ -45,7 +45,7 @@ MANY: Final = 101
 @experiment(
     "fan_out",
     observes=(OneProjectFanOut, TwoProjectFanOut, ManyEndpointsFanOut),
-    sharing=Sharing.YIELDING,
+    sharing=Sharing.CONFIRMED,
 )
 async def fan_out(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast to endpoints that answer, fail, hang, are gone, are disabled, have no owner, or

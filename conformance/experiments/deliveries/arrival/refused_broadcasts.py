@@ -19,7 +19,7 @@ from hookproof.conformance.observations.sentinel import SENTINEL
 from hookproof.conformance.target.client import Key
 
 
-@experiment("refused_broadcasts", observes=(RefusedBroadcasts,), sharing=Sharing.YIELDING)
+@experiment("refused_broadcasts", observes=(RefusedBroadcasts,), sharing=Sharing.CONFIRMED)
 async def refused_broadcasts(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """A broadcast with each kind of key that is not valid, then a sentinel."""
     async for observation in run_scenarios(context, {"refused": refused}):

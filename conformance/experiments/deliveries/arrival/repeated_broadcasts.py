@@ -27,7 +27,7 @@ from hookproof.conformance.observations.sentinel import SENTINEL
 LATER_S: Final = 5.5
 
 
-@experiment("repeats", observes=(DuplicateBroadcast, RepeatedBroadcast), sharing=Sharing.YIELDING)
+@experiment("repeats", observes=(DuplicateBroadcast, RepeatedBroadcast), sharing=Sharing.CONFIRMED)
 async def repeats(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Repeat a broadcast with the same key, and one without any key."""
     scenarios: dict[str, ScenarioFunction] = {"same key": same_key, "no key": no_key}

@@ -60,7 +60,7 @@ ENDLESS: Final[Mapping[str, Reply]] = {
 
 
 @experiment(
-    "odd_answers", observes=(OddAnswers,), profile=Profile.STANDARD, sharing=Sharing.YIELDING
+    "odd_answers", observes=(OddAnswers,), profile=Profile.STANDARD, sharing=Sharing.CONFIRMED
 )
 async def odd_answers(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast to endpoints with odd answers, and then to one that answers as usual."""

@@ -52,7 +52,7 @@ DEFAULT_PATIENCE_S: Final = {Profile.QUICK: 3.0, Profile.STANDARD: 5.0, Profile.
 @experiment(
     "timeout",
     observes=(GivenTimeout, DefaultTimeout, ZeroTimeoutDeliveries),
-    sharing=Sharing.YIELDING,
+    sharing=Sharing.CONFIRMED,
 )
 async def timeout(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast to endpoints that keep the service waiting."""

@@ -116,7 +116,7 @@ async def credentials(context: ExperimentContext) -> AsyncIterator[Evidence]:
         yield observation
 
 
-@experiment("token_reuse", observes=(RepeatedDeliveries,), sharing=Sharing.YIELDING)
+@experiment("token_reuse", observes=(RepeatedDeliveries,), sharing=Sharing.CONFIRMED)
 async def token_reuse(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast to an endpoint with oauth2 again and again, within the life of one token."""
     async for observation in run_scenarios(context, {"oauth2 with several deliveries": repeated}):

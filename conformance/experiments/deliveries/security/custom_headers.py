@@ -30,7 +30,7 @@ BROKEN: Final = (
 
 
 @experiment(
-    "custom_headers", observes=(HostileHeaders, ForgedCredentials), sharing=Sharing.YIELDING
+    "custom_headers", observes=(HostileHeaders, ForgedCredentials), sharing=Sharing.CONFIRMED
 )
 async def custom_headers(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Broadcast with each reserved header in turn, with line breaks in names and values, and with

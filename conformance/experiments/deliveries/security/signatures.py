@@ -20,7 +20,7 @@ SPACED: Final = '{{ "marker": "{marker}",\n  "values": [ 1, 2 ] }}'
 UNICODE: Final = '{{"marker":"{marker}","text":"Grüße 😀"}}'
 
 
-@experiment("signing", observes=(SigningFormats,), sharing=Sharing.YIELDING)
+@experiment("signing", observes=(SigningFormats,), sharing=Sharing.CONFIRMED)
 async def signing(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Several events to endpoints that differ in format and secret."""
     async for observation in run_scenarios(context, {"formats": formats}):

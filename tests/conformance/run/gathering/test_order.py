@@ -60,44 +60,42 @@ def test_late_ones_begin_when_no_other_is_busy() -> None:
     assert order == ["busy", "late", "waiting"]
 
 
-def test_those_that_yield_begin_when_no_other_in_their_project_is_loud() -> None:
+def test_others_begin_when_none_in_their_project_is_loud_any_more() -> None:
     order: list[str] = []
-    yielding_has_ended = asyncio.Event()
+    other_has_ended = asyncio.Event()
 
     async def loud(context: ExperimentContext) -> None:
         await context.trial("call").call("listSources", role="list")
         order.append("loud")
 
     async def elsewhere(_context: ExperimentContext) -> None:
-        await asyncio.wait_for(yielding_has_ended.wait(), 60)
+        await asyncio.wait_for(other_has_ended.wait(), 60)
         order.append("elsewhere")
 
-    async def yielding(_context: ExperimentContext) -> None:
-        order.append("yielding")
-        yielding_has_ended.set()
+    async def other(_context: ExperimentContext) -> None:
+        order.append("other")
+        other_has_ended.set()
 
     # Every second one shares a project.
-    experiments = [named(each.__name__, each) for each in (loud, elsewhere, yielding)]
-    sharing = {"yielding": Sharing.YIELDING}
-    results(*experiments, sharing=sharing, busy=["loud", "elsewhere"], total_s=1000)
-    assert order == ["loud", "yielding", "elsewhere"]
+    experiments = [named(each.__name__, each) for each in (loud, elsewhere, other)]
+    results(*experiments, busy=["loud", "elsewhere"], total_s=1000)
+    assert order == ["loud", "other", "elsewhere"]
 
 
-def test_those_that_yield_wait_no_longer_than_a_share_of_the_time_budget() -> None:
-    yielding_has_ended = asyncio.Event()
+def test_others_wait_for_loud_ones_no_longer_than_a_share_of_the_time_budget() -> None:
+    other_has_ended = asyncio.Event()
 
     async def loud(_context: ExperimentContext) -> None:
-        await yielding_has_ended.wait()
+        await other_has_ended.wait()
 
     async def elsewhere(_context: ExperimentContext) -> None:
         pass
 
-    async def yielding(_context: ExperimentContext) -> None:
-        yielding_has_ended.set()
+    async def other(_context: ExperimentContext) -> None:
+        other_has_ended.set()
 
-    experiments = [named(each.__name__, each) for each in (loud, elsewhere, yielding)]
-    sharing = {"yielding": Sharing.YIELDING}
-    gathered, _, cut = results(*experiments, sharing=sharing, busy=["loud"], total_s=8)
+    experiments = [named(each.__name__, each) for each in (loud, elsewhere, other)]
+    gathered, _, cut = results(*experiments, busy=["loud"], total_s=8)
     assert {each.ending for each in gathered.values()} == {Ending.COMPLETE}
     assert cut is None
 

@@ -27,7 +27,7 @@ KINDS = MappingProxyType(
         "g": Sharing.LATE,
         "h": Sharing.EARLY,
         "i": Sharing.SECOND,
-        "j": Sharing.YIELDING,
+        "j": Sharing.CONFIRMED,
     }
 )
 
@@ -101,7 +101,7 @@ def test_the_second_ones_do_not_begin_at_once_and_the_early_ones_do() -> None:
     assert names(tuple(filter(plan.is_confirmed, plan.experiments))) == ["a", "h", "i"]
     assert names(schedule(9, names="abhi").at_once) == ["a", "h", "i", "b"]
     slow_second = {"a": 1.0, "b": 1.0, "h": 1.0, "i": 9.0}
-    assert plan.expected_s(slow_second) == AROUND_S + 9.0
+    assert plan.expected_s(slow_second) == AROUND_S + 1.0 + 9.0
 
 
 def test_late_ones_begin_by_profile_and_are_confirmed() -> None:
@@ -113,16 +113,15 @@ def test_late_ones_begin_by_profile_and_are_confirmed() -> None:
     assert names(schedule(9, names="abfg").at_once) == ["a", "f", "g", "b"]
 
 
-def test_those_that_yield_wait_for_the_loud_ones_of_their_project() -> None:
-    plan = schedule(1, names="abj")
-    assert (names(plan.yielding), names(plan.at_once)) == (["j"], ["a", "b"])
-    (yielding,) = plan.yielding
-    assert names(plan.loud_beside(yielding)) == ["b"]
+def test_the_loud_ones_go_before_the_others_of_their_project() -> None:
+    plan = schedule(1, names="abej")
+    before = {each.name: names(plan.loud_before(each)) for each in plan.experiments}
+    assert before == {"a": ["b"], "b": [], "e": [], "j": ["b"]}
     assert names(tuple(filter(plan.is_confirmed, plan.experiments))) == ["a", "j"]
-    assert plan.expected_s({"a": 1.0, "b": 2.0, "j": 3.0}) == AROUND_S + 2.0 + 3.0
-    two = schedule(2, names="abj")
-    assert names(two.loud_beside(two.yielding[0])) == []
-    assert names(schedule(9, names="abj").at_once) == ["a", "j", "b"]
+    slow = {"a": 1.0, "b": 2.0, "e": 1.0, "j": 3.0}
+    assert plan.expected_s(slow) == AROUND_S + 2.0 + 3.0
+    for alone in (schedule(2, names="abj"), schedule(9, names="abj")):
+        assert not any(map(alone.loud_before, alone.experiments))
 
 
 def test_an_experiment_that_has_its_project_for_itself_needs_no_confirmation() -> None:
