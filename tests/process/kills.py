@@ -211,7 +211,7 @@ class Kills:
         if stopped.has_lost_the_signal and not command.is_server:
             problems.append(f"the signal was lost: it ended {after_s:.1f} s later with {code}")
         log = log_of(temporary).read_text()
-        if code >= 0 and "Traceback" in log or code == ExitCode.INTERNAL_ERROR:
+        if (code >= 0 and "Traceback" in log) or code == ExitCode.INTERNAL_ERROR:
             problems.append(f"there is an error of ours: {log[-MOST_SHOWN:]}")
         if number is signal.SIGKILL:
             problems += self._next_run(command, out, temporary)

@@ -18,9 +18,10 @@ class Passages:
     """Lets broadcasts pass when they disturb nothing any more.
 
     Those of the loud experiments never wait. Those of the early ones wait for the first ones, those
-    of most others for the second ones, too; these begin when the first broadcasts of the early ones are out. Broadcasts that have
-    the `marker` of the run, so that their deliveries can be told from anything else, may pass
-    before others. `interrupted` are the experiments that took too long. Belongs to one event loop.
+    of most others for the second ones, too; these begin when the first broadcasts of the early ones
+    are out. Broadcasts that have the `marker` of the run, so that their deliveries can be told from
+    anything else, may pass before others. `interrupted` are the experiments that took too long.
+    Belongs to one event loop.
     """
 
     def __init__(

@@ -264,7 +264,8 @@ def test_the_plan_of_a_run_is_shown_and_nothing_is_done(tmp_path: Path) -> None:
     assert "experiments in 1 project, about" in done.out
     assert "first         client_certificates, own_events\n" in done.out
     assert "quietly       endpoint_urls, isolation, near_filters" in done.out
-    assert "afterwards    broadcast, custom_headers, fan_out" in done.out
+    assert "before        access, broadcast_answers, hostile" in done.out
+    assert "side by side  broadcast, custom_headers" in done.out
     assert "later         credentials, slow_neighbours\n" in done.out
     assert "later         certificates\n" in done.out
     assert "then alone    exhaustion\n" in done.out

@@ -10,7 +10,7 @@ from tests.conformance.run.gathering.test_schedule import projects, schedule
 MARKER = b"event-of-this-run"
 (PROJECT,) = projects(1)
 # First, beside others, early and second.
-NAMES = "abhi"
+NAMES = "abhij"
 
 
 def run(test: Callable[[Passages], Coroutine[None, None, None]], names: str = NAMES) -> None:
@@ -51,8 +51,9 @@ def test_broadcasts_wait_in_the_projects_of_those_that_go_first() -> None:
     assert asyncio.run(with_two_projects()) == ["p2", "p3", "p1"]
 
 
-def test_those_that_go_first_wait_for_nobody() -> None:
+def test_those_that_go_first_and_the_loud_ones_wait_for_nobody() -> None:
     async def test(passages: Passages) -> None:
+        assert await waits(passages.passed("b", PROJECT, b"")) is None
         assert await waits(passages.passed("a", PROJECT, b"")) is None
         assert await waits(passages.passed("i", PROJECT, b"")) is None
 
@@ -61,8 +62,8 @@ def test_those_that_go_first_wait_for_nobody() -> None:
 
 def test_marked_broadcasts_may_pass_before_the_others() -> None:
     async def test(passages: Passages) -> None:
-        unmarked = await waits(passages.passed("b", PROJECT, b'{"data": {}}'))
-        marked = await waits(passages.passed("b", PROJECT, b'{"data": "%s-1"}' % MARKER))
+        unmarked = await waits(passages.passed("j", PROJECT, b'{"data": {}}'))
+        marked = await waits(passages.passed("j", PROJECT, b'{"data": "%s-1"}' % MARKER))
         assert marked
         assert unmarked
         passages.release("a", only_marked=True)
@@ -71,13 +72,13 @@ def test_marked_broadcasts_may_pass_before_the_others() -> None:
         passages.release("a")
         await unmarked
 
-    run(test, "ab")
+    run(test, "aj")
 
 
 def test_early_broadcasts_wait_for_the_first_and_others_for_the_second_too() -> None:
     async def test(passages: Passages) -> None:
         early = await waits(passages.passed("h", PROJECT, b""))
-        other = await waits(passages.passed("b", PROJECT, b""))
+        other = await waits(passages.passed("j", PROJECT, b""))
         assert early
         assert other
         passages.release("a")
@@ -122,7 +123,7 @@ def test_early_ones_that_take_too_long_are_like_the_others() -> None:
 def test_broadcasts_that_waited_too_long_pass_and_interrupt_those_that_went_first() -> None:
     async def test(passages: Passages) -> None:
         passages.release_all()
-        await passages.passed("b", PROJECT, b"")
+        await passages.passed("j", PROJECT, b"")
         await passages.early_ones_passed(PROJECT)
         assert passages.interrupted == {"a", "i"}
 
