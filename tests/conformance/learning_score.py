@@ -34,6 +34,8 @@ ONE_SECRET = (SigningSecrets.NEWEST, SigningSecrets.OLDEST)
 SIGNATURES = 3
 # By how much a learned time may be longer than the true one, in seconds, or as a share.
 LONGER = 1.0
+# The widest that a signed time is away from its arrival, in seconds, for it to be recognised.
+LEAST_TOLERANCE_S = 120.0
 
 
 class Outcome(StrEnum):
@@ -94,6 +96,11 @@ def _words_in_use(learned: Any, true: Any, _dialect: Dialect) -> bool:
 
 def _at_least(learned: Any, true: Any, _dialect: Dialect) -> bool:
     return bool(true <= learned <= true + LONGER)
+
+
+def _wide_enough(learned: Any, _true: Any, _dialect: Dialect) -> bool:
+    """What receivers accept does not show; the servers here send the time as it is."""
+    return bool(learned >= LEAST_TOLERANCE_S)
 
 
 def _labels(name: str) -> Callable[[Any, Any, Dialect], bool]:
@@ -232,6 +239,8 @@ RULES: Mapping[str, Callable[[Any, Any, Dialect], bool]] = {
     "retry.jitter": _at_least,
     "retry.retry_after": _retry_after,
     "delivery.visible_within_s": _at_least,
+    "signatures.simple.tolerance_s": _wide_enough,
+    "signatures.advanced.tolerance_s": _wide_enough,
     "signatures.simple.versions": _labels("simple"),
     "signatures.advanced.versions": _labels("advanced"),
     "signatures.simple.separator": _format_separator("simple"),
@@ -241,8 +250,6 @@ RULES: Mapping[str, Callable[[Any, Any, Dialect], bool]] = {
 # What nothing shows that a run in the standard profile does.
 NEVER = frozenset(
     {
-        "signatures.simple.tolerance_s",
-        "signatures.advanced.tolerance_s",
         "retry.retry_after_maximum_s",
         "delivery.both_contacts",
         # What was seen closes no list of words.
@@ -287,6 +294,10 @@ def _sends_no_time(name: str) -> Callable[[Dialect], bool]:
     return rule
 
 
+def _signs_no_time(name: str) -> Callable[[Dialect], bool]:
+    return lambda dialect: "{timestamp}" not in getattr(dialect.signatures, name).signed
+
+
 def _is_not_capped(dialect: Dialect) -> bool:
     retry = dialect.retry
     longest = retry.initial_s.value * retry.factor.value ** max(0, retry.attempts.value - 2)
@@ -322,6 +333,8 @@ HIDDEN: Mapping[str, Callable[[Dialect], bool]] = {
     },
     "paging.owner_match": lambda d: d.paging.owner_filter is None,
     "paging.name_match": lambda d: d.paging.name_filter is None,
+    "signatures.simple.tolerance_s": _signs_no_time("simple"),
+    "signatures.advanced.tolerance_s": _signs_no_time("advanced"),
     "retry.final_status": lambda d: (
         d.retry.attempts.value == 1 or 1 in d.retry.deactivate_after.allowed
     ),

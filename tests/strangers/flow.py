@@ -36,7 +36,8 @@ VARIABLES: Final = dict(
     zip(("HOOKPROOF_API_KEY", "HOOKPROOF_API_KEY_2"), KEYS.values(), strict=True)
 )
 
-FIRST_FINDING: Final = re.compile(r"^FAIL (\S+) ", re.MULTILINE)
+# A finding of the console, with its requirement.
+FINDING: Final = re.compile(r"^FAIL (\S+) .*?(?=^\s*$)", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -214,16 +215,17 @@ def read_outcome(
     return RunOutcome(
         verdict=result.out.strip().rpartition("\n")[2],
         said=said,
-        first=next(first_finding(service, result.out, said), ""),
+        first=next(new_findings(service, result.out), ""),
         defects=len(report_file["defects"]),
         seconds=seconds,
     )
 
 
-def first_finding(service: Stranger, out: str, said: tuple[Said, ...]) -> Iterator[str]:
+def new_findings(service: Stranger, out: str) -> Iterator[str]:
     """The requirements of the console's findings in their order, but for what is always true."""
-    always = {word.requirement for word in said if word.true}
-    return (name for name in FIRST_FINDING.findall(out) if name not in always)
+    for finding in FINDING.finditer(out):
+        if not service.is_true(finding[1], finding[0]):
+            yield finding[1]
 
 
 def words_of(finding: dict[str, Any]) -> str:

@@ -186,7 +186,6 @@ QUEUEPOST_BUGS: Final = {
     "spaces_sent_but_not_signed": "6-6, 6-7",
     "time_not_signed": "6-7",
     "keys_sorted_before_signing": "6-6, 6-7",
-    "capital_digits": "6-6, 6-7",
     # Rolls
     "replaced_secret_dropped": "4.3-2",
     "second_roll_prolongs": "4.3-6",

@@ -90,6 +90,7 @@ def read_format(
         for part, value in rules.items():
             answers.see(f"signatures.secret.{part}", value, shown_by=place, count=count)
     _read_time(answers, name, first.delivery, signature, place)
+    _read_tolerance(answers, name, explained)
     _read_layout(answers, name, explained, place)
     _read_order(answers, name, explained)
     return True
@@ -182,6 +183,26 @@ def _read_time(
         answers.miss(field, "no time is sent with the deliveries of this format")
     else:
         answers.see(field, unit.value, shown_by=place)
+
+
+def _read_tolerance(
+    answers: LearnedAnswers,
+    name: str,
+    explained: Sequence[tuple[DeliveryWithSecrets, list[FoundSignature]]],
+) -> None:
+    """The usual tolerance, if every time that was signed lies within it."""
+    field = f"signatures.{name}.tolerance_s"
+    offs = [
+        abs(int(first.timestamp) * unit.in_seconds - signed.delivery.arrived_at)
+        for signed, (first, *_) in explained
+        if first.timestamp and (unit := _unit_of(first.timestamp, signed.delivery.arrived_at))
+    ]
+    usual_s = answers.value(field)
+    if len(offs) < len(explained) or max(offs) > usual_s:
+        answers.miss(field, "no time is signed, or one that is far from its arrival")
+        return
+    words = f"no signed time was more than {max(offs):.1f} s from its arrival"
+    answers.see(field, usual_s, shown_by=words, count=len(offs))
 
 
 def _numbers(value: str) -> list[str]:

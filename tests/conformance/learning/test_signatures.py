@@ -16,7 +16,7 @@ from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.dialect.groups.signature_vocabulary import Encoding, SecretForm
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_dialect, load_dialect_mapping
-from tests.conformance.learning_score import Outcome, outcome
+from tests.conformance.learning_score import LEAST_TOLERANCE_S, Outcome, outcome
 from tests.spec.random_dialects import random_dialect
 
 EVENT = "01M84D5DNYQEBPH1F1JGM7SRWP"
@@ -62,6 +62,22 @@ def delivery(dialect: Dialect, name: str, *secrets: str) -> DeliveryWithSecrets:
         status=200,
     )
     return DeliveryWithSecrets(delivery=received, event_id=EVENT, secrets=secrets)
+
+
+@pytest.mark.parametrize("late_s", [0.0, 100.0, 3600.0])
+def test_the_usual_tolerance_is_known_where_every_signed_time_is_near_its_arrival(
+    late_s: float,
+) -> None:
+    dialect = load_dialect("reference")
+    answers = LearnedAnswers("undecided", load_dialect("undecided"))
+    signed = [delivery(dialect, "advanced", secret(dialect, letter)) for letter in "ab"]
+    arrived_at = signed[1].delivery.arrived_at + late_s
+    signed[1] = replace(signed[1], delivery=replace(signed[1].delivery, arrived_at=arrived_at))
+    assert read_format(answers, "advanced", signed)
+    learned = answers.answer("signatures.advanced.tolerance_s")
+    is_near = late_s <= LEAST_TOLERANCE_S
+    assert learned.certainty is (Certainty.SEEN if is_near else Certainty.ASSUMED)
+    assert learned.values == (300.0,)
 
 
 @pytest.mark.parametrize("name", ["simple", "advanced"])

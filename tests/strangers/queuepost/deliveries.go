@@ -298,11 +298,7 @@ func (s *service) signature(e *endpoint, each *job) string {
 	sign := func(value string, parts ...string) string {
 		mac := hmac.New(sha256.New, []byte(value))
 		io.WriteString(mac, strings.Join(parts, ","))
-		digest := hex.EncodeToString(mac.Sum(nil))
-		if s.has("capital_digits") {
-			digest = strings.ToUpper(digest)
-		}
-		return digest
+		return hex.EncodeToString(mac.Sum(nil))
 	}
 	if !advanced {
 		return sign(living[len(living)-1], string(payload))
