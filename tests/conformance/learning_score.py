@@ -238,7 +238,8 @@ RULES: Mapping[str, Callable[[Any, Any, Dialect], bool]] = {
     "delivery.creation_visit": _visit,
     "retry.jitter": _at_least,
     "retry.retry_after": _retry_after,
-    "delivery.visible_within_s": _at_least,
+    # How long to wait: longer than it takes accuses nobody.
+    "delivery.visible_within_s": lambda learned, true, _dialect: learned >= true,
     "signatures.simple.tolerance_s": _wide_enough,
     "signatures.advanced.tolerance_s": _wide_enough,
     "signatures.simple.versions": _labels("simple"),

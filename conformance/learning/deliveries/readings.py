@@ -70,13 +70,13 @@ def _read_visibility(answers: LearnedAnswers, gathered: GatheredDeliveries) -> N
         (gathered.visible_s or 0.0) + gathered.round_trip_s, _longest_invisible_s(gathered)
     )
     field = "delivery.visible_within_s"
+    words = place
+    if not gathered.is_near:  # how much of it was the way does not show: it is at most all of it
+        seconds += gathered.way_s
+        words += f", which were under way for up to {gathered.way_s:.1f} s"
     # Rounded up, since it is how long to wait.
     rounded = 0.0 if seconds < 0.1 else round(seconds + 0.15, 1)  # noqa: PLR2004 one broadcast
-    if not gathered.is_near:
-        reason = f"it is at most that; deliveries were under way for up to {gathered.way_s:.1f} s"
-        answers.assume(field, rounded, reason)
-    else:
-        answers.see(field, rounded, shown_by=place)
+    answers.see(field, rounded, shown_by=words)
     _read_visits(answers, gathered, place)
 
 

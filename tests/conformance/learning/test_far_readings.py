@@ -119,14 +119,15 @@ def test_what_comes_as_late_as_a_far_target_has_it_come_has_not_waited() -> None
         assert value(answers, "delivery.excess") == excess
 
 
-@pytest.mark.parametrize(("round_trip_s", "certainty"), [(0.01, "seen"), (0.5, "assumed")])
-def test_how_soon_an_endpoint_of_a_far_target_receives_is_not_seen(
-    round_trip_s: float, certainty: str
+@pytest.mark.parametrize(("round_trip_s", "way_s"), [(0.01, 0.0), (0.5, 0.5)])
+def test_an_endpoint_of_a_far_target_receives_at_the_latest_when_a_delivery_has_come(
+    round_trip_s: float, way_s: float
 ) -> None:
-    answers, _ = read({}, round_trip_s=round_trip_s)
+    answers, gathered = read({}, round_trip_s=round_trip_s)
     learned = answers.answer("delivery.visible_within_s")
-    assert learned.certainty is Certainty[certainty.upper()]
-    assert learned.values[0] >= (round_trip_s if certainty == "assumed" else 0.0)
+    assert learned.certainty is Certainty.SEEN
+    assert gathered.way_s >= way_s
+    assert learned.values[0] >= round_trip_s + way_s if way_s else learned.values[0] <= 0.3
 
 
 @pytest.mark.parametrize(
