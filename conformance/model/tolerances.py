@@ -16,6 +16,9 @@ EARLY_S: Final = 0.7
 
 # How much later than required something may be observed.
 LATE_S: Final = 4.0
+# How much later something may be observed and still show that it came in time. What came later,
+# and not later than LATE_S, shows nothing: a service that keeps another time may look like that.
+PROVEN_S: Final = 1.5
 
 # How much shorter than rate_limit_duration the interval is in which arrivals are counted (section
 # 8).

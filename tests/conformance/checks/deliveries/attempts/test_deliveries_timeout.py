@@ -102,7 +102,19 @@ def test_on_a_busy_machine_each_turn_of_an_attempt_may_have_been_late() -> None:
     given_up = waited("silent", 8.0)
     check = an_endpoint_that_does_not_answer_is_given_up_in_time
     assert verdicts(check, replace(given_up, late_s=0.6)) == {"8-7": FAIL}
-    assert verdicts(check, replace(given_up, late_s=0.7)) == {"8-7": PASS}
+    with pytest.raises(NotExaminedError, match="neither that the service keeps the time nor"):
+        verdicts(check, replace(given_up, late_s=0.7))
+
+
+def test_what_was_given_up_late_is_no_proof_that_the_time_is_kept() -> None:
+    check = an_endpoint_that_does_not_answer_is_given_up_in_time
+    assert verdicts(check, waited("silent", 3.4)) == {"8-7": PASS}
+    for closed, later in (("silent", 3.6), ("endless", 5.9)):
+        with pytest.raises(NotExaminedError, match="neither that the service keeps the time nor"):
+            verdicts(check, waited(closed, later))
+    again = sent(event(), SILENT, at=NOW + 5, attempt=2)
+    unseen = with_timeout(SILENT, ending(ATTEMPT["silent"]), again)
+    assert verdicts(check, unseen) == {"8-7": PASS}
 
 
 def test_a_second_attempt_from_far_away_may_seem_to_come_before_the_time_is_over() -> None:
