@@ -7,7 +7,7 @@ document alone: `ca`, start the service, `learn`, `check`.
 A clean service is learned and tested anew each time, the last times beside busy loops. What
 is said against it is false, unless services.py has it as true. Each bug is tested once, under the
 dialect that was learned of the clean service: it has to be named, in the first finding of the
-console. Prints a line for each run, and a line for each finding; the exit code is 1 if anything was
+console, be it that finding's requirement or one that the same failure breaks. Prints a line for each run, and a line for each finding; the exit code is 1 if anything was
 said falsely, or a bug was not named first.
 """
 
@@ -32,6 +32,8 @@ from tests.strangers.services import KEYS, Stranger, has_go, ledgerline, queuepo
 BUDGET_S: Final = "900"
 DEADLINE_S: Final = 1800.0
 BUSY: Final = "while True: pass"
+# What the same failure breaks, by the console.
+BROKEN_TOO: Final = re.compile(r"^  breaks +(.+) too$", re.MULTILINE)
 VARIABLES: Final = dict(
     zip(("HOOKPROOF_API_KEY", "HOOKPROOF_API_KEY_2"), KEYS.values(), strict=True)
 )
@@ -54,7 +56,7 @@ class Said:
 class RunOutcome:
     verdict: str
     said: tuple[Said, ...]
-    first: str
+    first: list[str]
     defects: int
     seconds: float
     problem: str = ""
@@ -129,9 +131,15 @@ def try_service(service: Stranger, folder: Path, options: argparse.Namespace, ta
         named = expected & {said.requirement for said in outcome.said}
         tally.bugs += 1
         tally.named += bool(named)
-        tally.first += outcome.first in expected
+        tally.first += not expected.isdisjoint(outcome.first)
         tally.broken += bool(outcome.problem)
-        how = "not named" if not named else "named first" if outcome.first in expected else "named"
+        how = (
+            "not named"
+            if not named
+            else "named"
+            if expected.isdisjoint(outcome.first)
+            else "named first"
+        )
         report(f"{service.name} {bug} ({service.bugs[bug]}): {how}", outcome)
 
 
@@ -215,17 +223,18 @@ def read_outcome(
     return RunOutcome(
         verdict=result.out.strip().rpartition("\n")[2],
         said=said,
-        first=next(new_findings(service, result.out), ""),
+        first=next(new_findings(service, result.out), []),
         defects=len(report_file["defects"]),
         seconds=seconds,
     )
 
 
-def new_findings(service: Stranger, out: str) -> Iterator[str]:
-    """The requirements of the console's findings in their order, but for what is always true."""
+def new_findings(service: Stranger, out: str) -> Iterator[list[str]]:
+    """The requirements that each finding of the console names, but for what is always true."""
     for finding in FINDING.finditer(out):
         if not service.is_true(finding[1], finding[0]):
-            yield finding[1]
+            also = BROKEN_TOO.search(finding[0])
+            yield [finding[1], *(also[1].split(", ") if also else [])]
 
 
 def words_of(finding: dict[str, Any]) -> str:
@@ -239,13 +248,13 @@ def words_of(finding: dict[str, Any]) -> str:
 def failed(result: CommandResult) -> RunOutcome:
     lines = (result.err.strip() or result.out.strip()).splitlines()
     problem = f"exit code {result.code}: {lines[-1] if lines else 'nothing was said'}"
-    return RunOutcome(verdict="", said=(), first="", defects=0, seconds=0.0, problem=problem)
+    return RunOutcome(verdict="", said=(), first=[], defects=0, seconds=0.0, problem=problem)
 
 
 def report(what: str, outcome: RunOutcome) -> None:
     write(f"{what}: {outcome.problem or outcome.verdict}")
     if outcome.said:
-        write(f"    first {outcome.first or 'none'}, {outcome.defects} defects shown")
+        write(f"    first {', '.join(outcome.first) or 'none'}, {outcome.defects} defects shown")
     for said in outcome.said:
         truth = "true " if said.true else ""
         write(f"    {truth}{said.level} {said.requirement}  {said.text}")
