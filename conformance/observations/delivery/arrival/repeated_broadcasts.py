@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.observations.deliveries import Attempts, SignedDeliveries
+from hookproof.conformance.observations.answer import refused
+from hookproof.conformance.observations.deliveries import Arrivals, Attempts, SignedDeliveries
 from hookproof.conformance.observations.destinations import Destination
 from hookproof.conformance.observations.sentinel import DeliveriesBeforeSentinel
 from hookproof.spec.dialect.model import Dialect
@@ -14,6 +15,15 @@ FIRST: Final = "first"
 SECOND: Final = "second"
 ORIGINAL: Final = "original"
 DUPLICATE: Final = "duplicate"
+
+# Where the endpoints of two projects are, and the events of each: those in the second have the keys
+# of the first, or keys of their own, in another order, so that what is lost for its place is not
+# taken for what is lost for its key.
+HERE: Final = "here"
+THERE: Final = "there"
+USED: Final = ("key used here", "another key used here")
+SAME_KEY: Final = ("same key there", "another same key there")
+OWN_KEY: Final = ("own key there", "another own key there")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,3 +63,32 @@ class RepeatedBroadcast(SignedDeliveries):
         for destination in self.destinations:
             for first in self.events_named(FIRST):
                 yield self.attempts(destination, first, dialect)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeysOfTwoProjects(SignedDeliveries):
+    """Events of one project, and events of another with the same keys and with keys of their own.
+
+    Each project has an endpoint.
+    """
+
+    def own_keys_there(self, dialect: Dialect) -> Attempts:
+        """The first delivery of each event of the second project with a key of its own; empty
+        unless all arrived, and the evidence tells the projects apart.
+        """
+        here, there = self.destinations_named(HERE), self.destinations_named(THERE)
+        used, own = self.events_named(*USED), self.events_named(*OWN_KEY)
+        of_first = [list(self.arrived_events(place, used, dialect)) for place in (here, there)]
+        arrived = [attempts[0] for _, _, attempts in self.arrived_events(there, own, dialect)]
+        is_told = list(map(len, of_first)) == [len(USED), 0]
+        return tuple(arrived) if is_told and len(arrived) == len(OWN_KEY) else ()
+
+    def same_keys_there(self, dialect: Dialect) -> Arrivals:
+        """The second project's endpoint with each of its events that has a key of the first."""
+        for event in self.events_named(*SAME_KEY):
+            yield from self.attempts_at_each(self.destinations_named(THERE), event, dialect)
+
+    @property
+    def refused_there(self) -> tuple[Exchange, ...]:
+        """The broadcasts of the second project that were refused and have a key of the first."""
+        return tuple(each for each in self.exchanges if each.role in SAME_KEY and refused(each))
