@@ -2,7 +2,6 @@
 shows no two secrets anyway.
 """
 
-from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,54 +13,16 @@ from hookproof.conformance.checks.api.resources.secret_roll import (
 )
 from hookproof.conformance.grading.doubt import accuses_of
 from hookproof.conformance.model.check_registry import Check
-from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.resources.secret_roll import AT_ONCE, RollsAtOnce
 from tests.conformance.canned_evidence import context, observation
-from tests.conformance.checks.api.example import created, refusal, secret
-from tests.conformance.checks.api.examples_secrets import with_secrets
-
-# What is fetched after a roll of each pair: the names of the secrets, oldest first.
-Fetched = Sequence[str]
-
-
-def fetched(names: Iterable[str], role: str = "fetch") -> Exchange:
-    shown = [secret(name, value=f"value of {name}") for name in names]
-    return with_secrets(role, "getEndpoint", *shown)
-
-
-def rolled(name: str, role: str = AT_ONCE, **changed: Any) -> Exchange:
-    request = {"secret": f"value of {name}", "expiration": 60}
-    shown = secret(name, value=request["secret"])
-    answer = with_secrets(role, "expireEndpointSecret", shown, request=request)
-    return replace(answer, **changed)
-
-
-def rolls(
-    *pairs: tuple[str, Fetched], in_turn: Fetched = ("old", "a", "b"), later: Fetched = ()
-) -> RollsAtOnce:
-    """Rolls to `a` and `b` in turn, then pairs of rolls, each with what was fetched afterwards, and
-    in the end once more.
-    """
-    exchanges = [
-        fetched(["old"], "fetch before"),
-        *(rolled(name, "roll in turn") for name in "ab"),
-        fetched(in_turn),
-    ]
-    for names, shown in pairs:
-        exchanges += [*map(rolled, names), fetched(shown)]
-    if later:
-        exchanges.append(fetched(later, "fetch again"))
-    return observation(RollsAtOnce, created(), *exchanges)
+from tests.conformance.checks.api.example import refusal
+from tests.conformance.checks.api.examples_secrets import KEPT, LOST, rolled, rolls
 
 
 def judged(evidence: RollsAtOnce, dialect: str = "reference") -> list[Judgement]:
     return list(rolls_at_the_same_time_both_show(evidence, context(dialect)))
-
-
-KEPT = ("cd", ["old", "a", "b", "c", "d"])
-LOST = ("cd", ["old", "a", "b", "d"])
 
 
 @pytest.mark.parametrize("dialect", ["reference", "contrary"])
