@@ -8,6 +8,7 @@ from hookproof.conformance.observations.delivery.arrival.repeated_broadcasts imp
     OWN_KEY,
     SAME_KEY,
     SECOND,
+    USED,
     DuplicateBroadcast,
     KeysOfTwoProjects,
     RepeatedBroadcast,
@@ -55,7 +56,7 @@ def a_key_of_another_project_keeps_no_event_from_arriving(
             expected=f"all {len(SAME_KEY)} events with such keys arrive, or are taken at least",
             actual=f"{len(refusals)} refused, {len(arrived)} of {len(sent)} others arrived, and all"
             f" {len(OWN_KEY)} with other keys",
-            exchanges=map(keyed.exchange, SAME_KEY),
+            exchanges=map(keyed.exchange, (*USED, *SAME_KEY)),
             deliveries=arrived or controls,
         )
 

@@ -18,7 +18,6 @@ from hookproof.conformance.observations.answer import refused_as_duplicate
 from hookproof.conformance.observations.delivery.arrival.repeated_broadcasts import (
     DUPLICATE,
     FIRST,
-    HERE,
     ORIGINAL,
     OWN_KEY,
     SAME_KEY,
@@ -91,19 +90,16 @@ async def same_keys_elsewhere(scenario: Scenario) -> KeysOfTwoProjects:
     if len(scenario.context.projects) < 2:  # noqa: PLR2004
         raise PreconditionFailed(NO_SECOND_PROJECT)
     here, there = scenario.context.projects[:2]
-    place_here, place_there = await scenario.create_all(
-        scenario.destination(HERE, project=here), scenario.destination(THERE, project=there)
-    )
+    place = await scenario.destination(THERE, project=there)
     keys = {name: scenario.bodies.word("key") for name in (*USED, *OWN_KEY)}
     keys |= dict(zip(SAME_KEY, map(keys.__getitem__, USED), strict=True))
-    used = [
-        await scenario.broadcast(each, project=here, idempotency_key=keys[each]) for each in USED
-    ]
-    await scenario.await_arrival(place_here, *used)
+    for each in USED:
+        await scenario.broadcast(each, project=here, idempotency_key=keys[each])
+    # In this order, so that what is lost for its place is not taken for what is lost for its key.
     # That a key is refused which another project has used is judged as well.
     sent = [
         await scenario.try_broadcast(each, project=there, idempotency_key=keys[each])
         for each in (SAME_KEY[0], *OWN_KEY, SAME_KEY[1])
     ]
-    await scenario.await_arrival(place_there, *filter(None, sent))
+    await scenario.await_arrival(place, *filter(None, sent))
     return await scenario.observe(KeysOfTwoProjects)

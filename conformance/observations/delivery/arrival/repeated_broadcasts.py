@@ -16,10 +16,8 @@ SECOND: Final = "second"
 ORIGINAL: Final = "original"
 DUPLICATE: Final = "duplicate"
 
-# Where the endpoints of two projects are, and the events of each: those in the second have the keys
-# of the first, or keys of their own, in another order, so that what is lost for its place is not
-# taken for what is lost for its key.
-HERE: Final = "here"
+# The events of two projects, of which the second has an endpoint: its events have the keys of the
+# first, or keys of their own.
 THERE: Final = "there"
 USED: Final = ("key used here", "another key used here")
 SAME_KEY: Final = ("same key there", "another same key there")
@@ -67,21 +65,19 @@ class RepeatedBroadcast(SignedDeliveries):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeysOfTwoProjects(SignedDeliveries):
-    """Events of one project, and events of another with the same keys and with keys of their own.
-
-    Each project has an endpoint.
+    """Events of one project, and events of another with the same keys and with keys of their own,
+    which has an endpoint.
     """
 
     def own_keys_there(self, dialect: Dialect) -> Attempts:
         """The first delivery of each event of the second project with a key of its own; empty
-        unless all arrived, and the evidence tells the projects apart.
+        unless all arrived, and nothing of the first project, which may be the same by another name.
         """
-        here, there = self.destinations_named(HERE), self.destinations_named(THERE)
+        there = self.destinations_named(THERE)
         used, own = self.events_named(*USED), self.events_named(*OWN_KEY)
-        of_first = [list(self.arrived_events(place, used, dialect)) for place in (here, there)]
         arrived = [attempts[0] for _, _, attempts in self.arrived_events(there, own, dialect)]
-        is_told = list(map(len, of_first)) == [len(USED), 0]
-        return tuple(arrived) if is_told and len(arrived) == len(OWN_KEY) else ()
+        astray = any(self.arrived_events(there, used, dialect))
+        return tuple(arrived) if len(arrived) == len(OWN_KEY) and not astray else ()
 
     def same_keys_there(self, dialect: Dialect) -> Arrivals:
         """The second project's endpoint with each of its events that has a key of the first."""

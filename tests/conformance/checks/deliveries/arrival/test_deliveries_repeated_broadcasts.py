@@ -12,7 +12,6 @@ from hookproof.conformance.checks.deliveries.arrival.repeated_broadcasts import 
 from hookproof.conformance.model.evidence import NotExaminedError
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.delivery.arrival.repeated_broadcasts import (
-    HERE,
     OWN_KEY,
     SAME_KEY,
     THERE,
@@ -70,31 +69,28 @@ def test_events_without_a_key_do_not_apply_where_the_dialect_requires_one() -> N
     }
 
 
-PLACES: Final = (destination(HERE), destination(THERE, project="p2"))
+PLACE: Final = destination(THERE, project="p2")
 OTHER: Final = a_key_of_another_project_keeps_no_event_from_arriving
 
 
 def keys(
     arrived: Iterable[str],
     *,
-    used: Iterable[str] = USED,
     astray: Iterable[str] = (),
     refused: Iterable[str] = (),
     ended_s: float = 60.0,
 ) -> KeysOfTwoProjects:
-    """Events of two projects, of which these `arrived` in the second one; those `used` arrived in
-    the first, and those that went `astray` in the second as well.
+    """Events of two projects, of which these `arrived` in the second one, and of the first one
+    those that went `astray`.
     """
-    here, there = PLACES
     events = [event(name) for name in USED]
     events += [event(name, project="p2") for name in (*SAME_KEY, *OWN_KEY) if name not in refused]
-    deliveries = [sent(event(name), here, at=NOW + 1) for name in used]
-    deliveries += [sent(event(name), there, at=NOW + 1) for name in (*arrived, *astray)]
+    deliveries = [sent(event(name), PLACE, at=NOW + 1) for name in (*arrived, *astray)]
     broadcasts = [broadcast(each) for each in events]
     broadcasts += [refusal(409, "createBroadcastEvent", role=name) for name in refused]
     return observed(
         KeysOfTwoProjects,
-        PLACES,
+        PLACE,
         *deliveries,
         events=events,
         exchanges=broadcasts,
@@ -120,8 +116,6 @@ def test_keys_of_another_project_may_not_be_refused() -> None:
         keys(OWN_KEY[:1]),
         keys([]),
         keys([*OWN_KEY, *SAME_KEY[1:]]),
-        keys(OWN_KEY, used=USED[:1]),
-        keys(OWN_KEY, used=[]),
         # Two names of one project: keys of the one are used in the other.
         keys(OWN_KEY, astray=USED),
     ],
