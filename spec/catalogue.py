@@ -49,7 +49,8 @@ class Requirement:
 
     `follows_from` are the requirements whose violation leaves nothing of this one to be violated.
     `since` is the set of requirements with which it came: a year and a month, which sort as texts.
-    `severe`: whether a violation loses data, or shows it to somebody whom it is not for.
+    `severe`: whether a violation loses data, or shows it to somebody whom it is not for. `answers`
+    are the fields of its gaps by which it is judged, all of them if it is None.
     """
 
     id: str
@@ -63,6 +64,7 @@ class Requirement:
     follows_from: tuple[str, ...] = ()
     since: str = FIRST_SET
     severe: bool = False
+    answers: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +91,12 @@ class Catalogue:
     sections: Mapping[str, str]
     requirements: Mapping[str, Requirement]
     gaps: Mapping[str, Gap]
+
+    def depends_on(self, requirement: Requirement) -> Iterator[tuple[Gap, tuple[str, ...]]]:
+        """The gaps of a requirement, each with those of its fields by which it is judged."""
+        for gap in (self.gaps[name] for name in requirement.gaps):
+            names = gap.dialect if requirement.answers is None else requirement.answers
+            yield gap, tuple(name for name in gap.dialect if name in names)
 
     def upstream(self, requirement: str) -> frozenset[str]:
         """All requirements that this one may follow from, directly or through others."""
@@ -181,6 +189,7 @@ def _requirement(
         follows_from=tuple(entry.get("follows_from", [])),
         since=entry.get("since", FIRST_SET),
         severe=entry.get("severe", False),
+        answers=tuple(entry["answers"]) if "answers" in entry else None,
     )
 
 
@@ -326,6 +335,7 @@ def _sections_schema(gaps: Iterable[str]) -> Mapping[str, Any]:
         optional={
             "operations": {"anyOf": [{"const": ALL_OPERATIONS}, operations]},
             "gaps": _some_of(gaps, "an id of the gaps file"),
+            "answers": _some_of(dialect_fields(), "a field of a dialect"),
             "untestable": _SENTENCE,
             "common_mistakes": {
                 "type": "array",

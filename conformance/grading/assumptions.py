@@ -110,8 +110,8 @@ def _behind(
 def _asked(judgement: Judgement) -> list[str]:
     """The answers that the requirement of a judgement depends on."""
     catalogue = load_catalogue()
-    gaps = (catalogue.gaps[gap] for gap in catalogue.requirements[judgement.requirement].gaps)
-    return [name for gap in gaps for name in gap.dialect]
+    requirement = catalogue.requirements[judgement.requirement]
+    return [name for _, names in catalogue.depends_on(requirement) for name in names]
 
 
 def _place(judgement: Judgement) -> tuple[object, ...]:

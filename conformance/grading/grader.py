@@ -314,11 +314,10 @@ def undecided(
     """The questions that a requirement depends on and the dialect leaves undecided, each with the
     fields that would answer it. `open_answers` are all fields that the dialect leaves open.
     """
-    gaps = [catalogue.gaps[name] for name in requirement.gaps]
     return [
         f"{DOES_NOT_DECIDE}: {gap.question} ({', '.join(fields)})"
-        for gap in gaps
-        if (fields := [name for name in gap.dialect if name in open_answers])
+        for gap, names in catalogue.depends_on(requirement)
+        if (fields := [name for name in names if name in open_answers])
     ]
 
 

@@ -113,6 +113,14 @@ def test_each_gap_matters_to_a_requirement() -> None:
     }
 
 
+def test_a_requirement_is_judged_by_answers_to_its_own_gaps() -> None:
+    for requirement in CATALOGUE.requirements.values():
+        named = [name for _, names in CATALOGUE.depends_on(requirement) for name in names]
+        assert requirement.answers is None or sorted(requirement.answers) == sorted(named)
+    names = dict(CATALOGUE.depends_on(CATALOGUE.requirements["4.8-9"]))
+    assert list(names.values()) == [()]
+
+
 @pytest.mark.parametrize("operation", sorted(OPERATIONS))
 def test_each_operation_succeeds_and_is_refused_without_a_key(operation: str) -> None:
     stated = [

@@ -7,13 +7,16 @@ from typing import Any
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.created_endpoints import create_endpoint
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
-from hookproof.conformance.model.evidence import Evidence
+from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.observations.resources.secret_roll import (
+    AT_ONCE,
     FETCH_AGAIN,
     ROLL_AGAIN,
     ExpiredSecret,
     RollAnswer,
+    RollsAtOnce,
+    shows_values,
 )
 from hookproof.spec.dialect.groups.requests import least_expiration
 
@@ -23,12 +26,18 @@ LONGEST_WAIT_S = 5.0
 # How often rolls are repeated where one does not show, and for how long at most, in seconds.
 REPEATED = 19
 REPEATED_S = 10.0
+# How many pairs of rolls are sent at the same time, and after how many seconds an endpoint that
+# does not show both is fetched again.
+PAIRS = 6
+LATER_S = 1.0
 
 
-@experiment("roll_answers", observes=(RollAnswer, ExpiredSecret), sharing=Sharing.QUIET)
+@experiment(
+    "roll_answers", observes=(RollAnswer, RollsAtOnce, ExpiredSecret), sharing=Sharing.QUIET
+)
 async def roll_answers(context: ExperimentContext) -> AsyncIterator[Evidence]:
-    """Roll with both fields given, a second time, without expiration, without a secret, and until
-    the old one has expired.
+    """Roll with both fields given, a second time, without expiration, without a secret, twice at
+    the same time, and until the old one has expired.
     """
     bodies = RequestBodies.of(context)
     required = context.dialect.requests.expire_endpoint_secret_requires
@@ -48,6 +57,7 @@ async def roll_answers(context: ExperimentContext) -> AsyncIterator[Evidence]:
         )
     if "secret" not in required:
         yield await _roll_and_fetch(context, bodies, "without secret", [{"expiration": expiration}])
+    yield await _roll_at_once(context, bodies)
     yield await _roll_and_wait(context, bodies)
 
 
@@ -99,6 +109,35 @@ async def _repeat(
             role = ROLL_AGAIN if number == len(rolls) else "roll before that"
             await trial.call("expireEndpointSecret", role=role, path=path, body=fresh)
         await _fetch(trial, uid, FETCH_AGAIN)
+
+
+async def _roll_at_once(context: ExperimentContext, bodies: RequestBodies) -> Evidence:
+    """Roll one endpoint twice in turn, and if it shows both secrets, twice at the same time."""
+    trial = context.trial("rolled twice at the same time")
+    body = bodies.quiet_endpoint(secret=bodies.secret())
+    created = await create_endpoint(context, trial, role="create", body=body)
+    if created.uid is None:
+        return trial.not_observed(RollsAtOnce, created.reason)
+    path, by_value = {"endpointID": created.uid}, shows_values(context.dialect)
+
+    async def roll(role: str) -> Exchange:
+        fields = {"secret": bodies.secret(), "expiration": bodies.lasting_expiration()}
+        return await trial.call("expireEndpointSecret", role=role, path=path, body=fields)
+
+    def are_both_shown() -> bool | None:
+        return trial.observe(RollsAtOnce).pairs[-1].are_shown(by_value=by_value)
+
+    await _fetch(trial, created.uid, "fetch before")
+    for place in ("first", "second"):
+        await roll(f"roll {place}, in turn")
+    await _fetch(trial, created.uid, "fetch after both")
+    for _ in range(PAIRS if are_both_shown() else 0):
+        await asyncio.gather(roll(AT_ONCE), roll(AT_ONCE))
+        await _fetch(trial, created.uid, "fetch after both")
+        if are_both_shown() is False:
+            await asyncio.sleep(LATER_S)  # not synchronisation: a copy may be behind
+            await _fetch(trial, created.uid, "fetch again after both")
+    return trial.observe(RollsAtOnce)
 
 
 async def _roll_and_wait(context: ExperimentContext, bodies: RequestBodies) -> Evidence:

@@ -28,6 +28,7 @@ from hookproof.spec.dialect.groups.request_vocabulary import Acceptance, PrevWit
 ROLL_REQUIRES: Final = "requests.expire_endpoint_secret_requires"
 NO_OPTIONAL: Final = "no request is taken without the fields that could be null"
 SOME_NULL: Final = "null is taken in some fields and refused in others"
+NULL_UNLIKE: Final = "null is taken, but not as if the field were left out"
 SOME_DATA: Final = "data of one kind that is no object is taken, and of another refused"
 SOME_UNDECLARED: Final = "some operations take such a body, and others refuse it"
 PLAIN_REFUSED: Final = "an endpoint with a plain URL at a reserved name is not created"
@@ -35,11 +36,11 @@ DIFFERENT: Final = "of several such URLs some are taken and others refused"
 
 
 async def probe_optional_requests(
-    session: ProbeSession, created: Exchange | None, null_updates: Sequence[Exchange]
+    session: ProbeSession, created: Exchange | None, null_updates: Sequence[tuple[Exchange, str]]
 ) -> None:
     """Learn what becomes of unusual requests, where none of them is sure to be refused.
 
-    `null_updates` are updates of a portal link with null in a field.
+    `null_updates` are updates of a portal link with null in a field, as `with_null` returns them.
     """
     await _probe_direction(session)
     uid = None if created is None else shown_uid(created)
@@ -93,21 +94,26 @@ async def probe_undeclared(session: ProbeSession, uid: str | None) -> None:
         _see_alike(session, "requests.undeclared_body", answers, SOME_UNDECLARED)
 
 
-async def _probe_null(session: ProbeSession, uid: str | None, updates: Sequence[Exchange]) -> None:
+async def _probe_null(
+    session: ProbeSession, uid: str | None, updates: Sequence[tuple[Exchange, str]]
+) -> None:
     """Null in place of optional fields, where a request is taken without any of them."""
     field = "requests.null_fields"
-    answers = [
+    tried = [
         *await with_null(session, CREATE, session.endpoint()),
         *await with_null(session, BROADCAST, session.bodies.broadcast()),
         *updates,
     ]
     if uid is not None:
         roll = session.bodies.roll()
-        answers += await with_null(session, ROLL, roll, path={"endpointID": uid})
-    if answers:
-        _see_alike(session, field, answers, SOME_NULL)
-    else:
+        tried += await with_null(session, ROLL, roll, path={"endpointID": uid})
+    differing = next((difference for _, difference in tried if difference), "")
+    if not tried:
         session.answers.miss(field, NO_OPTIONAL)
+    elif differing:
+        session.answers.miss(field, f"{NULL_UNLIKE}: {differing}")
+    else:
+        _see_alike(session, field, [answer for answer, _ in tried], SOME_NULL)
 
 
 async def _probe_direction(session: ProbeSession) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Final
 from hookproof.conformance.learning.candidates import candidates
 from hookproof.conformance.learning.probes.access import miss_undecided, see_unknown_resource
 from hookproof.conformance.learning.probes.lists import why_no_links
+from hookproof.conformance.learning.probes.refusals import UNLISTED
 from hookproof.conformance.learning.probes.required import learn_one_of, learn_required, with_null
 from hookproof.conformance.learning.session import CREATE, LINK, UPDATE, ProbeSession, unknown_uid
 from hookproof.conformance.model.evidence import Exchange
@@ -36,10 +37,11 @@ UPDATED: Final = ("name", "owner_id", "can_manage_endpoint", "auth_type")
 
 async def probe_portal_link(
     session: ProbeSession, links: Sequence[Mapping[str, Any]], created: Exchange | None
-) -> list[Exchange]:
+) -> list[tuple[Exchange, str]]:
     """Learn from updates of one portal link what they need and do.
 
-    Returns the updates with null in place of a field, which are judged with those of others.
+    Returns the updates with null in place of a field, which are judged with those of others, as
+    are those with a field that an update does not have.
     """
     link = next((each for each in links if has_value(each.get("owner_id"))), None)
     if link is None or not isinstance(link.get("uid"), str):
@@ -60,6 +62,7 @@ async def probe_portal_link(
             await link_probe.listed_endpoints(uid)
             await link_probe.unknown_endpoint(uid)
         await link_probe.unknown_link()
+        await link_probe.unlisted_fields()
         return await link_probe.null()
     finally:
         await link_probe.put_back()
@@ -192,7 +195,12 @@ class _LinkProbe:
             meanings = dict.fromkeys("kept" if each else "cleared" for each in kept)
             answers.see(field, *meanings, shown_by=retrieved, count=len(kept))
 
-    async def null(self) -> list[Exchange]:
+    async def unlisted_fields(self) -> None:
+        """A field that the document does not name, and one that only the service sets."""
+        for name, role in UNLISTED.items():
+            await self._update(role, **self._body(**{name: self._session.word("given")}))
+
+    async def null(self) -> list[tuple[Exchange, str]]:
         """Updates with null in each field that can be left out."""
         return await with_null(self._session, UPDATE, self._body(), path=self._path)
 

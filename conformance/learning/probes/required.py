@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
+from hookproof.conformance.checks.support.reading import unlike_left_out
 from hookproof.conformance.learning.learned_answers import in_words
 from hookproof.conformance.learning.probes.access import miss_undecided, see_status
 from hookproof.conformance.learning.session import ProbeSession
@@ -78,8 +79,9 @@ async def with_null(
     operation_id: str,
     body: Mapping[str, Any],
     path: Mapping[str, str] | None = None,
-) -> list[Exchange]:
-    """Send null in each field that `check` sends as null, where none of them is needed.
+) -> list[tuple[Exchange, str]]:
+    """Send null in each field that `check` sends as null, where none of them is needed; with each
+    answer how it differs from one without the field.
 
     Empty if the operation takes no request without them all.
     """
@@ -90,9 +92,10 @@ async def with_null(
     without = await session.call(operation_id, "without optional fields", path=path, body=plain)
     if not without.succeeded:
         return []
-    return [
-        await session.call(
+    answers: list[tuple[Exchange, str]] = []
+    for name in optional:
+        tried = await session.call(
             operation_id, f"with null as {name}", path=path, body={**plain, name: None}
         )
-        for name in optional
-    ]
+        answers.append((tried, unlike_left_out(tried, without, name)))
+    return answers

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Final, Self
 
 from hookproof.conformance.model.evidence import Exchange, Observation
-from hookproof.conformance.observations.answer import has_value, sent, shown
+from hookproof.conformance.observations.answer import has_value, sent, shown, was_accepted
 from hookproof.conformance.observations.resources.round_trip import EndpointCreation
 from hookproof.conformance.observations.resources.shown_secret import (
     ShownSecret,
@@ -21,6 +22,8 @@ from hookproof.spec.dialect.vocabulary import SecretDisplay
 # The roles of a roll that is repeated, and of the retrieval after it.
 ROLL_AGAIN: Final = "roll again"
 FETCH_AGAIN: Final = "fetch after rolling again"
+# The role of a roll at the same time as another one, which may be refused for that.
+AT_ONCE: Final = "tried: at the same time"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +82,7 @@ class RollAnswer(EndpointCreation, SucceedingRequests):
         """Whether a retrieval shows the roll before it, for the rolls and each time that they were
         repeated, as far as anything tells: by value too where the dialect always shows them.
         """
-        by_value = dialect.representation.secrets_shown.allowed == (SecretDisplay.ALWAYS,)
+        by_value = shows_values(dialect)
         if not self.rolls or self.after is None:
             return
         before = self.secrets_before or self.rolls[0]
@@ -109,6 +112,11 @@ class RollAnswer(EndpointCreation, SucceedingRequests):
         return self.exchange("fetch other")
 
 
+def shows_values(dialect: Dialect) -> bool:
+    """Whether retrievals are sure to show secrets by value."""
+    return dialect.representation.secrets_shown.allowed == (SecretDisplay.ALWAYS,)
+
+
 def shows_roll(
     before: Exchange, roll: Exchange, fetched: Exchange, *, by_value: bool
 ) -> bool | None:
@@ -130,6 +138,56 @@ def shows_roll(
     return newest <= set(secret_uids(fetched)) and (
         not by_value or values <= set(secret_values(fetched))
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RolledTwice:
+    """Two rolls of one endpoint, which was fetched before and, perhaps repeatedly, after them."""
+
+    before: Exchange
+    rolls: tuple[Exchange, ...]
+    fetched: tuple[Exchange, ...]
+
+    def are_shown(self, *, by_value: bool) -> bool | None:
+        """Whether a retrieval shows both new secrets; None if nothing tells.
+
+        Without the values it is by the number of new identifiers. One that is not shown has neither
+        expired nor been dropped as one too many where an older secret is still there, which was
+        replaced as soon, and for as long.
+        """
+        if len(self.rolls) != 2 or not all(map(was_accepted, self.rolls)):  # noqa: PLR2004
+            return None
+        retrievals = [each for each in self.fetched if secrets_in(each)]
+        if any(self._shows(each, by_value=by_value) for each in retrievals):
+            return True
+        old = set(secret_uids(self.before))
+        return False if retrievals and old & set(secret_uids(retrievals[-1])) else None
+
+    def _shows(self, fetched: Exchange, *, by_value: bool) -> bool:
+        if by_value:
+            given = {str(sent(roll).get("secret")) for roll in self.rolls}
+            return given <= set(secret_values(fetched))
+        return len(set(secret_uids(fetched)) - set(secret_uids(self.before))) >= len(self.rolls)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RollsAtOnce(Observation):
+    """Pairs of rolls of one endpoint, the first in turn, all others at the same time."""
+
+    @property
+    def pairs(self) -> tuple[RolledTwice, ...]:
+        """Each with what was fetched before and after it."""
+        steps = [
+            (operation_id, tuple(exchanges))
+            for operation_id, exchanges in groupby(self.exchanges, lambda each: each.operation_id)
+        ]
+        return tuple(
+            RolledTwice(before=before[-1], rolls=rolls, fetched=fetched)
+            for (_, before), (operation_id, rolls), (_, fetched) in zip(
+                steps, steps[1:], steps[2:], strict=False
+            )
+            if operation_id == "expireEndpointSecret"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -11,16 +11,24 @@ import pytest
 from hookproof.conformance.checks.api.resources.secret_roll import (
     RACE,
     a_roll_shows_when_the_endpoint_is_fetched,
+    rolls_at_the_same_time_both_show,
 )
-from hookproof.conformance.experiments.api.roll_answers import REPEATED, _roll_and_fetch
+from hookproof.conformance.experiments.api import roll_answers
+from hookproof.conformance.experiments.api.roll_answers import (
+    PAIRS,
+    REPEATED,
+    _roll_and_fetch,
+    _roll_at_once,
+)
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
-from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.judgement import Judgement
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.resources.secret_roll import RollAnswer
 from hookproof.spec.dialect.reader import load_dialect
 from tests.conformance.canned_evidence import context, exchange
+
+Gather = Callable[[ExperimentContext, RequestBodies], Awaitable[Evidence]]
 
 
 class LosingService:
@@ -49,8 +57,8 @@ class LosingService:
         return exchange(role, operation_id, data=data, request=body, path=path)
 
 
-def judged(service: LosingService) -> Judgement:
-    """What the check says of one roll, as the experiment makes it."""
+def observed(service: LosingService, gather: Gather) -> Any:
+    """What part of the experiment observes of the service."""
 
     async def observe() -> Any:
         loop, dialect = asyncio.get_running_loop(), load_dialect("reference")
@@ -80,13 +88,21 @@ def judged(service: LosingService) -> Judgement:
                 trial=trial,
             ),
         )
-        bodies = RequestBodies.of(fake)
+        return await gather(fake, RequestBodies.of(fake))
+
+    return asyncio.run(observe())
+
+
+def judged(service: LosingService) -> Judgement:
+    """What the check says of one roll, as the experiment makes it."""
+
+    async def roll_once(fake: ExperimentContext, bodies: RequestBodies) -> Evidence:
         roll = {"secret": bodies.secret(), "expiration": bodies.lasting_expiration()}
         return await _roll_and_fetch(fake, bodies, "everything given", [roll])
 
-    observed = asyncio.run(observe())
-    assert isinstance(observed, RollAnswer)
-    (judgement,) = a_roll_shows_when_the_endpoint_is_fetched(observed, context())
+    (judgement,) = a_roll_shows_when_the_endpoint_is_fetched(
+        observed(service, roll_once), context()
+    )
     return judgement
 
 
@@ -115,3 +131,26 @@ def test_a_roll_that_is_lost_is_repeated_and_counted(
     lost = judged(LosingService(loses))
     assert (lost.verdict, lost.message) == (Verdict.FAIL, message)
     assert words in lost.actual
+
+
+@pytest.mark.parametrize(
+    ("loses", "rolls", "words"),
+    [
+        ({}, 2 + 2 * PAIRS, ""),
+        ({3: True, 8: True}, 2 + 2 * PAIRS, f"lost in 2 of {PAIRS} pairs of rolls; a race"),
+        (dict.fromkeys(range(3, 100, 2), True), 2 + 2 * PAIRS, f"lost in {PAIRS} of {PAIRS} pairs"),
+        # Two rolls in turn show nothing of both secrets, so that no others are sent.
+        ({1: True}, 2, None),
+    ],
+)
+def test_pairs_of_rolls_at_the_same_time_are_counted(
+    loses: Mapping[int, bool], rolls: int, words: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(roll_answers, "LATER_S", 0.0)
+    service = LosingService(loses)
+    evidence = observed(service, _roll_at_once)
+    judgements = list(rolls_at_the_same_time_both_show(evidence, context()))
+    assert service.rolls == rolls
+    assert len(judgements) == (words is not None)
+    assert all((words or "") in each.actual for each in judgements)
+    assert all((each.verdict is Verdict.FAIL) == bool(words) for each in judgements)

@@ -235,6 +235,17 @@ def test_a_pass_under_an_undecided_answer_proves_nothing() -> None:
     )
 
 
+def test_what_evidence_alone_shows_passes_under_an_undecided_answer() -> None:
+    """Its gap says why it is open; none of the answers decides whether it holds."""
+    asking = replace(REQUIREMENT, level=Level.OPEN, gaps=("g",), answers=())
+    for check, verdict in ((passes, Verdict.PASS), (fails, Verdict.FAIL)):
+        judged = entry(bound(check), requirement=asking, check_context=undecided_status())
+        assert judged.verdict is verdict
+    unasked = entry(bound(says_nothing), requirement=asking, check_context=undecided_status())
+    assert unasked.verdict is Verdict.NOT_EXERCISED
+    assert "createEndpoint" in unasked.reasons[0]
+
+
 def test_a_stated_requirement_holds_whatever_the_dialect_leaves_undecided() -> None:
     asking = replace(REQUIREMENT, gaps=("g",))
     assert (

@@ -25,7 +25,7 @@ from hookproof.conformance.learning.probes.endpoints import probe_active_endpoin
 from hookproof.conformance.learning.probes.lists import probe_lists
 from hookproof.conformance.learning.probes.optional_requests import probe_undeclared
 from hookproof.conformance.learning.probes.portal_links import FIELDS, probe_portal_link
-from hookproof.conformance.learning.probes.refusals import probe_refusals, probe_unlisted_fields
+from hookproof.conformance.learning.probes.refusals import probe_refusals
 from hookproof.conformance.learning.probes.rolls import probe_expired_secrets
 from hookproof.conformance.learning.session import CREATE, GET, LINKS, ROLL, UPDATE, unknown_uid
 from hookproof.spec.dialect.groups.requests import UNBOUNDED
@@ -353,16 +353,6 @@ def test_what_an_event_shows_has_to_be_what_was_sent() -> None:
         answered = session.answers.answer(f"representation.event_{name}")
         assert "not what was sent" in answered.reason
     assert session.answers.value("representation.event_query") == "none"
-
-
-def test_unknown_fields_may_be_refused_by_one_operation_and_not_by_another() -> None:
-    def answer(call: Call) -> tuple[int, Any]:
-        is_refused = call.operation == ROLL and "undocumented_field" in call.body
-        return (422, None) if is_refused else created(call)
-
-    session = ScriptedSession(answer)
-    asyncio.run(probe_unlisted_fields(session, exchange(data={"uid": "e1"})))
-    assert set(session.answers.answer("requests.unknown_fields").values) == {"refused", "ignored"}
 
 
 def test_an_operation_that_refuses_its_ordinary_body_says_nothing_of_undeclared_ones() -> None:

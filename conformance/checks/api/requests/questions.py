@@ -14,16 +14,19 @@ from hookproof.conformance.checks.support.bounds import (
     NO_SIZE_LIMIT,
     bounds,
 )
-from hookproof.conformance.checks.support.reading import Reading, reading
+from hookproof.conformance.checks.support.reading import (
+    Reading,
+    is_taken_over,
+    reading,
+    unlike_left_out,
+)
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange, NotExaminedError
-from hookproof.conformance.model.judgement import Judgement, json_text, judged, not_applicable
+from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
 from hookproof.conformance.model.tolerances import SENT_WITHIN_S
 from hookproof.conformance.observations.answer import (
     endpoints_in,
-    has_value,
     sent,
-    shown,
     shown_uid,
 )
 from hookproof.conformance.observations.requests.endpoint_urls import (
@@ -105,26 +108,15 @@ def is_refused(_dialect: Dialect, _request: RequestTried) -> Answer[Any]:
 
 
 def _is_shown(request: RequestTried) -> str:
-    """Input that is ignored does not come back."""
-    tried, field = request.tried, request.field
-    given = None if tried is None else sent(tried).get(field)
-    return "taken over" if tried and given is not None and shown(tried).get(field) == given else ""
+    tried = request.tried
+    return "taken over" if tried is not None and is_taken_over(tried, request.field) else ""
 
 
 def _is_unlike_left_out(request: RequestTried) -> str:
-    """Null means what leaving out the field means: a default is shown for both, or for neither.
-
-    An update with null may clear what one without the field keeps, so only creations are compared.
-    """
-    tried, ordinary, field = request.tried, request.ordinary, request.field
-    if tried is None or ordinary is None or request.operation_id != "createEndpoint":
+    tried, ordinary = request.tried, request.ordinary
+    if tried is None or ordinary is None:
         return ""
-    if not shown(tried) or not shown(ordinary):
-        return ""
-    with_null, left_out = (shown(each).get(field) for each in (tried, ordinary))
-    if has_value(with_null) == has_value(left_out):
-        return ""
-    return f"{field} {json_text(with_null)}, and {json_text(left_out)} where it is left out"
+    return unlike_left_out(tried, ordinary, request.field)
 
 
 def _required(dialect: Dialect, operation_id: str | None) -> tuple[tuple[str, ...], ...]:

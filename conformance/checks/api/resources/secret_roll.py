@@ -16,7 +16,12 @@ from hookproof.conformance.model.judgement import (
     not_applicable,
 )
 from hookproof.conformance.observations.answer import has_value, sent, shown, was_accepted
-from hookproof.conformance.observations.resources.secret_roll import ExpiredSecret, RollAnswer
+from hookproof.conformance.observations.resources.secret_roll import (
+    ExpiredSecret,
+    RollAnswer,
+    RollsAtOnce,
+    shows_values,
+)
 from hookproof.conformance.observations.resources.shown_secret import (
     secret_uids,
     secret_values,
@@ -25,7 +30,7 @@ from hookproof.conformance.observations.resources.shown_secret import (
 from hookproof.conformance.observations.secret_windows import possible_skews_s
 from hookproof.conformance.observations.timestamp import unix_seconds
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import ExpiredSecrets, SecretDisplay
+from hookproof.spec.dialect.vocabulary import ExpiredSecrets
 
 # How many seconds expires_at may be off, for rounded timestamps and the time on the network.
 ROUNDING_S: Final = 2.0
@@ -37,6 +42,11 @@ RACE: Final = (
     "The secret of a roll is lost now and then: the answer shows it, and the endpoint that is"
     " fetched afterwards does not have it"
 )
+AT_THE_SAME_TIME: Final = (
+    "Of two rolls of an endpoint at the same time one is lost: both are answered with success, and"
+    " the endpoint that is fetched afterwards has one new secret"
+)
+A_RACE: Final = "; a race, which --repeat may have to look for"
 
 
 @check("4.3-11")
@@ -90,6 +100,37 @@ def the_secret_sent_is_among_those_in_the_answer(
 
 
 @check("4.3-13")
+def rolls_at_the_same_time_both_show(
+    rolled: RollsAtOnce, context: CheckContext
+) -> Iterator[Judgement]:
+    """Where both were answered with success, and two rolls in turn show that both secrets stay."""
+    by_value = shows_values(context.dialect)
+    in_turn, *at_once = rolled.pairs or (None,)
+    if in_turn is None or not in_turn.are_shown(by_value=by_value):
+        return
+    outcomes = [(pair.are_shown(by_value=by_value), pair) for pair in at_once]
+    tried = [(both, pair) for both, pair in outcomes if both is not None]
+    lost = [pair for both, pair in tried if not both]
+    if not tried:
+        return
+    pair = lost[0] if lost else tried[0][1]
+    judgement = judged(
+        not lost,
+        "4.3-13",
+        AT_THE_SAME_TIME,
+        expected="both new secrets beside the older ones",
+        actual=_in_pairs(len(lost), len(tried)),
+        exchanges=[pair.before, *pair.rolls, *pair.fetched],
+    )
+    yield replace(judgement, tries=len(tried))
+
+
+def _in_pairs(lost: int, tried: int) -> str:
+    seen = f"one of the two is lost in {lost} of {tried} pairs of rolls"
+    return f"{seen}{A_RACE}" if lost < tried else seen
+
+
+@check("4.3-13")
 def a_roll_shows_when_the_endpoint_is_fetched(
     rolled: RollAnswer, context: CheckContext
 ) -> Iterator[Judgement]:
@@ -120,7 +161,7 @@ def _lost_in_words(fetched: Exchange, lost: int, tried: int) -> str:
     if tried == 1 or not lost:
         return uids
     times = "once" if lost == 1 else f"{lost} times"
-    race = "; a race, which --repeat may have to look for" if lost < tried else ""
+    race = A_RACE if lost < tried else ""
     return f"{uids}; lost {times} in {tried} rolls{race}"
 
 
@@ -282,7 +323,7 @@ def _shown_rolls(rolled: RollAnswer, context: CheckContext) -> Iterator[tuple[Ex
 
     That is no retrieval where the dialect shows secrets only when they are set.
     """
-    always = context.dialect.representation.secrets_shown.allowed == (SecretDisplay.ALWAYS,)
+    always = shows_values(context.dialect)
     for roll in rolled.rolls:
         answer = rolled.first_showing(roll) if always else roll
         if shown(answer):

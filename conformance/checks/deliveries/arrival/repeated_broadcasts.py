@@ -5,8 +5,12 @@ from collections.abc import Iterator
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
 from hookproof.conformance.observations.delivery.arrival.repeated_broadcasts import (
+    OWN_KEY,
+    SAME_KEY,
     SECOND,
+    USED,
     DuplicateBroadcast,
+    KeysOfTwoProjects,
     RepeatedBroadcast,
 )
 
@@ -28,6 +32,33 @@ def a_duplicate_is_not_delivered_again(
                 exchanges=duplicate.broadcasts,
                 deliveries=[*arrived, *sentinels],
             )
+
+
+@check("4.8-12")
+def a_key_of_another_project_keeps_no_event_from_arriving(
+    keyed: KeysOfTwoProjects, context: CheckContext
+) -> Iterator[Judgement]:
+    """Whatever the answers show: all events with keys of the project's own arrived there, and of
+    those with keys that another project has used, all or none. One of several may be lost for
+    another reason.
+    """
+    controls = keyed.own_keys_there(context.dialect)
+    if not controls:
+        return
+    sent = list(keyed.settled(keyed.same_keys_there(context.dialect), context.dialect))
+    arrived = [attempts[0] for _, _, attempts in sent if attempts]
+    refusals = keyed.refused_there
+    if len(sent) + len(refusals) == len(SAME_KEY) and len(arrived) in (0, len(SAME_KEY)):
+        yield judged(
+            bool(arrived),
+            "4.8-12",
+            "An event does not arrive whose idempotency_key another project has used",
+            expected=f"all {len(SAME_KEY)} events with such keys arrive, or are taken at least",
+            actual=f"{len(refusals)} refused, {len(arrived)} of {len(sent)} others arrived, and all"
+            f" {len(OWN_KEY)} with other keys",
+            exchanges=map(keyed.exchange, (*USED, *SAME_KEY)),
+            deliveries=arrived or controls,
+        )
 
 
 @check("4.8-11")

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.observations.deliveries import Attempts, SignedDeliveries
+from hookproof.conformance.observations.answer import refused
+from hookproof.conformance.observations.deliveries import Arrivals, Attempts, SignedDeliveries
 from hookproof.conformance.observations.destinations import Destination
 from hookproof.conformance.observations.sentinel import DeliveriesBeforeSentinel
 from hookproof.spec.dialect.model import Dialect
@@ -14,6 +15,13 @@ FIRST: Final = "first"
 SECOND: Final = "second"
 ORIGINAL: Final = "original"
 DUPLICATE: Final = "duplicate"
+
+# The events of two projects, of which the second has an endpoint: its events have the keys of the
+# first, or keys of their own.
+THERE: Final = "there"
+USED: Final = ("key used here", "another key used here")
+SAME_KEY: Final = ("same key there", "another same key there")
+OWN_KEY: Final = ("own key there", "another own key there")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,3 +61,30 @@ class RepeatedBroadcast(SignedDeliveries):
         for destination in self.destinations:
             for first in self.events_named(FIRST):
                 yield self.attempts(destination, first, dialect)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeysOfTwoProjects(SignedDeliveries):
+    """Events of one project, and events of another with the same keys and with keys of their own,
+    which has an endpoint.
+    """
+
+    def own_keys_there(self, dialect: Dialect) -> Attempts:
+        """The first delivery of each event of the second project with a key of its own; empty
+        unless all arrived, and nothing of the first project, which may be the same by another name.
+        """
+        there = self.destinations_named(THERE)
+        used, own = self.events_named(*USED), self.events_named(*OWN_KEY)
+        arrived = [attempts[0] for _, _, attempts in self.arrived_events(there, own, dialect)]
+        astray = any(self.arrived_events(there, used, dialect))
+        return tuple(arrived) if len(arrived) == len(OWN_KEY) and not astray else ()
+
+    def same_keys_there(self, dialect: Dialect) -> Arrivals:
+        """The second project's endpoint with each of its events that has a key of the first."""
+        for event in self.events_named(*SAME_KEY):
+            yield from self.attempts_at_each(self.destinations_named(THERE), event, dialect)
+
+    @property
+    def refused_there(self) -> tuple[Exchange, ...]:
+        """The broadcasts of the second project that were refused and have a key of the first."""
+        return tuple(each for each in self.exchanges if each.role in SAME_KEY and refused(each))

@@ -288,6 +288,25 @@ class KeysOfEveryProject(EventTable):
         return None if row is None else EventRow._make(row)
 
 
+@fault("4.8-12", seen="a set of used keys without the project", shows_in=["repeats"])
+class KeyOfAnotherProjectNotDelivered(EventHandlers):
+    """An event with an idempotency_key of another project is answered as new, and not delivered."""
+
+    def __init__(self, service: ApiService) -> None:
+        super().__init__(service)
+        self._used_by: dict[str, str] = {}
+
+    def create_broadcast(self, call: OperationCall) -> OperationResult:
+        key = call.body.get("idempotency_key")
+        if not key or self._used_by.setdefault(key, call.project) == call.project:
+            return super().create_broadcast(call)
+        if self._service.events.find_original(call.project, key) is not None:
+            return super().create_broadcast(call)
+        shown = self._store(call, self._service.now(), [], original_key=key, duplicate=False)
+        body = self._service.serializer.envelope("Event is accepted", shown)
+        return OperationResult(status=call.operation.success.value, body=body)
+
+
 @fault(
     "4.8-11",
     seen="a missing key that is taken for an empty one",

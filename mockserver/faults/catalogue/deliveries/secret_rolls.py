@@ -1,11 +1,13 @@
 """What a roll does to an endpoint's secrets, at once and later (section 4.3)."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import Final
 
 import msgspec
 
 from hookproof.mockserver.api.handlers.endpoints import EndpointHandlers
+from hookproof.mockserver.api.request_pipeline import RequestPipeline
 from hookproof.mockserver.api.serialization.response_serializer import ResponseSerializer
 from hookproof.mockserver.api.service import ApiService, OperationCall, OperationResult
 from hookproof.mockserver.delivery.attempt.signing import Signer
@@ -27,6 +29,8 @@ from hookproof.mockserver.store.endpoints import EndpointTable, StoredSecret
 SIGNED: Final = ("roll",)
 SHOWN: Final = ("roll_answers",)
 BOTH: Final = (*SIGNED, *SHOWN)
+# In seconds, between what is read and what is written.
+BETWEEN_S: Final = 0.02
 
 
 @fault("4.3-4", "4.3-6", "4.3-16", seen="expired keys that still sign", shows_in=SIGNED)
@@ -162,6 +166,25 @@ class RollNotStored(EndpointTable):
 
     def roll(self, seq: int, secrets: Sequence[StoredSecret], *, updated_at: str) -> None:
         """Store nothing."""
+
+
+@fault("4.3-13", seen="read, changed and written without a transaction", shows_in=SHOWN)
+class RollOverwritesAnother(RequestPipeline):
+    """Of two rolls of an endpoint at the same time, the second stores what it read before the
+    first.
+    """
+
+    async def _require_answer(self, call: OperationCall) -> None:
+        if call.operation.operation_id == ROLL:
+            endpoint = (call.target, call.project)
+            place = "WHERE uid = ? AND project = ?"
+            read = self._database.read(f"SELECT secrets FROM endpoints {place}", endpoint)
+            known = read.fetchone() or (None,)
+            await asyncio.sleep(BETWEEN_S)
+            if known[0] is not None:
+                update = f"UPDATE endpoints SET secrets = ? {place}"
+                self._database.write(update, (*known, *endpoint))
+        await super()._require_answer(call)
 
 
 @fault("4.3-13", shows_in=SHOWN)

@@ -1,5 +1,7 @@
 """Examples for sections 2.4 and 4.3: the secrets of endpoints, and rolls of them."""
 
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from hookproof.conformance.checks.api.resources.secret import (
@@ -17,6 +19,7 @@ from hookproof.conformance.checks.api.resources.secret_roll import (
     a_roll_shows_when_the_endpoint_is_fetched,
     a_roll_without_a_secret_brings_in_one,
     an_expired_secret_is_shown_or_left_out,
+    rolls_at_the_same_time_both_show,
     the_new_secret_does_not_expire,
     the_old_secret_expires_when_the_roll_says,
     the_secret_sent_is_among_those_in_the_answer,
@@ -25,7 +28,12 @@ from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.resources.round_trip import (
     SecretOfAnotherForm,
 )
-from hookproof.conformance.observations.resources.secret_roll import ExpiredSecret, RollAnswer
+from hookproof.conformance.observations.resources.secret_roll import (
+    AT_ONCE,
+    ExpiredSecret,
+    RollAnswer,
+    RollsAtOnce,
+)
 from tests.conformance.canned_evidence import NOW, context, exchange, observation
 from tests.conformance.checks.api.example import (
     AT,
@@ -97,6 +105,44 @@ def expired(*left: dict[str, Any]) -> ExpiredSecret:
         with_secrets("roll", "expireEndpointSecret", EXPIRING, secret(NEW, "new-secret")),
         with_secrets("fetch", "getEndpoint", *left),
     )
+
+
+# What is fetched after a roll of each pair: the names of the secrets, oldest first.
+Fetched = Sequence[str]
+
+
+def showing(names: Iterable[str], role: str = "fetch") -> Exchange:
+    shown = [secret(name, value=f"value of {name}") for name in names]
+    return with_secrets(role, "getEndpoint", *shown)
+
+
+def rolled(name: str, role: str = AT_ONCE, **changed: Any) -> Exchange:
+    request = {"secret": f"value of {name}", "expiration": 60}
+    shown = secret(name, value=request["secret"])
+    answer = with_secrets(role, "expireEndpointSecret", shown, request=request)
+    return replace(answer, **changed)
+
+
+def rolls(
+    *pairs: tuple[str, Fetched], in_turn: Fetched = ("old", "a", "b"), later: Fetched = ()
+) -> RollsAtOnce:
+    """Rolls to `a` and `b` in turn, then pairs of rolls, each with what was fetched afterwards, and
+    in the end once more.
+    """
+    exchanges = [
+        showing(["old"], "fetch before"),
+        *(rolled(name, "roll in turn") for name in "ab"),
+        showing(in_turn),
+    ]
+    for names, shown in pairs:
+        exchanges += [*map(rolled, names), showing(shown)]
+    if later:
+        exchanges.append(showing(later, "fetch again"))
+    return observation(RollsAtOnce, created(), *exchanges)
+
+
+KEPT = ("cd", ["old", "a", "b", "c", "d"])
+LOST = ("cd", ["old", "a", "b", "d"])
 
 
 OF_SECRET = (
@@ -219,6 +265,12 @@ ROLLS = (
         broken=roll(
             EXPIRING, secret(NEW, "new-secret"), body=BODY, fetched_secrets=[secret(OLD, GIVEN)]
         ),
+    ),
+    Example(
+        check=rolls_at_the_same_time_both_show,
+        requirement="4.3-13",
+        kept=rolls(KEPT),
+        broken=rolls(LOST),
     ),
     Example(
         check=a_roll_leaves_the_secrets_of_others_alone,
