@@ -40,6 +40,7 @@ class Stranger:
     true_words: Mapping[str, TrueWord] = field(default_factory=dict)
     # What a user writes into target.yaml beside the projects; empty where `learn` writes it.
     target: Mapping[str, Any] = field(default_factory=dict)
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     def expected(self, bug: str) -> frozenset[str]:
         return frozenset(self.bugs[bug].split(", "))
@@ -56,7 +57,7 @@ class Stranger:
             process = subprocess.Popen(
                 [*self.command, *words, f"--ca={ca}"],
                 cwd=ROOT,
-                env={**os.environ, "BUGS": ",".join(bugs)},
+                env={**os.environ, **self.variables, "BUGS": ",".join(bugs)},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,
@@ -110,12 +111,14 @@ def has_go() -> bool:
     return shutil.which("go") is not None
 
 
-def ledgerline() -> Stranger:
+def ledgerline(cost_ms: float = 2) -> Stranger:
+    """The service, which spends that much processor time on each request and each attempt."""
     return Stranger(
         name="ledgerline",
         command=(sys.executable, "-m", "tests.strangers.ledgerline"),
         bugs=LEDGERLINE_BUGS,
         true_words=LEDGERLINE_TRUE_WORDS,
+        variables={"COST_MS": f"{cost_ms:g}"},
     )
 
 
