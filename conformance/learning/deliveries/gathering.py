@@ -145,10 +145,7 @@ async def gather_deliveries(
     """
     visible_s, refusing = await _first_delivery(delivery)
     if visible_s is None:
-        raise PreconditionFailed(
-            f"no event of the first {VISIBLE_WITHIN_S:g} s of a new endpoint arrived there; examine"
-            " that with `hookproof doctor`"
-        )
+        raise PreconditionFailed(await _why_none_arrived(delivery))
     secrets = {name: await _signed_listener(delivery, name) for name in (SIMPLE, ADVANCED)}
     words = WordListeners(delivery)
     try_words = words.are_needed and not quick
@@ -190,6 +187,19 @@ async def gather_deliveries(
         ended_at=time.monotonic(),
         round_trip_s=delivery.session.round_trip_s,
     )
+
+
+async def _why_none_arrived(delivery: DeliverySession) -> str:
+    """What came in place of the events of a new endpoint, and what to do about it."""
+    requests = len(delivery.listeners[FIRST].arrived)
+    within_s = round(VISIBLE_WITHIN_S + delivery.session.budgets.delivery_s, 1)
+    words = f"no event of the first {VISIBLE_WITHIN_S:g} s of a new endpoint arrived there"
+    if requests:
+        return f"{words}; {requests} requests came, and none with an event's data"
+    if (await delivery.receiver.tls_handshakes()).begun:
+        return f"{words}, although the target connected; examine that with `hookproof doctor`"
+    advice = delivery.session.target.receiver.reach_advice
+    return f"{words}, and no connection came within {within_s:g} s: {advice}"
 
 
 async def _first_delivery(delivery: DeliverySession) -> tuple[float | None, Listener | None]:
