@@ -8,6 +8,7 @@ one by one between the events, so that they differ in how many they get.
 import asyncio
 import math
 import time
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from itertools import pairwise
@@ -376,11 +377,21 @@ def longest_expected_s(
     """How long the next wait of an endpoint may be, as the waits so far have grown, if an attempt
     is under way for so long.
     """
+    series = [listener.of(event) for listener in failing for event in events]
+    return longest_next_wait_s(series) + under_way_s
+
+
+def longest_next_wait_s(
+    series: Iterable[Sequence[ReceivedDelivery]], *, may_grow: bool = True
+) -> float:
+    """How long the next wait may be after these attempts, each for one event: as the waits have
+    grown, unless all were seen.
+    """
     longest, growth = 0.0, 1.0
-    for listener in failing:
-        for event in events:
-            times = [each.arrived_monotonic for each in listener.of(event)]
-            waits = [later - earlier for earlier, later in pairwise(times)]
-            longest = max([longest, *waits])
+    for attempts in series:
+        times = [each.arrived_monotonic for each in attempts]
+        waits = [later - earlier for earlier, later in pairwise(times)]
+        longest = max([longest, *waits])
+        if may_grow:
             growth = max([growth, *(after / before for before, after in pairwise(waits[-3:]))])
-    return max(1.1 * growth * longest + 0.5, 2.0) + under_way_s
+    return max(1.1 * growth * longest + 0.5, 2.0)
