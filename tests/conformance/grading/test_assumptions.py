@@ -8,13 +8,16 @@ import pytest
 
 from hookproof.conformance.grading.assumptions import standing, violated_in
 from hookproof.conformance.grading.doubt import is_doubtful
-from hookproof.conformance.model.check_registry import Check, CheckContext
+from hookproof.conformance.model.check_registry import Check, CheckContext, all_checks
+from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.spec.dialect.answer import Undecided
 from hookproof.spec.dialect.assumptions import wholly_assumed
 from hookproof.spec.dialect.vocabulary import Reach
 from tests.conformance.canned_evidence import CannedObservation, context, exchange, seen
+from tests.conformance.checks.api.example import Example
+from tests.conformance.checks.api.test_checks_of_the_api import EXAMPLES
 
 REFUSED = exchange(status=422, request={"url": "https://a.invalid"})
 FETCHED = exchange("fetch", "getEndpoint")
@@ -113,6 +116,38 @@ def test_what_a_requirement_asks_is_no_failure_by_each_value_of_it() -> None:
     )
     before = list(check.judgements(seen(FETCHED), NOTHING_KNOWN))
     assert standing(check, seen(FETCHED), before, NOTHING_KNOWN).judgements == []
+
+
+def broken(requirement: str, **fields: str) -> list[Example]:
+    return [
+        each
+        for each in EXAMPLES
+        if each.requirement == requirement
+        if all(getattr(each.broken, name, None) == value for name, value in fields.items())
+    ]
+
+
+@pytest.mark.parametrize(
+    ("assumed", "examples"),
+    [
+        ("paging.owner_filter", broken("4.4-11", field="name")),
+        ("paging.owner_filter", broken("4.7-9", field="provider")),
+        ("requests.expiration_minimum", broken("8-17", field="name")),
+        ("requests.create_broadcast_event_requires", broken("2.8-8")),
+    ],
+)
+def test_an_assumed_answer_hides_nothing_that_is_about_another(
+    assumed: str, examples: list[Example]
+) -> None:
+    checks = {each.judge: each for each in all_checks()}
+    assert examples
+    for example in examples:
+        check, evidence = checks[example.check], example.broken
+        if isinstance(evidence, Exchange):
+            evidence = seen(evidence)
+        before = list(check.judgements(evidence, rules(assumed)))
+        after = standing(check, evidence, before, rules(assumed)).judgements
+        assert example.requirement in violated_in(after), str(example)
 
 
 @pytest.mark.parametrize("kind", ["stated", "holds"])
