@@ -142,7 +142,7 @@ def test_a_target_that_answered_slowly_before_it_fell_silent_is_waited_for(
     """Each look asks twice: 20 s where nothing answers within 10."""
     now, given_up = [0.0], list[str]()
 
-    class Scripted(ApiClient):
+    class FadingClient(ApiClient):
         async def call(self, *_: object, **__: object) -> Exchange:
             is_back = now[0] >= back_at_s
             took_s = 0.05 if is_back else failure_takes_s
@@ -156,7 +156,7 @@ def test_a_target_that_answered_slowly_before_it_fell_silent_is_waited_for(
     async def find_outage() -> TargetWatch:
         used, breaker = canned_context(), Breaker()
         breaker.note(200, sent_at=-1.0, took_s=answer_took_s)
-        api = Scripted("http://h", used.contract, used.dialect, timeout_s=10, breaker=breaker)
+        api = FadingClient("http://h", used.contract, used.dialect, timeout_s=10, breaker=breaker)
         project = Project(id="p", api_key="k")
         watch = TargetWatch(api, project, breaker, given_up.append, lambda: now[0], sleep)
         await watch.confirm(seen(exchange(status=None)))

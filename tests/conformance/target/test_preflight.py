@@ -91,7 +91,7 @@ def test_a_target_that_is_busy_at_the_start_is_waited_for(
 ) -> None:
     now, left = [0.0], list(later)
 
-    class Scripted(ApiClient):
+    class BusyClient(ApiClient):
         async def call(self, *_: object, **__: object) -> Exchange:
             took_s = left.pop(0)
             now[0] += took_s or 0.0
@@ -102,7 +102,7 @@ def test_a_target_that_is_busy_at_the_start_is_waited_for(
         now[0] += seconds
 
     used = context()
-    api = Scripted("http://h", used.contract, used.dialect, timeout_s=1, breaker=Breaker())
+    api = BusyClient("http://h", used.contract, used.dialect, timeout_s=1, breaker=Breaker())
     project = Project(id="p", api_key="k")
     rest = asyncio.run(wait_for_rest(project, api, first, 60.0, lambda: now[0], sleep))
     assert rest.waited_s == pytest.approx(waited_s, abs=2.5)
