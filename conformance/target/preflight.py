@@ -36,7 +36,7 @@ QUICK_AGAIN: Final = 3
 # How long at most, in seconds, and where no answer was quick: it may be a slow one.
 RESTS_WITHIN_S: Final = 60.0
 # Not more than this part of the time of a run.
-PART_FOR_REST: Final = 4
+PART_FOR_REST: Final = 2
 SLOW_WITHIN_S: Final = 10.0
 PAUSE_S: Final = 0.5
 # An identifier that no endpoint has.
