@@ -67,7 +67,7 @@ def _values(field: str, observation: Observation, context: CheckContext) -> Iter
         yield from (None, NEVER)
         yield from (name for each in observation.deliveries for name, _ in each.headers)
     elif field in BOUNDS:
-        yield from (None, *_edges(observation))
+        yield from (0 if kind is int else None, *_edges(observation))
     elif (operation_id := REQUIRED_BY.get(field)) is not None:
         schema = context.contract.operations[operation_id].body_schema or {}
         yield from ((), tuple(schema.get("properties", ())))
