@@ -72,6 +72,17 @@ class Session:
             return DEFAULT_REPLY if visit else server.reply(arrival)
         return self.scripts.next_reply(arrival, visit=visit)
 
+    def accept_all(self) -> int:
+        """Answer whatever comes with success from now on, and abort the connections that wait for
+        an answer; returns how many did.
+        """
+        self.scripts.clear()
+        for server in self.token_servers.values():
+            server.grant_all()
+        waiting = len(self.in_flight)
+        self.abort()
+        return waiting
+
     def reset(self) -> None:
         """Forget everything, and abort the connections that wait for an answer."""
         self.scripts.clear()

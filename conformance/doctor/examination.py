@@ -372,12 +372,7 @@ def _reach_results(
             DoctorResult(what=DELIVERS, advice="" if delivered else advice),
         ]
     if not connections:
-        advice = (
-            f"no connection came within {within_s:g} s: check that the target can open one to"
-            f" {public}, and give --receiver-url if it knows the receiver by another address; or it"
-            " delivers only after another call (provision: after_endpoint_created), or later"
-            " (budgets.delivery_s)"
-        )
+        advice = f"no connection came within {within_s:g} s: {target.receiver.reach_advice}"
         return [DoctorResult(what=reached, advice=advice, needed=True)]
     advice = (
         f"it connected {connections} times and sent no request: {target.receiver.trust_advice};"

@@ -2,7 +2,8 @@
 
 What fails is judged again by what is known of the dialect. An assumed answer that may stay open
 agrees with everything then, and one that must have a value ends the judging where it is read. So
-does one by which the target was asked, where a check has to say what its evidence rests on.
+does one by which the target was asked, where a check has to say what its evidence rests on. What
+fails alike by every value that the answer can have does not rest on it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,6 +15,7 @@ from hookproof.conformance.grading.assumed_requests import (
     assumed_behind_settings,
     assumed_behind_silence,
 )
+from hookproof.conformance.grading.possible_answers import possible_answers
 from hookproof.conformance.model.check_registry import Check, CheckContext
 from hookproof.conformance.model.evidence import NotExaminedError, Observation
 from hookproof.conformance.model.judgement import Judgement
@@ -34,6 +36,8 @@ WHAT_TO_DO: Final = "give {} in the dialect, or run `hookproof learn`"
 MOST_NAMED: Final = 2
 LONGEST_SHOWN: Final = 40
 SIGNATURES: Final = "signatures."
+# How often a check is judged to see what fails by every value of the answers that it misses.
+MOST_JUDGINGS: Final = 100
 
 
 @dataclass(slots=True)
@@ -52,7 +56,9 @@ def standing(
     if not failed or context.without_assumed is context:
         return Standing([*judgements])
     assumed = assumed_fields(context.dialect)
-    by_known, missed = _judged_by_known(check, observation, context)
+    by_known, missed, stopped_by = _judged_by_known(check, observation, context)
+    if stopped_by and failed - violated_in(by_known):
+        by_known += _failing_anyhow(check, observation, context, stopped_by, [MOST_JUDGINGS])
     behind = {
         _place(each): list(_behind(each, observation, context.dialect, assumed))
         for each in [*by_known, *judgements]
@@ -78,17 +84,48 @@ def standing(
 
 def _judged_by_known(
     check: Check, observation: Observation, context: CheckContext
-) -> tuple[list[Judgement], list[str]]:
-    """What a check judges by what is known of the dialect, and which answers it misses."""
+) -> tuple[list[Judgement], list[str], str]:
+    """What a check judges by what is known of the dialect, which answers it misses, and which of
+    them ended the judging, if one did.
+    """
     judgements: list[Judgement] = []
+    stopped_by = ""
     with noted_assumptions() as missed:
         try:
             judgements.extend(check.judgements(observation, context.without_assumed))
-        except (Undecided, NotExaminedError):
-            pass  # what it judged until then stands
+        except Undecided:  # what it judged until then stands
+            stopped_by = next(reversed(missed), "")
+        except NotExaminedError:
+            pass
         except Exception:  # noqa: BLE001 what cannot be judged without the answers rests on them
             judgements.clear()
-    return judgements, list(missed)
+    return judgements, list(missed), stopped_by
+
+
+def _failing_anyhow(
+    check: Check, observation: Observation, context: CheckContext, field: str, left: list[int]
+) -> list[Judgement]:
+    """The failures that a check finds alike by each value that a field can have; `left` is how
+    often it may still judge. What the requirement asks is this answer is none of them.
+    """
+    failing: dict[object, Judgement] | None = None
+    for value in possible_answers(field, observation, context):
+        left[0] -= 1
+        if left[0] < 0:
+            return []
+        decided = context.with_known(field, value)
+        judgements, _, stopped_by = _judged_by_known(check, observation, decided)
+        if stopped_by:
+            judgements += _failing_anyhow(check, observation, decided, stopped_by, left)
+        alike = {
+            (*_place(each), each.expected, each.actual): each
+            for each in judgements
+            if each.verdict is Verdict.FAIL and field not in _asked(each)
+        }
+        failing = {key: each for key, each in (failing or alike).items() if key in alike}
+        if not failing:
+            return []
+    return list((failing or {}).values())
 
 
 def _behind(

@@ -42,7 +42,7 @@ def checks_of(requirements: frozenset[str]) -> tuple[Check, ...]:
 
 def candidate_values(field: str, observations: Sequence[Observation]) -> Sequence[Any]:
     """The values to try for a field: every word of its list, or what was seen of its kind."""
-    kind = _kind(field)
+    kind = kind_of(field)
     if isinstance(kind, type) and issubclass(kind, StrEnum):
         return [member.value for member in kind]
     if kind is bool:
@@ -53,12 +53,23 @@ def candidate_values(field: str, observations: Sequence[Observation]) -> Sequenc
     return list(dict.fromkeys(propose(observations))) if propose else []
 
 
-def _kind(field: str) -> Any:
+def kind_of(field: str) -> Any:
     """The type of the values of a field."""
+    kind = _type_of(field)
+    return get_args(kind)[0] if is_answer(field) else kind
+
+
+def is_answer(field: str) -> bool:
+    """Whether a field may have several values, or none."""
+    return get_origin(_type_of(field)) is Answer
+
+
+@cache
+def _type_of(field: str) -> Any:
     kind: Any = Dialect
     for name in field.split("."):
         kind = get_type_hints(kind, include_extras=False)[name]
-    return get_args(kind)[0] if get_origin(kind) is Answer else kind
+    return kind
 
 
 def _refusal_statuses(observations: Sequence[Observation]) -> Iterator[int]:

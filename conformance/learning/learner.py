@@ -13,6 +13,8 @@ from hookproof.conformance.learning.deliveries.learning import (
     read_late_retries,
     require_trust,
 )
+from hookproof.conformance.learning.deliveries.listener import DeliverySession
+from hookproof.conformance.learning.deliveries.rest import come_to_rest
 from hookproof.conformance.learning.gathering import (
     evidence_runner,
     experiments_for,
@@ -151,21 +153,20 @@ async def _learn_all(session: ProbeSession, profile: Profile, note: Progress) ->
         await _within(session, profile, require_trust(session, environment.receiver))
         await _within(session, profile, probe_api(session))
         note("watching deliveries")
+        delivery = DeliverySession(session=session, receiver=environment.receiver)
         gathered = await _within(
             session,
             profile,
             learn_from_deliveries(
-                session,
-                environment.receiver,
-                quick=profile is Profile.QUICK,
-                most_s=MOST_RETRYING_S[profile],
+                delivery, quick=profile is Profile.QUICK, most_s=MOST_RETRYING_S[profile]
             ),
         )
-        if profile is Profile.QUICK:
-            return
-        await _experiment(session, profile, note, environment)
-        if gathered is not None:
-            await read_late_retries(session, gathered)
+        if profile is not Profile.QUICK:
+            await _experiment(session, profile, note, environment)
+            if gathered is not None:
+                await read_late_retries(session, gathered)
+        note("waiting for the last deliveries")
+        await come_to_rest(delivery)
 
 
 async def _within(

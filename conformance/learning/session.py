@@ -226,6 +226,15 @@ class ProbeSession:
         needed = {name: bodies.endpoint_value(name) for name in self.endpoint_fields}
         return {**needed, "url": bodies.url(), "is_disabled": True, **fields}
 
+    def active_endpoint(self, **fields: Any) -> dict[str, Any]:
+        """A body for an endpoint that takes whatever comes, if the target can reach the receiver:
+        events to one that leads nowhere would be attempted again and again.
+        """
+        body = self.endpoint(is_disabled=False, **fields)
+        if self.answering_url and self.target.receiver.can_be_trusted:
+            body["url"] = f"{self.answering_url}/{self.bodies.word('path')}"
+        return body
+
 
 def with_key_format(dialect: Dialect, key_format: str) -> Dialect:
     """The dialect with keys in this form."""

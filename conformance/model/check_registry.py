@@ -22,6 +22,7 @@ from typing import Any, Final, TypeVar, get_args, get_type_hints
 from hookproof.conformance.model.evidence import Exchange, NotExaminedError, Observation
 from hookproof.conformance.model.judgement import Judgement
 from hookproof.spec.contract.service_contract import Contract, contract_for
+from hookproof.spec.dialect.answers import with_answer
 from hookproof.spec.dialect.assumptions import as_acted_on, assumed_fields, opened, without_assumed
 from hookproof.spec.dialect.groups.signature_vocabulary import SigningSecrets
 from hookproof.spec.dialect.model import Dialect
@@ -54,6 +55,16 @@ class CheckContext:
         return CheckContext(
             dialect=known,
             contract=replace(contract, errors=replace(contract.errors, dialect=known)),
+            examined_by=self.examined_by or self.dialect,
+        )
+
+    def with_known(self, field: str, value: object) -> "CheckContext":
+        """The rules if an assumed answer were known to have this value."""
+        dialect = with_answer(self.dialect, field.split("."), value)
+        assumed = tuple(name for name in dialect.assumed if name != field)
+        return replace(
+            self,
+            dialect=replace(dialect, assumed=assumed),
             examined_by=self.examined_by or self.dialect,
         )
 

@@ -12,6 +12,8 @@ from io import FileIO
 from pathlib import Path
 from typing import Protocol
 
+import click
+
 from hookproof.conformance.grading.disagreements import disagreements
 from hookproof.conformance.grading.grader import Grader
 from hookproof.conformance.model.check_registry import CheckContext, all_checks
@@ -215,6 +217,8 @@ class RepeatedRun:
         with shared_interpreter(), Runner(plan) as runner, self._progress(runner) as note:
             self.interruption.calls(runner.stop)
             environment = runner.open()
+            if environment.waited and not self.settings.silent:
+                click.echo(f"hookproof check: {environment.waited}", err=True)
             mask = Mask.of(environment.target, plan.dialect)  # keys differ by repetition
             if writer is None:
                 header = self._header(environment, plan.nonce)

@@ -235,9 +235,14 @@ class Runner:
                 self._began = self._loop.time()  # the time budget begins here
                 reached = await reach(target, len(plan.experiments), api)
                 budget_s = target.budgets.of_the_run(reached.answer_s, plan.requests)
+                if target.budgets.total_s is None:
+                    budget_s += reached.waited_s
                 self._budget_s = round(budget_s, 1)
                 environment = replace(
-                    opened_environment, target=reached.target, round_trip_s=reached.round_trip_s
+                    opened_environment,
+                    target=reached.target,
+                    round_trip_s=reached.round_trip_s,
+                    waited=reached.waited,
                 )
                 self._environment.set_result(environment)
                 intake = await asyncio.wrap_future(self._intake)

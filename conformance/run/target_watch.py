@@ -12,7 +12,7 @@ come to nothing too.
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
@@ -21,14 +21,16 @@ from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.target.circuit_breaker import Breaker, RunOver, from_the_target
 from hookproof.conformance.target.client import ApiClient
 from hookproof.conformance.target.definition import Project
-from hookproof.conformance.target.preflight import LISTS
+from hookproof.conformance.target.preflight import BUSY_S, LISTS
 
 # How often the target is asked while nothing else is; an outage between two answers is not noticed.
 HEARTBEAT_S: Final = 0.5
 # At most one request in so many is for watching, where target.yaml says how fast they may come.
 WATCHED_PART: Final = 10
-# How long a target may take to come back. A longer outage ends the run.
+# How long a target may take to come back. A longer outage ends the run. One that took long to
+# answer before it fell silent is busy rather than gone.
 PATIENCE_S: Final = 5.0
+BUSY_PATIENCE_S: Final = 60.0
 PAUSE_S: Final = 0.1
 
 
@@ -58,20 +60,29 @@ class TargetWatch:
     """
 
     def __init__(
-        self, api: ApiClient, project: Project, breaker: Breaker, give_up: Callable[[str], None]
+        self,
+        api: ApiClient,
+        project: Project,
+        breaker: Breaker,
+        give_up: Callable[[str], None],
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.outages: list[Outage] = []
         self._api = api
         self._project = project
         self._breaker = breaker
         self._give_up = give_up
+        self._clock = clock
+        self._sleep = sleep
         self._heartbeat_s = max(HEARTBEAT_S, WATCHED_PART * api.pacing.interval_s)
-        self._began = time.monotonic()
+        self._began = self._clock()
         self._asking = asyncio.Lock()
         self._there = asyncio.Event()
         self._there.set()
         self._answer_took_s = 0.0
         self._symptom = ""
+        self._patience_s = PATIENCE_S
 
     async def keep_watching(self) -> None:
         """Watch until cancelled, or until the end of the run."""
@@ -80,7 +91,7 @@ class TargetWatch:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._breaker.suspected.wait(), self._heartbeat_s)
                 silent_s = 0.0 if self._breaker.suspected.is_set() else self._heartbeat_s
-                await self._answers_since(time.monotonic() - silent_s)
+                await self._answers_since(self._clock() - silent_s)
 
     async def answering(self) -> None:
         """Wait for the end of an outage, if there is one."""
@@ -91,7 +102,7 @@ class TargetWatch:
 
         `outages` has a new element if it was not.
         """
-        now = time.monotonic()
+        now = self._clock()
         if all(from_the_target(exchange.status) for exchange in evidence.exchanges):
             now -= 2 * (self._heartbeat_s + self._answer_took_s)
         await self._answers_since(now)
@@ -116,17 +127,20 @@ class TargetWatch:
                 self._breaker.suspected.clear()
                 return True
             self._symptom = _symptom(exchange)
+            is_silent = exchange.status is None and exchange.duration_s > BUSY_S
+            is_busy = is_silent and self._breaker.took_s > BUSY_S
+            self._patience_s = BUSY_PATIENCE_S if is_busy else PATIENCE_S
         return False
 
     async def _outlast(self) -> None:
         last_answer = max(self._breaker.answered_at, self._began)
         outage = Outage(from_s=last_answer - self._began, symptom=self._symptom)
         self.outages.append(outage)
-        patient_until = time.monotonic() + PATIENCE_S
-        while time.monotonic() < patient_until:
-            await asyncio.sleep(PAUSE_S)
+        began = self._clock()
+        while self._clock() < began + self._patience_s:
+            await self._sleep(PAUSE_S)
             if await self._answers():
-                outage.until_s = time.monotonic() - self._began
+                outage.until_s = self._clock() - self._began
                 return
         self._give_up(outage.words)
 

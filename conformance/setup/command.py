@@ -31,6 +31,7 @@ from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.file import named_dialect, target_from
 from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError, ExitCode
+from hookproof.process.folder_lock import locked_folder
 from hookproof.process.stop_signals import run_until_stopped
 from hookproof.process.written_file import FileNotWritten, write_file
 from hookproof.receiver.http.address import Address, listener_names
@@ -42,7 +43,7 @@ from hookproof.receiver.http.authority import (
 )
 from hookproof.spec.strict_yaml.editor_schema import naming_comment, write_schema_beside
 from hookproof.target.editor_schema import target_schema
-from hookproof.target.settings import UNDECIDED_DIALECT, ReceiverSettings
+from hookproof.target.settings import UNDECIDED_DIALECT, Flags, ReceiverSettings
 
 CA_FOLDER: Final = "ca"
 # What is asked for in this order: the option's name, and the question.
@@ -99,20 +100,28 @@ def init(context: click.Context, /, **options: Any) -> None:
     asks = sys.stdin.isatty() if options["ask"] is None else options["ask"]
     try:
         setup = _Setup(asks=asks, out=options["out"], force=options["force"])
-        target = setup.target(options)
-        learns = setup.learns(options["learn"])
-        setup.allow_writing(learns=learns)
-        target = run_until_stopped(partial(_with_key_format, target))
-        code = setup.examine(target, learns=learns)
-        if learns:
-            learned = setup.learn(target, Profile[options["profile"].upper()])
-            if code is not ExitCode.CONFORMS:
-                code = run_until_stopped(partial(report_examination, learned)).code
-        setup.write(target, learned=learns)
+        flags = setup.flags(options)
+        with locked_folder(setup.out):
+            code = _set_up(setup, flags, options)
     except CommandError as error:
         click.echo(f"hookproof init: {error}", err=True)
         code = error.exit_code
     context.exit(code)
+
+
+def _set_up(setup: "_Setup", flags: Flags, options: Mapping[str, Any]) -> int:
+    """Go through the steps and return the exit code; raises CommandError."""
+    target = setup.target(flags)
+    learns = setup.learns(options["learn"])
+    setup.allow_writing(learns=learns)
+    target = run_until_stopped(partial(_with_key_format, target))
+    code = setup.examine(target, learns=learns)
+    if learns:
+        learned = setup.learn(target, Profile[options["profile"].upper()])
+        if code is not ExitCode.CONFORMS:
+            code = run_until_stopped(partial(report_examination, learned)).code
+    setup.write(target, learned=learns)
+    return code
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,8 +132,8 @@ class _Setup:
     out: Path
     force: bool
 
-    def target(self, options: Mapping[str, Any]) -> Target:
-        """The target as the options and the answers describe it; makes a CA if there is none."""
+    def flags(self, options: Mapping[str, Any]) -> Flags:
+        """What the options and the answers say of the target; nothing is written yet."""
         answers = {**options, **{name: self._required(name, options) for name in REQUIRED}}
         if self.asks and not options["projects"]:
             self._ask_for_second_project(answers)
@@ -136,9 +145,13 @@ class _Setup:
         if answers["ca_dir"] is None:
             answers["ca_dir"] = self.out / CA_FOLDER
         flags = replace(flags_of(answers), dialect=UNDECIDED_DIALECT)
-        # Mistakes are refused before a CA is made.
-        receiver = target_from(replace(flags, ca_dir=None), os.environ).receiver
-        self._make_authority(answers["ca_dir"], receiver)
+        _without_ca(flags)  # mistakes are refused before anything is made
+        return flags
+
+    def target(self, flags: Flags) -> Target:
+        """The target that they describe; makes a CA if there is none."""
+        assert flags.ca_dir is not None
+        self._make_authority(flags.ca_dir, _without_ca(flags).receiver)
         return target_from(flags, os.environ)
 
     def _required(self, name: str, options: Mapping[str, Any]) -> Any:
@@ -241,6 +254,10 @@ class _Setup:
             raise FileNotWritten(Path(error.filename or path), error) from None
         click.echo(f"Written: {path}")
         click.echo("\n".join(_next_steps(path, len(target.projects), learned=learned)))
+
+
+def _without_ca(flags: Flags) -> Target:
+    return target_from(replace(flags, ca_dir=None), os.environ)
 
 
 async def _with_key_format(target: Target) -> Target:

@@ -27,12 +27,14 @@ class Breaker:
     """Notes how exchanges end, and refuses all calls once it is open. Belongs to one event loop.
 
     `answered_at` is when the latest request was sent that the target itself answered, by
-    time.monotonic. `suspected` is set by a request that it did not.
+    time.monotonic, and `took_s` how long that answer took. `suspected` is set by a request that it
+    did not.
     """
 
     def __init__(self) -> None:
         self.suspected = asyncio.Event()
         self.answered_at = float("-inf")
+        self.took_s = 0.0
         self._open = False
 
     def open(self) -> None:
@@ -44,9 +46,9 @@ class Breaker:
         if self._open:
             raise RunOver
 
-    def note(self, status: int | None, *, sent_at: float) -> None:
+    def note(self, status: int | None, *, sent_at: float, took_s: float = 0.0) -> None:
         """Note the end of an exchange that was sent at this time."""
-        if from_the_target(status):
-            self.answered_at = max(self.answered_at, sent_at)
-        else:
+        if not from_the_target(status):
             self.suspected.set()
+        elif sent_at >= self.answered_at:
+            self.answered_at, self.took_s = sent_at, took_s

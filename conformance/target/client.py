@@ -258,7 +258,8 @@ class ApiClient:
             answer["problem"] = (
                 f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
             )
-        self._breaker.note(answer["status"], sent_at=started)
+        took_s = time.monotonic() - started
+        self._breaker.note(answer["status"], sent_at=started, took_s=took_s)
         return Exchange(
             role=role,
             operation_id=operation_id,

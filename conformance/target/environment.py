@@ -81,7 +81,8 @@ class Embedded:
 class Environment:
     """A target that can be called, and the receiver beside it.
 
-    `round_trip_s` is how long a cheap request took when the run began.
+    `round_trip_s` is how long a cheap request took when the run began. `waited` says in words why
+    the target was waited for before, if it was.
     """
 
     target: Target
@@ -90,6 +91,7 @@ class Environment:
     # Where a new endpoint may lead that no event reaches: there every visit gets a 2xx.
     answering_url: str = ""
     round_trip_s: float = 0.0
+    waited: str = ""
 
     @property
     def distrust(self) -> str | None:

@@ -5,7 +5,8 @@ only for what all its answers have in common: one operation that is broken is fo
 """
 
 import asyncio
-from collections.abc import Sequence
+import time
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from http import HTTPStatus
@@ -27,6 +28,17 @@ LISTS: Final = ("listSources", "listPortalLinks")
 # How many of them show how far away the target is, and about how many seconds they may take.
 MEASURED: Final = 5
 MEASURED_WITHIN_S: Final = 2.0
+# A target whose answers take longer than this, and so many times as long as its quickest, is busy
+# with what came before the run. It is waited for until so many answers in a row are quick.
+BUSY_S: Final = 1.0
+BUSY_TIMES: Final = 5
+QUICK_AGAIN: Final = 3
+# How long at most, in seconds, and where no answer was quick: it may be a slow one.
+RESTS_WITHIN_S: Final = 60.0
+# Not more than this part of the time of a run.
+PART_FOR_REST: Final = 2
+SLOW_WITHIN_S: Final = 10.0
+PAUSE_S: Final = 0.5
 # An identifier that no endpoint has.
 UNKNOWN: Final = "hookproof-preflight"
 ENVELOPE: Final = frozenset({"message", "status", "data"})
@@ -46,11 +58,16 @@ class Calls(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reached:
-    """A target that answers: with all its projects, and how long that takes it, in seconds."""
+    """A target that answers: with all its projects, and how long that takes it, in seconds.
+
+    `waited` says in words why it was waited for before, if it was; `waited_s` how long.
+    """
 
     target: Target
     answer_s: float
     round_trip_s: float
+    waited: str = ""
+    waited_s: float = 0.0
 
 
 async def reach(target: Target, experiments: int, api: ApiClient) -> Reached:
@@ -59,8 +76,22 @@ async def reach(target: Target, experiments: int, api: ApiClient) -> Reached:
         async with asyncio.timeout(target.budgets.of_the_run()):
             usable = await with_fresh_projects(target, experiments)
             answer_s = await check_access(usable, api)
-            round_trip_s = await measure_round_trip_s(usable.projects[0], api)
-            return Reached(target=usable, answer_s=answer_s, round_trip_s=round_trip_s)
+            first, most_s = usable.projects[0], target.budgets.of_the_run() / PART_FOR_REST
+            durations = await _round_trips_s(first, api)
+            rest = await wait_for_rest(
+                first, api, [answer_s, *durations], min(most_s, RESTS_WITHIN_S)
+            )
+            return Reached(
+                target=usable,
+                answer_s=min(answer_s, rest.quickest_s),
+                round_trip_s=(
+                    await measure_round_trip_s(first, api)
+                    if rest.waited_s
+                    else round(median(durations), 4)
+                ),
+                waited=rest.words,
+                waited_s=rest.waited_s,
+            )
     except TimeoutError:
         raise CommandError(_out_of_time(target, api), ExitCode.UNREACHABLE) from None
 
@@ -81,11 +112,63 @@ async def check_access(target: Target, api: ApiClient) -> float:
 
 async def measure_round_trip_s(project: Project, api: Calls) -> float:
     """The median time of a few cheap requests, one after the other."""
+    return round(median(await _round_trips_s(project, api)), 4)
+
+
+async def _round_trips_s(project: Project, api: Calls) -> list[float]:
     durations: list[float] = []
     while len(durations) < MEASURED and sum(durations) < MEASURED_WITHIN_S:
         listed = await api.call(LISTS[0], role=ROLE, project=project)
         durations.append(listed.duration_s)
-    return round(median(durations), 4)
+    return durations
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rest:
+    """How long a target was waited for, and how long its slowest, its quickest and its last answers
+    took, in seconds.
+    """
+
+    waited_s: float
+    slowest_s: float
+    quickest_s: float
+    last_s: float
+
+    @property
+    def words(self) -> str:
+        """What was waited for, and why; empty if the target was at rest."""
+        if not self.waited_s:
+            return ""
+        return (
+            f"waited {self.waited_s:.0f} s for the target to come to rest: its answers took up to"
+            f" {self.slowest_s:.1f} s when the run began, and {self.last_s:.1f} s at last"
+        )
+
+
+async def wait_for_rest(
+    project: Project,
+    api: Calls,
+    durations: Sequence[float],
+    most_s: float,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+) -> Rest:
+    """Ask a target whose first answers took so long until it answers quickly again, for `most_s`
+    seconds; one that has not been quick may be a slow one, and is waited for less long.
+    """
+    slowest_s, quickest_s, last_s = max(durations), min(durations), durations[-1]
+    began, quick, waited_s = clock(), 0, 0.0
+    while slowest_s > BUSY_S and quick < QUICK_AGAIN and waited_s < most_s:
+        if quickest_s * BUSY_TIMES > slowest_s and waited_s >= SLOW_WITHIN_S:
+            break
+        await sleep(PAUSE_S)
+        listed = await api.call(LISTS[0], role=ROLE, project=project)
+        if listed.status is None and listed.duration_s < BUSY_S:
+            break  # it is gone: nobody listens there
+        last_s, waited_s = listed.duration_s, clock() - began
+        slowest_s, quickest_s = max(slowest_s, last_s), min(quickest_s, last_s)
+        quick = 0 if last_s > BUSY_S else quick + 1
+    return Rest(waited_s=waited_s, slowest_s=slowest_s, quickest_s=quickest_s, last_s=last_s)
 
 
 async def with_fresh_projects(target: Target, experiments: int) -> Target:

@@ -85,10 +85,19 @@ class ReceiverSettings:
     def trust_advice(self) -> str:
         """What to do about a target that does not trust it."""
         if self.tls_cert is None:
-            return "let it trust ca.pem of the CA folder as an authority"
+            return f"let it trust {self.ca or 'ca.pem of the CA folder'} as an authority"
         return (
             f"{self.tls_cert.name} must be for the host of the receiver's URL, hold every"
             " certificate up to an authority, and come from one that the target trusts"
+        )
+
+    @property
+    def reach_advice(self) -> str:
+        """What to do about a target from which no connection comes."""
+        return (
+            f"check that the target can open one to {self.public_url or 'the receiver'}, and give"
+            " --receiver-url if it knows the receiver by another address; or it delivers only after"
+            " another call (provision: after_endpoint_created), or later (budgets.delivery_s)"
         )
 
     @property

@@ -127,6 +127,18 @@ class ReceiverClient:
         script = script_json(replies, only_for, visits=visits)
         await self._call("PUT", f"{_path(token)}/script", data=script)
 
+    async def accept_all(self) -> int:
+        """Answer whatever comes with success from now on; returns how many connections that waited
+        for an answer were aborted.
+        """
+        aborted: int = (await self._call("POST", "/accept"))["aborted"]
+        return aborted
+
+    async def last_arrival_s_ago(self) -> float | None:
+        """How long ago the last request of any token came; None if none did."""
+        last_s_ago: float | None = (await self._call("GET", "/arrivals"))["last_s_ago"]
+        return last_s_ago
+
     async def secrets(self, token: str, token_secrets: TokenSecrets) -> None:
         """Set the secrets that verify the token's deliveries."""
         await self._call("PUT", f"{_path(token)}/secrets", data=msgspec.json.encode(token_secrets))

@@ -4,6 +4,7 @@ The default session and, below `/sessions/NAME`, every other session have the sa
 client can use a session's URL like a receiver's.
 """
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -82,6 +83,8 @@ class SessionApi:
         """The routes of the default session and of all others."""
         paths = [
             ("POST", "/reset", self.reset),
+            ("POST", "/accept", self.accept_all),
+            ("GET", "/arrivals", self.arrivals),
             ("POST", "/tokens", self.issue_token),
             ("GET", "/tokens", self.tokens),
             ("GET", "/tokens/{token}", self.token),
@@ -103,6 +106,17 @@ class SessionApi:
         """Forget the session's tokens, scripts and deliveries; abort connections in progress."""
         self.sessions.reset(self._session(request))
         return web.Response(status=HTTPStatus.NO_CONTENT)
+
+    async def accept_all(self, request: web.Request) -> web.Response:
+        """Answer whatever comes with success from now on; how many connections were aborted."""
+        return json_response({"aborted": self._session(request).accept_all()})
+
+    async def arrivals(self, request: web.Request) -> web.Response:
+        """How many seconds ago the last request of any token came; null if none did."""
+        latest_at = self._session(request).inbox.latest_at
+        return json_response(
+            {"last_s_ago": None if latest_at is None else time.monotonic() - latest_at}
+        )
 
     async def issue_token(self, request: web.Request) -> web.Response:
         token_request = (

@@ -82,6 +82,8 @@ class Inbox:
         self._overflow: DiskOverflow | None = None
         self._waiters = Waiters()
         self._clearings = 0
+        # When the last request of any token came, on the monotonic clock.
+        self.latest_at: float | None = None
 
     def issue(self, token: str) -> None:
         """Keep a token's counts even when none of its requests is kept any more."""
@@ -96,6 +98,7 @@ class Inbox:
         log = self._log_for(arrival.token)
         arrival.sequence = log.count(wall=arrival.arrived_at, monotonic=arrival.arrived_monotonic)
         log.in_memory[arrival.sequence] = arrival
+        self.latest_at = arrival.arrived_monotonic
         self._in_memory.append(arrival)
         arrival.weight = arrival.memory_bytes()
         self._bytes += arrival.weight
@@ -114,6 +117,7 @@ class Inbox:
         log = self._log_for(token)
         sequence = log.count(wall=at.wall, monotonic=at.monotonic)
         log.mark_unkept(sequence)
+        self.latest_at = at.monotonic
         self._waiters.wake(token, sequence)
         for observer in self._observers.observers:
             observer.arrived(token, sequence)
@@ -181,6 +185,7 @@ class Inbox:
         self._logs.clear()
         self._in_memory.clear()
         self._bytes = 0
+        self.latest_at = None
         if self._overflow is not None:
             self._overflow.clear()
         self._clearings += 1

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Final
 
-from hookproof.spec.dialect.answer import NOT_ASKED, Answer
+from hookproof.spec.dialect.answer import NOT_ASKED, Answer, Undecided
 from hookproof.spec.dialect.constraints import (
     AMOUNT,
     COUNT,
@@ -227,6 +227,10 @@ class Words:
         return self.other_words_of.get(name, self.other_words)
 
 
+# The fields by which portal links may be filtered (section 4.4), with how their answers are named.
+PORTAL_LINK_FILTERS: Final = {"owner_id": "owner", "name": "name"}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paging:
     """Sections 4.4, 4.7 and 8: lists."""
@@ -271,6 +275,33 @@ class Paging:
             for parameter, field, match in filters
             if parameter is not None
         }
+
+    def filtered_by(self, parameter: str) -> tuple[str, Answer[Match]] | None:
+        """The field that one filter of portal links compares, and how; None if it is none of them.
+
+        Raises Undecided if that takes a name that is only assumed.
+        """
+        unread: Undecided | None = None
+        for compared, name in PORTAL_LINK_FILTERS.items():
+            try:
+                if getattr(self, f"{name}_filter") == parameter:
+                    return compared, getattr(self, f"{name}_match")
+            except Undecided as assumed:
+                unread = assumed
+        if unread is not None:
+            raise unread
+        return None
+
+    @property
+    def filters_not_offered(self) -> tuple[str, ...]:
+        """The fields by which portal links are not filtered, as far as that is known."""
+        return tuple(each for each, name in PORTAL_LINK_FILTERS.items() if self._lacks(name))
+
+    def _lacks(self, name: str) -> bool:
+        try:
+            return getattr(self, f"{name}_filter") is None
+        except Undecided:
+            return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -86,6 +86,31 @@ def test_a_reset_cuts_only_what_is_pending_in_its_own_session(running: ReceiverP
     running.call(work)
 
 
+def test_a_session_that_accepts_all_answers_what_failed_with_success(
+    running: ReceiverProcess,
+) -> None:
+    async def work(client: ReceiverClient) -> None:
+        async with client.session() as ours:
+            assert await ours.last_arrival_s_ago() is None
+            failing, hanging = [(await ours.new_token()).token for _ in range(2)]
+            await ours.script(failing, [Reply(status=500)])
+            await ours.script(hanging, [Reply(hang=True)])
+            with running.connection() as connection:
+                connection.sendall(empty_post(hanging))
+                await ours.deliveries(hanging)
+                assert await ours.accept_all() == 1
+                assert await asyncio.to_thread(read_to_end, connection) == b""
+            for token in (failing, hanging):
+                assert b" 200 " in await asyncio.to_thread(running.post, f"/{token}")
+            assert await ours.accept_all() == 0
+            last_s_ago = await ours.last_arrival_s_ago()
+            assert last_s_ago is not None
+            assert 0 <= last_s_ago < DEADLINE_S
+            assert await client.accept_all() == 0
+
+    running.call(work)
+
+
 def test_an_ended_session_is_gone_with_all_it_had(running: ReceiverProcess) -> None:
     async def work(client: ReceiverClient) -> None:
         async with client.session() as ours:

@@ -2,7 +2,7 @@
 document alone: `ca`, start the service, `learn`, `check`.
 
     python -m tests.strangers.flow [ledgerline] [queuepost] [--clean 10] [--busy 4] [--loaded 5]
-    [--bugs all] [--profile quick] [--out FOLDER]
+    [--cost-ms 2] [--bugs all] [--profile quick] [--out FOLDER]
 
 A clean service is learned and tested anew each time, the last times beside busy loops. What
 is said against it is false, unless services.py has it as true. Each bug is tested once, under the
@@ -89,6 +89,9 @@ def main() -> int:
     parser.add_argument("--clean", type=int, default=10, help="how often without a bug")
     parser.add_argument("--loaded", type=int, default=5, help="how many of these beside --busy")
     parser.add_argument("--busy", type=int, default=4, help="how many busy loops run beside")
+    parser.add_argument(
+        "--cost-ms", type=float, default=2, help="processor time of a request of ledgerline"
+    )
     parser.add_argument("--bugs", default="all", help="all, none, or names with commas between")
     parser.add_argument("--learn-profile", default="standard")
     parser.add_argument("--profile", default="quick", help="of check")
@@ -101,7 +104,11 @@ def main() -> int:
         if name == "queuepost" and not has_go():
             write("queuepost: left out, since go is not there")
             continue
-        service = ledgerline() if name == "ledgerline" else queuepost(folder.resolve() / "program")
+        service = (
+            ledgerline(options.cost_ms)
+            if name == "ledgerline"
+            else queuepost(folder.resolve() / "program")
+        )
         try_service(service, folder / name, options, tally)
     write(
         f"{tally.clean} clean runs, {tally.clean_false} of them with something false"

@@ -40,6 +40,7 @@ class Stranger:
     true_words: Mapping[str, TrueWord] = field(default_factory=dict)
     # What a user writes into target.yaml beside the projects; empty where `learn` writes it.
     target: Mapping[str, Any] = field(default_factory=dict)
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     def expected(self, bug: str) -> frozenset[str]:
         return frozenset(self.bugs[bug].split(", "))
@@ -52,24 +53,9 @@ class Stranger:
     def running(self, ca: Path, *bugs: str) -> Iterator[str]:
         """The URL of the service, which trusts the CA."""
         words = [f"--project={name}={key}" for name, key in KEYS.items()]
-        with (ca.parent / "service.txt").open("w") as errors:
-            process = subprocess.Popen(
-                [*self.command, *words, f"--ca={ca}"],
-                cwd=ROOT,
-                env={**os.environ, "BUGS": ",".join(bugs)},
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                text=True,
-            )
-        assert process.stdin is not None
-        assert process.stdout is not None
-        try:
-            yield json.loads(process.stdout.readline())["api"]
-        finally:
-            process.stdin.close()
-            process.wait(timeout=60)
-            process.stdout.close()
+        command = [*self.command, *words, f"--ca={ca}"]
+        with started(command, ca.parent / "service.txt", *bugs, **self.variables) as url:
+            yield url
 
     def write_target(self, folder: Path, url: str) -> Path | None:
         """Write the target file that a user of this service writes, if `learn` does not."""
@@ -91,14 +77,38 @@ class Stranger:
         return path
 
 
+@contextmanager
+def started(command: Sequence[str], errors: Path, *bugs: str, **variables: str) -> Iterator[str]:
+    """The URL of a service, which prints it when it is ready and ends with its standard input."""
+    with errors.open("w") as file:
+        process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env={**os.environ, **variables, "BUGS": ",".join(bugs)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=file,
+            text=True,
+        )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        yield json.loads(process.stdout.readline())["api"]
+    finally:
+        process.stdin.close()
+        process.wait(timeout=60)
+        process.stdout.close()
+
+
 @cache
-def queuepost_program(folder: Path) -> Path:
+def go_program(name: str, folder: Path) -> Path:
+    """The program of the service in the folder of this name, built into another folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "queuepost"
+    path = folder / name
     local = {"GOTOOLCHAIN": "local", "GOPROXY": "off", "GOFLAGS": "-mod=mod"}
     subprocess.run(
         ["go", "build", "-o", str(path), "."],
-        cwd=SOURCES / "queuepost",
+        cwd=SOURCES / name,
         env={**os.environ, **local},
         check=True,
         timeout=600,
@@ -110,12 +120,14 @@ def has_go() -> bool:
     return shutil.which("go") is not None
 
 
-def ledgerline() -> Stranger:
+def ledgerline(cost_ms: float = 2) -> Stranger:
+    """The service, which spends that much processor time on each request and each attempt."""
     return Stranger(
         name="ledgerline",
         command=(sys.executable, "-m", "tests.strangers.ledgerline"),
         bugs=LEDGERLINE_BUGS,
         true_words=LEDGERLINE_TRUE_WORDS,
+        variables={"COST_MS": f"{cost_ms:g}"},
     )
 
 
@@ -123,7 +135,7 @@ def queuepost(folder: Path) -> Stranger:
     """The service, whose program is built into the folder."""
     return Stranger(
         name="queuepost",
-        command=(str(queuepost_program(folder)),),
+        command=(str(go_program("queuepost", folder)),),
         bugs=QUEUEPOST_BUGS,
         true_words=QUEUEPOST_TRUE_WORDS,
         target=QUEUEPOST_TARGET,

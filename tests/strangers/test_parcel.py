@@ -2,10 +2,6 @@
 Nothing is held against it but what it is told to break.
 """
 
-import json
-import os
-import shutil
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,52 +11,28 @@ import yaml
 
 from hookproof.receiver.http.authority import Authority
 from tests.conformance.command import CommandResult, check, reported_requirements, run_command
+from tests.strangers.services import go_program, has_go, started
 
-SOURCES = Path(__file__).parent / "parcel"
 PROJECT, KEY = "main", "key-of-a-stranger"
 # A limit that is counted in fixed windows lets through more across the edge of two of them; that is
 # hygiene, and the document does not forbid it.
 OF_FIXED_WINDOWS = {"8-2"}
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("go") is None, reason="go builds the service, and is not installed"
-)
+pytestmark = pytest.mark.skipif(not has_go(), reason="go builds the service, and is not installed")
 
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("parcel") / "parcel"
-    local = {"GOTOOLCHAIN": "local", "GOPROXY": "off", "GOFLAGS": "-mod=mod"}
-    subprocess.run(
-        ["go", "build", "-o", str(path), "."],
-        cwd=SOURCES,
-        env={**os.environ, **local},
-        check=True,
-        timeout=600,
-    )
-    return path
+    return go_program("parcel", tmp_path_factory.mktemp("parcel"))
 
 
 @contextmanager
 def running(program: Path, folder: Path, *bugs: str) -> Iterator[str]:
     """The URL of the service, which trusts the CA in the folder."""
-    Authority(folder / "ca")
-    words = ["-project", PROJECT, "-key", KEY, "-ca", str(folder / "ca" / "ca.pem")]
-    process = subprocess.Popen(
-        [str(program), *words],
-        env={**os.environ, "BUGS": ",".join(bugs)},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    try:
-        yield json.loads(process.stdout.readline())["api"]
-    finally:
-        process.stdin.close()
-        process.wait(timeout=60)
-        process.stdout.close()
+    certificate = Authority(folder / "ca").certificate_path
+    words = ["-project", PROJECT, "-key", KEY, "-ca", str(certificate)]
+    with started([str(program), *words], folder / "service.txt", *bugs) as url:
+        yield url
 
 
 def learn(folder: Path, url: str, profile: str) -> CommandResult:

@@ -2,7 +2,6 @@
 
 from typing import Final
 
-from hookproof.spec.dialect.groups.requests import FREE_TEXTS
 from hookproof.spec.dialect.model import Dialect
 
 NO_SIZE_LIMIT: Final = "The dialect has no size limit."
@@ -11,16 +10,11 @@ NO_DEEPEST: Final = "The dialect has no deepest nesting."
 NO_LARGEST_PAGE: Final = "The dialect has no largest page."
 
 
-def bounds(dialect: Dialect) -> tuple[int | None, ...]:
-    """Every bound of a number or of a body that a request is measured by."""
+def bounds(dialect: Dialect, field: str) -> tuple[int | None, ...]:
+    """What a number or a text in this field is measured by; without a field, what a body is."""
     rules = dialect.requests
-    return (
-        rules.size_limit,
-        rules.http_timeout_minimum,
-        rules.http_timeout_maximum,
-        rules.rate_limit_maximum,
-        rules.rate_limit_duration_maximum,
-        rules.expiration_maximum,
-        rules.expiration_minimum,
-        *(rules.text_maximum_of.get(name) for name in FREE_TEXTS),
-    )
+    if not field:
+        return (rules.size_limit,)
+    names = (f"{field}_{edge}" for edge in ("minimum", "maximum"))
+    numbers = [getattr(rules, name) for name in names if hasattr(type(rules), name)]
+    return (*numbers, rules.text_maximum_of.get(field))

@@ -11,18 +11,18 @@ from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
-from hookproof.conformance.experiments.support.existing_resources import put_back
 from hookproof.conformance.experiments.support.valid_requests import (
     OPERATIONS_WITH_BODY,
     ValidRequests,
     hold_portal_links_for,
+    portal_link_put_back,
     prepare_valid_requests,
+    send_ordinary,
 )
-from hookproof.conformance.model.evidence import Evidence, Exchange
+from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.observations.preparation import OddRequest, Preparation
 from hookproof.conformance.observations.requests.mistakes import (
-    ORDINARY,
     Bound,
     Mistake,
     MistakenRequest,
@@ -133,12 +133,14 @@ async def hostile(context: ExperimentContext) -> AsyncIterator[Evidence]:
     ]
     concurrency_limit = asyncio.Semaphore(IN_FLIGHT)
     restored = context.trial("portal link as it was")
-    try:
+    async with portal_link_put_back(context, restored, requests):
         sendings = [_send(context, request, concurrency_limit) for request in hostile_requests]
         trials = await asyncio.gather(*sendings)
         # Once for all, and last: a quota that the others have used up shows there.
         ordinary = {
-            operation_id: await _send_ordinary(context, requests, operation_id)
+            operation_id: await send_ordinary(
+                context, requests, operation_id, requests.body(operation_id)
+            )
             for operation_id in dict.fromkeys(each.beside for each in hostile_requests)
             if operation_id
         }
@@ -146,20 +148,7 @@ async def hostile(context: ExperimentContext) -> AsyncIterator[Evidence]:
             if request.beside:
                 trial.exchanges.append(ordinary[request.beside])
             yield _observe(trial, request)
-    finally:
-        if requests.portal_link is not None:
-            async with context.portal_links:
-                await put_back(context, restored, requests.portal_link)
     yield restored.observe(Preparation)
-
-
-async def _send_ordinary(
-    context: ExperimentContext, requests: ValidRequests, operation_id: str
-) -> Exchange:
-    trial, path = context.trial(f"ordinary {operation_id}"), requests.path(operation_id)
-    body = requests.body(operation_id)
-    async with hold_portal_links_for(context, operation_id):
-        return await trial.call(operation_id, role=ORDINARY, path=path, body=body)
 
 
 async def _send(

@@ -15,7 +15,7 @@ from hookproof.conformance.experiments.api.extremes.compared_requests import (
     null_fields,
 )
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
-from hookproof.conformance.experiments.support.existing_resources import outcome, put_back
+from hookproof.conformance.experiments.support.existing_resources import outcome
 from hookproof.conformance.experiments.support.optional_settings import find_accepted_settings
 from hookproof.conformance.experiments.support.valid_requests import (
     LEFT_OUT_OF_FULL,
@@ -23,14 +23,15 @@ from hookproof.conformance.experiments.support.valid_requests import (
     UPDATE,
     ValidRequests,
     hold_portal_links_for,
+    portal_link_put_back,
     prepare_valid_requests,
+    send_ordinary,
 )
 from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.observations.answer import was_accepted
 from hookproof.conformance.observations.preparation import Preparation
 from hookproof.conformance.observations.requests.mistakes import (
-    ORDINARY,
     Bound,
     DataOfAnotherType,
     EndpointUrlTried,
@@ -144,7 +145,7 @@ async def refusals(context: ExperimentContext) -> AsyncIterator[Evidence]:
         *nested_data(requests),
     ]
     restored = context.trial("portal link as it was")
-    try:
+    async with portal_link_put_back(context, restored, requests):
         trials = await asyncio.gather(*(_send(context, requests, each) for each in planned))
         ordinary = OrdinaryRequests(context=context, requests=requests)
         shown = {each.topic for each, tried in zip(planned, trials, strict=True) if tried.exchanges}
@@ -152,10 +153,6 @@ async def refusals(context: ExperimentContext) -> AsyncIterator[Evidence]:
             # What one operation could not be asked is no reason where others were.
             if tried.exchanges or request.topic not in shown:
                 yield await _observe(ordinary, request, tried)
-    finally:
-        if requests.portal_link is not None:
-            async with context.portal_links:
-                await put_back(context, restored, requests.portal_link)
     yield restored.observe(Preparation)
 
 
@@ -215,9 +212,7 @@ class OrdinaryRequests:
             return None
         key = (operation_id, *sorted(body or ()))
         if key not in self.sent:
-            trial, path = self.context.trial("ordinary request"), self.requests.path(operation_id)
-            async with hold_portal_links_for(self.context, operation_id):
-                self.sent[key] = await trial.call(operation_id, role=ORDINARY, path=path, body=body)
+            self.sent[key] = await send_ordinary(self.context, self.requests, operation_id, body)
         return self.sent[key]
 
 

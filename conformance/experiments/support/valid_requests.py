@@ -8,10 +8,15 @@ from urllib.parse import quote
 
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.created_endpoints import create_endpoint
-from hookproof.conformance.experiments.support.existing_resources import find_changeable_links
+from hookproof.conformance.experiments.support.existing_resources import (
+    find_changeable_links,
+    put_back,
+)
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.generation.unknown_identifiers import unknown_identifier
+from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import resources
+from hookproof.conformance.observations.requests.mistakes import ORDINARY
 from hookproof.conformance.target.definition import Project
 from hookproof.spec.contract.service_contract import Contract
 
@@ -113,6 +118,31 @@ async def hold_portal_links_for(
     """
     async with context.portal_links if operation_id == UPDATE else nullcontext():
         yield
+
+
+@asynccontextmanager
+async def portal_link_put_back(
+    context: ExperimentContext, trial: Trial, requests: ValidRequests
+) -> AsyncIterator[None]:
+    """Put the portal link of the requests back at the end, however it comes."""
+    try:
+        yield
+    finally:
+        if requests.portal_link is not None:
+            async with context.portal_links:
+                await put_back(context, trial, requests.portal_link)
+
+
+async def send_ordinary(
+    context: ExperimentContext,
+    requests: ValidRequests,
+    operation_id: str,
+    body: Mapping[str, Any] | None,
+) -> Exchange:
+    """Send a request with nothing that could be refused."""
+    trial, path = context.trial("ordinary request"), requests.path(operation_id)
+    async with hold_portal_links_for(context, operation_id):
+        return await trial.call(operation_id, role=ORDINARY, path=path, body=body)
 
 
 async def prepare_valid_requests(context: ExperimentContext, trial: Trial) -> ValidRequests:

@@ -8,6 +8,7 @@ one by one between the events, so that they differ in how many they get.
 import asyncio
 import math
 import time
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from itertools import pairwise
@@ -145,10 +146,7 @@ async def gather_deliveries(
     """
     visible_s, refusing = await _first_delivery(delivery)
     if visible_s is None:
-        raise PreconditionFailed(
-            f"no event of the first {VISIBLE_WITHIN_S:g} s of a new endpoint arrived there; examine"
-            " that with `hookproof doctor`"
-        )
+        raise PreconditionFailed(await _why_none_arrived(delivery))
     secrets = {name: await _signed_listener(delivery, name) for name in (SIMPLE, ADVANCED)}
     words = WordListeners(delivery)
     try_words = words.are_needed and not quick
@@ -190,6 +188,19 @@ async def gather_deliveries(
         ended_at=time.monotonic(),
         round_trip_s=delivery.session.round_trip_s,
     )
+
+
+async def _why_none_arrived(delivery: DeliverySession) -> str:
+    """What came in place of the events of a new endpoint, and what to do about it."""
+    requests = len(delivery.listeners[FIRST].arrived)
+    within_s = round(VISIBLE_WITHIN_S + delivery.session.budgets.delivery_s, 1)
+    words = f"no event of the first {VISIBLE_WITHIN_S:g} s of a new endpoint arrived there"
+    if requests:
+        return f"{words}; {requests} requests came, and none with an event's data"
+    if (await delivery.receiver.tls_handshakes()).begun:
+        return f"{words}, although the target connected; examine that with `hookproof doctor`"
+    advice = delivery.session.target.receiver.reach_advice
+    return f"{words}, and no connection came within {within_s:g} s: {advice}"
 
 
 async def _first_delivery(delivery: DeliverySession) -> tuple[float | None, Listener | None]:
@@ -366,11 +377,21 @@ def longest_expected_s(
     """How long the next wait of an endpoint may be, as the waits so far have grown, if an attempt
     is under way for so long.
     """
+    series = [listener.of(event) for listener in failing for event in events]
+    return longest_next_wait_s(series) + under_way_s
+
+
+def longest_next_wait_s(
+    series: Iterable[Sequence[ReceivedDelivery]], *, may_grow: bool = True
+) -> float:
+    """How long the next wait may be after these attempts, each for one event: as the waits have
+    grown, unless all were seen.
+    """
     longest, growth = 0.0, 1.0
-    for listener in failing:
-        for event in events:
-            times = [each.arrived_monotonic for each in listener.of(event)]
-            waits = [later - earlier for earlier, later in pairwise(times)]
-            longest = max([longest, *waits])
+    for attempts in series:
+        times = [each.arrived_monotonic for each in attempts]
+        waits = [later - earlier for earlier, later in pairwise(times)]
+        longest = max([longest, *waits])
+        if may_grow:
             growth = max([growth, *(after / before for before, after in pairwise(waits[-3:]))])
-    return max(1.1 * growth * longest + 0.5, 2.0) + under_way_s
+    return max(1.1 * growth * longest + 0.5, 2.0)

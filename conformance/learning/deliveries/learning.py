@@ -68,13 +68,13 @@ async def require_trust(session: ProbeSession, receiver: ReceiverClient) -> None
 
 
 async def learn_from_deliveries(
-    session: ProbeSession, receiver: ReceiverClient, *, quick: bool, most_s: float
+    delivery: DeliverySession, *, quick: bool, most_s: float
 ) -> GatheredDeliveries | None:
     """Learn what deliveries show, and return them; notes why not if there are none."""
+    session = delivery.session
     if not session.target.receiver.can_be_trusted:
         note_no_deliveries(session, NO_CA)
         return None
-    delivery = DeliverySession(session=session, receiver=receiver)
     try:
         gathered = await gather_deliveries(delivery, quick=quick, most_s=most_s)
     except PreconditionFailed as failed:
@@ -88,7 +88,7 @@ async def learn_from_deliveries(
     if session.answers.is_seen("retry.attempts"):
         await _read_failing_endpoints(session, gathered, others_sent=False)
     await probe_reserved_headers(session)
-    await _probe_certificate(session, receiver)
+    await _probe_certificate(session, delivery.receiver)
     return gathered
 
 

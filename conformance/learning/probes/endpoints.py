@@ -147,13 +147,13 @@ async def probe_active_endpoint(session: ProbeSession) -> None:
     """The word for an endpoint that is not disabled, and what appID and zeros mean."""
     field, answers = "requests.app_id", session.answers
     owner, usual = session.word("app"), session.word("owner")
-    body = session.endpoint(appID=owner, is_disabled=False)
+    body = session.active_endpoint(appID=owner)
     if "owner_id" in body:
         body["owner_id"] = ""
     active = await session.call(CREATE, "active, with appID", body=body)
     owned = await session.call(CREATE, "with an owner", body=session.endpoint(owner_id=usual))
     if not active.succeeded:
-        body = session.endpoint(is_disabled=False)
+        body = session.active_endpoint()
         active = await session.call(CREATE, "an active endpoint", body=body)
         answers.miss(field, "an endpoint with appID in place of owner_id is refused")
     elif shown(active).get("owner_id") == owner:

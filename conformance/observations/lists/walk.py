@@ -191,13 +191,13 @@ def filters_of(walk: WalkedPages, dialect: Dialect) -> tuple[FilterTerm, ...]:
 def _term(walk: WalkedPages, dialect: Dialect, parameter: str, wanted: str) -> FilterTerm:
     if walk.operation_id == "listSources":
         return FilterTerm(field=parameter, match=Answer((Match.EXACT,)), wanted=wanted)
-    fields = dialect.paging.portal_link_filters
-    if parameter not in fields:
+    compared = dialect.paging.filtered_by(parameter)
+    if compared is None:
         raise NotExaminedError(
             f"the list was filtered by {parameter!r}, which is not a filter of the dialect"
             f" {dialect.name}"
         )
-    field, match = fields[parameter]
+    field, match = compared
     return FilterTerm(field=field, match=match, wanted=wanted)
 
 

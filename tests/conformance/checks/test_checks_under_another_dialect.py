@@ -127,9 +127,12 @@ def test_a_list_that_another_dialect_filters_otherwise_is_not_judged() -> None:
         ),
         (
             what_lies_within_the_bounds_is_taken,
-            request_tried(Bound.NUMBER, refusal(), accepted(role=ORDINARY)),
+            request_tried(Bound.NUMBER, refusal(), accepted(role=ORDINARY), field="rate_limit"),
         ),
-        (a_mistake_is_refused_with_the_dialects_status, request_tried(Mistake.BEYOND, refusal())),
+        (
+            a_mistake_is_refused_with_the_dialects_status,
+            request_tried(Mistake.BEYOND, refusal(), field="rate_limit"),
+        ),
         (
             required_fields_are_enough_and_none_may_be_left_out,
             request_tried(RequiredFieldLeftOut, created({}, {}, role="tried")),

@@ -41,9 +41,13 @@ def test_a_second_run_into_the_folder_of_one_that_goes_on_is_refused(
     assert done.err.count("\n") == 1
 
 
-def test_what_is_learned_is_not_written_into_the_folder_of_another_command(tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", ["learn", "init"])
+def test_what_is_learned_is_not_written_into_the_folder_of_another_command(
+    tmp_path: Path, command: str
+) -> None:
     with stand_in(empty_page) as url, locked_folder(tmp_path / "hookproof"):
-        done = run_command(tmp_path, "learn", url, *KEY)
+        done = run_command(tmp_path, command, url, *KEY)
+        assert [path.name for path in (tmp_path / "hookproof").iterdir()] == [LOCK]
     assert done.code == 64
     assert "--out hookproof is in use by hookproof, process " in done.err
 

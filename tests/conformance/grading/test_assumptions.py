@@ -6,14 +6,18 @@ from dataclasses import replace
 
 import pytest
 
-from hookproof.conformance.grading.assumptions import standing
+from hookproof.conformance.grading.assumptions import standing, violated_in
 from hookproof.conformance.grading.doubt import is_doubtful
-from hookproof.conformance.model.check_registry import Check, CheckContext
+from hookproof.conformance.model.check_registry import Check, CheckContext, all_checks
+from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.spec.dialect.answer import Undecided
 from hookproof.spec.dialect.assumptions import wholly_assumed
+from hookproof.spec.dialect.vocabulary import Reach
 from tests.conformance.canned_evidence import CannedObservation, context, exchange, seen
+from tests.conformance.checks.api.example import Example
+from tests.conformance.checks.api.test_checks_of_the_api import EXAMPLES
 
 REFUSED = exchange(status=422, request={"url": "https://a.invalid"})
 FETCHED = exchange("fetch", "getEndpoint")
@@ -67,6 +71,83 @@ def test_what_fails_by_an_assumed_answer_alone_does_not_stand(
     unrelated = rules("retry.jitter")
     assert standing(check, evidence, before, unrelated).judgements == before
     assert standing(check, evidence, before, context()).judgements == before
+
+
+REACH = "delivery.reach"
+MASK = "representation.mask"
+
+
+def judge_behind(field: str, *, is_excused: bool) -> Check:
+    """A check that reads an answer before it finds a failure, and holds by one of its values."""
+
+    def judge(_seen: CannedObservation, rules: CheckContext) -> Iterator[Judgement]:
+        answers = rules.dialect
+        value = answers.delivery.reach.value if field == REACH else answers.representation.mask
+        holds = is_excused and value in (Reach.OWNED_ENDPOINTS, "shown-as-mask")
+        yield judged(holds, "6-3", "behind", expected=1, actual=2, exchanges=[FETCHED])
+
+    return Check(name="behind", requirements=("6-3",), evidence=(CannedObservation,), judge=judge)
+
+
+@pytest.mark.parametrize("field", [REACH, MASK])
+@pytest.mark.parametrize("is_excused", [False, True])
+def test_a_failure_behind_an_assumed_answer_stands_if_no_value_of_it_excuses_it(
+    field: str, is_excused: bool
+) -> None:
+    shown = exchange("fetch", "getEndpoint", data={"secrets": [{"value": "shown-as-mask"}]})
+    check, evidence = judge_behind(field, is_excused=is_excused), seen(FETCHED, shown)
+    for assumed in (rules(field), NOTHING_KNOWN):
+        before = list(check.judgements(evidence, assumed))
+        after = standing(check, evidence, before, assumed)
+        assert [each.verdict for each in before] == [Verdict.FAIL]
+        assert violated_in(after.judgements) == (set() if is_excused else {"6-3"})
+        assert ("6-3" in after.assumed) == is_excused
+
+
+def test_what_a_requirement_asks_is_no_failure_by_each_value_of_it() -> None:
+    """A service may do what no dialect has a word for: 4.8-13 asks what a broadcast reaches."""
+
+    def judge(_seen: CannedObservation, rules: CheckContext) -> Iterator[Judgement]:
+        _ = rules.dialect.delivery.reach.value
+        yield judged(False, "4.8-13", "asked", expected=1, actual=2, exchanges=[FETCHED])
+
+    check = Check(
+        name="asked", requirements=("4.8-13",), evidence=(CannedObservation,), judge=judge
+    )
+    before = list(check.judgements(seen(FETCHED), NOTHING_KNOWN))
+    assert standing(check, seen(FETCHED), before, NOTHING_KNOWN).judgements == []
+
+
+def broken(requirement: str, **fields: str) -> list[Example]:
+    return [
+        each
+        for each in EXAMPLES
+        if each.requirement == requirement
+        if all(getattr(each.broken, name, None) == value for name, value in fields.items())
+    ]
+
+
+@pytest.mark.parametrize(
+    ("assumed", "examples"),
+    [
+        ("paging.owner_filter", broken("4.4-11", field="name")),
+        ("paging.owner_filter", broken("4.7-9", field="provider")),
+        ("requests.expiration_minimum", broken("8-17", field="name")),
+        ("requests.create_broadcast_event_requires", broken("2.8-8")),
+    ],
+)
+def test_an_assumed_answer_hides_nothing_that_is_about_another(
+    assumed: str, examples: list[Example]
+) -> None:
+    checks = {each.judge: each for each in all_checks()}
+    assert examples
+    for example in examples:
+        check, evidence = checks[example.check], example.broken
+        if isinstance(evidence, Exchange):
+            evidence = seen(evidence)
+        before = list(check.judgements(evidence, rules(assumed)))
+        after = standing(check, evidence, before, rules(assumed)).judgements
+        assert example.requirement in violated_in(after), str(example)
 
 
 @pytest.mark.parametrize("kind", ["stated", "holds"])

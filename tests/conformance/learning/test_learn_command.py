@@ -14,7 +14,11 @@ from hookproof.spec.dialect.writer import written_dialect
 from tests.conformance.command import check, run_command
 from tests.conformance.learn_all import learned_scores
 from tests.conformance.learning_score import Outcome
-from tests.conformance.reference_server import reference_server, write_target_file
+from tests.conformance.reference_server import (
+    RECEIVER_SETTINGS,
+    reference_server,
+    write_target_file,
+)
 from tests.conformance.scripted_target import closed_port, empty_page, stand_in
 from tests.conformance.spoiling_proxy import ProxyAnswer, spoiling_proxy
 from tests.source_tree import ROOT
@@ -134,6 +138,24 @@ def test_a_hook_that_fails_leaves_what_deliveries_would_show_open(tmp_path: Path
         "dialect.yaml",
         "learned.html",
     ]
+
+
+def test_of_a_target_that_reaches_no_receiver_the_api_is_learned_and_what_to_do_is_said(
+    tmp_path: Path,
+) -> None:
+    with reference_server(tmp_path, ROOT, "p1") as ready, closed_port() as nowhere:
+        public_url = nowhere.replace("http://", "https://")
+        receiver = {**RECEIVER_SETTINGS, "public_url": public_url}
+        write_target_file(
+            tmp_path, ready["api"], "p1", receiver=receiver, budgets={"delivery_s": 1}
+        )
+        done = run_command(tmp_path, "learn", "--target", "target.yaml", "--profile", "quick")
+    assert done.code == 3, done.err
+    last = done.out.splitlines()[-1]
+    assert last.startswith("INCOMPLETE  no event of the first 6 s of a new endpoint arrived there")
+    assert "and no connection came within 7 s: check that the target can open one to" in last
+    assert public_url in last
+    assert (tmp_path / "hookproof" / "dialect.yaml").exists()
 
 
 @pytest.mark.parametrize(

@@ -1,19 +1,25 @@
 """An outage of the target ends the experiments under way, and nothing that it spoils is judged."""
 
 import asyncio
+import math
 import threading
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from subprocess import DEVNULL
 
 import pytest
 
 from hookproof.conformance.experiments.context import ExperimentContext
-from hookproof.conformance.model.evidence import Evidence
+from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import Sharing
 from hookproof.conformance.model.gathered_evidence import Ending
-from hookproof.conformance.run.target_watch import LISTS
-from tests.conformance.canned_evidence import CannedObservation, intake
+from hookproof.conformance.run.target_watch import LISTS, TargetWatch
+from hookproof.conformance.target.circuit_breaker import Breaker
+from hookproof.conformance.target.client import ApiClient
+from hookproof.conformance.target.definition import Project
+from tests.conformance.canned_evidence import CannedObservation, exchange, intake, seen
+from tests.conformance.canned_evidence import context as canned_context
 from tests.conformance.command import check, reported_requirements
 from tests.conformance.reference_server import reference_server, write_target_file
 from tests.conformance.run.experiment_runner import runner
@@ -118,6 +124,48 @@ def test_a_target_that_stays_away_ends_the_run_soon() -> None:
     assert gathered.observations == ()
     assert gathered.reason.startswith("the target stopped answering after ")
     assert "was back" not in gathered.reason
+
+
+@pytest.mark.parametrize(
+    ("answer_took_s", "failure_takes_s", "back_at_s", "ends_at_s"),
+    [
+        (2.3, 10.0, 45.0, 50.0),
+        (2.3, 10.0, math.inf, 80.0),
+        (0.05, 10.0, 45.0, 40.0),
+        (2.3, 0.001, 45.0, 5.0),
+    ],
+    ids=["busy", "busy for too long", "dead without a sign", "refused at once"],
+)
+def test_a_target_that_answered_slowly_before_it_fell_silent_is_waited_for(
+    answer_took_s: float, failure_takes_s: float, back_at_s: float, ends_at_s: float
+) -> None:
+    """Each look asks twice: 20 s where nothing answers within 10."""
+    now, given_up = [0.0], list[str]()
+
+    class FadingClient(ApiClient):
+        async def call(self, *_: object, **__: object) -> Exchange:
+            is_back = now[0] >= back_at_s
+            took_s = 0.05 if is_back else failure_takes_s
+            now[0] += took_s
+            answered = exchange() if is_back else exchange(status=None, problem="nothing came")
+            return replace(answered, duration_s=took_s)
+
+    async def sleep(seconds: float) -> None:
+        now[0] += seconds
+
+    async def find_outage() -> TargetWatch:
+        used, breaker = canned_context(), Breaker()
+        breaker.note(200, sent_at=-1.0, took_s=answer_took_s)
+        api = FadingClient("http://h", used.contract, used.dialect, timeout_s=10, breaker=breaker)
+        project = Project(id="p", api_key="k")
+        watch = TargetWatch(api, project, breaker, given_up.append, lambda: now[0], sleep)
+        await watch.confirm(seen(exchange(status=None)))
+        return watch
+
+    (outage,) = asyncio.run(find_outage()).outages
+    assert now[0] == pytest.approx(ends_at_s, abs=1.0)
+    assert given_up == ([] if outage.until_s is not None else [outage.words])
+    assert (outage.until_s is not None) == (back_at_s < ends_at_s)
 
 
 @pytest.mark.parametrize("answer", [None, response(503)], ids=["closed", "503"])

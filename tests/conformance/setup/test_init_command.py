@@ -114,7 +114,7 @@ def test_a_target_that_does_not_trust_the_ca_ends_it_with_the_one_thing_to_do(
         done = run_command(tmp_path, command, ready["api"], *NAMED, *options)
     assert done.code == 64
     line = done.err.splitlines()[-1]
-    assert "let it trust ca.pem" in line
+    assert f"let it trust {Path('ca', 'ca.pem')} as an authority" in line
     assert "Next:" not in done.out
     assert not (tmp_path / "hookproof" / "dialect.yaml").exists()
     assert not (tmp_path / "hookproof" / "target.yaml").exists()

@@ -11,7 +11,11 @@ from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.target.circuit_breaker import Breaker
 from hookproof.conformance.target.client import ApiClient
 from hookproof.conformance.target.definition import Budgets, Project, Target
-from hookproof.conformance.target.preflight import check_access, measure_round_trip_s
+from hookproof.conformance.target.preflight import (
+    check_access,
+    measure_round_trip_s,
+    wait_for_rest,
+)
 from hookproof.process.exit_codes import CommandError
 from tests.conformance.canned_evidence import context, exchange
 from tests.conformance.scripted_target import empty_page, response, stand_in
@@ -68,6 +72,44 @@ def test_the_round_trip_is_the_median_of_a_few_requests_and_of_fewer_slow_ones(
     api = Scripted("http://h", used.contract, used.dialect, timeout_s=1, breaker=Breaker())
     assert asyncio.run(measure_round_trip_s(Project(id="p", api_key="k"), api)) == median_s
     assert left == []
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "waited_s"),
+    [
+        ([0.02, 0.03, 0.9], [], 0.0),
+        ([0.05, 0.4, 2.3], [9.0, 4.0, 1.2, 0.2, 0.1, 0.05], 17.5),
+        ([1.5, 1.6], [1.5] * 9, 10.0),
+        ([3.5, 4.0], [2.0, 0.1, 0.1, 0.1], 4.3),
+        ([0.05, 2.3], [2.3] * 99, 60.0),
+        ([0.05, 2.3], [1.5, None], 2.0),
+    ],
+    ids=["quick", "grows", "slow by itself", "gets quicker", "does not rest", "gone"],
+)
+def test_a_target_that_is_busy_at_the_start_is_waited_for(
+    first: list[float], later: list[float | None], waited_s: float
+) -> None:
+    now, left = [0.0], list(later)
+
+    class BusyClient(ApiClient):
+        async def call(self, *_: object, **__: object) -> Exchange:
+            took_s = left.pop(0)
+            now[0] += took_s or 0.0
+            answer = exchange(status=None) if took_s is None else exchange()
+            return replace(answer, duration_s=took_s or 0.0)
+
+    async def sleep(seconds: float) -> None:
+        now[0] += seconds
+
+    used = context()
+    api = BusyClient("http://h", used.contract, used.dialect, timeout_s=1, breaker=Breaker())
+    project = Project(id="p", api_key="k")
+    rest = asyncio.run(wait_for_rest(project, api, first, 60.0, lambda: now[0], sleep))
+    assert rest.waited_s == pytest.approx(waited_s, abs=2.5)
+    if not waited_s:
+        assert rest.words == ""
+    else:
+        assert rest.words.startswith(f"waited {rest.waited_s:.0f} s for the target to come to rest")
 
 
 def test_deliveries_of_a_target_that_is_far_away_have_more_time() -> None:

@@ -72,6 +72,13 @@ def test_a_secret_in_the_header_is_granted_a_token() -> None:
     assert last_record(server)["proved_by"] == "basic"
 
 
+def test_one_that_is_to_grant_all_refuses_no_client_any_more() -> None:
+    server = make_server(SHOP, turns=(Turn(gives="server_error"),))
+    assert request_token(server, BODY)[0] == 500
+    server.grant_all()
+    assert request_token(server, BODY)[0] == 200
+
+
 def test_without_clients_everyone_is_granted_a_token() -> None:
     assert request_token(make_server(), {"grant_type": "client_credentials"})[0] == 200
 

@@ -3,7 +3,9 @@
     python -m tests.strangers.ledgerline --project main=KEY --project side=KEY [--ca ca.pem]
 
 It prints {"api": URL} when it is ready, and ends with its standard input. It was written from the
-API document alone, and has nothing of Hookproof in it. The variable BUGS names bugs to switch on.
+API document alone, and has nothing of Hookproof in it. The variable BUGS names bugs to switch on;
+COST_MS is how many milliseconds of processor time each request and each attempt takes beside the
+work itself (2 by default).
 """
 
 import argparse

@@ -16,7 +16,7 @@ from hookproof.conformance.observations.answer import (
     shown,
 )
 from hookproof.conformance.observations.lists.filters import NearFilter
-from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.model import PORTAL_LINK_FILTERS, Dialect
 
 NEXT: Final = "next_page_cursor"
 PREV: Final = "prev_page_cursor"
@@ -41,7 +41,8 @@ def a_filter_does_not_find_what_is_only_near(
     tried, control, retrieved = observed.tried, observed.control, observed.retrieved
     if tried is None or control is None or retrieved is None or not _is_list(tried):
         return
-    context.require_same_rules("filters", _filters)
+    if observed.field in PORTAL_LINK_FILTERS:  # the document names those of sources
+        context.require_same_rules("filters", lambda dialect: _filter(dialect, observed.field))
     near = _only_near(observed, retrieved)
     is_ignored = observed.unrelated is not None and not near.isdisjoint(_uids(observed.unrelated))
     if is_ignored or near.isdisjoint(_uids(control)):
@@ -84,9 +85,9 @@ def _goes_back(page: Exchange) -> bool:
     return "prev" in query.get("direction", ()) or PREV in query
 
 
-def _filters(dialect: Dialect) -> tuple[object, ...]:
-    paging = dialect.paging
-    return (paging.owner_filter, paging.owner_match, paging.name_filter, paging.name_match)
+def _filter(dialect: Dialect, field: str) -> tuple[object, ...]:
+    name = PORTAL_LINK_FILTERS[field]
+    return tuple(getattr(dialect.paging, f"{name}_{part}") for part in ("filter", "match"))
 
 
 def _is_list(exchange: Exchange) -> bool:

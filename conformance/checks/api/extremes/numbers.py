@@ -84,7 +84,9 @@ def a_number_far_beyond_the_bounds_is_refused(
     number = sent(tried).get(observed.field)
     if not isinstance(number, int | float) or number <= _largest(observed, context.dialect):
         return
-    context.require_same_rules("requests beyond what is allowed", bounds)
+    context.require_same_rules(
+        "requests beyond what is allowed", lambda dialect: bounds(dialect, observed.field)
+    )
     yield judged(
         _is_refused_as_a_number(tried, context.dialect),
         "8-17",

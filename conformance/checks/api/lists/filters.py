@@ -13,7 +13,7 @@ from hookproof.conformance.observations.lists.walk import (
     WalkedPages,
     filters_of,
 )
-from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.model import PORTAL_LINK_FILTERS, Dialect
 
 FILTER_PAGES: Final = {"listPortalLinks": "4.4-13", "listSources": "4.7-13"}
 # The requirements that nothing else is listed and that nothing is left out, by the field that is
@@ -56,12 +56,12 @@ def a_filter_leaves_exactly_what_matches_on_every_page(
 
 def _not_offered(dialect: Dialect) -> Iterator[Judgement]:
     """What the filters of portal links do, as far as the dialect has none."""
-    offered = {field for field, _ in dialect.paging.portal_link_filters.values()}
-    for field in ("owner_id", "name"):
-        for requirement in FILTERS[field] if field not in offered else ():
+    lacking = dialect.paging.filters_not_offered
+    for field in lacking:
+        for requirement in FILTERS[field]:
             reason = f"The dialect has no filter of portal links by {field}."
             yield not_applicable(requirement, reason)
-    if not offered:
+    if len(lacking) == len(PORTAL_LINK_FILTERS):
         requirement = FILTER_PAGES["listPortalLinks"]
         yield not_applicable(requirement, "The dialect has no filter of portal links.")
 

@@ -90,7 +90,7 @@ class Question:
     message: str
     answer: AnswerIn
     status: str = ""
-    rules: tuple[str, Callable[[Dialect], object]] | None = None
+    rules: tuple[str, Callable[[Dialect, str], object]] | None = None
     taken_over: Callable[[RequestTried], str] = says_nothing
 
 
@@ -125,10 +125,10 @@ def _required(dialect: Dialect, operation_id: str | None) -> tuple[tuple[str, ..
     return rules.required_by(operation_id or ""), rules.one_of_required_by(operation_id or "")
 
 
-def _rules_of(operation_id: str) -> tuple[str, Callable[[Dialect], object]]:
+def _rules_of(operation_id: str) -> tuple[str, Callable[[Dialect, str], object]]:
     return (
         f"requests of {operation_id} with its required fields",
-        lambda dialect: _required(dialect, operation_id),
+        lambda dialect, _field: _required(dialect, operation_id),
     )
 
 
@@ -136,7 +136,7 @@ AT_THE_EDGE: Final = ("requests at the edge of what is allowed", bounds)
 BEYOND: Final = ("requests beyond what is allowed", bounds)
 OF_SERVICE: Final = (
     "requests with fields that only the service sets",
-    lambda dialect: dialect.requests.service_assigned,
+    lambda dialect, _field: dialect.requests.service_assigned,
 )
 SILENT: Final = "{what} is not treated as the dialect says: {request.operation_id}"
 ZERO: Final = "{what} is not treated as the dialect says"
@@ -348,7 +348,8 @@ def judge(request: RequestTried, context: CheckContext) -> Iterator[Judgement]:
     if read is Reading.OTHERWISE and (not has_one_meaning or (answer is TAKEN and tried.succeeded)):
         return  # 7-8 judges server errors, and 2.1 the body of a 2xx
     if question.rules is not None:
-        context.require_same_rules(*question.rules)
+        requests, rules = question.rules
+        context.require_same_rules(requests, lambda dialect: rules(dialect, request.field or ""))
     taken_over = question.taken_over(request) if read is Reading.TAKEN else ""
     yield judged(
         not taken_over and any(read == _reading_of(allowed) for allowed in answer.allowed),

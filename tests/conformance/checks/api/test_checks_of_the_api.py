@@ -122,7 +122,7 @@ NO_ROLLS = observation(RollAnswer, given=())
 @pytest.mark.parametrize(
     ("check", "evidence"),
     [
-        (an_event_without_a_key_is_no_duplicate, event()),
+        (an_event_without_a_key_is_no_duplicate, event({"idempotency_key": "k"})),
         (the_old_secret_expires_when_the_roll_says, NO_ROLLS),
         (a_roll_without_a_secret_brings_in_one, NO_ROLLS),
         (masked_credentials_are_not_shown_in_clear, observation(EndpointRoundTrip)),
