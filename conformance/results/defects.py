@@ -272,7 +272,15 @@ def _once(
 def _defect(
     group: list[BrokenRequirement], patterns: Collection[Requirements], roots: Mapping[str, int]
 ) -> Defect:
-    """The defect of these findings; of `roots` so many others follow."""
+    """The defect of these findings; of `roots` so many others follow.
+
+    Where the proofs name the same cause, the law that was seen broken most often is the widest, and
+    the others are parts of it: a secret that is not the one shown is only what is wrong where the
+    secrets that were given sign.
+    """
+    seen = Counter[str]()
+    for broken in group:
+        seen[broken.entry.requirement.id] += broken.finding.count if broken.finding.cause else 0
     lead = min(
         group,
         key=lambda broken: (
@@ -280,6 +288,7 @@ def _defect(
             LEVELS.index(broken.entry.requirement.level),
             not broken.entry.requirement.severe,
             -roots.get(broken.entry.requirement.id, 0),
+            -seen[broken.entry.requirement.id],
             rarity(broken.entry.requirement.id, patterns),
             proof_size(broken.finding),
         ),

@@ -131,3 +131,14 @@ def test_what_was_found_in_several_ways_of_one_requirement_is_one_finding() -> N
     messages = [f"No signature by the secret of roll {number}" for number in (1, 2)]
     (defect,) = defects([entry_of("99-1", *messages, "No signature at all")])
     assert [each.finding.message for each in defect.members] == ["No signature at all"]
+
+
+def test_of_laws_with_one_cause_the_one_that_is_broken_most_often_leads() -> None:
+    """A secret of the service's own that does not sign is all that is wrong where others sign."""
+    for counts, first in (({"2.3-9": 4, "6-6": 40}, "6-6"), ({"2.3-9": 4, "6-6": 4}, "2.3-9")):
+        entries = [
+            replace(entry_of(name), findings=(replace(finding(name), cause=COARSE, count=count),))
+            for name, count in counts.items()
+        ]
+        (defect,) = defects(entries)
+        assert defect.lead.entry.requirement.id == first
