@@ -72,7 +72,7 @@ class CheckResult:
         self.exercised[name] += 1
         if judgement.verdict is Verdict.FAIL:
             finding = _finding(self.check, judgement, observation, context)
-            self._add(finding, {Proof.of(finding, judgement.stored)})
+            self._add(finding, {Proof.of(finding, judgement.state)})
         elif name not in self.shown_by:
             self.shown_by[name] = PassProof(
                 words=proof_in_words(judgement, observation),
