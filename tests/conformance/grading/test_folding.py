@@ -251,3 +251,11 @@ def test_a_broadcast_at_a_disabled_endpoint_is_one_failure() -> None:
     arrived = [sent(each, where) for each in events for where in (HEALTHY, disabled)]
     fan_out = observed(OneProjectFanOut, [HEALTHY, disabled], *arrived, events=events)
     assert detected(fan_out)["4.8-14"] == ("3-6",)
+
+
+def test_a_cursor_that_forgets_the_filter_is_one_failure() -> None:
+    owner = {"ownerId": "o1"}
+    forgotten = detected(walk("c", "b", "a", filtered=owner, back={1: "c"}))
+    assert "4.4-13" in forgotten["4.4-9"]
+    never_applied = detected(walk("b", "ca", filtered=owner))
+    assert "4.4-13" not in never_applied["4.4-9"]
