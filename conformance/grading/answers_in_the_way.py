@@ -2,12 +2,17 @@
 successes that showed nothing.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
-from urllib.parse import parse_qsl, urlsplit
 
 from hookproof.conformance.grading.fields_without_value import fields_without_value
+from hookproof.conformance.grading.refused_requests import (
+    named,
+    request_in_words,
+    what_was_said,
+)
 from hookproof.conformance.model.check_registry import Check
 from hookproof.conformance.model.evidence import Exchange, NotObserved
 from hookproof.conformance.model.gathered_evidence import Gathered
@@ -16,7 +21,6 @@ from hookproof.conformance.observations.answer import (
     SERVER_ERRORS,
     has_value,
     items,
-    sent,
     shown,
     shown_uid,
 )
@@ -44,16 +48,6 @@ FOUND_BY: Final = {
 INSTEAD: Final = {
     "listPortalLinks": " So would portal links named under fixtures in target.yaml.",
 }
-
-# How many events, endpoints, experiments or values a reason names.
-MOST_NAMED: Final = 3
-
-
-def named(names: Iterable[str]) -> str:
-    """The first of these names, and how many more there are."""
-    every = list(dict.fromkeys(names))
-    more = f" and {len(every) - MOST_NAMED} more" if len(every) > MOST_NAMED else ""
-    return f"{', '.join(every[:MOST_NAMED])}{more}"
 
 
 def reasons_of_all_answers(
@@ -111,15 +105,27 @@ def reasons_of_some_answers(
 
 def reason_given_up(evidence: NotObserved, run: Iterable[Gathered]) -> str:
     """Why an observation was given up: in its own words, unless these name an operation that never
-    succeeded, which is then the reason wherever it was met.
+    succeeded, which is then the reason wherever it was met. Of a request that was refused they say
+    what it carried and what the answer to it said.
     """
     exchanges = _grouped(_exchanges(run))
-    for name in dict.fromkeys(exchange.operation_id for exchange in evidence.exchanges):
-        answers = exchanges.get(name or "", ())
-        is_named = name is not None and name in evidence.reason
-        if is_named and not any(one.succeeded for one in answers):
-            return _never_succeeded(name or "", answers) + INSTEAD.get(name or "", "")
-    return as_sentence(evidence.reason)
+    refused: dict[str, Exchange] = {}
+    for exchange in evidence.exchanges:
+        name = exchange.operation_id
+        if name is None or name not in evidence.reason or exchange.succeeded:
+            continue
+        if not any(one.succeeded for one in exchanges.get(name, ())):
+            return _never_succeeded(name, exchanges[name]) + INSTEAD.get(name, "")
+        refused[name] = exchange
+    reason = evidence.reason
+    for name, exchange in refused.items():
+        outcome = f"was answered {exchange.status}"
+        words = request_in_words([exchange], [each for each in exchanges[name] if each.succeeded])
+        # An older run file has the role of the request there.
+        words_of_reason = rf"\b{name}(?: as '[^']*'| with [\w .]+?)? {outcome}\b"
+        told = f"{words} {outcome}{what_was_said([exchange])}"
+        reason = re.sub(words_of_reason, told.replace("\\", r"\\"), reason)
+    return as_sentence(reason)
 
 
 def as_sentence(text: str) -> str:
@@ -252,12 +258,13 @@ def _why_unknown(finder: str, answers: Sequence[Exchange]) -> str:
 
 def _never_succeeded(operation_id: str, answers: Iterable[Exchange]) -> str:
     """Empty if there was no request that had to succeed."""
-    outcomes = Counter(_status(answer) for answer in answers if is_to_succeed(answer))
+    failed = [answer for answer in answers if is_to_succeed(answer)]
+    outcomes = Counter(map(_status, failed))
     if not outcomes:
         return ""
     return (
-        f"Every {operation_id} that this rests on was answered {_either(outcomes)}; a success of"
-        " one would help."
+        f"Every {operation_id} that this rests on was answered"
+        f" {_either(outcomes)}{what_was_said(failed)}; a success of one would help."
     )
 
 
@@ -274,10 +281,10 @@ def _failures(
             yield _never_succeeded(name or "", exchanges)
             continue
         places = [place for exchange, place in failed if exchange.operation_id == name]
-        request_words = _peculiarities(exchanges, succeeded) or _roles(exchanges)
         yield (
-            f"In {_place(places)}, {name} {request_words} was answered"
-            f" {_counted(Counter(map(_status, exchanges)))}; a success of it would help."
+            f"In {_place(places)}, {request_in_words(exchanges, succeeded)} was answered"
+            f" {_counted(Counter(map(_status, exchanges)))}{what_was_said(exchanges)};"
+            " a success of it would help."
         )
 
 
@@ -295,35 +302,6 @@ def _unclear_answers(unclear: Sequence[tuple[Exchange, tuple[str, str]]]) -> Ite
 def _is_unclear(exchange: Exchange) -> bool:
     """Whether an answer says nothing about what became of the request."""
     return exchange.status is None or exchange.status in SERVER_ERRORS
-
-
-def _peculiarities(failed: Sequence[Exchange], succeeded: Sequence[Exchange]) -> str:
-    """The query parameters and body fields that all of the first have, with values that none of the
-    others has; empty if there are none.
-    """
-    ours, theirs = list(map(_given, failed)), list(map(_given, succeeded))
-    members: list[str] = []
-    for name in ours[0]:
-        values = [given.get(name) for given in ours]
-        if None in values or {given.get(name) for given in theirs} & set(values):
-            continue
-        members.append(f"{name}={named(filter(None, values))}" if any(values) else name)
-    return f"with {' and '.join(members)}" if members else ""
-
-
-def _given(exchange: Exchange) -> dict[str, str]:
-    """The query parameters of a request with their values; the fields of its body, with the value
-    only of those that are true or false.
-    """
-    body = {
-        name: str(value).lower() if isinstance(value, bool) else ""
-        for name, value in sent(exchange).items()
-    }
-    return body | dict(parse_qsl(urlsplit(exchange.url).query))
-
-
-def _roles(exchanges: Iterable[Exchange]) -> str:
-    return f"as {named(repr(exchange.role) for exchange in exchanges)}"
 
 
 def _place(places: Sequence[tuple[str, str]]) -> str:

@@ -9,7 +9,7 @@ from hookproof.conformance.grading.assumptions import Standing
 from hookproof.conformance.grading.root_cause import root_cause
 from hookproof.conformance.model.check_registry import Check, CheckContext
 from hookproof.conformance.model.evidence import Observation, lasted_s
-from hookproof.conformance.model.judgement import Judgement
+from hookproof.conformance.model.judgement import SENDER, Judgement
 from hookproof.conformance.model.ledger import Finding, FindingKey
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.results.consequences import Proof
@@ -72,7 +72,7 @@ class CheckResult:
         self.exercised[name] += 1
         if judgement.verdict is Verdict.FAIL:
             finding = _finding(self.check, judgement, observation, context)
-            self._add(finding, {Proof.of(finding, judgement.stored)})
+            self._add(finding, {Proof.of(finding, judgement.state)})
         elif name not in self.shown_by:
             self.shown_by[name] = PassProof(
                 words=proof_in_words(judgement, observation),
@@ -102,7 +102,10 @@ class CheckResult:
         if known is None:
             self.findings[key] = finding
             return
-        smaller = finding if proof_size(finding) < proof_size(known) else known
+        # What the sender did says more than a smaller proof.
+        smaller = min(
+            known, finding, key=lambda each: (SENDER not in each.actual, proof_size(each))
+        )
         self.findings[key] = replace(smaller, count=known.count + finding.count)
 
 

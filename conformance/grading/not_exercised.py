@@ -5,13 +5,13 @@ from typing import Final
 
 from hookproof.conformance.grading.answers_in_the_way import (
     as_sentence,
-    named,
     reason_given_up,
     reasons_of_all_answers,
     reasons_of_some_answers,
     what_had_no_value,
     what_was_answered,
 )
+from hookproof.conformance.grading.refused_requests import named
 from hookproof.conformance.model.check_registry import Check
 from hookproof.conformance.model.evidence import NotObserved
 from hookproof.conformance.model.experiment_registry import Experiment
@@ -184,6 +184,26 @@ def _awaited_in_vain(
             not check.is_oracle and check.judges(type(evidence)) for check in checks
         ):
             yield from _not_arrived(evidence, dialect)
+            yield from _under_way(evidence, dialect)
+
+
+def _under_way(observation: DeliveryObservation, dialect: Dialect) -> Iterator[str]:
+    """A sentence about events that arrived at some endpoints and may yet have come to others."""
+    pending = observation.pending_events(dialect)
+    late = [event for event in observation.events if event in pending]
+    missed_by = [
+        destination
+        for destination in observation.destinations
+        if any(not observation.attempts(destination, event, dialect) for event in late)
+    ]
+    if missed_by and any(observation.attempts_anywhere(dialect, event) for event in late):
+        events = named([repr(event.name) for event in late])
+        places = named([repr(destination.name) for destination in missed_by])
+        yield (
+            f"In {observation.experiment}, {observation.name}, deliveries of {events} may still"
+            f" have been under way to {places} at the end, behind others; a longer"
+            " budgets.delivery_s in target.yaml would help, or a target with less to do."
+        )
 
 
 def _not_arrived(observation: DeliveryObservation, dialect: Dialect) -> Iterator[str]:

@@ -65,9 +65,9 @@ class Judgement:
     """A judgement on one requirement, with the exchanges and deliveries that prove it.
 
     `verdict` is PASS, FAIL or NOT_APPLICABLE; `expected` and `actual` are one line each, for
-    people. `stored` names the wrong value that was stored with a resource, where that is all that
-    is wrong: any answer that shows it again shows the same failure. `marks` are for reports that
-    show the deliveries. `conclusive` is whether further
+    people. `state` names what is wrong with the target itself, where that is all that is wrong,
+    such as a wrong value that was stored with a resource: any proof that shows it shows the same
+    failure. `marks` are for reports that show the deliveries. `conclusive` is whether further
     evidence could not make the requirement applicable. `tries` is how often it was tried in place,
     which gathering it again would only repeat. A pass needs a proof as a failure does.
     """
@@ -80,7 +80,7 @@ class Judgement:
     exchanges: tuple[Exchange, ...] = ()
     deliveries: tuple[ReceivedDelivery, ...] = ()
     subject: Subject = Subject.ANSWER
-    stored: str = ""
+    state: str = ""
     marks: Marks = NO_MARKS
     conclusive: bool = False
     tries: int = 1

@@ -30,16 +30,15 @@ from hookproof.conformance.reports.summary import (
     where,
     why_no_verdict,
 )
-from hookproof.conformance.reports.texts.repeat_script import hook_words
+from hookproof.conformance.reports.texts.repeat_script import repeat_commands
 from hookproof.conformance.reports.timeline import timeline
-from hookproof.conformance.results.curl_command import curl
 from hookproof.conformance.results.defects import (
     BrokenRequirement,
     Defect,
     defects,
     explained_and_not,
 )
-from hookproof.conformance.results.run_file import Run
+from hookproof.conformance.results.run_file import Header, Run
 from hookproof.process.terminal_text import printable
 from hookproof.spec.catalogue import Level
 
@@ -207,7 +206,7 @@ def _ranked(run: Run) -> tuple[list[Defect], list[Defect], dict[str, list[Defect
 def _failure(run: Run, defect: Defect, page: _Page) -> Iterator[Text]:
     yield Text()
     yield from _sentence(run, defect.lead, page)
-    yield from _finding(defect, page, run.header.hooks)
+    yield from _finding(defect, page, run.header)
 
 
 def _disagreement(
@@ -236,7 +235,7 @@ def _sentence(run: Run, broken: BrokenRequirement, page: _Page) -> Iterator[Text
     yield from page.block(entry.requirement.text, first="  ", indent="  ")
 
 
-def _finding(defect: Defect, page: _Page, hooks: Sequence[str]) -> Iterator[Text]:
+def _finding(defect: Defect, page: _Page, header: Header) -> Iterator[Text]:
     finding = defect.lead.finding
     yield from page.member("found", finding.message)
     if defect.operations:
@@ -251,8 +250,7 @@ def _finding(defect: Defect, page: _Page, hooks: Sequence[str]) -> Iterator[Text
     yield from page.member("seen", seen, style="dim")
     yield from _members(defect, page)
     yield from _timeline(finding, page)
-    commands = [*curl(finding.exchanges).splitlines(), *hook_words(finding, hooks)]
-    for number, command in enumerate(commands):
+    for number, command in enumerate(repeat_commands(finding, header)):
         yield from page.member("" if number else "again", command, style="cyan", raw=True)
 
 

@@ -12,7 +12,7 @@ from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.ledger import Entry, Finding, FindingKey
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.reports.summary import warnings
-from hookproof.conformance.results.curl_command import curl
+from hookproof.conformance.reports.texts.repeat_script import repeat_commands
 from hookproof.conformance.results.defects import Defect, defects
 from hookproof.conformance.results.run_file import Run
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
@@ -68,7 +68,7 @@ def report(run: Run) -> dict[str, Any]:
         "defects": [_defect(number, defect) for number, defect in enumerate(run_defects, 1)],
         "disagreements": [asdict(each) for each in run.disagreements],
         "fields": [asdict(count) for count in run.fields],
-        "requirements": [_requirement(entry, numbers, bodies) for entry in run.entries],
+        "requirements": [_requirement(run, entry, numbers, bodies) for entry in run.entries],
     }
 
 
@@ -125,7 +125,7 @@ def _length(name: str, shown: bytes | None, body: bytes | None) -> dict[str, int
 
 
 def _requirement(
-    entry: Entry, numbers: Mapping[FindingKey, int], bodies: _Bodies
+    run: Run, entry: Entry, numbers: Mapping[FindingKey, int], bodies: _Bodies
 ) -> dict[str, Any]:
     shown_by = {"shown_by": entry.shown_by} if entry.shown_by else {}
     reasons = {"reasons": list(entry.reasons)} if entry.reasons else {}
@@ -139,11 +139,13 @@ def _requirement(
         "checks": list(entry.checks),
         **shown_by,
         **reasons,
-        "findings": [_finding(finding, numbers[finding.key], bodies) for finding in entry.findings],
+        "findings": [
+            _finding(run, finding, numbers[finding.key], bodies) for finding in entry.findings
+        ],
     }
 
 
-def _finding(finding: Finding, defect: int, bodies: _Bodies) -> dict[str, Any]:
+def _finding(run: Run, finding: Finding, defect: int, bodies: _Bodies) -> dict[str, Any]:
     return {
         "defect": defect,
         "check": finding.check,
@@ -155,5 +157,5 @@ def _finding(finding: Finding, defect: int, bodies: _Bodies) -> dict[str, Any]:
         "follows_from": list(finding.follows_from),
         "exchanges": [bodies.exchange(exchange) for exchange in finding.exchanges],
         "deliveries": [bodies.delivery(delivery) for delivery in finding.deliveries],
-        "curl": curl(finding.exchanges),
+        "curl": "\n".join(repeat_commands(finding, run.header)),
     }

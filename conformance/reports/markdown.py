@@ -88,9 +88,7 @@ def _defect(run: Run, number: int, defect: Defect) -> Iterator[str]:
     if len(events) > 1:
         yield from _block("Timeline", "text", events[:MOST_EVENTS])
     if finding.exchanges:
-        yield from _block(
-            "See it again", "sh", repeat_script(defect.lead, run.header.hooks).splitlines()
-        )
+        yield from _block("See it again", "sh", repeat_script(defect.lead, run.header).splitlines())
 
 
 def _block(name: str, language: str, lines: Sequence[str]) -> Iterator[str]:

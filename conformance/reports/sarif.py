@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from hookproof.conformance.model.ledger import Entry, counts
 from hookproof.conformance.reports.summary import notes
-from hookproof.conformance.results.curl_command import curl
+from hookproof.conformance.reports.texts.repeat_script import repeat_commands
 from hookproof.conformance.results.defects import BrokenRequirement, Defect, defects
 from hookproof.conformance.results.run_file import Run
 from hookproof.process.terminal_text import printable
@@ -116,7 +116,7 @@ def _result(
             "count": finding.count,
             "case": printable(f"{finding.experiment}: {finding.case}"),
             "defect": _digest(defect.lead.finding.requirement, defect.lead.finding.message),
-            "curl": curl(finding.exchanges),
+            "curl": "\n".join(repeat_commands(finding, run.header)),
         },
     }
     if finding.follows_from:

@@ -14,7 +14,7 @@ from hookproof.conformance.model.ledger import Entry, Finding
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 
-# An exchange, a delivery or a stored value.
+# An exchange, a delivery or a state of the target.
 Evidence = Exchange | ReceivedDelivery | str
 
 
@@ -22,27 +22,27 @@ Evidence = Exchange | ReceivedDelivery | str
 class Proof:
     """What one failed judgement rests on, and what else that shows to be wrong.
 
-    `stored` names the wrong value of a resource that all of it shows, or is empty.
+    `state` names what is wrong with the target as all of it shows, or is empty.
     """
 
     exchanges: frozenset[Exchange]
     deliveries: frozenset[ReceivedDelivery]
     cause: str
-    stored: str = ""
+    state: str = ""
 
     @classmethod
-    def of(cls, finding: Finding, stored: str = "") -> "Proof":
+    def of(cls, finding: Finding, state: str = "") -> "Proof":
         return cls(
             exchanges=frozenset(finding.exchanges),
             deliveries=frozenset(finding.deliveries),
             cause=finding.cause,
-            stored=stored,
+            state=state,
         )
 
     @property
     def evidence(self) -> frozenset[Evidence]:
         return frozenset[Evidence]().union(
-            self.exchanges, self.deliveries, {self.stored} if self.stored else ()
+            self.exchanges, self.deliveries, {self.state} if self.state else ()
         )
 
     def explains(self, other: "Proof") -> bool:
@@ -51,9 +51,9 @@ class Proof:
         Of two proofs about the same resource with the same cause, either explains the other: the
         first attempt is unsigned, and so is the second; nothing is validly signed before a roll of
         the endpoint's secret, and so is nothing afterwards. The same holds for two proofs that show
-        the same stored value.
+        the same state of the target.
         """
-        if other.stored and other.stored == self.stored:
+        if other.state and other.state == self.state:
             return True
         if other.cause and not _is_one(self.cause, other.cause):
             return False

@@ -26,7 +26,7 @@ CREDENTIAL: Final = "HOOKPROOF_SECRET"
 VARIABLES: Final = re.compile(
     rf"(\$\{{{VARIABLE}(?:_\d+)?%\?\}}|\${VARIABLE}(?:_\d+)?|\${CREDENTIAL}_\d+"
     rf"|\${HEADER_VARIABLE}[A-Z0-9_]+|\$HOOKPROOF_RECEIVER"
-    r"|\$HOOKPROOF_(?:UID|ENDPOINT|PORTAL_LINK)_\d+)"
+    r"|\$HOOKPROOF_(?:UID_\d+(?:_[A-Z0-9_]+)?|(?:ENDPOINT|PORTAL_LINK)_\d+))"
 )
 
 

@@ -272,14 +272,26 @@ def _once(
 def _defect(
     group: list[BrokenRequirement], patterns: Collection[Requirements], roots: Mapping[str, int]
 ) -> Defect:
-    """The defect of these findings; of `roots` so many others follow."""
+    """The defect of these findings; of `roots` so many others follow. What may follow from another
+    of them does not lead, be the proof as it may.
+
+    Where the proofs name the same cause, the law that was seen broken most often is the widest, and
+    the others are parts of it: a secret that is not the one shown is only what is wrong where the
+    secrets that were given sign.
+    """
+    names = {broken.entry.requirement.id for broken in group}
+    seen = Counter[str]()
+    for broken in group:
+        seen[broken.entry.requirement.id] += broken.finding.count if broken.finding.cause else 0
     lead = min(
         group,
         key=lambda broken: (
             broken.entry.accepted is not None,
             LEVELS.index(broken.entry.requirement.level),
             not broken.entry.requirement.severe,
+            not names.isdisjoint(broken.entry.requirement.follows_from),
             -roots.get(broken.entry.requirement.id, 0),
+            -seen[broken.entry.requirement.id],
             rarity(broken.entry.requirement.id, patterns),
             proof_size(broken.finding),
         ),

@@ -99,8 +99,9 @@ class Header:
     `given` is false if nobody said which dialect the target has.
     `projects`, `nonce` and `receiver_url` are what `hookproof replay` puts its own in place of: the
     ids of the projects, what distinguishes the names of the first repetition, and the receiver.
-    `hooks` names what the target file provides besides the eight operations. `run_id` is that of
-    the footer too, or the file is of two runs.
+    `hooks` names what the target file provides besides the eight operations, and `hook_calls` are
+    the requests of the one for new endpoints (`noted_calls.py`). `run_id` is that of the footer
+    too, or the file is of two runs.
     """
 
     tool_version: str
@@ -128,6 +129,7 @@ class Header:
     receiver_url: str = ""
     given: bool = True
     hooks: list[str] = field(default_factory=list)
+    hook_calls: list[dict[str, Any]] = field(default_factory=list)
     run_id: str = ""
 
     @property

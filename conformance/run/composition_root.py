@@ -52,6 +52,7 @@ from hookproof.conformance.run.working_folder import clear_folder, working_folde
 from hookproof.conformance.target.capabilities import lacking, unseen
 from hookproof.conformance.target.definition import Budgets, Project, Target
 from hookproof.conformance.target.environment import Embedded, Environment
+from hookproof.conformance.target.hooks.noted_calls import noted_calls
 from hookproof.conformance.target.project_assignment import projects_needed
 from hookproof.process.exit_codes import CommandError
 from hookproof.process.stop_signals import calling
@@ -292,6 +293,10 @@ class RepeatedRun:
             receiver_url=environment.answering_url.rpartition("/")[0],
             given=not is_wholly_assumed(settings.subject.dialect),
             hooks=sorted(environment.target.provision.hooks),
+            hook_calls=noted_calls(
+                environment.target.provision,
+                Mask.of(environment.target, settings.subject.dialect).quotation,
+            ),
             run_id=settings.run_id,
         )
 

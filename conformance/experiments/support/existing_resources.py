@@ -138,8 +138,7 @@ def require_success(exchange: Exchange) -> None:
     """
     if not exchange.succeeded:
         raise PreconditionFailed(
-            f"{exchange.operation_id} as {exchange.role!r} was answered {outcome(exchange)};"
-            " a success of it would help"
+            f"{exchange.operation_id} was answered {outcome(exchange)}; a success of it would help"
         )
 
 

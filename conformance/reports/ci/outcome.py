@@ -12,8 +12,8 @@ from typing import Final, Literal
 from hookproof.conformance.model.ledger import Entry, counts
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.reports.summary import flaky_words, stale_words, where
+from hookproof.conformance.reports.texts.repeat_script import repeat_commands
 from hookproof.conformance.reports.timeline import timeline
-from hookproof.conformance.results.curl_command import curl
 from hookproof.conformance.results.run_file import Run
 
 MOST_EVENTS: Final = 20
@@ -97,4 +97,4 @@ def _details(run: Run, entry: Entry) -> Iterator[str]:
             yield f"follows:  from {', '.join(finding.follows_from)}"
         yield from (event.words for event in timeline(finding)[:MOST_EVENTS])
         if finding.exchanges:
-            yield curl(finding.exchanges)
+            yield from repeat_commands(finding, run.header)

@@ -6,16 +6,19 @@ of them comes from. What one of its requests creates is used by the later ones u
 
 import json
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.ledger import Finding
 from hookproof.conformance.results.curl_command import MOST_EXCHANGES, VARIABLES, curl
 from hookproof.conformance.results.defects import BrokenRequirement
+from hookproof.conformance.results.run_file import Header
+from hookproof.conformance.target.hooks.noted_calls import AFTER_CREATION
 from hookproof.process.terminal_text import printable
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.target.hooks.http_steps import UNIQUE, fill_placeholders
 from hookproof.target.masking.quotation_mask import HEADER_VARIABLE, VARIABLE
 
 RECEIVER: Final = "HOOKPROOF_RECEIVER"
@@ -23,7 +26,8 @@ UID: Final = "HOOKPROOF_UID"
 # Of a step before the call that is accused, of the call itself, and of one after it.
 PURPOSES: Final = {-1: "sets up", 0: "acts", 1: "shows"}
 CREATION: Final = "createEndpoint"
-AFTER_CREATION: Final = "after_endpoint_created"
+# The API key with which an endpoint was created.
+KEY_VARIABLE: Final = re.compile(rf"\${VARIABLE}(?:_\d+)?")
 BROADCAST: Final = "createBroadcastEvent"
 # The resources that a path names, each with its variable and its name for people.
 RESOURCES: Final = {
@@ -35,28 +39,94 @@ _RESOURCE: Final = re.compile(rf"/({'|'.join(RESOURCES)})/([\w.~-]+)(?=[/?]|$)")
 _BODY_FILE: Final = re.compile(r" --data-binary @body\.bin  # (\d+ bytes: [\w .]+)$")
 
 
-def hook_words(finding: Finding, hooks: Collection[str]) -> list[str]:
-    """What has to be done besides the requests, where a hook did it in the run."""
-    made = any(each.operation_id == CREATION for each in finding.exchanges)
-    if AFTER_CREATION not in hooks or not (made or finding.deliveries):
+def repeat_commands(finding: Finding, header: Header) -> list[str]:
+    """Commands that repeat the last few exchanges, and what the hook did for each new endpoint
+    without which no delivery comes.
+    """
+    words = _hook_words(finding, header)
+    if not words:
+        return curl(finding.exchanges).splitlines()
+    commands, variables = [], 0
+    for exchange in with_creations(finding.exchanges):
+        commands += curl([exchange]).splitlines()
+        if _made(exchange) and header.hook_calls:
+            variables += 1
+            variable = f"{UID}_{variables}"
+            commands.append(f"# {AFTER_CREATION}, with the uid of that endpoint in {variable}:")
+            commands += [curl([call]) for call, _ in hook_calls(exchange, variable, header)]
+    return [*commands, *words] if not variables else commands
+
+
+def _made(exchange: Exchange) -> bool:
+    """Whether an endpoint was created whose uid is known."""
+    return exchange.operation_id == CREATION and bool(_uid(exchange))
+
+
+def _hook_words(finding: Finding, header: Header) -> list[str]:
+    """What has to be done besides the requests where deliveries are to come, if a hook did it in
+    the run.
+    """
+    broadcast = any(each.operation_id == BROADCAST for each in finding.exchanges)
+    if AFTER_CREATION not in header.hooks or not (broadcast or finding.deliveries):
         return []
     does = f"the hook {AFTER_CREATION} of the target file has to run for each new endpoint"
     return [f"# {does}: without it no delivery may come"]
 
 
-def repeat_script(broken: BrokenRequirement, hooks: Collection[str] = ()) -> str:
-    """The script; empty for a finding without exchanges. `hooks` are those of the run."""
+def hook_calls(
+    created: Exchange, uid: str, header: Header
+) -> Iterator[tuple[Exchange, Mapping[str, str]]]:
+    """The requests of the hook for an endpoint that was created, whose uid is in the variable; and
+    for each of them the variables of what is kept of its answer, with its place there.
+    """
+    sent = dict(created.request_headers)
+    key = KEY_VARIABLE.search(sent.get("Authorization", ""))
+    shown = created.data if isinstance(created.data, dict) else {}
+    values: dict[str, Any] = {
+        "project": {"id": created.project, "api_key": key[0] if key else f"${VARIABLE}"},
+        "endpoint": {**shown, "uid": f"${uid}"},
+        UNIQUE: f"${uid}",
+    }
+    for call in header.hook_calls:
+        headers = [(name, str(fill_placeholders(text, values))) for name, text in call["headers"]]
+        own = {name.lower() for name, _ in headers}
+        if call["at_target"]:
+            further = (pair for pair in sent.items() if pair[1].startswith(f"${HEADER_VARIABLE}"))
+            headers += [pair for pair in further if pair[0].lower() not in own]
+        body = fill_placeholders(call["body"], values)
+        if body is not None:
+            headers.append(("Content-Type", "application/json"))
+        yield (
+            replace(
+                created,
+                method=call["method"],
+                url=str(fill_placeholders(call["url"], values)),
+                request_headers=tuple(headers),
+                request_body=None if body is None else json.dumps(body).encode(),
+            ),
+            {f"{uid}_{name.upper()}": path for name, path in call["keep"].items()},
+        )
+        values |= {name: f"${uid}_{name.upper()}" for name in call["keep"]}
+
+
+def repeat_script(broken: BrokenRequirement, header: Header) -> str:
+    """The script; empty for a finding without exchanges. `header` is that of the run."""
     finding = broken.finding
     listed = with_creations(finding.exchanges)
     if not listed:
         return ""
     exchanges = _with_receiver(listed, finding.deliveries)
-    steps = [line for step in _steps(exchanges, broken.operation) for line in step]
+    words = _hook_words(finding, header)
+    steps = [
+        line
+        for step in _steps(exchanges, broken.operation, header if words else None)
+        for line in step
+    ]
     steps += _broadcast(exchanges, finding.deliveries)
     lines = [
         "#!/bin/sh",
         f"# {finding.requirement} {printable(broken.title)}",
-        *hook_words(finding, hooks),
+        *([] if header.hook_calls and any(map(_made, exchanges)) else words),
         "set -eu",
         *_needs("\n".join(steps), exchanges),
         *steps,
@@ -116,8 +186,12 @@ def _with_receiver(
     ]
 
 
-def _steps(exchanges: Sequence[Exchange], operation: str) -> Iterator[list[str]]:
-    """The commands, each with a line that says what it is for and how it was answered."""
+def _steps(
+    exchanges: Sequence[Exchange], operation: str, hooked: Header | None
+) -> Iterator[list[str]]:
+    """The commands, each with a line that says what it is for and how it was answered; after the
+    creation of an endpoint those of the hook, if it is of a run that is `hooked`.
+    """
     calls = [place for place, each in enumerate(exchanges) if each.operation_id == operation]
     acting = calls[-1] if calls else len(exchanges) - 1
     made, existing = dict[str, str](), _existing(exchanges)
@@ -129,11 +203,31 @@ def _steps(exchanges: Sequence[Exchange], operation: str) -> Iterator[list[str]]
             curl([_of_the_reader(_with_uids(exchange, made), existing)]), place
         )
         uid = _uid(exchange)
-        if uid and any(_mentions(later, uid) for later in exchanges[place + 1 :]):
+        calls_hook = _made(exchange) and hooked is not None and bool(hooked.hook_calls)
+        if calls_hook or (uid and any(_mentions(later, uid) for later in exchanges[place + 1 :])):
             made[uid] = f"{UID}_{len(made) + 1}"
-            silent = command.replace("curl -i", "curl -s", 1)
-            command = f"{made[uid]}=$({silent} | jq -r .data.uid)"
+            command = _kept(command, {made[uid]: "data.uid"})
         yield ["", f"# {purpose}: {name}, which was answered {answer}", *needed, command]
+        if calls_hook and hooked is not None:
+            for call, kept in hook_calls(exchange, made[uid], hooked):
+                yield ["", f"# sets up: the hook {AFTER_CREATION}", _kept(curl([call]), kept)]
+
+
+def _kept(command: str, places: Mapping[str, str]) -> str:
+    """The command, whose answer gives these variables the values at these places."""
+    if not places:
+        return command
+    silent = command.replace("curl -i", "curl -s", 1)
+    if len(places) == 1:
+        ((variable, place),) = places.items()
+        return f"{variable}=$({silent} | jq -r {_jq(place)})"
+    reads = [f'{name}=$(echo "$ANSWER" | jq -r {_jq(place)})' for name, place in places.items()]
+    return "\n".join([f"ANSWER=$({silent})", *reads])
+
+
+def _jq(place: str) -> str:
+    """A dotted place as jq reads it: `.data.items[0].uid`."""
+    return re.sub(r"\.(\d+)(?=\.|$)", r"[\1]", f".{place}")
 
 
 def _with_body_file(command: str, place: int) -> tuple[str, list[str]]:

@@ -16,7 +16,7 @@ with the `headers` and the `connection` of the target file.
 import json
 import re
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -30,7 +30,7 @@ UNIQUE: Final = "unique"
 BASE_URL: Final = "{base_url}"
 # Of a longer answer only the beginning is searched for credentials, in bytes.
 SEARCHED: Final = 1024 * 1024
-_PLACEHOLDER: Final = re.compile(r"\{([A-Za-z_][\w.]*)\}")
+PLACEHOLDER: Final = re.compile(r"\{([A-Za-z_][\w.]*)\}")
 _MISSING: Final = object()
 
 
@@ -50,7 +50,18 @@ class HttpStep:
 
     def placeholders(self) -> Iterator[str]:
         for text in _texts([self.url, dict(self.headers), self.body]):
-            yield from _PLACEHOLDER.findall(text)
+            yield from PLACEHOLDER.findall(text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpHook:
+    """A hook that sends these requests when it is called."""
+
+    steps: tuple[HttpStep, ...]
+    send: Hook
+
+    def __call__(self, arguments: Mapping[str, Any]) -> Awaitable[object]:
+        return self.send(arguments)
 
 
 def unknown_placeholders(hook: str, steps: Sequence[HttpStep]) -> Iterator[tuple[int, str]]:
@@ -69,7 +80,7 @@ def http_hook(
     *,
     timeout_s: float,
     connection: ApiConnection = DIRECT,
-) -> Hook:
+) -> HttpHook:
     """A hook that sends these requests, each of which may take `timeout_s` seconds.
 
     Those to the target are sent as `connection` says, the others directly.
@@ -94,7 +105,7 @@ def http_hook(
                 values |= kept
         return kept or None
 
-    return send_all
+    return HttpHook(steps=tuple(steps), send=send_all)
 
 
 async def _sent(
@@ -146,10 +157,10 @@ def fill_placeholders(value: Any, values: Mapping[str, Any]) -> Any:
         return [fill_placeholders(item, values) for item in value]
     if not isinstance(value, str):
         return value
-    whole = _PLACEHOLDER.fullmatch(value)
+    whole = PLACEHOLDER.fullmatch(value)
     if whole:
         return _value(whole[1], values)
-    return _PLACEHOLDER.sub(lambda match: str(_value(match[1], values) or ""), value)
+    return PLACEHOLDER.sub(lambda match: str(_value(match[1], values) or ""), value)
 
 
 def _value(path: str, values: Mapping[str, Any]) -> Any:

@@ -99,7 +99,7 @@ def test_a_destination_that_was_only_tried_takes_no_other_with_it() -> None:
     assert _names(scenario.destinations) == ["other"]
 
 
-def test_a_refused_creation_is_named_with_its_role_and_what_would_help() -> None:
+def test_a_refused_creation_is_named_with_what_would_help() -> None:
     async def refuse(operation_id: str, *, role: str, **_given: object) -> Exchange:
         return exchange(role, operation_id, status=402)
 
@@ -109,7 +109,7 @@ def test_a_refused_creation_is_named_with_its_role_and_what_would_help() -> None
     scenario.bodies = cast("Any", words)
     project = SimpleNamespace(id="p1")
     scenario.trial = cast("Any", SimpleNamespace(call=refuse, project=project))
-    reason = "createEndpoint as 'plain' was answered 402; a success of it would help"
+    reason = "createEndpoint was answered 402; a success of it would help"
     with pytest.raises(PreconditionFailed, match=f"^{reason}$"):
         asyncio.run(scenario.endpoint("plain", "token"))
 

@@ -1,5 +1,6 @@
 """Which answers are named as the reason why a requirement was not exercised."""
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -62,7 +63,8 @@ def test_an_operation_that_never_succeeded_is_the_only_reason() -> None:
     observed = seen(refused, refused, exchange(problem="it was reset"))
     assert reasons(observed, beside, operations=("createEndpoint",)) == (
         (
-            "Every createEndpoint that this rests on was answered 401 or not at all; a success of"
+            'Every createEndpoint that this rests on was answered 401 or not at all: "done";'
+            " a success of"
             " one would help."
         ),
     )
@@ -120,7 +122,8 @@ def test_what_refused_requests_have_alone_tells_them_from_those_that_succeeded()
     )
     assert reasons(observed, operations=("listSources",)) == (
         (
-            "In canned, canned, listSources with sort=DESC was answered 400 (2 times); a success"
+            'In canned, canned, listSources with sort=DESC was answered 400 (2 times): "done";'
+            " a success"
             " of it would help."
         ),
     )
@@ -129,7 +132,7 @@ def test_what_refused_requests_have_alone_tells_them_from_those_that_succeeded()
 def test_a_parameter_that_is_refused_whatever_its_value_is_named_with_its_values() -> None:
     sizes = [a_page(f"?perPage={size}", status=400) for size in (1, 2, 3, 4, 5)]
     (reason,) = reasons(seen(a_page(""), *sizes), operations=("listSources",))
-    assert "listSources with perPage=1, 2, 3 and 2 more was answered 400 (5 times);" in reason
+    assert "listSources with perPage=1, 2, 3 and 2 more was answered 400 (5 times): " in reason
 
 
 def test_a_field_of_a_body_is_named_with_its_value_if_that_is_true_or_false() -> None:
@@ -137,16 +140,58 @@ def test_a_field_of_a_body_is_named_with_its_value_if_that_is_true_or_false() ->
     accepted = exchange("enabled", data={"uid": "e1"}, request={**url, "is_disabled": False})
     refused = exchange("disabled", status=422, request={**url, "is_disabled": True})
     (reason,) = reasons(seen(accepted, refused), operations=("createEndpoint",))
-    assert "createEndpoint with is_disabled=true was answered 422;" in reason
+    assert "createEndpoint with is_disabled=true was answered 422: " in reason
     titled = exchange("titled", status=422, request={**url, "name": "n"})
     (reason,) = reasons(seen(accepted, titled), operations=("createEndpoint",))
-    assert "createEndpoint with name was answered 422;" in reason
+    assert "createEndpoint with name was answered 422: " in reason
 
 
-def test_refused_requests_without_a_peculiarity_are_named_by_their_roles() -> None:
-    accepted, refused = exchange("first", data={"uid": "e1"}), exchange("second", status=400)
-    (reason,) = reasons(seen(accepted, refused), operations=("createEndpoint",))
-    assert "createEndpoint as 'second' was answered 400;" in reason
+def test_refused_requests_without_a_peculiarity_are_named_by_what_they_carried() -> None:
+    body = dict.fromkeys(("name", "url", "description", "owner_id"), "x")
+    oauth2 = {**body, "authentication": {"type": "oauth2", "oauth2": {}}}
+    for sent, told in (
+        (None, "createEndpoint was"),
+        ({"url": "x"}, "createEndpoint with url was"),
+        (oauth2, "createEndpoint with authentication=oauth2, name, url and 2 more was"),
+    ):
+        accepted = exchange("first", data={"uid": "e1"}, request=sent)
+        refused = exchange("second", status=400, request=sent)
+        (reason,) = reasons(seen(accepted, refused), operations=("createEndpoint",))
+        assert f"{told} answered 400: " in reason
+
+
+SAID: tuple[tuple[Any, str], ...] = (
+    ({"message": "not in this licence"}, "not in this licence"),
+    ({"status": False, "error": {"message": "no"}}, "no"),
+    ({"detail": [{"loc": ["body", "name"], "msg": 'too "long"'}]}, "body.name: too 'long'"),
+    ({"detail": "x" * 500}, f"{'x' * 119}…"),
+    ({"status": False}, ""),
+    ("<html>no</html>", ""),
+    ("Quota\n exceeded", "Quota exceeded"),
+)
+
+
+@pytest.mark.parametrize(("body", "quoted"), SAID)
+def test_a_reason_quotes_what_a_refusal_said(body: Any, quoted: str) -> None:
+    text = body if isinstance(body, str) else json.dumps(body)
+    refused = replace(exchange(status=400), response_body=text.encode())
+    (reason,) = reasons(seen(refused), operations=("createEndpoint",))
+    said = f': "{quoted}"' if quoted else ""
+    assert f"was answered 400{said}; a success of one would help." in reason
+
+
+def test_what_was_given_up_says_what_the_refused_request_carried_and_what_it_was_told() -> None:
+    accepted = exchange("plain", data={"uid": "e1"}, request={"url": "x"})
+    oauth2 = {"url": "x", "authentication": {"type": "oauth2"}}
+    refused = exchange("authorized", status=400, request=oauth2, body={"message": r"no \1"})
+    for words in ("", " as 'authorized'", " with oauth2"):
+        text = f"createEndpoint{words} was answered 400; a success of it would help"
+        given_up = replace(missing(text), exchanges=(refused,))
+        (reason,) = reasons(given_up, seen(accepted), operations=("createEndpoint",))
+        assert reason == (
+            r'createEndpoint with authentication=oauth2 was answered 400: "no \1"; a success of it'
+            " would help."
+        )
 
 
 def test_what_leads_to_an_operation_is_a_reason_where_the_operation_itself_succeeded() -> None:
@@ -154,13 +199,14 @@ def test_what_leads_to_an_operation_is_a_reason_where_the_operation_itself_succe
     prepared = exchange("prepare", "updatePortalLink", status=500)
     assert reasons(seen(prepared, fetched), operations=("getEndpoint",)) == (
         (
-            "Every updatePortalLink that this rests on was answered 500; a success of one would"
+            'Every updatePortalLink that this rests on was answered 500: "done";'
+            " a success of one would"
             " help."
         ),
     )
     refused = exchange("fetch", "getEndpoint", status=404)
     (reason,) = reasons(seen(prepared, fetched, refused), operations=("getEndpoint",))
-    assert "getEndpoint as 'fetch' was answered 404;" in reason
+    assert "getEndpoint was answered 404: " in reason
     created = exchange("create", data=None)
     assert reasons(seen(created, fetched), operations=("getEndpoint",)) == (
         "createEndpoint succeeded, but showed nothing in data; an answer that does would help.",
@@ -180,7 +226,7 @@ def test_an_answer_that_neither_accepts_nor_refuses_a_trial_is_named() -> None:
 @pytest.mark.parametrize(
     ("listed", "cause"),
     [
-        ({"status": 401}, "every listPortalLinks that this rests on was answered 401;"),
+        ({"status": 401}, "every listPortalLinks that this rests on was answered 401: "),
         ({"data": {"content": [{}]}}, "listPortalLinks succeeded, but showed no uid in"),
     ],
 )
@@ -217,7 +263,8 @@ def test_without_any_event_nothing_else_is_a_reason_for_missing_deliveries() -> 
     )
     assert reasons(seen(created, refused), missing("too long to wait")) == (
         (
-            "Every createBroadcastEvent that this rests on was answered 500; a success of one would"
+            'Every createBroadcastEvent that this rests on was answered 500: "done";'
+            " a success of one would"
             " help."
         ),
     )
@@ -230,13 +277,14 @@ def test_what_was_given_up_for_an_operation_that_never_succeeded_says_so() -> No
     asked = ("getEndpoint", "getPortalLink")
     assert reasons(seen(fetched), given_up, operations=asked) == (
         (
-            "Every listPortalLinks that this rests on was answered 401; a success of one would"
+            'Every listPortalLinks that this rests on was answered 401: "done";'
+            " a success of one would"
             " help. So would portal links named under fixtures in target.yaml."
         ),
     )
     listed = exchange("page", "listPortalLinks", data=LISTED)
     assert reasons(seen(fetched, listed), given_up, operations=asked) == (
-        "Page 1 of listPortalLinks was answered 401.",
+        'Page 1 of listPortalLinks was answered 401: "done".',
     )
 
 
@@ -272,7 +320,10 @@ def test_a_cut_is_a_reason_beside_what_was_answered_before_it() -> None:
     judged = entry(bound(says_nothing), gathered={"x": cut})
     assert judged.reasons == (
         "The experiment x was cut short: Over.",
-        "Every createEndpoint that this rests on was answered 500; a success of one would help.",
+        (
+            'Every createEndpoint that this rests on was answered 500: "done";'
+            " a success of one would help."
+        ),
     )
 
 

@@ -17,6 +17,7 @@ from hookproof.conformance.observations.delivery.arrival.broadcasts import Signi
 from hookproof.conformance.observations.delivery.arrival.fan_out import OneProjectFanOut
 from hookproof.conformance.observations.delivery.security.secret_roll import RollsUnderTraffic
 from hookproof.conformance.observations.destinations import Roll
+from hookproof.conformance.observations.requests.keys import CallWithKey, KeyKind
 from hookproof.conformance.observations.requests.mistakes import OverlongRequest
 from hookproof.conformance.results.consequences import fold_consequences
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
@@ -31,6 +32,8 @@ from tests.conformance.canned_deliveries import (
     sent,
 )
 from tests.conformance.canned_evidence import NOW, context, exchange, observation, seen
+from tests.conformance.checks.api.examples_access import call_with
+from tests.conformance.checks.api.examples_lists import LINKS, SOURCES, stepped_back, walk
 from tests.conformance.grading.canned_checks import experiment
 
 BEFORE, AFTER = event("before"), event("after")
@@ -203,3 +206,56 @@ def test_a_long_body_is_one_finding_however_the_request_ended() -> None:
     ]
     findings = entry("8-18", *requests).findings
     assert [(finding.operation, finding.count) for finding in findings] == [("createEndpoint", 3)]
+
+
+def taken(kind: KeyKind, operation_id: str = "createEndpoint") -> CallWithKey:
+    """A call with a key of this kind that succeeds."""
+    tried = exchange("refused", operation_id, data={"uid": kind.value})
+    return call_with(kind, tried, operation_id=operation_id)
+
+
+def test_an_operation_that_needs_no_key_takes_any() -> None:
+    wrong = (KeyKind.WRONG, KeyKind.TRUNCATED, KeyKind.EMPTY, KeyKind.CREDENTIAL, KeyKind.FOREIGN)
+    found = detected(taken(KeyKind.NONE), *map(taken, wrong))
+    assert "5-1" in accused(found)
+    assert {found[name] for name in ("5-9", "5-12", "5-13", "5-14")} == {("5-1",)}
+
+
+def test_a_wrong_key_that_another_operation_takes_is_accused_for_itself() -> None:
+    found = detected(taken(KeyKind.NONE), taken(KeyKind.WRONG), taken(KeyKind.WRONG, "listSources"))
+    assert {"5-1", "5-9"} <= accused(found)
+
+
+def test_a_key_that_is_looked_for_elsewhere_explains_no_wrong_one() -> None:
+    assert {"5-1", "5-9"} <= accused(detected(taken(KeyKind.ELSEWHERE), taken(KeyKind.WRONG)))
+
+
+def test_what_another_page_than_the_one_before_claims_follows_from_that() -> None:
+    other = detected(walk("cb", "a", back={1: "ba"}))
+    assert {"2.2-13", "4.4-5"} <= accused(other)
+    assert "2.2-13" in other["2.2-10"]
+    own = detected(stepped_back(has_next_page=False))
+    assert "2.2-13" not in own["2.2-10"]
+
+
+def test_a_cursor_that_leads_to_nothing_is_one_failure() -> None:
+    for operation_id, name in ((LINKS, "4.4-4"), (SOURCES, "4.7-4")):
+        assert "2.2-9" in detected(walk("cb", "", operation_id=operation_id))[name]
+        repeated = detected(walk("cb", "ba", operation_id=operation_id))
+        assert "2.2-9" not in repeated[name]
+
+
+def test_a_broadcast_at_a_disabled_endpoint_is_one_failure() -> None:
+    disabled = destination("disabled", is_disabled=True)
+    events = [EVENT, SENTINEL]
+    arrived = [sent(each, where) for each in events for where in (HEALTHY, disabled)]
+    fan_out = observed(OneProjectFanOut, [HEALTHY, disabled], *arrived, events=events)
+    assert detected(fan_out)["4.8-14"] == ("3-6",)
+
+
+def test_a_cursor_that_forgets_the_filter_is_one_failure() -> None:
+    owner = {"ownerId": "o1"}
+    forgotten = detected(walk("c", "b", "a", filtered=owner, back={1: "c"}))
+    assert "4.4-13" in forgotten["4.4-9"]
+    never_applied = detected(walk("b", "ca", filtered=owner))
+    assert "4.4-13" not in never_applied["4.4-9"]

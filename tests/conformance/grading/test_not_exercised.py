@@ -17,7 +17,7 @@ from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.deliveries import DeliveryObservation
 from hookproof.spec.catalogue import Catalogue
-from tests.conformance.canned_deliveries import destination, event, observed
+from tests.conformance.canned_deliveries import destination, event, observed, sent
 from tests.conformance.canned_evidence import (
     NOW,
     CannedObservation,
@@ -124,13 +124,30 @@ def test_deliveries_that_were_awaited_in_vain_are_named_with_the_time_that_they_
     )
 
 
+def test_deliveries_that_may_yet_have_come_are_named_where_some_did() -> None:
+    near, far = destination("near"), destination("far")
+    awaited = observed(
+        DeliveryObservation,
+        [near, far],
+        sent(event(), near),
+        ended_at=NOW + 6.1,
+        unused_s=0.1,
+    )
+    assert reasons_of(awaited)[0] == (
+        "In canned, canned, deliveries of 'event' may still have been under way to 'far' at the"
+        " end, behind others; a longer budgets.delivery_s in target.yaml would help, or a target"
+        " with less to do."
+    )
+
+
 def test_a_check_of_deliveries_rests_on_broadcasts_whatever_its_operations_are() -> None:
     exchanges = [exchange("plain"), exchange("event", "createBroadcastEvent", status=500)]
     awaited = observed(DeliveryObservation, destination(), events=(), exchanges=exchanges)
     assert REQUIREMENT.operations == ("createEndpoint",)
     assert reasons_of(awaited, missing("it takes two projects", "")) == (
         (
-            "Every createBroadcastEvent that this rests on was answered 500; a success of one would"
+            'Every createBroadcastEvent that this rests on was answered 500: "done";'
+            " a success of one would"
             " help."
         ),
     )
@@ -145,8 +162,7 @@ def test_an_endpoint_that_was_refused_is_named_with_the_answer() -> None:
     refused = exchange("enabled by hand", status=400)
     awaited = observed(DeliveryObservation, destination(), events=(), exchanges=[refused])
     assert reasons_of(awaited)[0] == (
-        "In canned, canned, createEndpoint as 'enabled by hand' was answered 400; a success of it"
-        " would help."
+        'In canned, canned, createEndpoint was answered 400: "done"; a success of it would help.'
     )
 
 

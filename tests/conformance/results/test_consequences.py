@@ -88,9 +88,9 @@ def test_what_comes_after_a_roll_follows_from_the_same_cause_before_it() -> None
 
 def test_a_stored_value_is_the_same_failure_wherever_it_is_shown() -> None:
     value = "e1 rate_limit: 'five'"
-    creation = {"4.1-3": {replace(proof(CREATED), stored=value)}}
-    assert explained_by({replace(proof(FETCHED), stored=value)}, creation) == ("4.1-3",)
-    for own in (proof(FETCHED), replace(proof(FETCHED), stored="e2 rate_limit: 'five'")):
+    creation = {"4.1-3": {replace(proof(CREATED), state=value)}}
+    assert explained_by({replace(proof(FETCHED), state=value)}, creation) == ("4.1-3",)
+    for own in (proof(FETCHED), replace(proof(FETCHED), state="e2 rate_limit: 'five'")):
         assert explained_by({own}, creation) == ()
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 from urllib.parse import unquote
 
@@ -115,15 +116,25 @@ def _refusal(
         return
     effect = effect_of(tried, before, after, context, request.authorized)
     if effect and not refused(tried):
-        yield violated(
+        judgement = violated(
             requirement,
             message,
             expected="a refusal",
             actual=f"{tried.status}, and an effect: {effect}",
             exchanges=[before, tried, after],
         )
-    else:
-        yield from refusal_beside(tried, request.authorized, requirement, message, tried.status)
+        yield replace(judgement, state=_looks_at_no_key(request))
+        return
+    for judgement in refusal_beside(tried, request.authorized, requirement, message, tried.status):
+        yield replace(judgement, state=_looks_at_no_key(request))
+
+
+def _looks_at_no_key(request: CallWithKey) -> str:
+    """What is wrong with an operation that takes a request of this kind; empty for one whose key
+    stands elsewhere, which may be looked at there. One that needs no key takes any (5-9, 5-12).
+    """
+    elsewhere = request.kind in (KeyKind.ELSEWHERE, KeyKind.IN_BODY)
+    return "" if elsewhere else f"{request.operation_id} looks at no key"
 
 
 @check("5-10", "5-11")
@@ -179,7 +190,7 @@ def the_key_of_another_project_opens_what_the_dialect_says(
             if request.operation_id in ON_A_RESOURCE
             else was_accepted(tried),
         }
-        yield judged(
+        judgement = judged(
             any(outcomes[scope] for scope in rules.key_scope.allowed),
             "5-12",
             "The key of another project is not treated as the dialect says",
@@ -187,6 +198,7 @@ def the_key_of_another_project_opens_what_the_dialect_says(
             actual=tried.status,
             exchanges=[tried],
         )
+        yield replace(judgement, state="" if refused(tried) else _looks_at_no_key(request))
 
 
 def _may_be_for_its_content(tried: Exchange, context: CheckContext) -> bool:

@@ -47,9 +47,13 @@ def a_filter_leaves_exactly_what_matches_on_every_page(
     ]
     for term in terms:
         nothing_else, nothing_left_out = FILTERS[term.field]
-        yield _only_matches(walk, walk.pages, term, nothing_else)
-        if further:
-            yield _only_matches(walk, further, term, FILTER_PAGES[walk.operation_id])
+        yield _only_matches(walk, _telling(walk.pages, term), term, nothing_else)
+        on_pages = FILTER_PAGES[walk.operation_id]
+        if wrong := [page for page in further if _not_matching(page, term)]:
+            for page in wrong:
+                yield _only_matches(walk, [page], term, on_pages)
+        elif further:
+            yield _only_matches(walk, further, term, on_pages)
         if len(terms) == 1:
             yield from _all_matches(walk, term, nothing_left_out)
 
@@ -80,12 +84,22 @@ def _all_matches(walk: WalkedPages, term: FilterTerm, requirement: str) -> Itera
         )
 
 
+def _telling(pages: Sequence[Page], term: FilterTerm) -> Sequence[Page]:
+    """The pages that show whether a filter holds: the first if it does not there, or else those on
+    which it does not, since what is wrong with these is the cursor (4.4-13, 4.7-13).
+    """
+    wrong = [page for page in pages if _not_matching(page, term)]
+    return wrong[:1] if wrong[:1] == list(pages[:1]) else wrong or pages
+
+
+def _not_matching(page: Page, term: FilterTerm) -> set[str]:
+    return {str(item.get("uid")) for item in page.items if not term.passes(item)}
+
+
 def _only_matches(
     walk: WalkedPages, pages: Sequence[Page], term: FilterTerm, requirement: str
 ) -> Judgement:
-    not_matching = sorted(
-        {str(item.get("uid")) for page in pages for item in page.items if not term.passes(item)}
-    )
+    not_matching = sorted(set[str]().union(*(_not_matching(page, term) for page in pages)))
     return judged(
         not not_matching,
         requirement,

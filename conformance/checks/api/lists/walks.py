@@ -118,9 +118,11 @@ def a_page_that_claims_no_next_one_is_the_last(
 def a_page_that_was_stepped_back_to_claims_the_next_one(
     observed: PageWalk, _context: CheckContext
 ) -> Iterator[Judgement]:
-    """It is not the last: one came from there."""
+    """It is not the last: one came from there. Whether it is the page that one came from is judged
+    by 2.2-13, and what it claims follows from that.
+    """
     walk = observed.walked()
-    for _, back in walk.stepped_back if walk else ():
+    for page, back in walk.stepped_back if walk else ():
         if back.items and back.pagination:
             claimed = back.pagination.get("has_next_page")
             yield judged(
@@ -129,7 +131,7 @@ def a_page_that_was_stepped_back_to_claims_the_next_one(
                 "A page that one stepped back to claims no next one",
                 expected=True,
                 actual=claimed,
-                exchanges=[back.exchange],
+                exchanges=[page.exchange, back.exchange],
             )
 
 
@@ -183,10 +185,14 @@ def additions_make_a_walk_neither_repeat_nor_lose_anything(
 def a_page_claims_a_previous_one_exactly_if_there_is_one(
     observed: PageWalk, _context: CheckContext
 ) -> Iterator[Judgement]:
-    """None before the first page, one before every page that was reached by going forward."""
+    """None before the first page, one before every page that was reached by going forward, unless
+    that shows the first page again (2.2-14), which has none.
+    """
     walk = observed.walked()
-    for position, page in enumerate(walk.pages if walk else ()):
-        if not page.pagination:
+    pages = walk.pages if walk else ()
+    for position, page in enumerate(pages):
+        starts_again = position > 0 and page.uids[:1] == pages[0].uids[:1] != ()
+        if not page.pagination or starts_again:
             continue
         claimed = page.pagination.get("has_prev_page")
         yield judged(

@@ -65,7 +65,7 @@ def documented_fields_have_their_documented_types(
                 f" {json_text(_at(exchange.json, problem.pointer))}: {problem.message}",
                 exchanges=[exchange],
             )
-            yield replace(judgement, stored=_stored(exchange, problem))
+            yield replace(judgement, state=_stored(exchange, problem))
     for requirement in sorted(exercised):
         yield holds(requirement, exchanges=[exchange])
 

@@ -1,6 +1,8 @@
 """Which endpoints a broadcast arrives at, and which it does not (sections 1, 2.8, 3 and 4.8)."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Final
 
 from hookproof.conformance.checks.support.broadcast_reach import reaches
 from hookproof.conformance.model.check_registry import CheckContext, check
@@ -22,6 +24,9 @@ from hookproof.conformance.observations.destinations import Destination, Event
 from hookproof.conformance.observations.resources.shown_owner import with_owners_as_sent
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import Reach
+
+# What is wrong where a disabled endpoint gets what it is not to get (3-6), a broadcast for one.
+DISABLED_RECEIVE: Final = "a disabled endpoint receives"
 
 
 @check("1-1", "4.8-13")
@@ -85,7 +90,7 @@ def a_broadcast_arrives_at_no_other_endpoint(
     sentinels = fan_out.sentinels(context.dialect)
     for event, destination, arrived in left_out:
         if arrived or sentinels:
-            yield judged(
+            judgement = judged(
                 not arrived,
                 "4.8-14",
                 "A broadcast arrived at an endpoint that it does not reach",
@@ -94,6 +99,8 @@ def a_broadcast_arrives_at_no_other_endpoint(
                 exchanges=fan_out.exchanges_of(destination, event),
                 deliveries=arrived or sentinels,
             )
+            is_disabled = destination.settings.get("is_disabled") is True
+            yield replace(judgement, state=DISABLED_RECEIVE if is_disabled else "")
 
 
 @check("1-11")
@@ -192,7 +199,7 @@ def a_disabled_endpoint_receives_as_the_dialect_says(
             ]
             kept = receives.allows(bool(arrived))
             if (not kept or sentinels) and (arrived or event not in pending):
-                yield judged(
+                judgement = judged(
                     kept,
                     "3-6",
                     "A disabled endpoint does not receive as the dialect says",
@@ -201,6 +208,7 @@ def a_disabled_endpoint_receives_as_the_dialect_says(
                     exchanges=map(fan_out.exchange, [destination.name, *names]),
                     deliveries=arrived or sentinels,
                 )
+                yield replace(judgement, state=DISABLED_RECEIVE if arrived else "")
 
 
 @check("4.8-15")

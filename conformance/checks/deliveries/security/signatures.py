@@ -37,14 +37,17 @@ def every_attempt_is_signed_in_the_format_of_its_endpoint(
 
     Of an endpoint whose secret is rolled it is judged as far as the roll is no reason. What an
     endpoint gets that has the advanced format by default shows that the default is wrong (2.3-8,
-    2.3-9), and nothing about either format.
+    2.3-9), and nothing about either format; nor does an event with a custom header of the name of
+    the signature's, which may be that header (6-13, 6-18).
     """
     if isinstance(signed, RollsUnderTraffic):
         for destination, delivery in signed.deliveries_whatever_was_rolled(context):
             yield verifies(format_of(destination), signed, destination, delivery, context)
         return
-    for destination, _, attempts in signed.signed_attempts(context.dialect):
-        if signed.is_advanced_unasked(destination):
+    for destination, event, attempts in signed.signed_attempts(context.dialect):
+        scheme = context.dialect.signatures.scheme(advanced=destination.advanced)
+        custom = {name.lower() for name in signed.custom_headers(event)}
+        if signed.is_advanced_unasked(destination) or scheme.header.lower() in custom:
             continue
         first, *further = attempts
         yield verifies(format_of(destination), signed, destination, first, context)

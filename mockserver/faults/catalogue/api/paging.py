@@ -170,7 +170,6 @@ class PrevLeadsForward(Pager):
 
 
 @fault(
-    "2.2-12",
     "2.2-14",
     "2.2-15",
     "4.4-4",

@@ -226,8 +226,6 @@ def ignores_reserved(dialect: Dialect) -> bool:
 
 
 @fault(
-    "6-6",
-    "6-7",
     "6-13",
     "6-18",
     seen="custom headers override the signature",

@@ -8,6 +8,7 @@ from hookproof.conformance.checks.api.lists.order import (
     sort_is_descending_by_default_and_ascending_is_its_reverse,
 )
 from hookproof.conformance.checks.api.lists.walks import (
+    a_page_claims_a_previous_one_exactly_if_there_is_one,
     a_page_that_claims_no_next_one_is_the_last,
     pages_of_different_sizes_show_the_same_order,
 )
@@ -56,6 +57,14 @@ def test_a_walk_that_ends_too_early_shows_no_other_order() -> None:
     short = walk("cb", per_page=2)
     assert verdicts(a_page_that_claims_no_next_one_is_the_last, short) == {"2.2-10": Verdict.FAIL}
     assert verdicts(pages_of_different_sizes_show_the_same_order, short) == {"2.2-15": Verdict.PASS}
+
+
+def test_a_page_that_shows_the_first_one_again_has_none_before_it() -> None:
+    claims = a_page_claims_a_previous_one_exactly_if_there_is_one
+    none_before = {"has_prev_page": False}
+    again, later = (walk(*pages, last=none_before) for pages in (("c", "c"), ("cb", "ba")))
+    assert "2.2-12" not in verdicts(claims, again)
+    assert verdicts(claims, later)["2.2-12"] is Verdict.FAIL
 
 
 def test_a_full_page_lacks_nothing_of_a_walk_that_ended_too_early() -> None:

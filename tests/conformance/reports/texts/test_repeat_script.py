@@ -4,22 +4,57 @@ import os
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hookproof.conformance.model.ledger import Finding
-from hookproof.conformance.reports.texts.repeat_script import repeat_script
+from hookproof.conformance.reports.texts.repeat_script import repeat_commands, repeat_script
 from hookproof.conformance.results.defects import BrokenRequirement
+from hookproof.conformance.results.run_file import Header
 from tests.conformance.canned_evidence import delivery, exchange
-from tests.conformance.canned_run import failed, finding
+from tests.conformance.canned_run import failed, finding, header
 
 KEY = (("Authorization", "Bearer $HOOKPROOF_API_KEY"),)
 VARIABLES = {"HOOKPROOF_API_KEY": "the-key", "HOOKPROOF_SECRET_7": "mine"}
 
 
-def script_of(shown: Finding) -> str:
+# What subscribes an endpoint, in two requests.
+CALLS: list[dict[str, Any]] = [
+    {
+        "method": "POST",
+        "url": "http://target.invalid/{project.id}/tickets",
+        "headers": [["X-Admin", "$HOOKPROOF_HEADER_X_ADMIN"]],
+        "body": {"for": "{endpoint.name}", "word": "{unique}"},
+        "keep": {"ticket": "data.0.id"},
+        "at_target": False,
+    },
+    {
+        "method": "PUT",
+        "url": "http://target.invalid/tickets/{ticket}",
+        "headers": [["Authorization", "Bearer {project.api_key}"]],
+        "body": {"endpoint_id": "{endpoint.uid}", "types": ["*"]},
+        "keep": {},
+        "at_target": True,
+    },
+]
+HOOKED = replace(header(), hooks=["after_endpoint_created"], hook_calls=CALLS)
+
+
+def script_of(shown: Finding, run_header: Header | None = None) -> str:
     entry = replace(failed(), findings=(shown,))
-    return repeat_script(BrokenRequirement(entry=entry, finding=shown))
+    return repeat_script(BrokenRequirement(entry=entry, finding=shown), run_header or header())
+
+
+@pytest.fixture
+def created_and_missed() -> Finding:
+    """An endpoint that is created, and a broadcast that does not arrive there."""
+    tenant = ("X-Tenant", "$HOOKPROOF_HEADER_X_TENANT")
+    creation = exchange(
+        request={"name": "it"}, data={"uid": "e1", "name": "it"}, request_headers=(*KEY, tenant)
+    )
+    broadcast = exchange("event", "createBroadcastEvent", request_headers=KEY)
+    return replace(finding(), exchanges=(creation, broadcast), deliveries=())
 
 
 @pytest.fixture
@@ -184,3 +219,41 @@ def test_a_body_that_is_too_long_for_a_command_is_read_from_a_file(
     first, second = (commands / "calls").read_text().splitlines()
     assert first.endswith("--data-binary @body_1.bin")
     assert "/endpoints/new-uid -H" in second
+
+
+def test_a_script_does_what_the_hook_did_for_a_new_endpoint(
+    created_and_missed: Finding, commands: Path
+) -> None:
+    headers = {f"HOOKPROOF_HEADER_X_{name}": name.lower() for name in ("ADMIN", "TENANT")}
+    script = script_of(created_and_missed, HOOKED)
+    ended = run(script, commands, {**VARIABLES, **headers})
+    assert (ended.returncode, ended.stderr) == (0, "")
+    _, ticket, subscription, broadcast = (commands / "calls").read_text().splitlines()
+    assert "-X POST http://target.invalid/p1/tickets -H X-Admin: admin" in ticket
+    assert '--data-raw {"for": "it", "word": "new-uid"}' in ticket
+    assert "-X PUT http://target.invalid/tickets/new-uid" in subscription
+    assert "-H Authorization: Bearer the-key -H X-Tenant: tenant" in subscription
+    assert '{"endpoint_id": "new-uid", "types": ["*"]}' in subscription
+    assert "/events/broadcast" in broadcast
+    assert "jq -r .data[0].id" in script
+    assert "X_TICKET:?" not in script
+
+
+def test_the_commands_of_every_report_do_what_the_hook_did(created_and_missed: Finding) -> None:
+    creation, words, ticket, subscription, broadcast = repeat_commands(created_and_missed, HOOKED)
+    assert "/endpoints" in creation
+    assert words == "# after_endpoint_created, with the uid of that endpoint in HOOKPROOF_UID_1:"
+    assert "/p1/tickets" in ticket
+    assert "$HOOKPROOF_UID_1" in subscription
+    assert "/events/broadcast" in broadcast
+
+
+def test_a_hook_whose_requests_nobody_knows_is_named(created_and_missed: Finding) -> None:
+    unknown = replace(HOOKED, hook_calls=[])
+    *_, last = repeat_commands(created_and_missed, unknown)
+    assert last in script_of(created_and_missed, unknown)
+    assert last.startswith("# the hook after_endpoint_created of the target file has to run")
+
+
+def test_what_needs_no_delivery_needs_no_hook(created_and_fetched: Finding) -> None:
+    assert "after_endpoint_created" not in script_of(created_and_fetched, HOOKED)

@@ -26,8 +26,9 @@ def test_a_script_shows_the_same_wrong_answer_again(tmp_path: Path) -> None:
         words = (ready["api"], "--project", "p1", "--api-key", "key-p1", "--profile", "quick")
         done = check(tmp_path, *words, "--only", "4.2-5")
         assert done.code == 1, done.out
-        found = defects(read_run(tmp_path / "hookproof-report" / "run.jsonl").entries)
-        scripts = {repeat_script(defect.lead): defect for defect in found}
+        done_run = read_run(tmp_path / "hookproof-report" / "run.jsonl")
+        found = defects(done_run.entries)
+        scripts = {repeat_script(defect.lead, done_run.header): defect for defect in found}
         shown = {script: run(script) for script in scripts if ".bin" not in script}
     assert shown
     for script, output in shown.items():

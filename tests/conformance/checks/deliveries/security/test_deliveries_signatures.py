@@ -48,6 +48,16 @@ def test_a_delivery_signed_with_another_secret_fails() -> None:
     assert actual == {"6-6": FAIL, "6-7": FAIL}
 
 
+def test_a_custom_header_of_the_signatures_name_shows_nothing_of_its_format() -> None:
+    """It is ignored, refused or sent, as the dialect says (6-13)."""
+    delivery = sent(EVENT, SIMPLE, signers=["x"])
+    for name, expected in ((SIGNATURE.lower(), {}), ("X-Other", {"6-6": FAIL})):
+        forged = broadcast(EVENT, custom_headers={name: "forged"})
+        observation = observed(SigningFormats, SIMPLE, delivery, exchanges=[forged])
+        actual = verdicts(every_attempt_is_signed_in_the_format_of_its_endpoint, observation)
+        assert actual == expected
+
+
 def test_a_body_that_was_written_anew_after_signing_fails() -> None:
     spaced = replace(
         sent(EVENT, SIMPLE, body=b'{"marker":"marker-event-"}'), body=b'{"marker": "marker-event-"}'
