@@ -39,8 +39,8 @@ from hookproof.conformance.model.ledger import (
     RunVerdict,
 )
 from hookproof.conformance.results.documented_fields import Coverage, FieldCount, FieldCounter
-from hookproof.conformance.results.packed.manifest import BrokenPack
-from hookproof.conformance.results.packed.reading import is_packed, open_packed_text
+from hookproof.conformance.results.packed.manifest import MOST_CONTENT, BrokenPack
+from hookproof.conformance.results.packed.reading import is_packed, open_packed
 from hookproof.conformance.results.records.compression import pack_evidence
 from hookproof.conformance.results.records.evidence_records import evidence_json
 from hookproof.conformance.results.records.finding_records import (
@@ -53,6 +53,7 @@ from hookproof.conformance.results.records.long_bodies import LongBodies
 from hookproof.conformance.results.records.typed import typed
 from hookproof.process.written_file import FileNotWritten, write_whole
 from hookproof.spec.dialect.file_schema import ASSUMED
+from hookproof.spec.given_file import given_file, text_lines
 
 FORMAT: Final = 2
 # In Unix seconds, the end of the year 9999.
@@ -60,6 +61,10 @@ LATEST: Final = 253_402_300_800
 # What reading a line raises that is damaged, or was written to do damage.
 DAMAGED: Final = (ValueError, KeyError, TypeError, AttributeError, RecursionError, zlib.error)
 NAME: Final = "run.jsonl"
+# In bytes of the file, which is read line by line; of each line; and of all but the evidence.
+LARGEST_RUN: Final = MOST_CONTENT
+LONGEST_LINE: Final = 64 * 1024 * 1024
+MOST_OUTCOME: Final = 64 * 1024 * 1024
 
 PARTIAL: Final = "; `hookproof report --partial` renders what it holds"
 
@@ -329,8 +334,12 @@ def new_run_id() -> str:
 
 
 def run_path(place: Path) -> Path:
-    """The file of the run in a folder; a file is one itself, plain or packed."""
-    return place if place.is_file() else place / NAME
+    """The file of the run in a folder; what is no folder is one itself, plain or packed."""
+    try:
+        is_file = place.exists() and not place.is_dir()
+    except OSError:  # opening it says why
+        is_file = True
+    return place if is_file else place / NAME
 
 
 @contextmanager
@@ -338,13 +347,13 @@ def open_run(path: Path) -> Iterator[Iterable[str]]:
     """The lines of a run file, plain or packed; raises NotARun for a broken pack, and OSError."""
     if is_packed(path):
         try:
-            with open_packed_text(path, NAME) as lines:
-                yield lines
+            with open_packed(path, NAME) as stream:
+                yield text_lines(stream, LARGEST_RUN, LONGEST_LINE)
         except BrokenPack as problem:
             raise NotARun(f"{path} cannot be used: {problem}") from None
     else:
-        with path.open(encoding="utf-8") as lines:
-            yield lines
+        with given_file(path, LARGEST_RUN) as stream:
+            yield text_lines(stream, LARGEST_RUN, LONGEST_LINE)
 
 
 def read_run(path: Path) -> Run:
