@@ -10,7 +10,7 @@ from typing import Any
 from hookproof.conformance.model.disagreement import Disagreement
 from hookproof.conformance.model.evidence import NotObserved
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
-from hookproof.conformance.model.ledger import LeftBehind, LeftEndpoint, Ledger
+from hookproof.conformance.model.ledger import Ledger, LeftBehind, LeftEndpoint
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.deliveries import DeliveryObservation
 from hookproof.conformance.observations.destinations import Destination
