@@ -4,6 +4,7 @@ That keeps `hookproof --help` fast and keeps locust, which monkey-patches the wh
 every other command.
 """
 
+import errno
 import gc
 import importlib
 import logging
@@ -133,6 +134,9 @@ EXTRAS: Final = {"load": ("locust", "hdrh")}
 # How click begins its message about a word that is none of an option's choices.
 REFUSED_CHOICE: Final = re.compile("'(?P<word>.*)' is not one of")
 
+# What the system says of a path that can be none.
+NO_NAMES: Final = frozenset({errno.ENAMETOOLONG, errno.ELOOP})
+
 # The descriptor of standard error, the last of the three standard streams.
 STDERR: Final = 2
 
@@ -257,9 +261,12 @@ def _collection_paused() -> Iterator[None]:
 
 
 def report_unexpected_error(error: Exception) -> int:
-    """Print the error in one line; a disk that is full is no error of ours."""
+    """Print the error in one line; a full disk, or a name that no file can have, is none of ours."""
     if isinstance(error, OSError) and (lack := lack_of_space(error)):
         print_line(f"hookproof: {lack}", err=True)
+        return ExitCode.USAGE
+    if isinstance(error, OSError) and error.errno in NO_NAMES:
+        print_line(f"hookproof: {error.filename} cannot be used: {error.strerror}", err=True)
         return ExitCode.USAGE
     message = " ".join(str(error).split()) or "no message"
     print_line(

@@ -45,6 +45,7 @@ OWN_FILES: Final = {
 # Calls of this name that open no file.
 OTHERS: Final = frozenset(
     {"runner.open", "self._runner.open", "breaker.open", "self.sessions.open"}
+    | {"self.closed_ports.open"}
 )
 
 
