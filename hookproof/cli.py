@@ -261,7 +261,7 @@ def _collection_paused() -> Iterator[None]:
 
 
 def report_unexpected_error(error: Exception) -> int:
-    """Print the error in one line; a full disk, or a name that no file can have, is none of ours."""
+    """Print the error in one line; a full disk or an impossible path is no error of ours."""
     if isinstance(error, OSError) and (lack := lack_of_space(error)):
         print_line(f"hookproof: {lack}", err=True)
         return ExitCode.USAGE

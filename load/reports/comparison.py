@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from hookproof.load.figures import FIGURES
 from hookproof.spec.given_file import LARGEST_REPORT, read_given
+from hookproof.target.shown_number import shown_number
 
 REPORT: Final = "report.json"
 # A smaller change, as a share, counts as none.
@@ -26,7 +27,19 @@ def read_report(place: str) -> Mapping[str, Any]:
         raise NoReport(f"{path} is not a report of a load run: {problem}") from None
     if not isinstance(read, dict) or not isinstance(read.get("figures"), dict):
         raise NoReport(f"{path} is not a report of a load run: it has no figures")
+    _confirm_usable(read, path)
     return read
+
+
+def _confirm_usable(report: Mapping[str, Any], path: Path) -> None:
+    """Raise NoReport for what cannot be compared."""
+    for name in ("profile", "verdict"):
+        if not isinstance(report.get(name), str):
+            raise NoReport(f"{path} is not a report of a load run: its {name} is no text")
+    for name in FIGURES:
+        figure = report["figures"].get(name)
+        if figure is not None and shown_number(figure) is None:
+            raise NoReport(f"{path} is not a report of a load run: {name} is no number")
 
 
 def comparison_table(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
