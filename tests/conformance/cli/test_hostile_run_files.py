@@ -51,7 +51,7 @@ NOWHERE: Final = ("http://127.0.0.1:0", "--project", "p1", "--api-key", "k")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ended:
+class CommandEnd:
     """How a command ended, in this process."""
 
     code: int
@@ -71,7 +71,7 @@ class Ended:
             yield "it repeats a long text"
 
 
-def ended(*words: str | Path) -> Ended:
+def ended(*words: str | Path) -> CommandEnd:
     """Run a command here, which takes milliseconds."""
     streams = [io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2)]
     before, sys.argv = sys.argv, ["hookproof", *map(str, words)]
@@ -85,7 +85,7 @@ def ended(*words: str | Path) -> Ended:
         stream.flush()
         assert isinstance(stream.buffer, io.BytesIO)
         shown.append(stream.buffer.getvalue().decode("utf-8"))
-    return Ended(code=code or 0, out=shown[0], err=shown[1])
+    return CommandEnd(code=code or 0, out=shown[0], err=shown[1])
 
 
 @pytest.fixture(scope="module")
