@@ -151,6 +151,8 @@ def perform(settings: Settings) -> Run:
 @contextmanager
 def _run_file(path: Path) -> Iterator[FileIO]:
     """The file of a run, open for writing; it is removed if nothing was written to it."""
+    if path.exists() and not path.is_file():  # a pipe would wait for its reader
+        raise CommandError(f"{path} is not a regular file; remove it, or name another --out")
     with path.open("wb", buffering=0) as stream:
         try:
             yield stream
