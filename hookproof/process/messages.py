@@ -41,11 +41,11 @@ def print_text(text: str, *, err: bool = False) -> None:
 
 def print_document(text: str, *, end: str = "\n") -> None:
     """Write what a program reads, or a file: exactly, in UTF-8; on a terminal as a message is."""
-    sys.stdout.flush()
     if sys.stdout.isatty():
         click.echo(printable_lines(text), nl=bool(end))
     else:
-        click.echo(f"{text}{end}".encode(errors="backslashreplace"), nl=False)
+        exact = f"{text}{end}".encode(errors="backslashreplace")
+        click.echo(exact if hasattr(sys.stdout, "buffer") else exact.decode(), nl=False)
 
 
 def ask(question: str, **options: Any) -> Any:
