@@ -4,8 +4,10 @@ That keeps `hookproof --help` fast and keeps locust, which monkey-patches the wh
 every other command.
 """
 
+import errno
 import gc
 import importlib
+import logging
 import os
 import re
 import sys
@@ -20,9 +22,9 @@ from click.shell_completion import CompletionItem
 
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.installed_version import installed_version
+from hookproof.process.messages import MessageHandler, print_line, print_text
 from hookproof.process.standard_streams import output_problem, use_lasting_streams
 from hookproof.process.stop_signals import end_as_by_interrupt, end_at_once_with
-from hookproof.process.terminal_text import message_text
 from hookproof.process.written_file import lack_of_space
 
 # Each subcommand: its module and attribute, and its line in `hookproof --help`.
@@ -132,6 +134,9 @@ EXTRAS: Final = {"load": ("locust", "hdrh")}
 # How click begins its message about a word that is none of an option's choices.
 REFUSED_CHOICE: Final = re.compile("'(?P<word>.*)' is not one of")
 
+# What the system says of a path that can be none.
+NO_NAMES: Final = frozenset({errno.ENAMETOOLONG, errno.ELOOP})
+
 # The descriptor of standard error, the last of the three standard streams.
 STDERR: Final = 2
 
@@ -183,7 +188,7 @@ class LazyGroup(click.Group):
 def show_version(context: click.Context, _option: click.Parameter, asked: bool) -> None:
     """Unlike click's option, this looks the version up only where it is asked for."""
     if asked and not context.resilient_parsing:
-        click.echo(f"hookproof, version {installed_version()}")
+        print_line(f"hookproof, version {installed_version()}")
         context.exit()
 
 
@@ -212,11 +217,12 @@ def main() -> None:
     """Run the command line and exit with its code; every error is reported in one line."""
     open_closed_standard_streams()
     use_lasting_streams()
+    logging.lastResort = MessageHandler(logging.WARNING)
     end_as_by_interrupt()
     code = run_command_line()
     problem = output_problem()
     if problem is not None:
-        click.echo(f"hookproof: {problem}", err=True)
+        print_text(f"hookproof: {problem}", err=True)
     if code is None:  # a command whose output is its whole result
         code = ExitCode.OK if problem is None else ExitCode.USAGE
     end_at_once_with(code)
@@ -232,10 +238,10 @@ def run_command_line() -> int | None:
     except click.exceptions.Exit as ended:
         code = ended.exit_code
     except (click.Abort, KeyboardInterrupt):
-        click.echo("hookproof: interrupted", err=True)
+        print_line("hookproof: interrupted", err=True)
         code = ExitCode.INTERRUPTED
     except click.exceptions.NoArgsIsHelpError as error:  # a group alone, such as `hookproof`
-        click.echo(error.format_message())
+        print_text(error.format_message())
         code = ExitCode.OK
     except click.ClickException as error:
         code = report_usage_error(error)
@@ -255,12 +261,15 @@ def _collection_paused() -> Iterator[None]:
 
 
 def report_unexpected_error(error: Exception) -> int:
-    """Print the error in one line; a disk that is full is no error of ours."""
+    """Print the error in one line; a full disk or an impossible path is no error of ours."""
     if isinstance(error, OSError) and (lack := lack_of_space(error)):
-        click.echo(f"hookproof: {lack}", err=True)
+        print_line(f"hookproof: {lack}", err=True)
         return ExitCode.USAGE
-    message = message_text(" ".join(str(error).split())) or "no message"
-    click.echo(
+    if isinstance(error, OSError) and error.errno in NO_NAMES:
+        print_line(f"hookproof: {error.filename} cannot be used: {error.strerror}", err=True)
+        return ExitCode.USAGE
+    message = " ".join(str(error).split()) or "no message"
+    print_line(
         f"hookproof: internal error of hookproof: {type(error).__name__}: {message}", err=True
     )
     return ExitCode.INTERNAL_ERROR
@@ -279,12 +288,12 @@ def open_closed_standard_streams() -> None:
 def report_usage_error(error: click.ClickException) -> int:
     """Print the error in one line; the code is 64 unless the command chose another one."""
     if not isinstance(error, click.UsageError):
-        click.echo(f"hookproof: {message_text(error.format_message())}", err=True)
+        print_text(f"hookproof: {error.format_message()}", err=True)
         # 1 is what click has for every error; a command that chose it says so.
         return error.exit_code if isinstance(error, CommandError) else ExitCode.USAGE
     path = error.ctx.command_path if error.ctx else "hookproof"
-    message = f"{message_text(error.format_message())}{nearest_choice(error)}"
-    click.echo(f"{path}: {message} (see `{path} --help`)", err=True)
+    message = f"{error.format_message()}{nearest_choice(error)}"
+    print_text(f"{path}: {message} (see `{path} --help`)", err=True)
     return ExitCode.USAGE
 
 

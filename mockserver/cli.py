@@ -7,7 +7,6 @@ import logging
 import resource
 import signal
 import sqlite3
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +33,7 @@ from hookproof.mockserver.option_types import HostPort, MailboxType, NetworkType
 from hookproof.mockserver.project_file import read_projects
 from hookproof.mockserver.store.database import IN_MEMORY, UnusableDatabase
 from hookproof.process.exit_codes import CommandError
+from hookproof.process.messages import MessageHandler, print_document, print_line
 from hookproof.process.standard_input import OPTION, call_at_end_of_input
 from hookproof.process.stop_signals import STOPPING
 from hookproof.process.variables import PROJECTS_VARIABLE
@@ -216,18 +216,18 @@ def serve(
     until_stdin_closes: bool,
 ) -> None:
     """Run the reference server until it is stopped."""
-    handler = logging.StreamHandler(sys.stderr)
+    handler = MessageHandler()
     handler.addFilter(_DatabaseFailures(database))
     logging.basicConfig(
         handlers=[handler], level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s"
     )
     try:
         if list_faults:
-            click.echo(render_fault_list(load_dialect(dialect), as_json=as_json))
+            print_document(render_fault_list(load_dialect(dialect), as_json=as_json))
             return
         loaded_dialect = _decided_dialect(dialect)
         if list_generated:
-            click.echo(render_generated(loaded_dialect, as_json=as_json))
+            print_document(render_generated(loaded_dialect, as_json=as_json))
             return
         settings = ServeSettings(
             api=(host, port),
@@ -284,7 +284,7 @@ def _decided_dialect(name: str) -> Dialect:
     decided = load_decided_dialect(name)
     require_decided(decided.dialect)
     for extended, fields in decided.taken.items():
-        click.echo(
+        print_line(
             f"hookproof: the dialect {decided.dialect.name} leaves {len(fields)} answers undecided,"
             f" and those of {extended} are served: {first_of(fields)}",
             err=True,
@@ -359,13 +359,12 @@ def _announce(settings: ServeSettings, port: int, control_port: int) -> None:
     control = f"http://{_bracketed(settings.control[0])}:{control_port}"
     projects = list(settings.projects)
     if settings.as_json:
-        click.echo(json.dumps({"api": api, "control": control, "projects": projects}))
+        print_document(json.dumps({"api": api, "control": control, "projects": projects}))
     else:
-        click.echo(
+        print_line(
             f"Serving the dialect {settings.dialect.name} at {api} (docs at {api}/docs), "
             f"control at {control}, projects: {', '.join(projects)}"
         )
-    sys.stdout.flush()
 
 
 def _bracketed(host: str) -> str:

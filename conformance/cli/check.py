@@ -1,7 +1,6 @@
 """The command `hookproof check`."""
 
 import os
-import sys
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -45,6 +44,7 @@ from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.folder_lock import locked_folder
 from hookproof.process.installed_version import installed_version
+from hookproof.process.messages import print_line, print_text
 from hookproof.process.stop_signals import held_back, run_until_stopped
 from hookproof.process.written_file import FileNotWritten, write_file
 from hookproof.spec.catalogue import Level
@@ -205,20 +205,20 @@ def check(context: click.Context, /, **options: Any) -> None:
     try:
         if options["plan"]:
             settings = _settings(context, options)
-            click.echo("\n".join(plan_lines(*_times(settings))))
+            print_text("\n".join(plan_lines(*_times(settings))))
             return
         run_id = new_run_id()
         with locked_folder(options["out"], f"run {run_id}") as out:
             with reported_failure(out):
                 settings = replace(_settings(context, options), run_id=run_id)
                 if too_long := budget_warning(*_times(settings)):
-                    click.echo(f"hookproof check: {too_long}", err=True)
+                    print_line(f"hookproof check: {too_long}", err=True)
             with held_back():  # what was gathered is judged and written, whatever comes
                 with reported_failure(out):
                     run = perform(settings)
                 code = _reported(run, settings, options)
     except CommandError as error:
-        click.echo(f"hookproof check: {error}", err=True)
+        print_text(f"hookproof check: {error}", err=True)
         code = error.exit_code
     context.exit(code)
 
@@ -239,7 +239,7 @@ def _reported(run: Run, settings: Settings, options: dict[str, Any]) -> int:
     try:
         write_reports(run, settings.out)
     finally:
-        show(run, sys.stdout, detail=_detail(options), folder=settings.out)
+        show(run, detail=_detail(options), folder=settings.out)
         if (baseline := options["write_baseline"]) is not None:
             _write_baseline(
                 baseline, baseline_text(run.entries, settings.baseline, datetime.now(UTC).date())
@@ -319,7 +319,7 @@ def _with_learned_dialect(flags: Flags, options: dict[str, Any]) -> Target:
         target,
         UNDECIDED_DIALECT,
         profile,
-        lambda what: click.echo(f"hookproof check: learning the dialect: {what}", err=True),
+        lambda what: print_line(f"hookproof check: learning the dialect: {what}", err=True),
     )
     path = write_learned_dialect(learned, target, options["out"])
     if learned.interrupted:
@@ -327,7 +327,7 @@ def _with_learned_dialect(flags: Flags, options: dict[str, Any]) -> Target:
             f"interrupted while the dialect was learned; what was learned by then is in {path}",
             ExitCode.INCOMPLETE,
         )
-    click.echo(f"hookproof check: the dialect is in {path}; {summary(learned)}", err=True)
+    print_text(f"hookproof check: the dialect is in {path}; {summary(learned)}", err=True)
     return replace(target, dialect=learned.answers.dialect)
 
 
@@ -337,6 +337,6 @@ def _write_baseline(path: Path, text: str) -> None:
         write_schema_beside(path, BASELINE, SCHEMA)
     except OSError as error:
         raise FileNotWritten(Path(error.filename or path), error) from None
-    click.echo(
+    print_line(
         f"The baseline in {path} accepts what this run found: complete its reasons.", err=True
     )

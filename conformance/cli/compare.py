@@ -27,7 +27,7 @@ from hookproof.conformance.results.comparison import (
 from hookproof.conformance.results.run_file import NotARun, Run, run_path
 from hookproof.help_examples import examples
 from hookproof.process.exit_codes import ExitCode
-from hookproof.process.terminal_text import printable
+from hookproof.process.messages import print_document, print_line
 from hookproof.spec.differing_fields import DifferingField, difference_json, differing_fields
 
 # Members of the header in which comparable runs agree.
@@ -75,10 +75,10 @@ def compare(
     changed = list(differences(runs[0].ledger, runs[1].ledger, strict=runs[1].header.strict))
     both = _behaviours(context, before, after) if with_behaviour else None
     if form == "json":
-        click.echo(json.dumps(_document(runs, changed, both), indent=1))
+        print_document(json.dumps(_document(runs, changed, both), indent=1))
     else:
         for line in _lines(runs, changed, both):
-            click.echo(line)
+            print_line(line)
     worse = any(difference.change is Change.WORSE for difference in changed)
     context.exit(ExitCode.DOES_NOT_CONFORM if worse else ExitCode.CONFORMS)
 
@@ -95,15 +95,15 @@ def _lines(
     runs: Sequence[Run], changed: Sequence[Difference], both: TwoBehaviours | None
 ) -> Iterator[str]:
     for words in _differing_conditions(*runs):
-        yield printable(f"Note: {words}.")
-    yield from map(printable, difference_lines(changed))
+        yield f"Note: {words}."
+    yield from difference_lines(changed)
     if not changed:
         yield "No requirement has another verdict."
     for name, run in zip(("before", "after"), runs, strict=True):
         yield f"{name:<7} {verdict_line(run.ledger, strict=run.header.strict)}"
     if both is not None:
         yield ""
-        yield from map(printable, dialect_lines(_differing_answers(runs)))
+        yield from dialect_lines(_differing_answers(runs))
         yield from behaviour_lines(both)
 
 

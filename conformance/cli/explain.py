@@ -11,6 +11,7 @@ from hookproof.conformance.cli.explanation import Explanation, explain_requireme
 from hookproof.conformance.cli.list import requirement_json
 from hookproof.help_examples import examples
 from hookproof.process.exit_codes import ExitCode
+from hookproof.process.messages import print_document, print_line, print_text
 from hookproof.spec.catalogue import load_catalogue
 from hookproof.spec.completion import complete_requirement
 from hookproof.spec.strict_yaml.schema_wording import did_you_mean
@@ -38,7 +39,7 @@ def explain(context: click.Context, /, name: str, as_json: bool) -> None:
     requirements = catalogue.select(name)
     if not requirements:
         nearest = did_you_mean(name, [*catalogue.requirements, *catalogue.sections])
-        click.echo(
+        print_line(
             f"hookproof explain: {name!r} is not a requirement or a section{nearest};"
             " `hookproof list` shows them all",
             err=True,
@@ -48,15 +49,19 @@ def explain(context: click.Context, /, name: str, as_json: bool) -> None:
         explain_requirement(requirement, catalogue, list_faults) for requirement in requirements
     ]
     if as_json:
-        click.echo(json.dumps(list(map(_json, explanations)), indent=1))
+        print_document(json.dumps(list(map(_json, explanations)), indent=1))
         return
-    click.echo("\n\n".join("\n".join(_lines(explanation)) for explanation in explanations))
+    for number, explanation in enumerate(explanations):
+        if number:
+            print_line()
+        requirement = explanation.requirement
+        place = f"section {requirement.section}, {explanation.section}"
+        print_line(f"{requirement.id} · {requirement.level} · {place}", bold=True)
+        print_text("\n".join(_lines(explanation)))
 
 
 def _lines(explanation: Explanation) -> Iterator[str]:
     requirement = explanation.requirement
-    place = f"section {requirement.section}, {explanation.section}"
-    yield click.style(f"{requirement.id} · {requirement.level} · {place}", bold=True)
     yield from _block(requirement.text)
     if requirement.operations:
         yield from _block(", ".join(requirement.operations), "operations")

@@ -19,8 +19,8 @@ from hookproof.conformance.target.file import target_from
 from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.folder_lock import locked_folder
+from hookproof.process.messages import print_line, print_text
 from hookproof.process.stop_signals import held_back
-from hookproof.process.terminal_text import message_text
 from hookproof.spec.completion import complete_dialect
 from hookproof.target.settings import UNDECIDED_DIALECT, Flags
 
@@ -83,24 +83,24 @@ def learn(context: click.Context, /, **options: Any) -> None:
             with held_back():  # what was learned is written, whatever comes
                 context.exit(_reported(learned, target, out, flags.file))
     except CommandError as error:
-        click.echo(f"hookproof learn: {error}", err=True)
+        print_text(f"hookproof learn: {error}", err=True)
         context.exit(error.exit_code)
 
 
 def _reported(learned: Learned, target: Target, out: Path, target_file: Path | None) -> int:
     """Show what was learned and write the files; the exit code. Raises CommandError."""
     for line in lines(learned):
-        click.echo(message_text(line))
+        print_text(line)
     paths = write_files(learned, target, out, target_file=target_file)
-    click.echo(f"Written: {', '.join(map(str, paths))}")
+    print_line(f"Written: {', '.join(map(str, paths))}")
     if learned.interrupted or learned.outage:
         why = "learning was interrupted" if learned.interrupted else "the target stopped answering"
-        click.echo(f"INCOMPLETE  {why}; the files hold what was learned by then")
+        print_line(f"INCOMPLETE  {why}; the files hold what was learned by then")
         return ExitCode.INCOMPLETE
     if learned.no_deliveries:
-        click.echo(message_text(f"INCOMPLETE  {learned.no_deliveries}; {API_ALONE}"))
+        print_text(f"INCOMPLETE  {learned.no_deliveries}; {API_ALONE}")
         return ExitCode.INCOMPLETE
-    click.echo(_next_step(out, target_file))
+    print_line(_next_step(out, target_file))
     return ExitCode.OK
 
 

@@ -14,6 +14,7 @@ from hookproof.conformance.results.run_file import NAME
 from hookproof.conformance.run.selection import LEVELS, Selection, selectors
 from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError
+from hookproof.process.messages import print_document, print_text
 from hookproof.spec.catalogue import Catalogue, Level, Requirement, load_catalogue
 from hookproof.spec.completion import complete_requirement
 
@@ -80,7 +81,7 @@ def list_(
             if level in (None, requirement.level.value)
         ]
     except CommandError as error:
-        click.echo(f"hookproof list: {error}", err=True)
+        print_text(f"hookproof list: {error}", err=True)
         context.exit(error.exit_code)
     if checks:
         bound = _checks_of(requirements)
@@ -109,7 +110,10 @@ def requirement_json(requirement: Requirement) -> dict[str, Any]:
 
 
 def _write(items: Iterator[Any], *, as_json: bool) -> None:
-    click.echo(json.dumps(list(items), indent=1) if as_json else "\n".join(items))
+    if as_json:
+        print_document(json.dumps(list(items), indent=1))
+    else:
+        print_text("\n".join(items))
 
 
 def _checks_of(requirements: Sequence[Requirement]) -> list[Check]:

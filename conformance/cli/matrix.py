@@ -1,7 +1,6 @@
 """The command `hookproof matrix`: many runs against all requirements, on one page."""
 
 import re
-import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from hookproof.conformance.reports.matrix.json import matrix_json
 from hookproof.conformance.reports.matrix.markdown import matrix_markdown
 from hookproof.conformance.reports.matrix.table import Matrix, MatrixColumn, matrix_of
 from hookproof.help_examples import examples
+from hookproof.process.messages import print_document
 from hookproof.process.written_file import FileNotWritten, write_file, write_files
 
 FORMATS: Final[Mapping[str, Callable[[Matrix], str]]] = {
@@ -81,7 +81,7 @@ def matrix(
     if output is not None:
         write_file(output, text)
     else:
-        sys.stdout.buffer.write(text.encode())  # the text says itself that it is UTF-8
+        print_document(text, end="")
 
 
 def _named(written: str) -> tuple[str, Path]:

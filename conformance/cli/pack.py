@@ -15,7 +15,7 @@ from hookproof.conformance.results.run_file import NAME, CutOff, NotARun, read_r
 from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError
 from hookproof.process.installed_version import installed_version
-from hookproof.process.terminal_text import printable
+from hookproof.process.messages import print_line
 from hookproof.process.written_file import write_file
 
 
@@ -53,7 +53,7 @@ def pack(*, folder: Path, output: Path, key: Path | None) -> None:
     try:
         read_run(folder / NAME)
     except CutOff:
-        click.echo(
+        print_line(
             "hookproof pack: the run was cut off; `hookproof report --partial` renders what it"
             " holds",
             err=True,
@@ -64,7 +64,7 @@ def pack(*, folder: Path, output: Path, key: Path | None) -> None:
     content = packed_run(folder, names, installed_version(), signer)
     write_file(output, content)
     signed = ", signed" if signer else ""
-    click.echo(printable(f"{output}: {len(content):,} bytes{signed}: {', '.join(names)}"))
+    print_line(f"{output}: {len(content):,} bytes{signed}: {', '.join(names)}")
 
 
 @click.command(
@@ -107,10 +107,10 @@ def unpack(*, packed: Path, folder: Path, verify_key: Path | None) -> None:
             unpack_into(opened, folder)
             manifest = opened.manifest
     except BrokenPack as problem:
-        raise CommandError(f"{packed} cannot be used: {printable(str(problem))}") from None
+        raise CommandError(f"{packed} cannot be used: {problem}") from None
     except OSError as error:
         raise CommandError(f"{packed} cannot be read: {error.strerror or error}") from None
     names = ", ".join(file.name for file in manifest.files)
     signed = "signed by the key" if key else unsigned
     by = f"packed by hookproof {manifest.tool.version}, {signed}"
-    click.echo(printable(f"{folder}: {names} ({by})"))
+    print_line(f"{folder}: {names} ({by})")

@@ -19,7 +19,7 @@ from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError
 from hookproof.process.folder_lock import locked_folder
 from hookproof.process.installed_version import installed_version
-from hookproof.process.terminal_text import printable
+from hookproof.process.messages import print_line
 from hookproof.spec.completion import complete_dialect
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 
@@ -67,9 +67,9 @@ def regrade(context: click.Context, /, folder: Path, dialect: str | None, out: P
     strict = again.run.header.strict
     changed = list(differences(again.run.ledger, again.ledger, strict=strict))
     for line in difference_lines(changed):
-        click.echo(printable(line))
+        print_line(line)
     verdict = again.ledger.verdict(strict=strict)
     same = not changed and verdict is again.run.footer.verdict
     heading = "The same verdicts." if same else "Other verdicts than before."
-    click.echo(f"{heading} {verdict_line(again.ledger, strict=strict)}")
+    print_line(f"{heading} {verdict_line(again.ledger, strict=strict)}")
     context.exit(verdict.exit_code)

@@ -1,6 +1,5 @@
 """The command `hookproof report`: render a finished run in another format."""
 
-import sys
 from pathlib import Path
 
 import click
@@ -11,6 +10,7 @@ from hookproof.conformance.results.run_file import NotARun, read_run, run_path
 from hookproof.conformance.run.partial_run import read_whole_or_partial_run
 from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError
+from hookproof.process.messages import print_document
 from hookproof.process.written_file import write_file
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 
@@ -60,4 +60,4 @@ def report(
     except (NotARun, CommandError, FileProblems) as error:
         end_with_error(context, str(error))
     if output is None:
-        sys.stdout.buffer.write(text.encode())  # the text says itself that it is UTF-8
+        print_document(text, end="")

@@ -13,7 +13,7 @@ from hookproof.conformance.reports.summary import HEADLINES, tallies
 from hookproof.conformance.results.comparison import Change, Difference
 from hookproof.conformance.results.run_file import NotARun, Run, read_run, run_path
 from hookproof.process.exit_codes import ExitCode
-from hookproof.process.terminal_text import printable
+from hookproof.process.messages import print_text
 
 FOLDER: Final = click.Path(path_type=Path)
 ORDER: Final = (Change.WORSE, Change.BETTER, Change.OTHER)
@@ -28,7 +28,7 @@ def read_run_in(context: click.Context, folder: Path) -> Run:
 
 
 def end_with_error(context: click.Context, message: str) -> NoReturn:
-    click.echo(f"{context.command_path}: {message}", err=True)
+    print_text(f"{context.command_path}: {message}", err=True)
     context.exit(ExitCode.USAGE)
 
 
@@ -52,4 +52,4 @@ def _lines(difference: Difference) -> Iterator[str]:
         return
     for finding in difference.after.findings:
         facts = f"expected {finding.expected}; actual: {finding.actual}"
-        yield f"          {printable(f'{finding.message}; {facts}')}"
+        yield f"          {finding.message}; {facts}"

@@ -13,8 +13,8 @@ from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.file import target_from
 from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError, ExitCode
+from hookproof.process.messages import print_line, print_text
 from hookproof.process.stop_signals import run_until_stopped
-from hookproof.process.terminal_text import message_text, printable, without_passwords
 from hookproof.receiver.client.child_process import ChildFailed
 
 
@@ -42,7 +42,7 @@ def doctor(context: click.Context, /, **options: Any) -> None:
         target = target_from(flags, os.environ)
         code = run_until_stopped(partial(report_examination, target)).code
     except (CommandError, ChildFailed) as refusal:
-        click.echo(f"hookproof doctor: {message_text(str(refusal))}", err=True)
+        print_text(f"hookproof doctor: {refusal}", err=True)
         code = ExitCode(refusal.exit_code or ExitCode.INTERNAL_ERROR)
     context.exit(code)
 
@@ -62,7 +62,7 @@ async def report_examination(target: Target) -> Examined:
     examined, clean_up = Examined(), CleanUp.of(target)
 
     def show(result: DoctorResult) -> None:
-        click.echo(printable(without_passwords(line_of(result))))
+        print_line(line_of(result))
         if result.advice and examined.code is ExitCode.CONFORMS:
             examined.code = result.exit_code
         if result.advice and result.needed:

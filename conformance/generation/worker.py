@@ -25,6 +25,7 @@ from hookproof.conformance.generation.codec_tables import save_codec_tables
 from hookproof.conformance.generation.contract_requests import generate_linked, generate_requests
 from hookproof.conformance.generation.local_constants import ignore_local_constants
 from hookproof.conformance.generation.stateful_model import generate_sequences
+from hookproof.process.messages import print_document
 from hookproof.process.standard_input import end_with_parent
 
 GENERATORS: Final[Mapping[str, Callable[..., Iterator[Any]]]] = {
@@ -50,8 +51,7 @@ class _Job:
         except Exception as error:  # noqa: BLE001 a job that fails must not end the others
             text = FAILED + " ".join(f"{type(error).__name__}: {error}".split())
         self.written += 1
-        sys.stdout.write(f"{self.number} {text}\n")
-        sys.stdout.flush()
+        print_document(f"{self.number} {text}")
         return bool(text) and not text.startswith(FAILED)
 
 

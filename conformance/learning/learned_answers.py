@@ -15,6 +15,8 @@ from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import EXTENDS, load_dialect_mapping
 from hookproof.spec.dialect.writer import written_dialect
 from hookproof.spec.strict_yaml.file_problem import FileProblems
+from hookproof.spec.strict_yaml.parser import LONGEST_INTEGER
+from hookproof.target.shown_number import shown_number
 
 # The name of a learned dialect.
 NAME: Final = "learned"
@@ -82,6 +84,9 @@ class LearnedAnswers:
         if field not in self._inherited:
             return
         place = shown_by if isinstance(shown_by, str) else in_words(shown_by)
+        if any(map(_is_beyond_files, values)):
+            self.miss(field, f"it is a number with more digits than any has ({place})")
+            return
         if len(values) > 1 and not self.may_stay_open(field):
             named = " or ".join(map(str, values))
             self.miss(field, f"it can be {named} by what was seen ({place})")
@@ -269,3 +274,10 @@ def _flat(record: Any, written: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         for part in name.split("."):
             value = value[part]
         yield name, value
+
+
+def _is_beyond_files(value: object) -> bool:
+    """Whether a value, as a target has shown it, is a number that no file of a dialect can hold."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return shown_number(value) is None or abs(value) >= 10**LONGEST_INTEGER

@@ -14,7 +14,8 @@ from typing import Any, Final, Self
 
 import msgspec
 
-from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.receiver.inbox.delivery import ReceivedDelivery, Seconds
+from hookproof.spec.contract.service_contract import OPERATION_IDS
 from hookproof.spec.dialect.model import Dialect
 
 # What `Exchange.json` is for a response without a JSON body.
@@ -53,8 +54,8 @@ class Exchange:
     response_headers: tuple[tuple[str, str], ...] = ()
     response_body: bytes = b""
     problem: str | None = None
-    sent_at: float
-    duration_s: float
+    sent_at: Seconds
+    duration_s: Seconds
 
     @property
     def json(self) -> Any:
@@ -108,6 +109,8 @@ class Exchange:
     def from_json(cls, value: Mapping[str, Any]) -> "Exchange":
         """Reverse `to_json`; raises KeyError, TypeError or ValueError."""
         fields = dict(value)
+        if fields["operation_id"] not in (None, *OPERATION_IDS):
+            raise ValueError(f"there is no operation {fields['operation_id']!r}")
         request_body = fields.pop("request_body_b64")
         fields["request_body"] = None if request_body is None else base64.b64decode(request_body)
         fields["response_body"] = base64.b64decode(fields.pop("response_body_b64"))

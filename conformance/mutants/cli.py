@@ -1,6 +1,5 @@
 """The command `hookproof mutants`."""
 
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -46,6 +45,7 @@ from hookproof.conformance.mutants.schemathesis_baseline import (
 from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.folder_lock import locked_folder
+from hookproof.process.messages import print_line, print_text
 from hookproof.process.stop_signals import held_back
 from hookproof.process.written_file import write_files
 from hookproof.spec.completion import complete_dialect
@@ -173,7 +173,7 @@ def mutants(context: click.Context, /, **options: Any) -> None:
     try:
         code = _run(options)
     except (CommandError, FileProblems) as refusal:
-        click.echo(f"hookproof mutants: {refusal}", err=True)
+        print_text(f"hookproof mutants: {refusal}", err=True)
         code = getattr(refusal, "exit_code", ExitCode.USAGE)
     context.exit(code)
 
@@ -199,9 +199,9 @@ def _run_and_report(plan: CampaignPlan, options: dict[str, Any], out: Path) -> i
     if campaign.interrupted and not campaign.outcomes and not campaign.variants:
         raise KeyboardInterrupt  # there is nothing to report
     with held_back():  # what ran is reported, whatever comes
-        click.echo()
+        print_line()
         for line in (*missing, *render_summary(campaign)):
-            click.echo(line)
+            print_line(line)
         _write_reports(campaign, out)
         if options["recording"] and not campaign.interrupted:
             record_kills(campaign, RECORDED)
@@ -235,7 +235,7 @@ def _list_operators(options: dict[str, Any], order: GeneratedOrder) -> int:
     for word in options["dialects"] or DIALECTS[:1]:
         dialect = find_dialect(word)
         for line in render_operators(summarize_operators(dialect, order), dialect.name):
-            click.echo(line)
+            print_line(line)
     return ExitCode.CONFORMS
 
 
@@ -255,7 +255,7 @@ def _plan(options: dict[str, Any], generated: GeneratedOrder) -> CampaignPlan:
         return plan_campaign(settings)
     plan = plan_generated(settings, generated)
     count = sum(map(len, plan.faults.values()))
-    click.echo(
+    print_line(
         f"{count} servers, faults by operators in each: {generated.at_once}, seed {settings.seed}"
     )
     return plan
@@ -270,8 +270,8 @@ def _run_hiding(options: dict[str, Any], generated: GeneratedOrder) -> int:
         raise KeyboardInterrupt
     if options["recording"]:
         record_losses(outcome)
-    click.echo()
-    click.echo(render_hiding(outcome))
+    print_line()
+    print_text(render_hiding(outcome))
     if outcome.interrupted:
         return ExitCode.INCOMPLETE
     return ExitCode.CONFORMS if outcome.is_within_bounds else ExitCode.DOES_NOT_CONFORM
@@ -279,8 +279,7 @@ def _run_hiding(options: dict[str, Any], generated: GeneratedOrder) -> int:
 
 def _print_loss(loss: Loss) -> None:
     for line in render_loss(loss):
-        click.echo(line)
-    sys.stdout.flush()
+        print_line(line)
 
 
 def _run_campaign(plan: CampaignPlan, *, quick: bool) -> tuple[Campaign, tuple[str, ...]]:
@@ -306,8 +305,7 @@ def _write_reports(campaign: Campaign, out: Path) -> None:
 
 
 def _print_outcome(outcome: FaultOutcome | VariantOutcome) -> None:
-    click.echo(render_outcome(outcome))
-    sys.stdout.flush()
+    print_text(render_outcome(outcome))
 
 
 def _print_and_record_report(name: str, reported: Sequence[str]) -> None:
@@ -316,7 +314,7 @@ def _print_and_record_report(name: str, reported: Sequence[str]) -> None:
 
 
 def _print_report(name: str, reported: Sequence[str]) -> None:
-    click.echo(f"{len(reported):3} {name}")
+    print_line(f"{len(reported):3} {name}")
 
 
 def _clear_folder(out: Path) -> None:

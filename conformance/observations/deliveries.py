@@ -30,6 +30,7 @@ from hookproof.receiver.signatures.signature_headers import may_be_signed
 from hookproof.receiver.signatures.signed_message import Reason
 from hookproof.spec.dialect.assumptions import as_acted_on
 from hookproof.spec.dialect.model import Dialect
+from hookproof.target.shown_number import shown_number
 
 Attempts = tuple[ReceivedDelivery, ...]
 
@@ -50,9 +51,8 @@ SHORTEST_TIMEOUT_S: Final = 1
 
 def timeout_in(endpoint: Mapping[str, Any]) -> float | None:
     """The http_timeout of an endpoint in seconds, if it has one that is no 0."""
-    timeout: Any = endpoint.get("http_timeout")
-    is_number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
-    return float(timeout) if is_number and timeout > 0 else None
+    timeout_s = shown_number(endpoint.get("http_timeout"))
+    return timeout_s if timeout_s is not None and timeout_s > 0 else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,8 +28,8 @@ from hookproof.conformance.target.environment import Embedded
 from hookproof.conformance.target.file import budgets_from, named_dialect, target_from
 from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError, ExitCode
+from hookproof.process.messages import print_document, print_line, print_text
 from hookproof.process.stop_signals import run_until_stopped
-from hookproof.process.terminal_text import message_text, printable
 from hookproof.receiver.client.child_process import ChildFailed
 from hookproof.target.settings import Flags, receiver_of
 
@@ -77,17 +77,17 @@ def replay_command(context: click.Context, /, run: Path, form: str, **options: A
         begins = partial(_say_what_begins, recording)
         replayed = run_until_stopped(partial(replay, recording, subject, begins))
     except NotARun as error:
-        click.echo(f"hookproof replay: {error}", err=True)
+        print_text(f"hookproof replay: {error}", err=True)
         context.exit(ExitCode.USAGE)
     except (CommandError, ChildFailed) as refusal:
-        click.echo(f"hookproof replay: {message_text(str(refusal))}", err=True)
+        print_text(f"hookproof replay: {refusal}", err=True)
         context.exit(refusal.exit_code or ExitCode.INTERNAL_ERROR)
     differences = Differences.of(*replayed_cases(recording, replayed))
     if form == "json":
-        click.echo(json.dumps(_document(recording, replayed, differences), indent=1))
+        print_document(json.dumps(_document(recording, replayed, differences), indent=1))
     else:
         for line in _lines(recording, replayed, differences):
-            click.echo(line)
+            print_line(line)
     if replayed.cut:
         context.exit(ExitCode.INCOMPLETE)
     context.exit(ExitCode.FAILED if differences.found else ExitCode.OK)
@@ -111,26 +111,24 @@ def _subject(context: click.Context, recording: Recording, flags: Flags) -> Targ
 
 def _say_what_begins(recording: Recording, target: str) -> None:
     count = f"{len(recording.requests):,} requests"
-    click.echo(
-        printable(
-            f"hookproof replay: sending {count} to {target}, in about {recording.lasted_s:.0f} s"
-        ),
+    print_line(
+        f"hookproof replay: sending {count} to {target}, in about {recording.lasted_s:.0f} s",
         err=True,
     )
 
 
 def _lines(recording: Recording, replayed: Replayed, differences: Differences) -> Iterator[str]:
     """What was sent, what differs, and a last line that sums it up."""
-    yield printable(
+    yield (
         f"before: {recording.header.target}, {recording.lasted_s:.1f} s;"
         f" after: {replayed.target}, {replayed.took_s:.1f} s"
     )
-    yield from map(printable, _notes(recording, replayed))
+    yield from _notes(recording, replayed)
     yield ""
     yield from behaviour_lines(differences.both)
     if differences.missing:
         yield "deliveries that did not arrive"
-        yield from (printable(f"  {words}") for words in differences.missing)
+        yield from (f"  {words}" for words in differences.missing)
     yield ""
     sent = f"{len(replayed.answers):,} of {len(recording.requests):,} requests"
     yield f"{'CUT' if replayed.cut else 'REPLAYED'}  {sent}; {differences.words}"

@@ -3,7 +3,6 @@ overview of the findings, and the verdict line.
 """
 
 import os
-import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -12,7 +11,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final, TextIO
 
-from rich.console import Console
 from rich.text import Text
 
 from hookproof.conformance.model.disagreement import Disagreement
@@ -39,6 +37,7 @@ from hookproof.conformance.results.defects import (
     explained_and_not,
 )
 from hookproof.conformance.results.run_file import Header, Run
+from hookproof.process.message_console import MessageConsole
 from hookproof.process.terminal_text import printable
 from hookproof.spec.catalogue import Level
 
@@ -81,16 +80,14 @@ class Detail(StrEnum):
 
 def show(
     run: Run,
-    stream: TextIO = sys.stdout,
+    stream: TextIO | None = None,
     environment: Mapping[str, str] = os.environ,
     *,
     detail: Detail = Detail.NORMAL,
     folder: Path | None = None,
 ) -> None:
-    """Write the report of a run; coloured and wrapped only if `stream` is a terminal (NO_COLOR is
-    honoured). `folder` is where the other reports are.
-    """
-    console = Console(file=stream, highlight=False, markup=False, emoji=False, _environ=environment)
+    """Write the report of a run; `folder` is where the other reports are."""
+    console = MessageConsole(stream, environment)
     width = max(NARROWEST, console.width) if console.is_terminal else None
     for line in lines(run, width=width, detail=detail, folder=folder):
         console.print(line, soft_wrap=True)

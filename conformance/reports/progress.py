@@ -5,7 +5,6 @@ Failures are written above it at once and stay; the report repeats them at the e
 error is not a terminal, a line says now and then how far the run is.
 """
 
-import os
 import threading
 import time
 from collections import Counter
@@ -14,8 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final, TextIO
 
-import click
-from rich.console import Console, Group
+from rich.console import Group
 from rich.live import Live
 from rich.text import Text
 
@@ -23,6 +21,8 @@ from hookproof.conformance.model.ledger import Entry
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.reports.summary import SHOWN_ORDER
 from hookproof.conformance.results.defects import BrokenRequirement
+from hookproof.process.message_console import MessageConsole
+from hookproof.process.messages import print_line
 from hookproof.process.terminal_text import printable
 from hookproof.spec.catalogue import Requirement
 
@@ -126,7 +126,7 @@ def progress(
     line_every_s: float = LINE_EVERY_S,
 ) -> Iterator[EntryListener]:
     """Show the progress within the block: a picture on a terminal, lines elsewhere."""
-    console = Console(file=stream, highlight=False, markup=False, emoji=False, _environ=os.environ)
+    console = MessageConsole(stream)
     picture = Progress(
         plan=plan, under_way=under_way, clock=time.monotonic, started=time.monotonic()
     )
@@ -155,7 +155,7 @@ def step_progress(
 
     def note(step: str) -> None:
         steps.append(step)
-        click.echo(f"{command}: {step}", file=stream)
+        print_line(f"{command}: {step}", file=stream)
 
     def line() -> str:
         return f"{command}: {time.monotonic() - started:.0f} s: {steps[-1]}".removesuffix(": ")
@@ -174,8 +174,7 @@ def _lines_now_and_then(line: Callable[[], str], stream: TextIO, every_s: float)
     def write_lines() -> None:
         while not ended.wait(every_s):
             try:
-                stream.write(f"{line()}\n")
-                stream.flush()
+                print_line(line(), file=stream)
             except (OSError, ValueError):  # nobody reads it any more
                 return
 

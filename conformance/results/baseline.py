@@ -24,6 +24,7 @@ import yaml
 from hookproof.conformance.model.ledger import Entry, Finding, Ledger, is_missing
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.results.consequences import fold_consequences
+from hookproof.conformance.results.records.typed import typed
 from hookproof.process.exit_codes import CommandError
 from hookproof.spec.catalogue import Catalogue
 from hookproof.spec.contract.service_contract import OPERATION_IDS
@@ -125,17 +126,12 @@ class Expectation:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> "Expectation":
-        """Raises ValueError for a day that does not exist."""
+        """Raises ValueError for a day that does not exist, and what `typed` raises."""
         expires = value.get("expires")
-        return cls(
-            id=value["id"],
-            expected=value["expected"],
-            reason=" ".join(value["reason"].split()),
-            check=value.get("check"),
-            operation=value.get("operation"),
-            link=value.get("link"),
-            expires=None if expires is None else date.fromisoformat(expires),
-        )
+        read = typed(cls, value, expires=None if expires is None else date.fromisoformat(expires))
+        if read.expected not in EXPECTED:
+            raise ValueError(f"there is no expected verdict {read.expected!r}")
+        return replace(read, reason=" ".join(read.reason.split()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

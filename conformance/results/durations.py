@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Final
 
+from hookproof.conformance.results.run_file import DAMAGED, NotARun, open_run
+
 EXPERIMENT: Final = '{"event":"experiment"'
 
 
@@ -12,8 +14,8 @@ def usual_durations(path: Path) -> dict[str, float]:
     readable one.
     """
     try:
-        with path.open(encoding="utf-8") as stream:
-            events = [json.loads(line) for line in stream if line.startswith(EXPERIMENT)]
+        with open_run(path) as lines:
+            events = [json.loads(line) for line in lines if line.startswith(EXPERIMENT)]
         return {str(event["name"]): float(event["duration_s"]) for event in events}
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, NotARun, *DAMAGED):
         return {}

@@ -18,6 +18,7 @@ need none of it.
 """
 
 import json
+import re
 import secrets
 import threading
 import zlib
@@ -38,9 +39,11 @@ from hookproof.conformance.model.ledger import (
     LeftBehind,
     RunVerdict,
 )
+from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.results.baseline import Expectation
 from hookproof.conformance.results.documented_fields import Coverage, FieldCount, FieldCounter
-from hookproof.conformance.results.packed.manifest import BrokenPack
-from hookproof.conformance.results.packed.reading import is_packed, open_packed_text
+from hookproof.conformance.results.packed.manifest import MOST_CONTENT, BrokenPack
+from hookproof.conformance.results.packed.reading import is_packed, open_packed
 from hookproof.conformance.results.records.compression import pack_evidence
 from hookproof.conformance.results.records.evidence_records import evidence_json
 from hookproof.conformance.results.records.finding_records import (
@@ -53,18 +56,35 @@ from hookproof.conformance.results.records.long_bodies import LongBodies
 from hookproof.conformance.results.records.typed import typed
 from hookproof.process.written_file import FileNotWritten, write_whole
 from hookproof.spec.dialect.file_schema import ASSUMED
+from hookproof.spec.given_file import given_file, text_lines
 
 FORMAT: Final = 2
 # In Unix seconds, the end of the year 9999.
 LATEST: Final = 253_402_300_800
 # What reading a line raises that is damaged, or was written to do damage.
-DAMAGED: Final = (ValueError, KeyError, TypeError, AttributeError, RecursionError, zlib.error)
+DAMAGED: Final = (
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+    zlib.error,
+)
 NAME: Final = "run.jsonl"
+# In bytes of the file, which is read line by line; of each line; and of all but the evidence.
+LARGEST_RUN: Final = MOST_CONTENT
+LONGEST_LINE: Final = 64 * 1024 * 1024
+MOST_OUTCOME: Final = 64 * 1024 * 1024
+LARGEST_NUMBER: Final = 10**18
 
 PARTIAL: Final = "; `hookproof report --partial` renders what it holds"
 
 # The beginnings of lines that reports skip; `judgements` occurs in files of earlier versions.
 EVIDENCE: Final = tuple(f'{{"event":"{name}"' for name in ("case", "judgements", "shrunk"))
+
+# How one begins in JSON.
+_SURROGATE: Final = re.compile(r"\\u[dD]")
 
 # The beginning of the line that holds the counts of fields; no check has a part in them.
 FIELDS: Final = '{"event":"fields"'
@@ -329,8 +349,12 @@ def new_run_id() -> str:
 
 
 def run_path(place: Path) -> Path:
-    """The file of the run in a folder; a file is one itself, plain or packed."""
-    return place if place.is_file() else place / NAME
+    """The file of the run in a folder; what is no folder is one itself, plain or packed."""
+    try:
+        is_file = place.exists() and not place.is_dir()
+    except OSError:  # opening it says why
+        is_file = True
+    return place if is_file else place / NAME
 
 
 @contextmanager
@@ -338,13 +362,13 @@ def open_run(path: Path) -> Iterator[Iterable[str]]:
     """The lines of a run file, plain or packed; raises NotARun for a broken pack, and OSError."""
     if is_packed(path):
         try:
-            with open_packed_text(path, NAME) as lines:
-                yield lines
+            with open_packed(path, NAME) as stream:
+                yield text_lines(stream, LARGEST_RUN, LONGEST_LINE)
         except BrokenPack as problem:
             raise NotARun(f"{path} cannot be used: {problem}") from None
     else:
-        with path.open(encoding="utf-8") as lines:
-            yield lines
+        with given_file(path, LARGEST_RUN) as stream:
+            yield text_lines(stream, LARGEST_RUN, LONGEST_LINE)
 
 
 def read_run(path: Path) -> Run:
@@ -360,14 +384,38 @@ def read_run(path: Path) -> Run:
         ) from None
 
 
-def parsed_lines(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
+def _measured(text: str) -> float:
+    """A number with a fraction; raises ValueError for one that no report can count with."""
+    number = float(text)
+    if not abs(number) <= LARGEST_NUMBER:
+        raise ValueError(f"a number is beyond {LARGEST_NUMBER:,}")
+    return number
+
+
+def _counted(text: str) -> int:
+    """The same of one without a fraction."""
+    _measured(text)
+    return int(text)
+
+
+# None of them takes NaN and infinity, which are not JSON. Evidence may hold a long number, which a
+# target has shown.
+_EVIDENCE: Final = json.JSONDecoder(parse_constant=_measured)
+_OUTCOME: Final = json.JSONDecoder(
+    parse_float=_measured, parse_int=_counted, parse_constant=_measured
+)
+
+
+def parsed_lines(
+    lines: Iterable[str], decoder: json.JSONDecoder = _EVIDENCE
+) -> Iterator[dict[str, Any]]:
     """The event of each line; raises ValueError for one that is damaged.
 
     A last line that was not written to its end is left out.
     """
     for line in lines:
         try:
-            event = json.loads(line)
+            event = decoder.decode(line)
         except ValueError:
             if line.endswith("\n"):
                 raise
@@ -375,10 +423,46 @@ def parsed_lines(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
         yield event
 
 
+def _outcome(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """The events of a run without its evidence, which makes up nearly all of the file, and which
+    no report needs. Their texts can be written as UTF-8, and their
+    numbers are such as a run measures and counts.
+    """
+    left = MOST_OUTCOME
+    for line in lines:
+        if line.startswith(EVIDENCE):
+            continue
+        left -= len(line)
+        if left < 0:
+            raise ValueError(f"it has more than {MOST_OUTCOME:,} bytes besides its evidence")
+        for event in parsed_lines([line], _OUTCOME):
+            yield _encodable(event) if _SURROGATE.search(line) else event
+
+
+def _encodable(value: Any) -> Any:
+    """A JSON value with half of a pair of surrogates, which a target may show, as an escape."""
+    if isinstance(value, dict):
+        return {_encodable(name): _encodable(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_encodable(item) for item in value]
+    if isinstance(value, str):
+        return value.encode(errors="backslashreplace").decode()
+    return value
+
+
+def _confirm_usable(header: Header) -> None:
+    """Raise ValueError for what this version does not know, though its type is right."""
+    if not 0 <= header.started_at < LATEST:
+        raise ValueError(f"started_at is no time: {header.started_at}")
+    if header.profile not in {profile.key for profile in Profile}:
+        raise ValueError(f"there is no profile {header.profile!r}")
+    for entry in header.baseline:
+        Expectation.from_json(entry)
+
+
 def _run(path: Path, lines: Iterable[str]) -> Run:
     events: dict[str, list[Mapping[str, Any]]] = {}
-    # Evidence makes up nearly all of the file, and no report needs it.
-    for event in parsed_lines(line for line in lines if not line.startswith(EVIDENCE)):
+    for event in _outcome(lines):
         events.setdefault(event.pop("event"), []).append(event)
     if not events:
         raise NotARun(f"{path} is cut off: the run ended before anything was gathered")
@@ -387,8 +471,7 @@ def _run(path: Path, lines: Iterable[str]) -> Run:
             f"{path} holds no run of this version of hookproof: it has no header of format {FORMAT}"
         )
     header = typed(Header, events["header"][0])
-    if not 0 <= header.started_at < LATEST:
-        raise ValueError(f"started_at is no time: {header.started_at}")
+    _confirm_usable(header)
     if len(events.get("footer", ())) != 1:
         raise CutOff(path, header)
     footer = typed(Footer, events["footer"][0])

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+import msgspec
+
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.model.ledger import Finding
@@ -12,6 +14,7 @@ from hookproof.conformance.results.records.compression import unpack_evidence
 from hookproof.conformance.results.records.evidence_records import evidence_of
 from hookproof.conformance.results.records.finding_records import finding_of
 from hookproof.conformance.results.records.long_bodies import cut_words, is_whole
+from hookproof.conformance.results.records.typed import typed
 from hookproof.conformance.results.run_file import DAMAGED, NotARun, open_run, parsed_lines
 
 T = TypeVar("T")
@@ -34,10 +37,23 @@ class Repetition:
             yield from gathered.observations
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ending:
+    """How an experiment ended, with how many observations."""
+
+    name: str
+    ending: Ending
+    reason: str
+    cases: int
+    repetition: int
+    began_s: float | None = None
+    duration_s: float
+
+
 @dataclass(slots=True)
 class _Reading:
     observations: dict[tuple[int, str], list[Evidence]] = field(default_factory=dict)
-    endings: list[Mapping[str, Any]] = field(default_factory=list)
+    endings: list[_Ending] = field(default_factory=list)
     shrunk: dict[int, list[Finding]] = field(default_factory=dict)
 
     def add(self, event: dict[str, Any]) -> None:
@@ -49,13 +65,13 @@ class _Reading:
                         "it was written by an earlier version, whose evidence has no types;"
                         " its reports can be rendered, and only a new run can be judged again"
                     )
-                place = (event.pop("repetition"), event["experiment"])
+                place = (_number(event), event["experiment"])
                 self.observations.setdefault(place, []).append(_evidence_of(event))
             case "shrunk":
                 del event["requests"]
-                self.shrunk.setdefault(event.pop("repetition"), []).append(finding_of(event))
+                self.shrunk.setdefault(_number(event), []).append(finding_of(event))
             case "experiment":
-                self.endings.append(event)
+                self.endings.append(typed(_Ending, event))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +100,7 @@ def read_evidence(path: Path, unended: Unended | None = None) -> tuple[Repetitio
                     ) from None
     except OSError as error:
         raise NotARun(f"{path} cannot be read: {error.strerror or error}") from None
-    numbers = {ending["repetition"] for ending in reading.endings}
+    numbers = {ending.repetition for ending in reading.endings}
     if unended is None:
         return tuple(_repetition(reading, number, path) for number in sorted(numbers) or [1])
     numbers |= {number for number, _ in reading.observations}
@@ -92,6 +108,11 @@ def read_evidence(path: Path, unended: Unended | None = None) -> tuple[Repetitio
         _with_unended(_repetition(reading, number, path), reading, number, unended)
         for number in sorted(numbers) or [1]
     )
+
+
+def _number(event: dict[str, Any]) -> int:
+    """The repetition that an event is of, which is taken out of it."""
+    return msgspec.convert(event.pop("repetition"), int)
 
 
 def _evidence_of(event: Mapping[str, Any]) -> Evidence:
@@ -140,20 +161,20 @@ def _with_unended(
 def _repetition(reading: _Reading, number: int, path: Path) -> Repetition:
     gathered: dict[str, Gathered] = {}
     for ending in reading.endings:
-        if ending["repetition"] == number:
-            name = ending["name"]
+        if ending.repetition == number:
+            name = ending.name
             observations = tuple(reading.observations.get((number, name), ()))
-            if len(observations) != ending["cases"]:
+            if len(observations) != ending.cases:
                 raise NotARun(
                     f"{path}: the experiment {name} has {len(observations)} observations"
-                    f" of {ending['cases']}"
+                    f" of {ending.cases}"
                 )
             gathered[name] = Gathered(
                 experiment=name,
                 observations=observations,
-                ending=Ending(ending["ending"]),
-                reason=ending["reason"],
-                began_s=ending.get("began_s"),
-                duration_s=ending["duration_s"],
+                ending=ending.ending,
+                reason=ending.reason,
+                began_s=ending.began_s,
+                duration_s=ending.duration_s,
             )
     return Repetition(gathered=gathered, shrunk=tuple(reading.shrunk.get(number, ())))

@@ -12,8 +12,6 @@ from io import FileIO
 from pathlib import Path
 from typing import Protocol
 
-import click
-
 from hookproof.conformance.grading.disagreements import disagreements
 from hookproof.conformance.grading.grader import Grader
 from hookproof.conformance.model.check_registry import CheckContext, all_checks
@@ -55,6 +53,7 @@ from hookproof.conformance.target.environment import Embedded, Environment
 from hookproof.conformance.target.hooks.noted_calls import noted_calls
 from hookproof.conformance.target.project_assignment import projects_needed
 from hookproof.process.exit_codes import CommandError
+from hookproof.process.messages import print_line
 from hookproof.process.stop_signals import calling
 from hookproof.process.written_file import FileNotWritten
 from hookproof.spec.catalogue import Catalogue, Requirement, load_catalogue
@@ -151,6 +150,8 @@ def perform(settings: Settings) -> Run:
 @contextmanager
 def _run_file(path: Path) -> Iterator[FileIO]:
     """The file of a run, open for writing; it is removed if nothing was written to it."""
+    if path.exists() and not path.is_file():  # a pipe would wait for its reader
+        raise CommandError(f"{path} is not a regular file; remove it, or name another --out")
     with path.open("wb", buffering=0) as stream:
         try:
             yield stream
@@ -219,7 +220,7 @@ class RepeatedRun:
             self.interruption.calls(runner.stop)
             environment = runner.open()
             if environment.waited and not self.settings.silent:
-                click.echo(f"hookproof check: {environment.waited}", err=True)
+                print_line(f"hookproof check: {environment.waited}", err=True)
             mask = Mask.of(environment.target, plan.dialect)  # keys differ by repetition
             if writer is None:
                 header = self._header(environment, plan.nonce)

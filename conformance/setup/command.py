@@ -32,6 +32,7 @@ from hookproof.conformance.target.file import named_dialect, target_from
 from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.folder_lock import locked_folder
+from hookproof.process.messages import ask, confirm, print_line, print_text
 from hookproof.process.stop_signals import run_until_stopped
 from hookproof.process.written_file import FileNotWritten, write_file
 from hookproof.receiver.http.address import Address, listener_names
@@ -104,7 +105,7 @@ def init(context: click.Context, /, **options: Any) -> None:
         with locked_folder(setup.out):
             code = _set_up(setup, flags, options)
     except CommandError as error:
-        click.echo(f"hookproof init: {error}", err=True)
+        print_text(f"hookproof init: {error}", err=True)
         code = error.exit_code
     context.exit(code)
 
@@ -138,7 +139,7 @@ class _Setup:
         if self.asks and not options["projects"]:
             self._ask_for_second_project(answers)
         if answers["receiver_bind"] is None and self.asks:
-            answers["receiver_bind"] = click.prompt(
+            answers["receiver_bind"] = ask(
                 "Where the receiver listens, as HOST:PORT; port 0 is any free one",
                 default=ReceiverSettings().bind,
             )
@@ -161,18 +162,18 @@ class _Setup:
         word, question = REQUIRED[name]
         if not self.asks:
             raise CommandError(f"{word} is missing: give it, or run this in a terminal to be asked")
-        answer = click.prompt(question, hide_input=name == "api_keys")
+        answer = ask(question, hide_input=name == "api_keys")
         return answer if name == "url" else (answer,)
 
     def _ask_for_second_project(self, answers: dict[str, Any]) -> None:
         """Add it and its key to the answers, if there is one."""
-        second = click.prompt(
+        second = ask(
             "A second project, to judge that projects are isolated (Enter: there is none)",
             default="",
             show_default=False,
         )
         if second:
-            key = click.prompt(f"API key of {second}", hide_input=True)
+            key = ask(f"API key of {second}", hide_input=True)
             answers["projects"] = (*answers["projects"], second)
             answers["api_keys"] = (*answers["api_keys"], key)
 
@@ -185,9 +186,9 @@ class _Setup:
             certificate = Authority(folder, names).certificate_path
         except AuthorityProblem as problem:
             raise CommandError(str(problem)) from None
-        click.echo(f"Made {certificate}: let the server trust it, as endpoint URLs must be https.")
+        print_line(f"Made {certificate}: let the server trust it, as endpoint URLs must be https.")
         if self.asks:  # nobody can trust what was made just now
-            click.prompt(
+            ask(
                 "Let the server trust it, restart it if it needs that, and press Enter",
                 default="",
                 show_default=False,
@@ -196,7 +197,7 @@ class _Setup:
     def learns(self, asked_for: bool | None) -> bool:
         if asked_for is None and self.asks:
             question = "Find out its dialect? That creates endpoints and takes about a minute"
-            return click.confirm(question, default=True)
+            return confirm(question, default=True)
         return bool(asked_for)
 
     def allow_writing(self, *, learns: bool) -> None:
@@ -207,7 +208,7 @@ class _Setup:
                 continue
             if not self.asks:
                 raise CommandError(f"{path} exists: give --force to overwrite it, or another --out")
-            if not click.confirm(f"{path} exists. Overwrite it", default=False):
+            if not confirm(f"{path} exists. Overwrite it", default=False):
                 raise CommandError(f"{path} is kept, and no other file was written")
 
     def examine(self, target: Target, *, learns: bool) -> ExitCode:
@@ -223,8 +224,8 @@ class _Setup:
         if code is ExitCode.UNREACHABLE or not (self.asks or learns):
             raise CommandError(f"fix that first; {TARGET} was not written", code)
         if learns:
-            click.echo("Some of that may be for what the server chose; that is found out now.")
-        elif not click.confirm("Go on all the same", default=False):
+            print_line("Some of that may be for what the server chose; that is found out now.")
+        elif not confirm("Go on all the same", default=False):
             raise CommandError(f"{TARGET} was not written", code)
         return code
 
@@ -233,10 +234,10 @@ class _Setup:
         undecided = replace(target, dialect=named_dialect(UNDECIDED_DIALECT))
         with step_progress("hookproof init", sys.stderr) as note:
             learned = learn_target(undecided, UNDECIDED_DIALECT, profile, note)
-        click.echo(
+        print_line(
             f"Written: {write_learned_dialect(learned, target, self.out)}, {self.out / PAGE}"
         )
-        click.echo(summary(learned))
+        print_text(summary(learned))
         return replace(target, dialect=learned.answers.dialect)
 
     def write(self, target: Target, *, learned: bool) -> None:
@@ -252,8 +253,8 @@ class _Setup:
             write_schema_beside(path, "target", target_schema())
         except OSError as error:
             raise FileNotWritten(Path(error.filename or path), error) from None
-        click.echo(f"Written: {path}")
-        click.echo("\n".join(_next_steps(path, len(target.projects), learned=learned)))
+        print_line(f"Written: {path}")
+        print_text("\n".join(_next_steps(path, len(target.projects), learned=learned)))
 
 
 def _without_ca(flags: Flags) -> Target:

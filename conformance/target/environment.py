@@ -32,6 +32,7 @@ from hookproof.receiver.http.authority import (
 )
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.given_file import read_given
 from hookproof.target.file_schema import CAPABILITIES, Presence
 from hookproof.target.hooks.http_steps import HttpStep, http_hook
 from hookproof.target.hooks.provision import Provision
@@ -348,7 +349,7 @@ def copy_ca(settings: ReceiverSettings, folder: Path) -> Path:
         if source is None:
             continue
         try:
-            content = source.read_bytes()
+            content = read_given(source)
         except OSError as error:
             raise CommandError(f"receiver: the CA cannot be read: {error}") from None
         try:

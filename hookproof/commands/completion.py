@@ -6,6 +6,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from hookproof.help_examples import examples
+from hookproof.process.messages import print_document
 
 SHELLS: Final = ("bash", "zsh", "fish")
 PROGRAM: Final = "hookproof"
@@ -35,4 +36,4 @@ def completion(context: click.Context, /, *, shell: str) -> None:
     kind = get_completion_class(shell)
     assert kind is not None
     script = kind(context.find_root().command, {}, PROGRAM, VARIABLE).source()
-    click.echo(script)
+    print_document(script)

@@ -10,6 +10,7 @@ from hookproof.conformance.results import baseline
 from hookproof.help_examples import examples
 from hookproof.load.profile.schema import profile_schema
 from hookproof.process.exit_codes import CommandError
+from hookproof.process.messages import print_document
 from hookproof.receiver.replies.script_file import script_schema
 from hookproof.spec.dialect_schema import dialect_schema
 from hookproof.spec.strict_yaml.editor_schema import schema_text
@@ -50,7 +51,7 @@ def schema(*, kind: str, output: Path | None) -> None:
     """
     text = schema_text(kind, SCHEMAS[kind]())
     if output is None:
-        click.echo(text, nl=False)
+        print_document(text, end="")
         return
     try:
         output.parent.mkdir(parents=True, exist_ok=True)

@@ -8,6 +8,7 @@ import click
 from hookproof.conformance.target.file import check_target_file
 from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError, ExitCode
+from hookproof.process.messages import print_line, print_text
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 
 
@@ -43,11 +44,11 @@ def check(context: click.Context, /, *, paths: tuple[Path, ...]) -> None:
     for path in paths:
         try:
             check_target_file(path, os.environ)
-            click.echo(f"{path}: the target file can be used")
+            print_line(f"{path}: the target file can be used")
         except FileProblems as problems:
-            click.echo(str(problems), err=True)
+            print_text(str(problems), err=True)
             code = ExitCode.USAGE
         except CommandError as error:
-            click.echo(f"{path}: {error}", err=True)
+            print_text(f"{path}: {error}", err=True)
             code = ExitCode.USAGE
     context.exit(code)

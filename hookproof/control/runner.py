@@ -9,12 +9,14 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
-from aiohttp import web
+from aiohttp import HttpVersion10, HttpVersion11, web
 
 # Longer than the clients of control listeners keep an idle connection.
 IDLE_S: Final = 60.0
 # How long the body of a request may take to arrive.
 BODY_WITHIN_S: Final = 60.0
+# What is spoken; aiohttp would answer any other version as if it were HTTP/1.1.
+VERSIONS: Final = frozenset({HttpVersion10, HttpVersion11})
 # How often connections are looked at, as a part of the time that they have.
 _LOOKS: Final = 10
 
@@ -57,6 +59,10 @@ class ControlRunner(web.AppRunner):
         request: web.Request,
         handler: Callable[[web.Request], Awaitable[web.StreamResponse]],
     ) -> web.StreamResponse:
+        if request.version not in VERSIONS:  # RFC 9110, section 15.6.6
+            refusal = web.HTTPVersionNotSupported(text="only HTTP/1.1 and HTTP/1.0 are spoken here")
+            refusal.force_close()
+            raise refusal
         connection = request.protocol
         self._answering[connection] += 1
         try:

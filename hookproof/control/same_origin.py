@@ -15,6 +15,8 @@ from urllib.parse import urlsplit
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
+from hookproof.control.authority import is_authority
+
 NextHandler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 # Writes a refusal in the listener's own form.
 WriteRefusal = Callable[[HTTPStatus, str], web.Response]
@@ -74,6 +76,8 @@ def is_own_name(host: str, names: frozenset[str]) -> bool:
     """
     if not host:
         return True
+    if not is_authority(host):
+        return False
     try:
         name = (urlsplit(f"//{host}").hostname or "").rstrip(".")
     except ValueError:

@@ -4,6 +4,10 @@ import re
 from typing import Final
 
 HIDDEN: Final = "***"
+# In characters of a line. One that quotes a text of any length loses its middle: what it begins
+# with says what is wrong, and its end what to do.
+LONGEST_LINE: Final = 1000
+KEPT_AT_THE_END: Final = 300
 # What stands before the host in a URL (RFC 3986, section 3.2.1), up to the last @ of it.
 _USER_INFORMATION: Final = re.compile(r"(?<=//)[^/?#\s]*@")
 
@@ -29,5 +33,15 @@ def without_passwords(text: str) -> str:
 
 
 def message_text(text: str) -> str:
-    """A message as it is shown to a person, whoever wrote parts of it."""
-    return printable_lines(without_passwords(text))
+    """A message as it is shown to a person, whoever wrote parts of it, and how long they are."""
+    shown = printable_lines(without_passwords(text))
+    return shown if len(shown) <= LONGEST_LINE else "\n".join(map(cut_line, shown.split("\n")))
+
+
+def cut_line(line: str) -> str:
+    """A line of at most LONGEST_LINE characters; it says how many are left out."""
+    if len(line) <= LONGEST_LINE:
+        return line
+    said = f" …({len(line) - LONGEST_LINE:,} characters more)… "
+    begin = LONGEST_LINE - KEPT_AT_THE_END - len(said)
+    return f"{line[:begin]}{said}{line[-KEPT_AT_THE_END:]}"

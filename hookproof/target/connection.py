@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from hookproof.process.exit_codes import CommandError
+from hookproof.spec.given_file import confirm_plain
 from hookproof.spec.strict_yaml.file_problem import Location
 from hookproof.target.target_file import TargetFile
 
@@ -73,6 +74,8 @@ class ApiConnection:
 
     def tls_context(self) -> ssl.SSLContext:
         """TLS as a client of the API; raises OSError for files that cannot be used."""
+        for path in filter(None, (self.ca, self.client_cert, self.client_key)):
+            confirm_plain(path)
         context = ssl.create_default_context(cafile=self.ca)
         if self.client_cert is not None:
             # Without a password OpenSSL would ask for that of an encrypted key on the terminal.

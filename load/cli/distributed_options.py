@@ -2,7 +2,6 @@
 
 import os
 import socket
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
@@ -165,7 +164,6 @@ def become_worker(settings: TargetSettings, flags: DistributedFlags, may_load: s
     options = worker_options(
         settings, master=flags.master_address, ca_dir=settings.ca_dir, may_load=may_load
     )
-    sys.stdout.flush()
     variables = {**os.environ, **settings.variables}
     os.execve(  # noqa: S606
         MODULE[0], [*MODULE, "hookproof.load.distributed.worker_process", *options], variables

@@ -37,8 +37,8 @@ from hookproof.load.target.settings import KEY_VARIABLE, TargetSettings, target_
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.folder_lock import locked_folder
 from hookproof.process.installed_version import installed_version
+from hookproof.process.messages import print_line, print_text
 from hookproof.process.stop_signals import calling_each_time, held_back
-from hookproof.process.terminal_text import message_text
 from hookproof.process.written_file import write_files
 from hookproof.receiver.client.child_process import ChildFailed
 from hookproof.receiver.http.authority import AuthorityProblem
@@ -181,7 +181,7 @@ def load(
     cannot be written; 70 internal error; 130 interrupted before anything was sent.
     """
     if words and words[0] == COMPARE:
-        click.echo(_compare(words[1:]))
+        print_text(_compare(words[1:]))
         return 0
     if len(words) > 1:
         raise CommandError(f"one profile at a time, or `{COMPARE} A B`")
@@ -213,12 +213,12 @@ def load(
         )
     if settings.provision.has(AFTER_ENDPOINT):
         count = profile.endpoints.count
-        click.echo(f"the hook {AFTER_ENDPOINT} is called for each endpoint ({count:,})")
+        print_line(f"the hook {AFTER_ENDPOINT} is called for each endpoint ({count:,})")
     with locked_folder(out), held_back():  # what was measured is reported, whatever comes
         report, locust_table = _run(settings, profile, distribution, web)
-        click.echo(message_text(console_report(report)))
+        print_text(console_report(report))
         _write_reports(out, report, locust_table)
-        click.echo(f"reports in {out}")
+        print_line(f"reports in {out}")
         return int(report["exit_code"])
 
 
@@ -333,7 +333,7 @@ async def _search(
         if wrong:
             limited_by = generator_overload(outcome, profile) or "that of the target"
         trials.append({"rate": rate, "complaints": wrong, "figures": outcome.figures})
-        click.echo(message_text(trial_line(trials[-1])))
+        print_text(trial_line(trials[-1]))
         if shown is None or shown[2] or not wrong or rate <= shown[0].rate:
             shown = (trial, outcome, wrong)
         if outcome.lost_workers:

@@ -55,9 +55,9 @@ from hookproof.load.plan import LoadPlan
 from hookproof.load.sidecar.api import Arrived
 from hookproof.load.target.settings import KEY_VARIABLE, connection_from, other_host
 from hookproof.process.exit_codes import CommandError, ExitCode
+from hookproof.process.messages import print_line, print_text
 from hookproof.process.standard_input import OPTION, STDIN, read_to_end
 from hookproof.process.standard_streams import use_lasting_streams
-from hookproof.process.terminal_text import message_text
 from hookproof.receiver.http.address import Address
 from hookproof.spec.dialect.reader import load_dialect
 from hookproof.target.connection import ApiConnection
@@ -258,7 +258,7 @@ def main(
         try:
             runner = environment.create_worker_runner(at.host, at.port)
         except ConnectionError:
-            click.echo(f"hookproof load: no master answers at {master}", err=True)
+            print_line(f"hookproof load: no master answers at {master}", err=True)
             sys.exit(ExitCode.UNREACHABLE)
         worker = Worker(
             runner,
@@ -290,7 +290,7 @@ def work(environment: Environment, worker: Worker, *, until_stdin_closes: bool) 
     gevent.killall(greenlets)
     why, code = worker.why or ("", 0)
     if why:
-        click.echo(f"hookproof load: {message_text(why)}", err=True)
+        print_text(f"hookproof load: {why}", err=True)
     if code in {ExitCode.INTERRUPTED, ExitCode.USAGE}:
         environment.events.quitting.fire(environment=environment)  # type: ignore[no-untyped-call]
         worker.send_pending_messages()

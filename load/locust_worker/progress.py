@@ -5,7 +5,6 @@ only Locust's processes import it.
 """
 
 import signal
-import sys
 import time
 from collections.abc import Callable
 from typing import Final
@@ -16,7 +15,7 @@ from gevent.event import Event
 
 from hookproof.load.ledger.draining import Drain, DrainEnd, DrainWatch
 from hookproof.load.plan import LoadPlan
-from hookproof.process.terminal_text import printable
+from hookproof.process.messages import output_is_terminal, print_line
 
 LOOK_EVERY_S: Final = 0.1
 
@@ -127,7 +126,7 @@ def show_progress(
     pause: Callable[[float], object] = gevent.sleep,
 ) -> None:
     """Print the progress of the run regularly, until killed."""
-    on_terminal, before = sys.stdout.isatty(), RunProgress()
+    on_terminal, before = output_is_terminal(), RunProgress()
     every_s = max(1.0, duration_s / PROGRESS_LINES) if on_terminal else LINE_EVERY_S
     while True:
         pause(every_s)  # paces the lines
@@ -146,5 +145,4 @@ def show_progress(
 
 def say(line: str) -> None:
     """Print a line at once; a worker on another machine may have written parts of it."""
-    sys.stdout.write(f"{printable(line)}\n")
-    sys.stdout.flush()
+    print_line(line)

@@ -18,6 +18,7 @@ from flask import abort, jsonify, request
 from locust.env import Environment
 from locust.stats import PERCENTILES_TO_REPORT, StatsCSV, stats_history
 
+from hookproof.process.messages import MessageHandler
 from hookproof.receiver.http.address import Address
 
 STOP: Final = "/stop"
@@ -27,11 +28,12 @@ OWN_PAGE: Final = frozenset({None, "none", "same-origin"})
 def show_tables() -> None:
     """Send Locust's tables to standard output and its warnings to standard error."""
     logging.getLogger("locust").setLevel(logging.WARNING)
+    logging.lastResort = MessageHandler(logging.WARNING)
     # The command reports in its own words what these warn about.
     logging.getLogger("locust.runners").setLevel(logging.CRITICAL)
     tables = logging.getLogger("locust.stats_logger")
     tables.setLevel(logging.INFO)
-    tables.addHandler(logging.StreamHandler(sys.stdout))
+    tables.addHandler(MessageHandler(err=False))
     tables.propagate = False
 
 

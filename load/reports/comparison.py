@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from hookproof.load.figures import FIGURES
+from hookproof.spec.given_file import LARGEST_REPORT, read_given
+from hookproof.target.shown_number import shown_number
 
 REPORT: Final = "report.json"
 # A smaller change, as a share, counts as none.
@@ -20,12 +22,24 @@ def read_report(place: str) -> Mapping[str, Any]:
     """The report in a file, or in the folder of `--out`; raises NoReport."""
     path = Path(place) / REPORT if Path(place).is_dir() else Path(place)
     try:
-        read = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as problem:
+        read = json.loads(read_given(path, LARGEST_REPORT))
+    except (OSError, ValueError, RecursionError) as problem:
         raise NoReport(f"{path} is not a report of a load run: {problem}") from None
     if not isinstance(read, dict) or not isinstance(read.get("figures"), dict):
         raise NoReport(f"{path} is not a report of a load run: it has no figures")
+    _confirm_usable(read, path)
     return read
+
+
+def _confirm_usable(report: Mapping[str, Any], path: Path) -> None:
+    """Raise NoReport for what cannot be compared."""
+    for name in ("profile", "verdict"):
+        if not isinstance(report.get(name), str):
+            raise NoReport(f"{path} is not a report of a load run: its {name} is no text")
+    for name in FIGURES:
+        figure = report["figures"].get(name)
+        if figure is not None and shown_number(figure) is None:
+            raise NoReport(f"{path} is not a report of a load run: {name} is no number")
 
 
 def comparison_table(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:

@@ -24,6 +24,7 @@ from hookproof.control.same_origin import guard, own_names
 from hookproof.load.sidecar.api import EndpointReplies, SidecarApi
 from hookproof.load.sidecar.arrivals import Arrivals
 from hookproof.process.exit_codes import ExitCode
+from hookproof.process.messages import print_document, print_line, print_text
 from hookproof.process.standard_input import OPTION, call_at_end_of_input
 from hookproof.receiver.clock import Clock
 from hookproof.receiver.control.json_exchange import refusal
@@ -111,7 +112,7 @@ async def serve(
         control = await serve_control_api(stack, api.application())
         own_url = bound.url("http" if http else "https")
         ready = {"url": public_url or own_url, "control": control.url("http")}
-        click.echo(json.dumps({**ready, "ca": str(authority.certificate_path)}))
+        print_document(json.dumps({**ready, "ca": str(authority.certificate_path)}))
         await stop.wait()
 
 
@@ -176,10 +177,10 @@ def main(
         try:
             runner.run(receiver)
         except (AuthorityProblem, UnusableCertificate) as problem:
-            click.echo(str(problem), err=True)
+            print_text(str(problem), err=True)
             sys.exit(ExitCode.USAGE)
         except OSError as error:
-            click.echo(f"cannot listen on {bind}: {error.strerror or error}", err=True)
+            print_line(f"cannot listen on {bind}: {error.strerror or error}", err=True)
             sys.exit(ExitCode.FAILED)
 
 

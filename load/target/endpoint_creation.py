@@ -22,6 +22,7 @@ from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import TimeUnit
 from hookproof.target.file_schema import Presence
 from hookproof.target.receiver_url import address_hint
+from hookproof.target.shown_number import shown_number
 
 OWNER: Final = "hookproof-load"
 RATE_LIMIT: Final = "rate_limit"
@@ -131,9 +132,9 @@ class EndpointCreator:
     def _timeout_s(self, shown: object, asked: object) -> float | None:
         """How long a delivery may take: as the target shows it, which need not be as asked."""
         default = self.settings.dialect.delivery.default_timeout_s
-        for seconds in (shown, asked):
-            if isinstance(seconds, int) and seconds > 0:
-                return float(seconds)
+        for seconds in map(shown_number, (shown, asked)):
+            if seconds is not None and seconds > 0:
+                return seconds
         return float(default.value) if default.decided else None
 
 

@@ -72,6 +72,14 @@ class ErrorResponses:
     def unsupported_media_type(self, message: str) -> ApiError:
         return self._error("unsupported_media_type", message)
 
+    def unknown_version(self) -> ApiError:
+        """RFC 9110, section 15.6.6: what follows may be framed in any way, so nothing is read."""
+        return ApiError(
+            status=HTTPStatus.HTTP_VERSION_NOT_SUPPORTED,
+            message="only HTTP/1.1 and HTTP/1.0 are spoken here",
+            close_connection=True,
+        )
+
     def slow(self) -> ApiError:
         error = self._error("slow_request", "the request did not arrive in time")
         return replace(error, close_connection=True)

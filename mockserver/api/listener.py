@@ -13,6 +13,7 @@ from typing import Any, Final
 from aiohttp import web
 from aiohttp.web_request import BaseRequest
 
+from hookproof.control.runner import VERSIONS
 from hookproof.mockserver.api.errors import ErrorResponses, internal_error
 from hookproof.mockserver.api.request_pipeline import RequestLimits
 from hookproof.mockserver.api.response import ApiResponse, Responder
@@ -97,6 +98,8 @@ class ApiListener(web.Server):
         connection = request.protocol
         assert isinstance(connection, _Connection)
         connection.head_since = None
+        if request.version not in VERSIONS:
+            return self._errors.response(self._errors.unknown_version())
         try:
             return await self._api.answer(request)
         finally:

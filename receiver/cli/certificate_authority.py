@@ -6,6 +6,7 @@ import click
 
 from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError
+from hookproof.process.messages import print_document, print_line
 from hookproof.receiver.http.authority import KEY_FILE, Authority, AuthorityProblem
 
 
@@ -36,8 +37,8 @@ def ca(folder: Path, names: tuple[str, ...]) -> None:
         authority = Authority(folder, names)
     except AuthorityProblem as problem:
         raise CommandError(str(problem)) from None
-    click.echo(authority.certificate_path)
-    click.echo(_meaning(folder, authority), err=True)
+    print_document(str(authority.certificate_path))
+    print_line(_meaning(folder, authority), err=True)
 
 
 def _meaning(folder: Path, authority: Authority) -> str:

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
-import click
-from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from hookproof.process.message_console import MessageConsole
+from hookproof.process.messages import print_line
 from hookproof.receiver.cli.delivery_text import cells, delivery_line
 from hookproof.receiver.cli.delivery_watch import Display, JudgedDelivery
 
@@ -41,7 +41,7 @@ class LineDisplay:
 class LiveTable:
     """A table of the latest deliveries, as many as fit the terminal."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: MessageConsole) -> None:
         self._console = console
         self._count = 0
         self._latest: deque[JudgedDelivery] = deque(maxlen=MOST_ROWS)
@@ -77,11 +77,11 @@ class LiveTable:
 @contextmanager
 def display(*, silent: bool) -> Iterator[Display]:
     """The display that fits standard output."""
-    console = Console()
+    console = MessageConsole()
     if silent:
         yield SilentDisplay()
     elif not console.is_terminal or console.width < LEAST_WIDTH:
-        yield LineDisplay(click.echo)
+        yield LineDisplay(print_line)
     else:
         live_table = LiveTable(console)
         with Live(console=console, get_renderable=live_table.table, refresh_per_second=8):

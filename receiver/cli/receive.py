@@ -6,7 +6,6 @@ import functools
 import json
 import logging
 import signal
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +16,7 @@ import click
 from hookproof.control.same_origin import NAME_OPTION
 from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError
+from hookproof.process.messages import MessageHandler, print_line, print_text
 from hookproof.process.standard_input import OPTION, call_at_end_of_input
 from hookproof.process.stop_signals import STOPPING
 from hookproof.receiver.app import CannotStart, ReceiverConfiguration, RunningReceiver, run_receiver
@@ -186,7 +186,9 @@ def receive(
     --verify, and with 1 otherwise.
     """
     logging.basicConfig(
-        stream=sys.stderr, level=logging.WARNING, format="hookproof receive: %(message)s"
+        handlers=[MessageHandler()],
+        level=logging.WARNING,
+        format="hookproof receive: %(message)s",
     )
     if http and tls_faults:
         raise CommandError("--tls-faults needs TLS; leave out --http")
@@ -280,7 +282,7 @@ async def _serve(
     try:
         with display(silent=silent) as delivery_display:
             watch = DeliveryWatch(
-                options, delivery_display, functools.partial(click.echo, err=True)
+                options, delivery_display, functools.partial(print_line, err=True)
             )
             for number in (signal.SIGINT, *STOPPING):
                 loop.add_signal_handler(number, watch.stop)
@@ -288,7 +290,7 @@ async def _serve(
             reports = options != WatchOptions(further_members=options.further_members)
             on_done = watch.add if reports or not silent else None
             async with run_receiver(replace(settings, on_done=on_done)) as receiver:
-                click.echo(describe(receiver))
+                print_text(describe(receiver))
                 if until_stdin_closes:
                     call_at_end_of_input(loop, watch.stop)
                 return await watch.report()

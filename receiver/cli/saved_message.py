@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from hookproof.spec.given_file import read_given
+
 FIELD: Final = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*")
 # The largest file or body, in bytes.
 LARGEST: Final = 32 * 2**20
@@ -69,10 +71,6 @@ def _read_lines(path: Path) -> list[str]:
 
 def _read_file(path: Path) -> bytes:
     try:
-        with path.open("rb") as stream:
-            content = stream.read(LARGEST + 1)
+        return read_given(path, LARGEST)
     except OSError as error:
         raise ValueError(f"cannot read {path}: {error.strerror or error}") from None
-    if len(content) > LARGEST:
-        raise ValueError(f"{path} is larger than {LARGEST} bytes")
-    return content

@@ -9,6 +9,7 @@ import click
 
 from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError, ExitCode
+from hookproof.process.messages import print_document, print_line
 from hookproof.receiver.cli.grading_text import grading_json, grading_lines
 from hookproof.receiver.cli.verify import load_named_dialect
 from hookproof.receiver.signatures.judgement import SchemeFormat
@@ -81,11 +82,11 @@ def vectors(
     if sum((against is not None, against_url is not None, as_schema)) > 1:
         raise click.UsageError("give one of --against, --against-url and --schema")
     if as_schema:
-        click.echo(json.dumps(corpus_schema(), indent=1))
+        print_document(json.dumps(corpus_schema(), indent=1))
         return
     chosen = _chosen(dialect, format_name)
     if against is None and against_url is None:
-        click.echo(json.dumps(corpus_document(chosen), indent=1))
+        print_document(json.dumps(corpus_document(chosen), indent=1))
         return
     context.exit(_grade(chosen, against, against_url, as_json=as_json))
 
@@ -119,8 +120,8 @@ def _grade(
     except VerifierUnreachable as problem:
         raise CommandError(f"--against-url: {problem}", ExitCode.UNREACHABLE) from None
     if as_json:
-        click.echo(json.dumps(grading_json(graded), indent=1))
+        print_document(json.dumps(grading_json(graded), indent=1))
     else:
         for line in grading_lines(graded):
-            click.echo(line)
+            print_line(line)
     return ExitCode.OK if all(each.right for each in graded) else ExitCode.FAILED

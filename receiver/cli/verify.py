@@ -12,7 +12,7 @@ import click
 
 from hookproof.help_examples import examples
 from hookproof.process.exit_codes import ExitCode
-from hookproof.process.terminal_text import printable_lines
+from hookproof.process.messages import print_document, print_text
 from hookproof.receiver.cli.saved_message import LARGEST, SavedMessage, read_headers, read_request
 from hookproof.receiver.signatures.judgement import (
     SchemeFormat,
@@ -169,8 +169,10 @@ def verify(
     judge = build_judge(dialect, secrets, format_name, tolerance_s)
     message = _read_message(headers, request)
     judgement = judge.judge(message.headers, message.body, time.time() if at is None else at)
-    shown = printable_lines(judgement_text(judgement))
-    click.echo(json.dumps(judgement.to_json()) if as_json else shown)
+    if as_json:
+        print_document(json.dumps(judgement.to_json()))
+    else:
+        print_text(judgement_text(judgement))
     context.exit(ExitCode.OK if judgement.verified else ExitCode.FAILED)
 
 

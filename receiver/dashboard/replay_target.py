@@ -13,6 +13,8 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from typing import Final
 from urllib.parse import urlsplit
 
+from hookproof.control.authority import is_well_formed
+
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 # Resolves a host name to addresses as text, the preferred one first; raises OSError.
@@ -49,6 +51,7 @@ class ReplayTarget:
         if (
             not PRINTABLE.fullmatch(url)
             or not host
+            or not is_well_formed(url, parts)
             or parts.scheme not in PORTS
             or parts.username is not None
         ):

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
+from hookproof.control.authority import is_well_formed
+
 HOST_AND_PORT: Final = re.compile(
     r"(?:\[(?P<ipv6>[^\[\]]+)\]|(?P<host>[^\[\]:\s]+)):(?P<port>[0-9]{1,5})"
 )
@@ -61,7 +63,8 @@ def parse_base_url(text: str) -> str:
     Raises ValueError.
     """
     parts = urlsplit(text)
-    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
+    is_usable = parts.scheme in {"http", "https"} and is_well_formed(text, parts)
+    if not is_usable or parts.query or parts.fragment:
         raise ValueError(
             f"{text!r} is not a base URL; give one like https://hooks.example.org:8443"
         )

@@ -26,6 +26,7 @@ from hookproof.receiver.http.authority_certificate import (
     names_refused,
     new_authority,
 )
+from hookproof.spec.given_file import confirm_plain, read_given
 
 CERTIFICATE_FILE: Final = "ca.pem"
 KEY_FILE: Final = "ca.key"
@@ -100,6 +101,8 @@ class Authority:
 
         As `server_context` otherwise. Raises OSError for files that cannot be used.
         """
+        for path in (certificate, key):
+            confirm_plain(path)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         # Without a password OpenSSL would ask for that of an encrypted key on the terminal.
         context.load_cert_chain(certificate, key, password="")
@@ -143,7 +146,7 @@ class Authority:
     def _read(self, present: list[Path]) -> trustme.CA:
         if present != [self.certificate_path, self._key_path]:
             raise AuthorityProblem(f"{present[0]} is there without its other half; {self._remedy}")
-        certificate, key = self.certificate_path.read_bytes(), self._key_path.read_bytes()
+        certificate, key = read_given(self.certificate_path), read_given(self._key_path)
         try:
             parsed = x509.load_pem_x509_certificate(certificate)
             if load_pem_private_key(key, password=None).public_key() != parsed.public_key():

@@ -19,6 +19,7 @@ from hookproof.receiver.inbox.arrival import Arrival, RawHeaders, Sender
 MOST_HEAD_BYTES: Final = 2**16
 MOST_BODY_BYTES: Final = 16 * 2**20
 FIRST_SEGMENT: Final = re.compile(r"/([^/?#]*)")
+VERSIONS: Final = frozenset({"1.0", "1.1"})
 FRAMING: Final = frozenset({b"content-length", b"transfer-encoding"})
 
 
@@ -179,6 +180,11 @@ class RequestReader:
         if self._head_is_split or self._fed_bytes > MOST_HEAD_BYTES:
             self._check_head_size(headers)
         parser = self._parser
+        version = parser.get_http_version()
+        if version not in VERSIONS:  # RFC 9110, section 15.6.6
+            raise RequestRefused(
+                HTTPStatus.HTTP_VERSION_NOT_SUPPORTED, "only HTTP/1.1 and HTTP/1.0 are spoken here"
+            )
         path = self._target.decode("ascii")
         self.partial = ReceivedRequest(
             method=parser.get_method().decode("ascii"),
@@ -187,7 +193,7 @@ class RequestReader:
             headers=headers,
             arrived=self._now,
             keep_alive=parser.should_keep_alive(),
-            http_1_0=parser.get_http_version() == "1.0",
+            http_1_0=version == "1.0",
         )
 
     def _check_head_size(self, headers: RawHeaders) -> None:

@@ -8,9 +8,12 @@ import base64
 import binascii
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+
+# A moment or a duration in seconds, such as can be counted with.
+Seconds = Annotated[float, msgspec.Meta(ge=-1e12, le=1e12)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,10 +46,10 @@ class ReceivedDelivery:
     path: str
     headers: tuple[tuple[str, str], ...]
     body: bytes
-    arrived_at: float
-    arrived_monotonic: float
-    completed_monotonic: float | None
-    closed_monotonic: float | None = None
+    arrived_at: Seconds
+    arrived_monotonic: Seconds
+    completed_monotonic: Seconds | None
+    closed_monotonic: Seconds | None = None
     peer_port: int
     client_certificate: str | None
     tls: TlsFacts | None = None

@@ -58,6 +58,8 @@ _DELIVERY_HEADERS: Final = (
     "delivery.attempt_header",
     "delivery.event_type_header",
 )
+# An integer may have any number of digits where it is not read from a file.
+_LONGEST: Final = 10**40
 _SIGNATURE_HEADERS: Final = ("header", "timestamp_header")
 _RESOURCES: Final = ("Endpoint", "PortalLink", "Source", "Event")
 
@@ -74,8 +76,13 @@ def _numbers_are_in_order(dialect: Dialect) -> Iterator[Contradiction]:
         if smallest and largest and min(smallest) > max(largest):
             yield (
                 _location(lower),
-                f"expected at most {max(largest):.15g} ({upper}); found {min(smallest):.15g}",
+                f"expected at most {_shown(max(largest))} ({upper}); found {_shown(min(smallest))}",
             )
+
+
+def _shown(number: float) -> str:
+    """A number as it is written, without the digits that nobody reads."""
+    return f"{number:.15g}" if abs(number) < _LONGEST else "a number of more than 40 digits"
 
 
 def _words_are_apart(dialect: Dialect) -> Iterator[Contradiction]:

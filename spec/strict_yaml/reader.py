@@ -4,15 +4,15 @@ What counts as YAML is in `parser.py`; the messages for disagreements with a sch
 `schema_wording.py`.
 """
 
-import stat
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import jsonschema_rs
 import msgspec
 
+from hookproof.spec.given_file import LARGEST_FILE, read_given
 from hookproof.spec.strict_yaml.file_problem import FileProblems, Problem
 from hookproof.spec.strict_yaml.parser import YamlText, parse_yaml, scan_yaml
 from hookproof.spec.strict_yaml.schema_wording import wordings
@@ -27,9 +27,6 @@ __all__ = [
     "read_yaml",
     "scan_yaml",
 ]
-
-# In bytes.
-LARGEST_FILE: Final = 4 * 1024 * 1024
 
 
 def read_yaml(path: str | Path, schema: Mapping[str, Any]) -> Any:
@@ -84,11 +81,9 @@ def _disagreements(content: YamlText, schema: Mapping[str, Any]) -> list[Problem
 def read_text(path: str | Path) -> str:
     """The text of a regular UTF-8 file of at most LARGEST_FILE bytes; raises FileProblems."""
     try:
-        content = _content(Path(path))
+        content = read_given(path)
     except OSError as error:
         raise _refusal(path, f"cannot be read: {error.strerror or error}") from None
-    except ValueError as error:  # a path with a NUL
-        raise _refusal(path, f"cannot be read: {error}") from None
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -96,17 +91,6 @@ def read_text(path: str | Path) -> str:
         raise _refusal(
             path, f"is not UTF-8 text: byte 0x{content[error.start]:02x}", line
         ) from None
-
-
-def _content(path: Path) -> bytes:
-    mode = path.stat().st_mode
-    if not stat.S_ISREG(mode):  # reading a pipe or a device may never end
-        raise OSError("it is a directory" if stat.S_ISDIR(mode) else "it is not a regular file")
-    with path.open("rb") as stream:
-        content = stream.read(LARGEST_FILE + 1)
-    if len(content) > LARGEST_FILE:
-        raise OSError(f"it is larger than {LARGEST_FILE} bytes")
-    return content
 
 
 def _refusal(path: str | Path, message: str, line: int | None = None) -> FileProblems:

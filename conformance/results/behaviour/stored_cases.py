@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+import msgspec
+
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.results.records.compression import unpack_evidence
 from hookproof.conformance.results.records.long_bodies import is_whole
@@ -56,9 +58,9 @@ def _case(event: Mapping[str, Any]) -> StoredCase:
     evidence = unpack_evidence({name: value for name, value in event.items() if name in _READ})
     exchanges = _whole(event, "exchanges", map(Exchange.from_json, evidence["exchanges"]))
     return StoredCase(
-        experiment=event["experiment"],
-        name=event["name"],
-        repetition=event["repetition"],
+        experiment=msgspec.convert(event["experiment"], str),
+        name=msgspec.convert(event["name"], str),
+        repetition=msgspec.convert(event["repetition"], int),
         exchanges=exchanges,
         deliveries=_whole(
             event, "deliveries", map(ReceivedDelivery.from_json, evidence["deliveries"])

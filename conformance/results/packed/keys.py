@@ -7,6 +7,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_pem_public_key
 
 from hookproof.process.exit_codes import CommandError
+from hookproof.spec.given_file import read_given
 
 
 def signing_key(path: Path) -> Ed25519PrivateKey:
@@ -45,6 +46,6 @@ def is_signed_by(key: Ed25519PublicKey, content: bytes, signature: bytes) -> boo
 
 def _content(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_given(path)
     except OSError as error:
         raise CommandError(f"{path} cannot be read: {error.strerror or error}") from None

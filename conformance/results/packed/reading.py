@@ -11,9 +11,8 @@ import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from io import TextIOWrapper
 from pathlib import Path
-from typing import IO, BinaryIO, Final
+from typing import IO, BinaryIO, Final, cast
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -22,6 +21,7 @@ from hookproof.conformance.results.packed.keys import is_signed_by
 from hookproof.conformance.results.packed.manifest import (
     LONGEST_MANIFEST,
     MANIFEST,
+    MOST_CONTENT,
     MOST_FILES,
     SIGNATURE,
     SIGNATURE_LENGTH,
@@ -30,12 +30,15 @@ from hookproof.conformance.results.packed.manifest import (
     PackManifest,
     manifest_of,
 )
+from hookproof.spec.given_file import given_file
 
 BEGINNING: Final = b"PK\x03\x04"
 # In bytes.
 CHUNK: Final = 256 * 1024
 IN_MEMORY: Final = 32 * 1024 * 1024
 LONGEST_DIRECTORY: Final = 64 * 1024
+# What cannot be compressed takes a little more in a pack.
+LARGEST_PACK: Final = MOST_CONTENT + IN_MEMORY
 
 # The end of the central directory (APPNOTE.TXT, 4.3.16), and that of its form for 64 bits (4.3.15).
 _END: Final = struct.Struct("<4s4H2LH")
@@ -121,7 +124,7 @@ class Pack:
 @contextmanager
 def open_pack(path: Path) -> Iterator[Pack]:
     """A packed run; raises BrokenPack, now or while it is read, and OSError."""
-    with path.open("rb") as stream:
+    with given_file(path, LARGEST_PACK) as stream:
         _confirm_directory(stream)
         try:
             with ZipFile(stream) as archive:
@@ -132,13 +135,13 @@ def open_pack(path: Path) -> Iterator[Pack]:
 
 def is_packed(path: Path) -> bool:
     """Whether a file is an archive, as packed runs are; raises OSError."""
-    with path.open("rb") as stream:
+    with given_file(path, LARGEST_PACK) as stream:
         return stream.read(len(BEGINNING)) == BEGINNING
 
 
 @contextmanager
-def open_packed_text(path: Path, name: str) -> Iterator[Iterator[str]]:
-    """The lines of a file in a pack, once all of it was found to be as it was packed.
+def open_packed(path: Path, name: str) -> Iterator[BinaryIO]:
+    """A file in a pack, once all of it was found to be as it was packed.
 
     Raises BrokenPack, and OSError. What is long is kept in a temporary file without a name.
     """
@@ -146,8 +149,7 @@ def open_packed_text(path: Path, name: str) -> Iterator[Iterator[str]]:
         with open_pack(path) as pack:
             pack.copy(pack.file(name), content)
         content.seek(0)
-        with TextIOWrapper(content, encoding="utf-8", newline="\n") as lines:
-            yield lines
+        yield cast("BinaryIO", content)
 
 
 def _confirm_directory(stream: BinaryIO | IO[bytes]) -> None:

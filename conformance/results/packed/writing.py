@@ -17,6 +17,7 @@ from hookproof.conformance.results.packed.manifest import (
     manifest_text,
 )
 from hookproof.process.exit_codes import CommandError
+from hookproof.spec.given_file import given_file
 
 CHUNK: Final = 1024 * 1024
 # The earliest time that the format knows.
@@ -47,7 +48,10 @@ def packed_run(
 def _add_file(archive: ZipFile, path: Path, room: int) -> PackedFile:
     digest, length = hashlib.sha256(), 0
     try:
-        with path.open("rb") as stream, archive.open(_member(path.name), "w") as member:
+        with (
+            given_file(path, MOST_CONTENT) as stream,
+            archive.open(_member(path.name), "w") as member,
+        ):
             while chunk := stream.read(CHUNK):
                 length += len(chunk)
                 if length > room:

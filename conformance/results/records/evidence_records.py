@@ -5,15 +5,16 @@ import pkgutil
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
-from functools import cache
-from typing import Any, get_type_hints
+from functools import cache, partial
+from typing import Any, Final, get_type_hints
 
 import msgspec
 
 from hookproof.conformance.model.evidence import Evidence, Exchange, NotObserved, Observation
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 
-_SHARED = frozenset(field.name for field in fields(Observation))
+_text: Final = partial(msgspec.convert, type=str)
+_SHARED: Final = frozenset(field.name for field in fields(Observation))
 
 
 def evidence_json(evidence: Evidence) -> dict[str, Any]:
@@ -43,13 +44,14 @@ def evidence_json(evidence: Evidence) -> dict[str, Any]:
 def evidence_of(value: Mapping[str, Any]) -> Evidence:
     """Reverse `evidence_json`; raises KeyError, TypeError or ValueError."""
     shared = {
-        "experiment": value["experiment"],
-        "name": value["name"],
+        "experiment": _text(value["experiment"]),
+        "name": _text(value["name"]),
         "exchanges": tuple(map(Exchange.from_json, value["exchanges"])),
         "deliveries": tuple(map(ReceivedDelivery.from_json, value["deliveries"])),
     }
     if value["obstacle"] is not None:
-        return NotObserved(observation=value["observation"], reason=value["obstacle"], **shared)
+        words = {"observation": _text(value["observation"]), "reason": _text(value["obstacle"])}
+        return NotObserved(**words, **shared)
     kind = observation_types()[value["observation"]]
     return kind(**shared, **own_values(kind, value["facts"]))
 

@@ -62,7 +62,12 @@ def entry_json(entry: Entry) -> dict[str, Any]:
 
 
 def entry_of(event: Mapping[str, Any], findings: Sequence[Finding]) -> Entry:
-    """Reverse `entry_json`; the entry gets those of the findings that are about it."""
+    """Reverse `entry_json`; the entry gets those of the findings that are about it.
+
+    Raises KeyError, TypeError or ValueError.
+    """
+    if not f"{event['id']}{event['section']}".isprintable():
+        raise ValueError("a requirement has an id or a section that cannot be one")
     return typed(
         Entry,
         event,

@@ -14,6 +14,7 @@ from hookproof.commands.dialect.listing import (
 from hookproof.commands.dialect.text import dialect_text
 from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError, ExitCode
+from hookproof.process.messages import print_document, print_line, print_text
 from hookproof.spec.completion import complete_dialect, complete_field
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.answers import answers_of
@@ -49,9 +50,9 @@ def show(*, name: str, as_json: bool) -> None:
     """Show every answer of a dialect, inherited ones too, as the text of a dialect file."""
     loaded = _load(name)
     if as_json:
-        click.echo(json.dumps(written_dialect(loaded), indent=1))
+        print_document(json.dumps(written_dialect(loaded), indent=1))
     else:
-        click.echo(dialect_text(loaded), nl=False)
+        print_document(dialect_text(loaded), end="")
 
 
 @dialect.command(
@@ -79,9 +80,9 @@ def fields(*, selectors: tuple[str, ...], as_json: bool) -> None:
         ) from None
     if as_json:
         listed = [field_json(field, group) for group in groups for field in group.fields]
-        click.echo(json.dumps(listed, indent=1))
+        print_document(json.dumps(listed, indent=1))
     else:
-        click.echo("\n".join(field_lines(groups)))
+        print_text("\n".join(field_lines(groups)))
 
 
 @dialect.command(
@@ -105,11 +106,11 @@ def diff(context: click.Context, /, *, first: str, second: str, as_json: bool) -
         differing_fields(*(written_dialect(_load(each)) for each in (first, second)))
     )
     if as_json:
-        click.echo(json.dumps([difference_json(each) for each in differences], indent=1))
+        print_document(json.dumps([difference_json(each) for each in differences], indent=1))
     else:
         for difference in differences:
-            click.echo("\n".join(difference_lines(difference, first, second)))
-        click.echo(_counted(len(differences)))
+            print_text("\n".join(difference_lines(difference, first, second)))
+        print_line(_counted(len(differences)))
     context.exit(ExitCode.FAILED if differences else ExitCode.OK)
 
 
@@ -137,9 +138,9 @@ def check(context: click.Context, /, *, names: tuple[str, ...]) -> None:
     code = ExitCode.OK
     for name in names:
         try:
-            click.echo(f"{name}: {_described(load_dialect(name))}")
+            print_line(f"{name}: {_described(load_dialect(name))}")
         except FileProblems as problems:
-            click.echo(str(problems), err=True)
+            print_text(str(problems), err=True)
             code = ExitCode.USAGE
     context.exit(code)
 

@@ -11,7 +11,7 @@ from hookproof.commands.trend.json import trend_json
 from hookproof.commands.trend.text import trend_lines
 from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError
-from hookproof.process.terminal_text import printable
+from hookproof.process.messages import print_document, print_line
 
 
 @click.command(
@@ -48,7 +48,7 @@ def trend(*, folder: Path, form: str) -> None:
         why = f"; {history.left_out[0].why}" if history.left_out else ""
         raise CommandError(f"{folder} holds no finished run of check or load{why}")
     if form == "json":
-        click.echo(json.dumps(trend_json(history), indent=1))
+        print_document(json.dumps(trend_json(history), indent=1))
     else:
         for line in trend_lines(history):
-            click.echo(printable(line))
+            print_line(line)

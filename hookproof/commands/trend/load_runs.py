@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from math import isfinite
 from pathlib import Path
 from typing import Final
@@ -64,7 +64,8 @@ def read_load_run(folder: Path) -> LoadRun:
         }
         return LoadRun(
             place=str(folder),
-            started_at=datetime.fromisoformat(report["started_at"]).timestamp(),
+            # As UTC, in which the first and the last hours that a text can name are none.
+            started_at=datetime.fromisoformat(report["started_at"]).astimezone(UTC).timestamp(),
             target=EMBEDDED if report.get("embedded") is True else str(report["target"]),
             profile=str(report["profile"]),
             verdict=str(report["verdict"]),

@@ -7,6 +7,7 @@ from typing import Final
 
 from hookproof.mockserver.delivery.store_port import ClientCertificate
 from hookproof.process.private_folder import private_folder
+from hookproof.spec.given_file import confirm_plain
 
 KEPT_CONTEXTS: Final = 256
 
@@ -41,9 +42,10 @@ class TlsContexts:
         return context
 
     def _new_context(self) -> ssl.SSLContext:
-        context = ssl.create_default_context(
-            cafile=None if self._ca_file is None else os.fspath(self._ca_file)
-        )
+        cafile = None if self._ca_file is None else os.fspath(self._ca_file)
+        if cafile is not None:
+            confirm_plain(cafile)
+        context = ssl.create_default_context(cafile=cafile)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         return context
 

@@ -14,6 +14,7 @@ from ipaddress import ip_address
 from typing import ClassVar, Final
 from urllib.parse import quote, urlsplit
 
+from hookproof.control.authority import is_well_formed
 from hookproof.mockserver.delivery.http_client.connection import EndpointConnection, TlsError
 from hookproof.mockserver.delivery.http_client.egress import EgressGuard
 from hookproof.mockserver.delivery.http_client.http1 import (
@@ -87,7 +88,8 @@ def split_url(url: str, certificate: ClientCertificate | None = None) -> ParsedU
         host = host if host.isascii() else host.encode("idna").decode("ascii")
     except ValueError as error:
         raise UrlError(f"{url!r} is not a URL: {error}") from None
-    if parts.scheme not in PORTS or not host or not HOST.fullmatch(host):
+    is_usable = parts.scheme in PORTS and is_well_formed(url, parts)
+    if not is_usable or not HOST.fullmatch(host):
         raise UrlError(f"{url!r} is not an http or https URL with a host")
     target = quote(parts.path or "/", safe=PATH_CHARACTERS) + (
         f"?{quote(parts.query, safe=PATH_CHARACTERS)}" if parts.query else ""

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 import yaml
 
 from hookproof.conformance.learning.learned_answers import Certainty, LearnedAnswers
@@ -33,6 +34,18 @@ def test_a_field_that_must_have_one_value_is_not_learned_from_several() -> None:
     learned = answers.answer("rolling.expiration_unit")
     assert (learned.values, learned.certainty) == (("seconds",), Certainty.ASSUMED)
     assert "minutes or hours" in learned.reason
+
+
+@pytest.mark.parametrize("number", [10**4000, -(10**41), float("inf"), 1e300])
+def test_a_number_that_no_dialect_can_hold_is_not_learned(number: float) -> None:
+    answers = over()
+    answers.see("paging.default_per_page", number, shown_by="a list")
+    assert answers.dialect.paging.default_per_page.allowed == ()
+    assert "more digits than any has" in answers.answer("paging.default_per_page").reason
+
+
+def test_an_answer_that_is_tried_may_be_any_number() -> None:
+    assert over("reference").with_answer("paging.default_per_page", 10**4000) is None
 
 
 def test_what_is_not_seen_stays_undecided_with_its_reason() -> None:

@@ -241,6 +241,21 @@ def test_what_is_not_http_is_refused_in_the_dialects_body(dialect_name: str) -> 
 
 
 @every_dialect
+def test_another_version_of_http_is_refused_and_the_connection_is_closed(dialect_name: str) -> None:
+    async def scenario(server: Server) -> None:
+        head = request_head(server, "Content-Length: 2", "Connection: keep-alive")
+        known = request_head(server, "Connection: close", method="GET", path="/api/v1/projects/one")
+        for version in (b"HTTP/2.0", b"HTTP/0.9"):
+            sent = head.replace(b"HTTP/1.1", version) + b"{}" + known
+            answer = await exchange(server, sent, close=False)
+            assert is_refusal(server, answer, 505), answer[:200]
+            assert answer.count(b"Server: ") == 1
+            assert b"Connection: close" in answer
+
+    run_against_server(dialect_name, scenario)
+
+
+@every_dialect
 def test_every_form_of_request_target_is_read(dialect_name: str) -> None:
     async def scenario(server: Server) -> None:
         unknown = server.dialect.errors.unknown_path.value

@@ -131,3 +131,27 @@ def test_a_body_that_does_not_come_is_refused(path: bytes) -> None:
 def test_a_body_that_comes_in_pieces_is_read() -> None:
     head = b"POST /raw HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 4\r\n\r\n"
     assert asyncio.run(_answer_to(head, b"ha", b"lf")).endswith(b"half")
+
+
+def test_another_version_of_http_is_refused_and_the_connection_closed() -> None:
+    async def pong(_: web.Request) -> web.Response:
+        return web.Response(text="pong")
+
+    async def answer() -> bytes:
+        app = web.Application()
+        app.router.add_get("/", pong)
+        runner = ControlRunner(app)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        _, port = runner.addresses[0][:2]
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        try:
+            writer.write(b"GET / HTTP/2.0\r\nHost: x\r\n\r\n")
+            async with asyncio.timeout(DEADLINE_S):
+                return await reader.read()
+        finally:
+            writer.close()
+            await runner.cleanup()
+
+    assert asyncio.run(answer()).split()[1] == b"505"

@@ -64,6 +64,12 @@ def test_everything_else_is_closed_in_one_clear_line(url: str, resolved: Sequenc
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.parametrize("host", ["[::1]evil.example", "evil.example[::1]", "[::1][::1]"])
+def test_what_stands_around_an_address_is_not_overlooked(host: str) -> None:
+    with pytest.raises(ReplayRefused, match="is not a URL to replay to"):
+        addresses(f"http://{host}:8443/")
+
+
 def test_a_network_that_the_user_opened_is_open_and_its_neighbour_is_not() -> None:
     allowance = ReplayAllowance.parse(["10.0.0.0/24"])
     assert addresses("http://10.0.0.7/", allowance) == ["10.0.0.7"]

@@ -163,6 +163,18 @@ def test_a_sender_that_asks_first_gets_100_continue(running: ReceiverProcess) ->
     assert only_delivery(running, token).body == b"{}"
 
 
+def test_another_version_of_http_is_answered_505_and_the_connection_closed(
+    running: ReceiverProcess,
+) -> None:
+    token = running.new_token()
+    with running.connection() as connection:
+        connection.sendall(f"POST /{token} HTTP/2.0\r\nContent-Length: 2\r\n\r\n{{}}".encode())
+        answer = read_to_end(connection)
+    assert answer.startswith(b"HTTP/1.1 505 HTTP Version Not Supported\r\n")
+    assert b"Connection: close" in answer
+    assert not running.call(lambda client: client.deliveries(token, 0))
+
+
 def test_a_body_beyond_the_bound_is_refused_and_counted_as_dropped(
     running: ReceiverProcess,
 ) -> None:

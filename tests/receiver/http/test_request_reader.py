@@ -144,6 +144,17 @@ def test_a_body_beyond_the_bound_is_refused_and_its_request_partial() -> None:
     assert reader.partial is not None
 
 
+@pytest.mark.parametrize("version", [b"2.0", b"0.9"])
+def test_another_version_of_http_is_refused(version: bytes) -> None:
+    sent = REQUESTS["length"].replace(b"HTTP/1.1", b"HTTP/" + version)
+    reader = RequestReader()
+    with pytest.raises(RequestRefused) as refused:
+        reader.feed(sent + REQUESTS["length"], NOW)
+    assert refused.value.status == 505
+    reader.feed(REQUESTS["length"], NOW)
+    assert not reader.whole
+
+
 @given(
     st.lists(
         st.binary(max_size=60) | st.sampled_from([*REQUESTS.values(), b"GET ", b"\r\n", b"5\r\n"])

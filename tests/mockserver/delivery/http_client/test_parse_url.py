@@ -39,7 +39,37 @@ def test_the_target_is_the_encoded_path_and_query(url: str, target: str) -> None
     assert parse_url(url).target == target
 
 
-@pytest.mark.parametrize("url", ["", "a.local", "ftp://a.local/", "https://", "https://a.local:x/"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "a.local",
+        "ftp://a.local/",
+        "https://",
+        "https://a.local:x/",
+        # What stands around brackets is lost when the URL is split, and leads to ::1.
+        "https://[::1]evil.local:8443/",
+        "https://[::1]evil.local/",
+        "https://evil.local[::1]/",
+        "https://evil.local[::1]:8443/",
+        "https://[::1].evil.local/",
+        "https://[::1][::1]/",
+        "https://[::1]]:8443/",
+        "https://[[::1]]/",
+        "https://user@evil.local[::1]/",
+        "https://[::1]:80:443/",
+        "https://a.local:80:443/",
+        # Tabs and line breaks are lost, too.
+        "https://127.0.0.1\n.evil.local/",
+        "https://a.lo\tcal/",
+        "https://a.local\r\n:8443/",
+        # What other software ends the host at.
+        "https://127.0.0.1\\.evil.local/",
+        "https://127.0.0.1 .evil.local/",
+        "https://a.local^b/",
+        "https://a.local<b>/",
+    ],
+)
 def test_a_url_that_requests_cannot_be_sent_to_raises(url: str) -> None:
     with pytest.raises(UrlError):
         parse_url(url)

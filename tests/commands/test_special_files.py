@@ -1,0 +1,143 @@
+"""A pipe, a device or a folder in the place of a file is refused in one line, by every command."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+import click
+import pytest
+
+from hookproof.cli import SUBCOMMANDS, cli
+from hookproof.process.exit_codes import ExitCode
+from hookproof.receiver.http.authority import CERTIFICATE_FILE, KEY_FILE, Authority
+from tests.conformance.cli.test_hostile_run_files import ended
+from tests.conformance.every_line import write_run
+
+# A hang is what these tests look for; none of the commands takes seconds.
+pytestmark = pytest.mark.timeout(120)
+
+TARGET: Final = ("http://127.0.0.1:1", "--project", "p1", "--api-key", "k")
+NOWHERE: Final = ("--url", *TARGET)
+# A command with FILE in the place of each kind of file that it reads. RUN is the folder of a run
+# whose run.jsonl is the file, CA one whose certificate is, and GOOD the folder of a good run.
+COMMANDS: Final = {
+    "check --target": ("check", "--target", "FILE"),
+    "check --dialect": ("check", *TARGET, "--dialect", "./FILE"),
+    "check --baseline": ("check", *TARGET, "--dialect", "reference", "--baseline", "FILE"),
+    "check --only": ("check", *TARGET, "--dialect", "reference", "--only", "@FILE"),
+    "check --exclude": ("check", *TARGET, "--dialect", "reference", "--exclude", "@FILE"),
+    "check --ca-dir": ("check", *TARGET, "--dialect", "reference", "--ca-dir", "CA"),
+    "compare before": ("compare", "FILE", "GOOD"),
+    "compare after": ("compare", "GOOD", "RUN"),
+    "dialect show": ("dialect", "show", "./FILE"),
+    "dialect check": ("dialect", "check", "./FILE"),
+    "dialect diff": ("dialect", "diff", "reference", "./FILE"),
+    "doctor --target": ("doctor", "--target", "FILE"),
+    "doctor --ca-dir": ("doctor", *TARGET, "--ca-dir", "CA"),
+    "init --ca-dir": ("init", *TARGET, "--ca-dir", "CA", "--no-ask"),
+    "learn --target": ("learn", "--target", "FILE"),
+    "learn --ca-dir": ("learn", *TARGET, "--ca-dir", "CA"),
+    "learn --extends": ("learn", *TARGET, "--extends", "./FILE"),
+    "list": ("list", "@FILE"),
+    "load --target": ("load", "--target", "FILE"),
+    "load profile": ("load", "./FILE.yaml", *NOWHERE, "--dialect", "reference"),
+    "load compare": ("load", "compare", "FILE", "FILE"),
+    "matrix": ("matrix", "RUN", "GOOD"),
+    "pack": ("pack", "RUN", "-o", "x.zip"),
+    "pack --key": ("pack", "GOOD", "-o", "x.zip", "--key", "FILE"),
+    "receive --script": ("receive", "--script", "FILE"),
+    "receive --ca-dir": ("receive", "--ca-dir", "CA"),
+    "receive --tls-cert": ("receive", "--tls-cert", "FILE", "--tls-key", "FILE"),
+    "regrade": ("regrade", "RUN"),
+    "regrade a file": ("regrade", "FILE"),
+    "regrade --dialect": ("regrade", "GOOD", "--dialect", "./FILE"),
+    "replay": ("replay", "RUN", *TARGET),
+    "replay --target": ("replay", "GOOD", "--target", "FILE"),
+    "report": ("report", "RUN", "--format", "json"),
+    "report --partial": ("report", "FILE", "--format", "json", "--partial"),
+    "serve --projects": ("serve", "--port", "0", "--projects", "FILE"),
+    "serve --fixtures": ("serve", "--port", "0", "--fixtures", "FILE"),
+    "serve --ca": ("serve", "--port", "0", "--ca", "FILE"),
+    "serve --dialect": ("serve", "--port", "0", "--dialect", "./FILE"),
+    "target check": ("target", "check", "FILE"),
+    "trend": ("trend", "RUN"),
+    "unpack": ("unpack", "FILE", "-o", "there"),
+    "unpack --verify-key": ("unpack", "FILE", "-o", "there", "--verify-key", "FILE"),
+    "vectors --dialect": ("vectors", "--dialect", "./FILE"),
+    "verify --request": ("verify", "--secret", "s", "--request", "FILE"),
+    "verify --header": ("verify", "--secret", "s", "--header", "@FILE"),
+}
+# Paths that are written, or whose file `--target` and others above stand for.
+WRITTEN: Final = frozenset({"--out", "--output", "--write-baseline", "--badges", "--jsonl"})
+# One that takes a folder, and finds files in it by itself.
+FOLDERS: Final = frozenset({"ca folder", "list --run", "load --ca-dir", "replay --ca-dir"})
+
+
+def pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def endless(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def huge(path: Path) -> None:
+    with path.open("wb") as stream:
+        stream.truncate(2 * 1024**3)  # a hole, which takes no room
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("good")
+    Authority(folder / "ca")
+    return write_run(folder)
+
+
+@pytest.mark.parametrize("make", [pipe, endless, huge])
+@pytest.mark.parametrize("name", COMMANDS)
+def test_it_is_refused_at_once(
+    name: str,
+    make: Callable[[Path], None],
+    good: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in ("RUN", "CA"):
+        Path(folder).mkdir()
+    for path in ("FILE", "FILE.yaml", "RUN/run.jsonl", f"CA/{CERTIFICATE_FILE}"):
+        make(Path(path))
+    shutil.copy(good / "ca" / KEY_FILE, "CA")
+    done = ended(*(str(good) if word == "GOOD" else word for word in COMMANDS[name]))
+    # What examines a target first may not come to the file.
+    codes = {ExitCode.USAGE} | ({ExitCode.UNREACHABLE} if name.endswith("--ca-dir") else set())
+    assert done.code in codes, done
+    assert list(done.problems) == []
+    assert len(done.err.splitlines()) <= 3, done.err
+
+
+def test_a_run_whose_earlier_file_is_a_pipe_is_planned(tmp_path: Path) -> None:
+    pipe(tmp_path / "run.jsonl")
+    assert ended("list", "--coverage", "4.1-1", "--run", tmp_path).code == ExitCode.OK
+
+
+def paths(command: click.Command, name: str) -> Iterator[str]:
+    """Each parameter of a command, or of those in a group, that is a path which is read."""
+    if isinstance(command, click.Group):
+        for inner, each in command.commands.items():
+            yield from paths(each, f"{name} {inner}")
+    for parameter in command.params:
+        if isinstance(parameter.type, click.Path) and parameter.opts[-1] not in WRITTEN:
+            yield f"{name} {parameter.opts[-1]}"
+
+
+def test_every_path_that_a_command_reads_is_tried() -> None:
+    commands = {name: cli.get_command(click.Context(cli), name) for name in SUBCOMMANDS}
+    read = {path for name, each in commands.items() if each for path in paths(each, name)}
+    positional = {"compare before", "compare after", "pack folder", "regrade folder"}
+    positional |= {"replay run", "report folder", "target check paths", "trend folder"}
+    positional |= {"unpack packed"}
+    further = {"receive --tls-key"}
+    assert read - COMMANDS.keys() - positional - further - FOLDERS == set()

@@ -1,0 +1,86 @@
+"""Every file that a command is given is opened by `hookproof.spec.given_file`, and not otherwise.
+
+What a module opens besides comes with the project, or was written by the process itself.
+"""
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+import pytest
+
+from tests.project.test_one_way_out import product_files
+from tests.source_tree import ROOT
+
+READING: Final = frozenset({"read_text", "read_bytes"})
+# Files of the project itself, and files and streams that a process made for itself.
+OWN_FILES: Final = {
+    "spec/given_file.py": "the way in",
+    "conformance/generation/generators.py": "what an earlier run has generated",
+    "conformance/learning/candidates.py": "a table of the project",
+    "conformance/mutants/hiding/measurement.py": "a record of the project",
+    "conformance/mutants/kill_matrix.py": "a record of the project",
+    "conformance/mutants/schemathesis_baseline.py": "a record of the project",
+    "conformance/results/known_faults.py": "a record of the project",
+    "conformance/results/packed/reading.py": "a member of an archive that was opened",
+    "conformance/results/packed/unpacking.py": "writes",
+    "conformance/results/packed/writing.py": "a member of an archive that is written",
+    "conformance/run/composition_root.py": "writes",
+    "conformance/run/regrading.py": "writes",
+    "hookproof/cli.py": "the standard streams",
+    "hookproof/process/folder_lock.py": "a lock, which follows no link",
+    "hookproof/process/private_folder.py": "a folder that the process made",
+    "hookproof/process/standard_streams.py": "the standard streams",
+    "hookproof/testing/service.py": "a CA that the process made",
+    "load/single_process.py": "a pipe of the process",
+    "mockserver/api/docs.py": "pages of the project",
+    "receiver/client/forked_process.py": "the standard streams, and a pipe",
+    "receiver/cli/receive.py": "writes",
+    "receiver/dashboard/page_files.py": "pages of the project",
+    "receiver/http/authority.py": "writes a private file",
+    "receiver/vectors/corpus.py": "vectors of the project",
+    "receiver/vectors/grading.py": "vectors of the project",
+    "receiver/vectors/vector.py": "vectors of the project",
+}
+# Calls of this name that open no file.
+OTHERS: Final = frozenset(
+    {"runner.open", "self._runner.open", "breaker.open", "self.sessions.open"}
+    | {"self.closed_ports.open"}
+)
+
+
+def openings(source: str) -> Iterator[str]:
+    """What opens or reads a file in a module, each with its line."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and _opens(ast.unparse(node.func)):
+            yield f"{node.lineno}: {ast.unparse(node.func)}"
+
+
+def _opens(name: str) -> bool:
+    of, _, last = name.rpartition(".")
+    if name in OTHERS or (last in READING and not of):
+        return False
+    return last in {*READING, "open", "fdopen"}
+
+
+def found() -> dict[str, list[str]]:
+    return {
+        str(path.relative_to(ROOT)): ways
+        for path in product_files()
+        if (ways := list(openings(path.read_text("utf-8"))))
+    }
+
+
+def test_every_file_that_is_given_is_opened_in_one_place() -> None:
+    assert {name: ways for name, ways in found().items() if name not in OWN_FILES} == {}
+
+
+def test_the_exceptions_are_needed() -> None:
+    assert OWN_FILES.keys() - found().keys() == set()
+
+
+@pytest.mark.parametrize(
+    "way", ["open('x')", "path.open('rb')", "path.read_text()", "os.open('x', 0)", "os.fdopen(9)"]
+)
+def test_such_a_way_is_found(way: str) -> None:
+    assert list(openings(way))
