@@ -11,6 +11,7 @@ import io
 import json
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import nullcontext
 from copy import copy
 from enum import StrEnum
 from types import TracebackType
@@ -198,7 +199,8 @@ class ApiClient:
 
         The headers of the connection are added, and take the place of others of the same name.
         """
-        if operation_id == "createBroadcastEvent" and self._hold_back is not None:
+        is_broadcast = operation_id == "createBroadcastEvent"
+        if is_broadcast and self._hold_back is not None:
             await self._hold_back(project, content or b"")
 
         async def send() -> Exchange:
@@ -206,7 +208,8 @@ class ApiClient:
                 operation_id, role, project, method, target, content, headers, key
             )
 
-        exchange = await self.in_turn(send, lambda exchange: exchange)
+        async with self.pacing.broadcasts if is_broadcast else nullcontext():
+            exchange = await self.in_turn(send, lambda exchange: exchange)
         self.endpoints.note(project, exchange)
         return exchange
 
@@ -260,6 +263,7 @@ class ApiClient:
             )
         took_s = time.monotonic() - started
         self._breaker.note(answer["status"], sent_at=started, took_s=took_s)
+        self.pacing.broadcasts.note_answer(took_s)
         return Exchange(
             role=role,
             operation_id=operation_id,

@@ -13,6 +13,7 @@ from http import HTTPStatus
 from typing import Final, TypeVar
 
 from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.target.broadcast_pace import BroadcastPace
 from hookproof.conformance.target.circuit_breaker import RunOver
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.target.rate_answer import DATE, RETRY_AFTER, ApiPause, limit_words, requested_pause_s
@@ -54,6 +55,7 @@ class Pacing:
         most_long: int = MOST_LONG,
         most_noise: int = MOST_NOISE,
     ) -> None:
+        self.broadcasts = BroadcastPace()
         self.put_off = 0
         self.waited_s = 0.0
         self.give_up: Callable[[str], None] | None = None
