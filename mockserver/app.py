@@ -39,9 +39,10 @@ from hookproof.mockserver.notifications.assembly import create_notifier
 from hookproof.mockserver.notifications.limits import NotificationLimits
 from hookproof.mockserver.notifications.mail import MailServer
 from hookproof.mockserver.notifications.notifier import Notifier
-from hookproof.mockserver.randomness import Randomness, strictly_increasing
+from hookproof.mockserver.randomness import Randomness, steady_clock, strictly_increasing
 from hookproof.mockserver.store.contacts import Contacts
 from hookproof.mockserver.store.database import IN_MEMORY, Database
+from hookproof.mockserver.store.deliveries import put_times_right
 from hookproof.mockserver.store.identifiers import create_identifier_source, create_timestamp_writer
 from hookproof.mockserver.store.sources import SourceTable
 from hookproof.spec.contract.service_contract import Contract, contract_for
@@ -128,6 +129,7 @@ class Assembly:
         database: Database,
         randomness: Randomness,
         clock: Callable[[], float],
+        steady: Callable[[], float],
         limits: RequestLimits,
         ca_file: Path | None,
         egress: Sequence[Network],
@@ -138,6 +140,7 @@ class Assembly:
         self._database = database
         self._randomness = randomness
         self._clock = clock
+        self._steady = steady
         self._limits = limits
         self._ca_file = ca_file
         self._egress = egress
@@ -162,6 +165,7 @@ class Assembly:
             collaborators.deliveries(self._database, self._dialect, self._clock),
             self._dialect,
             clock=self._clock,
+            steady=self._steady,
             rng=self._randomness.jitter,
             ca_file=self._ca_file,
             egress=collaborators.delivery.egress(self._egress),
@@ -184,6 +188,7 @@ class Assembly:
             sources=SourceTable(database),
             events=collaborators.events(database),
             now=self._now,
+            steady=self._steady,
             timestamp=self._timestamp,
             identifier=self._identifier,
             secrets=collaborators.secrets(
@@ -235,6 +240,7 @@ def create_app(
     ca_file: Path | None = None,
     egress: Sequence[Network] = (),
     clock: Callable[[], float] = time.time,
+    steady: Callable[[], float] | None = None,
     request_s: float = REQUEST_S,
     faults: Sequence[Fault] = (),
     orders: Sequence[FaultOrder] = (),
@@ -246,13 +252,16 @@ def create_app(
     Deliveries trust the CA in `ca_file` and go to loopback and to the networks in `egress`. A
     request's head, and then its body, must each arrive within `request_s` seconds. `faults` are
     built in from the start, `orders` alter single responses. Without `mail_server` no e-mail is
-    sent. `contract` is that of the dialect, from a caller who has it already.
+    sent. `contract` is that of the dialect, from a caller who has it already. `steady` says when
+    deliveries are due: unix seconds that go on evenly when `clock` is set back or forth.
 
     Raises Undecided, UnusableDatabase, BadRecord, BadOrder, and OSError or ssl.SSLError for
     an unusable `ca_file`.
     """
     require_decided(dialect)
     database = Database(path, dialect=dialect.name)
+    steady = steady or steady_clock(clock)
+    put_times_right(database, steady())
     notifier = create_notifier(
         dialect,
         Contacts(database).find,
@@ -270,6 +279,7 @@ def create_app(
         database=database,
         randomness=Randomness.from_seed(seed),
         clock=clock,
+        steady=steady,
         limits=limits,
         ca_file=ca_file,
         egress=egress,

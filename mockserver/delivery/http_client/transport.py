@@ -23,6 +23,7 @@ from hookproof.mockserver.delivery.http_client.http1 import (
 )
 from hookproof.mockserver.delivery.http_client.pool import ConnectionKey, ConnectionPool
 from hookproof.mockserver.delivery.http_client.tls import TlsContexts
+from hookproof.mockserver.delivery.own_trouble import OwnTrouble, is_own_trouble
 from hookproof.mockserver.delivery.store_port import ClientCertificate
 
 # The time for each address of a name except the last, so that an unreachable address does not use
@@ -141,7 +142,7 @@ class Transport:
 
         `on_sent` is called when the request is written to the connection. `timeout_s` covers
         everything from connecting to the last byte of the response. Raises EgressRefused,
-        CertificateError, TlsError, ConnectionFailed, ProtocolError and TimeoutError.
+        CertificateError, TlsError, ConnectionFailed, ProtocolError, TimeoutError and OwnTrouble.
         """
         deadline = asyncio.get_running_loop().time() + timeout_s
         framing = [("Host", url.authority)]
@@ -177,6 +178,10 @@ class Transport:
             return released
         try:
             return await self._connect(key)
+        except (OSError, MemoryError) as error:
+            if is_own_trouble(error):
+                raise OwnTrouble(str(error) or "no memory") from None
+            raise
         finally:
             self._pool.end_turn(key)
 
@@ -185,6 +190,8 @@ class Transport:
         try:
             addresses = await self._guard.addresses(key.host)
         except OSError as error:
+            if is_own_trouble(error):
+                raise
             raise ConnectionFailed(f"{key.host} has no address: {error}") from None
         last_error: OSError = OSError("the name has no address")
         for left, address in zip(reversed(range(len(addresses))), addresses, strict=True):
@@ -199,6 +206,8 @@ class Transport:
                 )
                 raise TlsError(f"no TLS with {key.host}:{key.port}: {reason}") from None
             except OSError as error:
+                if is_own_trouble(error):
+                    raise
                 last_error = error
         raise ConnectionFailed(f"no connection to {key.host}:{key.port}: {last_error}")
 
