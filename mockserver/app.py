@@ -31,6 +31,7 @@ from hookproof.mockserver.delivery.engine import DeliveryEngine
 from hookproof.mockserver.delivery.engine_dispatch import EngineDispatch
 from hookproof.mockserver.delivery.http_client.egress import Network
 from hookproof.mockserver.delivery.http_client.tls import TlsContexts
+from hookproof.mockserver.delivery.scheduling.concurrency_limit import ConcurrencyBounds
 from hookproof.mockserver.delivery.store_port import OutcomeObserver
 from hookproof.mockserver.faults.live import FaultOrder, LiveFaults
 from hookproof.mockserver.faults.registry import Fault, with_faults
@@ -45,6 +46,7 @@ from hookproof.mockserver.store.database import IN_MEMORY, Database
 from hookproof.mockserver.store.deliveries import put_times_right
 from hookproof.mockserver.store.identifiers import create_identifier_source, create_timestamp_writer
 from hookproof.mockserver.store.sources import SourceTable
+from hookproof.process.descriptors import descriptor_limit
 from hookproof.spec.contract.service_contract import Contract, contract_for
 from hookproof.spec.dialect.answers import require_decided
 from hookproof.spec.dialect.groups.requests import most
@@ -54,6 +56,10 @@ REQUEST_S: Final = 5.0
 _SHUTDOWN_S: Final = 5.0
 _LAST_NOTIFICATIONS_S: Final = 1.0
 _BACKLOG: Final = 4096
+# Of the descriptors the API's connections may have half and attempts a quarter. The rest is left to
+# idle connections to endpoints, which are closed when it is used up, to the store and to the log.
+_API_SHARE: Final = 2
+_DELIVERIES_SHARE: Final = 4
 
 
 class App:
@@ -170,6 +176,7 @@ class Assembly:
             ca_file=self._ca_file,
             egress=collaborators.delivery.egress(self._egress),
             log=logging.getLogger("hookproof.mockserver.delivery"),
+            bounds=ConcurrencyBounds.within(descriptor_limit() // _DELIVERIES_SHARE),
             collaborators=collaborators.delivery,
             observer=self._observer,
             answered_requests=self.journal.counts.total,
@@ -300,7 +307,12 @@ def create_app(
         faults=live,
         notifier=notifier,
     )
-    listener = ApiListener(live, service.errors, limits)
+    listener = ApiListener(
+        live,
+        service.errors,
+        limits,
+        most_connections=max(1, descriptor_limit() // _API_SHARE),
+    )
     return App(
         listener=listener, control=control, database=database, dispatch=dispatch, notifier=notifier
     )

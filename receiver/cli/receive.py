@@ -16,6 +16,7 @@ import click
 
 from hookproof.control.same_origin import NAME_OPTION
 from hookproof.help_examples import examples
+from hookproof.process.descriptors import raise_descriptor_limit
 from hookproof.process.exit_codes import CommandError
 from hookproof.process.standard_input import OPTION, call_at_end_of_input
 from hookproof.process.stop_signals import STOPPING
@@ -209,6 +210,7 @@ def receive(
         replays=allow_replay,
         control_names=control_name,
     )
+    raise_descriptor_limit()
     describe = _as_json if as_json else _as_text
     with contextlib.ExitStack() as stack, asyncio.Runner(loop_factory=_loop_factory()) as runner:
         options = _watch_options(stack, **watch_options)

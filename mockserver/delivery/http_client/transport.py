@@ -5,6 +5,7 @@ redirects like any other response, and decompresses nothing.
 """
 
 import asyncio
+import errno
 import re
 import ssl
 from collections.abc import Callable, Iterable
@@ -29,6 +30,7 @@ from hookproof.mockserver.delivery.store_port import ClientCertificate
 # The time for each address of a name except the last, so that an unreachable address does not use
 # up the whole timeout.
 ADDRESS_TIMEOUT_S: Final = 3.0
+NO_DESCRIPTORS: Final = (errno.EMFILE, errno.ENFILE)
 HEAD: Final = "HEAD"
 # Methods whose requests need no Content-Length without a body, RFC 9110, section 8.6.
 BODILESS: Final = frozenset({HEAD, "GET"})
@@ -214,11 +216,22 @@ class Transport:
     async def _connect_to(
         self, key: ConnectionKey, address: str, context: ssl.SSLContext | None
     ) -> EndpointConnection:
+        try:
+            connection = await self._open_connection(key, address, context)
+        except OSError as error:
+            if error.errno not in NO_DESCRIPTORS or not await self._pool.close_idle():
+                raise
+            connection = await self._open_connection(key, address, context)
+        self._open.add(connection)
+        connection.lost.add_done_callback(lambda _: self._open.discard(connection))
+        return connection
+
+    async def _open_connection(
+        self, key: ConnectionKey, address: str, context: ssl.SSLContext | None
+    ) -> EndpointConnection:
         name = key.host if context is not None else None
         loop = asyncio.get_running_loop()
         _, connection = await loop.create_connection(
             self.connection_class, address, key.port, ssl=context, server_hostname=name
         )
-        self._open.add(connection)
-        connection.lost.add_done_callback(lambda _: self._open.discard(connection))
         return connection
