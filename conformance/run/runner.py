@@ -52,6 +52,9 @@ from hookproof.target.hooks.removable_endpoints import CLEANED_WITHIN_S
 
 CANCELLED_WITHIN_S: Final = 5.0
 CLOSED_WITHIN_S: Final = 15.0
+# How long judging may go on when the time budget is over, in seconds and as a share of it.
+JUDGED_WITHIN_S: Final = 10.0
+JUDGED_SHARE: Final = 0.25
 # The name under which follow-up work gets its context.
 FOLLOW_UP: Final = "afterwards"
 UNCONFIRMED: Final = (
@@ -189,6 +192,17 @@ class Runner:
             return self._ended_by and f"{self._ended_by}{self._left_out}"
         outages = (self._masked(outage.words) for outage in self._watch.outages)
         return next(outages, None) or self._environment.result().distrust
+
+    def too_late(self) -> str | None:
+        """Why nothing more is judged: the time budget, and what judging may take then, are over."""
+        more_s = max(JUDGED_WITHIN_S, JUDGED_SHARE * self._budget_s)
+        took_s = self._loop.time() - self._began
+        if not self._began or took_s < self._budget_s + more_s:
+            return None
+        return (
+            f"the time budget of {self._budget_s:g} s is over,"
+            f" and what was gathered could not be judged within {more_s:g} s more"
+        )
 
     def _cut_run(self, reason: str) -> None:
         self._ended_by = self._ended_by or self._masked(reason)
