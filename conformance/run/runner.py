@@ -54,7 +54,7 @@ CANCELLED_WITHIN_S: Final = 5.0
 CLOSED_WITHIN_S: Final = 15.0
 # How long judging may go on when the time budget is over, in seconds and as a share of it.
 JUDGED_WITHIN_S: Final = 10.0
-JUDGED_SHARE: Final = 0.25
+JUDGED_SHARE: Final = 0.5
 # The name under which follow-up work gets its context.
 FOLLOW_UP: Final = "afterwards"
 UNCONFIRMED: Final = (
