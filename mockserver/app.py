@@ -46,7 +46,7 @@ from hookproof.mockserver.store.database import IN_MEMORY, Database
 from hookproof.mockserver.store.deliveries import put_times_right
 from hookproof.mockserver.store.identifiers import create_identifier_source, create_timestamp_writer
 from hookproof.mockserver.store.sources import SourceTable
-from hookproof.process.descriptors import descriptor_limit
+from hookproof.process.system_resources import descriptor_limit
 from hookproof.spec.contract.service_contract import Contract, contract_for
 from hookproof.spec.dialect.answers import require_decided
 from hookproof.spec.dialect.groups.requests import most

@@ -32,10 +32,10 @@ from hookproof.mockserver.notifications.mail import SENDER, MailServer
 from hookproof.mockserver.option_types import HostPort, MailboxType, NetworkType, ProjectKey
 from hookproof.mockserver.project_file import read_projects
 from hookproof.mockserver.store.database import IN_MEMORY, UnusableDatabase
-from hookproof.process.descriptors import raise_descriptor_limit
 from hookproof.process.exit_codes import CommandError
 from hookproof.process.standard_input import OPTION, call_at_end_of_input
 from hookproof.process.stop_signals import STOPPING
+from hookproof.process.system_resources import raise_descriptor_limit
 from hookproof.process.variables import PROJECTS_VARIABLE
 from hookproof.spec.completion import complete_dialect
 from hookproof.spec.dialect.answer import Undecided

@@ -19,8 +19,8 @@ from aiohttp import web
 from hookproof.control.runner import ControlRunner
 from hookproof.control.same_origin import guard, own_names
 from hookproof.process.lateness import LatenessMeter
-from hookproof.process.memory import give_back_large_blocks
 from hookproof.process.private_folder import private_folder
+from hookproof.process.system_resources import give_back_large_blocks
 from hookproof.receiver.clock import Clock
 from hookproof.receiver.closed_ports import ClosedPorts
 from hookproof.receiver.control.api import ControlApi

@@ -24,10 +24,10 @@ from hookproof.control.same_origin import guard, own_names
 from hookproof.load.sidecar.api import EndpointReplies, SidecarApi
 from hookproof.load.sidecar.arrivals import Arrivals
 from hookproof.load.sidecar.own_load import OwnLoad
-from hookproof.process.descriptors import raise_descriptor_limit
 from hookproof.process.exit_codes import ExitCode
 from hookproof.process.lateness import LatenessMeter
 from hookproof.process.standard_input import OPTION, call_at_end_of_input
+from hookproof.process.system_resources import raise_descriptor_limit
 from hookproof.receiver.clock import Clock
 from hookproof.receiver.control.json_exchange import refusal
 from hookproof.receiver.http.address import Address, listener_names

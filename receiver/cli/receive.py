@@ -16,10 +16,10 @@ import click
 
 from hookproof.control.same_origin import NAME_OPTION
 from hookproof.help_examples import examples
-from hookproof.process.descriptors import raise_descriptor_limit
 from hookproof.process.exit_codes import CommandError
 from hookproof.process.standard_input import OPTION, call_at_end_of_input
 from hookproof.process.stop_signals import STOPPING
+from hookproof.process.system_resources import raise_descriptor_limit
 from hookproof.receiver.app import CannotStart, ReceiverConfiguration, RunningReceiver, run_receiver
 from hookproof.receiver.cli.delivery_watch import DeliveryWatch, WatchOptions
 from hookproof.receiver.cli.json_lines import JsonLines

@@ -35,7 +35,7 @@ def memory(process: ReceiverProcess, figure: str) -> int:
     return int(found[1]) * 1024
 
 
-class Sender:
+class BudgetedSender:
     """A connection whose transport records; all bodies are of one budget."""
 
     def __init__(self, answers: Answers, budget: BodyBudget) -> None:
@@ -58,7 +58,7 @@ class Sender:
 def test_the_largest_body_is_refused_and_a_small_one_goes_on() -> None:
     async def run() -> None:
         answers, budget = Answers(), BodyBudget(1000)
-        large, small, other = (Sender(answers, budget) for _ in range(3))
+        large, small, other = (BudgetedSender(answers, budget) for _ in range(3))
         for sender, token in ((large, "large"), (small, "plain"), (other, "other")):
             sender.begin(token, 5000)
         large.send(900)
@@ -82,7 +82,7 @@ def test_what_a_body_took_is_given_back(ends: str) -> None:
     async def run() -> None:
         answers, budget = Answers(), BodyBudget(1000)
         for _ in range(5):
-            sender = Sender(answers, budget)
+            sender = BudgetedSender(answers, budget)
             sender.begin("plain", 900)
             sender.send(899)
             if ends == "whole":
@@ -98,7 +98,7 @@ def test_what_a_body_took_is_given_back(ends: str) -> None:
 def test_requests_that_wait_behind_an_answer_count_as_well() -> None:
     async def run() -> None:
         answers, budget = Answers(), BodyBudget(1000)
-        sender = Sender(answers, budget)
+        sender = BudgetedSender(answers, budget)
         sender.begin("slow", 0)
         sender.begin("plain", 600)
         sender.send(600)
