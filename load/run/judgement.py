@@ -1,6 +1,6 @@
 """Whether a run passed: its thresholds, and what makes a run prove nothing."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from hookproof.load.figures import FIGURES, Unit
@@ -15,8 +15,10 @@ BUSY_SHARE: Final = 0.9
 IDLE_SHARE: Final = 0.05
 # What gets worse when the receiver or the machine is slow, besides all times and rates.
 _SLOWED: Final = frozenset(
-    {"late", "duplicated", "out_of_order", "overshoot", "allowance_used", "fairness", "waited"}
+    {"late", "out_of_order", "overshoot", "allowance_used", "fairness", "waited"}
 )
+# What gets worse when the receiver answers late.
+_REPEATED: Final = frozenset({"duplicated"})
 
 
 class Complaint(NamedTuple):
@@ -40,7 +42,11 @@ def is_undecided(outcome: LoadOutcome, profile: LoadProfile) -> bool:
 
 def own_limit(outcome: LoadOutcome, profile: LoadProfile) -> str | None:
     """Why the run measured generator, receiver or machine rather than the target, or None."""
-    return generator_overload(outcome, profile) or receiver_overload(outcome, profile)
+    return (
+        generator_overload(outcome, profile)
+        or receiver_overload(outcome, profile)
+        or machine_overload(outcome)
+    )
 
 
 def generator_overload(outcome: LoadOutcome, profile: LoadProfile) -> str | None:
@@ -57,10 +63,9 @@ def generator_overload(outcome: LoadOutcome, profile: LoadProfile) -> str | None
 
 
 def receiver_overload(outcome: LoadOutcome, profile: LoadProfile) -> str | None:
-    """Why the run measured the receiver, or a machine without time left, or None."""
+    """Why the run measured the receiver rather than the target, or None."""
     figures = outcome.figures
     share, late = figures.get("receiver_cpu") or 0.0, figures.get("receiver_lateness_p99") or 0.0
-    idle = figures.get("machine_idle")
     if share > BUSY_SHARE:
         return f"the receiver used {share:.2f} of a core: it measured itself, not the target"
     if late > profile.keep_up_s:
@@ -68,6 +73,12 @@ def receiver_overload(outcome: LoadOutcome, profile: LoadProfile) -> str | None:
             "the receiver could not keep up:"
             f" one of a hundred of its timers was more than {late:.2f} s late"
         )
+    return None
+
+
+def machine_overload(outcome: LoadOutcome) -> str | None:
+    """Why the run measured how the machine divides its time, or None."""
+    idle = outcome.figures.get("machine_idle")
     if idle is not None and idle < IDLE_SHARE:
         return (
             f"the machine had {Unit.SHARE.shown(idle)} of its processor time left:"
@@ -82,10 +93,12 @@ def _complaints(outcome: LoadOutcome, profile: LoadProfile) -> list[Complaint]:
     A generator that was the limit did not send what was asked for, whatever came of it. A receiver
     that was measured a target which met its thresholds nevertheless.
     """
-    found = [*_of_the_run(outcome, profile), *_crossed(outcome, profile.fail_if)]
+    late = receiver_overload(outcome, profile)
+    slowed = _SLOWED | _REPEATED if late else _SLOWED
+    found = [*_of_the_run(outcome, profile), *_crossed(outcome, profile.fail_if, slowed)]
     limit = generator_overload(outcome, profile)
     if limit is None and any(complaint.slowed for complaint in found):
-        limit = receiver_overload(outcome, profile)
+        limit = late or machine_overload(outcome)
     return [*([Complaint(limit, slowed=True)] if limit else []), *found]
 
 
@@ -141,10 +154,12 @@ def _undelivered(outcome: LoadOutcome, profile: LoadProfile) -> Iterator[Complai
         )
 
 
-def _crossed(outcome: LoadOutcome, thresholds: Sequence[Threshold]) -> Iterator[Complaint]:
+def _crossed(
+    outcome: LoadOutcome, thresholds: Sequence[Threshold], slowed: Collection[str]
+) -> Iterator[Complaint]:
     for threshold in thresholds:
         problem = threshold.crossed(outcome.figures)
         if problem is not None:
             unit = FIGURES[threshold.figure].unit
-            slowed = unit in (Unit.SECONDS, Unit.PER_SECOND) or threshold.figure in _SLOWED
-            yield Complaint(problem, slowed=slowed)
+            is_time = unit in (Unit.SECONDS, Unit.PER_SECOND)
+            yield Complaint(problem, slowed=is_time or threshold.figure in slowed)
