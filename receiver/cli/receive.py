@@ -183,6 +183,9 @@ def receive(
 ) -> None:
     """Start the webhook receiver; the first segment of a path is the token of its deliveries.
 
+    A request may have 16 MiB, and all that are under way 64 MiB together: the largest is refused
+    then. Deliveries have 64 MiB in memory, and 4 GiB in a temporary file.
+
     With --expect or --once it exits with 0 when the deliveries came, all of them verified with
     --verify, and with 1 otherwise.
     """
