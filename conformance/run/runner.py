@@ -281,6 +281,11 @@ class Runner:
         await asyncio.wait(
             {experiments, stop}, timeout=total_s, return_when=asyncio.FIRST_COMPLETED
         )
+        is_over = experiments.done() and not experiments.cancelled()
+        if is_over and (error := experiments.exception()):
+            while isinstance(error, BaseExceptionGroup):
+                error = error.exceptions[0]
+            self._cut_run(f"gathering broke: {error_line(error)}")
         if self.under_way() and not self._ended_by:
             limit = f"; {self.pacing.words}; {SLOWER}" if self.pacing.put_off else ""
             self._left_out = f"; it leaves out {', '.join(self.under_way())}"
