@@ -109,6 +109,12 @@ FIGURES: Final[dict[str, Figure]] = {
     "duplicated": Figure(
         unit=Unit.COUNT, meaning="arrivals beyond the first that was answered with success"
     ),
+    "duplicated_by_receiver": Figure(
+        unit=Unit.COUNT,
+        meaning="further such arrivals, after this receiver was so late that the target may have"
+        " stopped waiting for its answer",
+        more_is_better=None,
+    ),
     "out_of_order": Figure(
         unit=Unit.COUNT, meaning="arrivals after one of a later broadcast", more_is_better=None
     ),
@@ -145,6 +151,17 @@ FIGURES: Final[dict[str, Figure]] = {
     "generator_cpu": Figure(
         unit=Unit.SHARE,
         meaning="of a core that a generator used, the busiest of several",
+        more_is_better=None,
+    ),
+    **_quantiles("receiver_lateness", "how late the receiver's own timers were"),
+    "receiver_cpu": Figure(
+        unit=Unit.SHARE,
+        meaning="of a core that a receiver used while deliveries arrived, the busiest of several",
+        more_is_better=None,
+    ),
+    "machine_idle": Figure(
+        unit=Unit.SHARE,
+        meaning="of the processor time of a receiver's machine that nobody used meanwhile",
         more_is_better=None,
     ),
     "knee": Figure(

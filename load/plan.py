@@ -82,8 +82,9 @@ class LoadPlan(msgspec.Struct, frozen=True, kw_only=True):
     users of all workers; `headers` go with each request, with `KEY` in place of the key. `mix`
     weighs the `calls` by operationId. `broadcast` holds the members of a broadcast's body besides
     `data` and `idempotency_key`; `pad` fills its `data`. `endpoints` are those of this worker;
-    `deliveries_each` is the number of all endpoints. Deliveries may arrive for `drain_s` seconds
-    after the last answer, and as long as others do for at most `drain_at_most_s`; silence of
+    `deliveries_each` is the number of all endpoints; `timeout_s` is how long the target waits for
+    the answer to a delivery, 0 if unknown. Deliveries may arrive for `drain_s` seconds after the
+    last answer, and as long as others do for at most `drain_at_most_s`; silence of
     `pause_s` and more means that none does. With `may_drop` some need not arrive at all.
     """
 
@@ -101,6 +102,7 @@ class LoadPlan(msgspec.Struct, frozen=True, kw_only=True):
     endpoints: tuple[ReceivingEndpoint, ...]
     deliveries_each: int
     late_after_s: float
+    timeout_s: float
     drain_s: float
     drain_at_most_s: float
     pause_s: float

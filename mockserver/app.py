@@ -31,6 +31,7 @@ from hookproof.mockserver.delivery.engine import DeliveryEngine
 from hookproof.mockserver.delivery.engine_dispatch import EngineDispatch
 from hookproof.mockserver.delivery.http_client.egress import Network
 from hookproof.mockserver.delivery.http_client.tls import TlsContexts
+from hookproof.mockserver.delivery.scheduling.concurrency_limit import ConcurrencyBounds
 from hookproof.mockserver.delivery.store_port import OutcomeObserver
 from hookproof.mockserver.faults.live import FaultOrder, LiveFaults
 from hookproof.mockserver.faults.registry import Fault, with_faults
@@ -39,11 +40,13 @@ from hookproof.mockserver.notifications.assembly import create_notifier
 from hookproof.mockserver.notifications.limits import NotificationLimits
 from hookproof.mockserver.notifications.mail import MailServer
 from hookproof.mockserver.notifications.notifier import Notifier
-from hookproof.mockserver.randomness import Randomness, strictly_increasing
+from hookproof.mockserver.randomness import Randomness, steady_clock, strictly_increasing
 from hookproof.mockserver.store.contacts import Contacts
 from hookproof.mockserver.store.database import IN_MEMORY, Database
+from hookproof.mockserver.store.deliveries import put_times_right
 from hookproof.mockserver.store.identifiers import create_identifier_source, create_timestamp_writer
 from hookproof.mockserver.store.sources import SourceTable
+from hookproof.process.system_resources import descriptor_limit
 from hookproof.spec.contract.service_contract import Contract, contract_for
 from hookproof.spec.dialect.answers import require_decided
 from hookproof.spec.dialect.groups.requests import most
@@ -53,6 +56,10 @@ REQUEST_S: Final = 5.0
 _SHUTDOWN_S: Final = 5.0
 _LAST_NOTIFICATIONS_S: Final = 1.0
 _BACKLOG: Final = 4096
+# Of the descriptors the API's connections may have half and attempts a quarter. The rest is left to
+# idle connections to endpoints, which are closed when it is used up, to the store and to the log.
+_API_SHARE: Final = 2
+_DELIVERIES_SHARE: Final = 4
 
 
 class App:
@@ -128,6 +135,7 @@ class Assembly:
         database: Database,
         randomness: Randomness,
         clock: Callable[[], float],
+        steady: Callable[[], float],
         limits: RequestLimits,
         ca_file: Path | None,
         egress: Sequence[Network],
@@ -138,6 +146,7 @@ class Assembly:
         self._database = database
         self._randomness = randomness
         self._clock = clock
+        self._steady = steady
         self._limits = limits
         self._ca_file = ca_file
         self._egress = egress
@@ -162,10 +171,12 @@ class Assembly:
             collaborators.deliveries(self._database, self._dialect, self._clock),
             self._dialect,
             clock=self._clock,
+            steady=self._steady,
             rng=self._randomness.jitter,
             ca_file=self._ca_file,
             egress=collaborators.delivery.egress(self._egress),
             log=logging.getLogger("hookproof.mockserver.delivery"),
+            bounds=ConcurrencyBounds.within(descriptor_limit() // _DELIVERIES_SHARE),
             collaborators=collaborators.delivery,
             observer=self._observer,
             answered_requests=self.journal.counts.total,
@@ -184,6 +195,7 @@ class Assembly:
             sources=SourceTable(database),
             events=collaborators.events(database),
             now=self._now,
+            steady=self._steady,
             timestamp=self._timestamp,
             identifier=self._identifier,
             secrets=collaborators.secrets(
@@ -235,6 +247,7 @@ def create_app(
     ca_file: Path | None = None,
     egress: Sequence[Network] = (),
     clock: Callable[[], float] = time.time,
+    steady: Callable[[], float] | None = None,
     request_s: float = REQUEST_S,
     faults: Sequence[Fault] = (),
     orders: Sequence[FaultOrder] = (),
@@ -246,13 +259,16 @@ def create_app(
     Deliveries trust the CA in `ca_file` and go to loopback and to the networks in `egress`. A
     request's head, and then its body, must each arrive within `request_s` seconds. `faults` are
     built in from the start, `orders` alter single responses. Without `mail_server` no e-mail is
-    sent. `contract` is that of the dialect, from a caller who has it already.
+    sent. `contract` is that of the dialect, from a caller who has it already. `steady` says when
+    deliveries are due: unix seconds that go on evenly when `clock` is set back or forth.
 
     Raises Undecided, UnusableDatabase, BadRecord, BadOrder, and OSError or ssl.SSLError for
     an unusable `ca_file`.
     """
     require_decided(dialect)
     database = Database(path, dialect=dialect.name)
+    steady = steady or steady_clock(clock)
+    put_times_right(database, steady())
     notifier = create_notifier(
         dialect,
         Contacts(database).find,
@@ -270,6 +286,7 @@ def create_app(
         database=database,
         randomness=Randomness.from_seed(seed),
         clock=clock,
+        steady=steady,
         limits=limits,
         ca_file=ca_file,
         egress=egress,
@@ -290,7 +307,12 @@ def create_app(
         faults=live,
         notifier=notifier,
     )
-    listener = ApiListener(live, service.errors, limits)
+    listener = ApiListener(
+        live,
+        service.errors,
+        limits,
+        most_connections=max(1, descriptor_limit() // _API_SHARE),
+    )
     return App(
         listener=listener, control=control, database=database, dispatch=dispatch, notifier=notifier
     )

@@ -4,7 +4,6 @@ import asyncio
 import gc
 import json
 import logging
-import resource
 import signal
 import sqlite3
 from collections.abc import Mapping, Sequence
@@ -36,6 +35,7 @@ from hookproof.process.exit_codes import CommandError
 from hookproof.process.messages import MessageHandler, print_document, print_line
 from hookproof.process.standard_input import OPTION, call_at_end_of_input
 from hookproof.process.stop_signals import STOPPING
+from hookproof.process.system_resources import raise_descriptor_limit
 from hookproof.process.variables import PROJECTS_VARIABLE
 from hookproof.spec.completion import complete_dialect
 from hookproof.spec.dialect.answer import Undecided
@@ -303,6 +303,7 @@ def _mail_server(smtp: tuple[str, int] | None, sender: str) -> MailServer | None
 
 
 async def _serve(settings: ServeSettings) -> None:
+    raise_descriptor_limit()  # for thousands of idle connections
     app = _create_app(settings)
     _prepare_process()
     stopped = _stop_event(settings)
@@ -342,14 +343,11 @@ def _create_app(settings: ServeSettings) -> App:
 
 
 def _prepare_process() -> None:
-    """Raise the limit of open files, for thousands of idle connections, and tune the collector.
+    """Tune the garbage collector.
 
     What was created until now lives as long as the process: freezing it keeps the garbage collector
     from visiting it again and again.
     """
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft < hard:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     gc.freeze()
     gc.set_threshold(_COLLECT_AFTER, 10, 10)
 

@@ -1,4 +1,4 @@
-"""Sources of identifiers, secrets, jitter and times of creation; `--seed` makes them repeatable."""
+"""Sources of identifiers, secrets and jitter, which `--seed` makes repeatable, and of times."""
 
 import random
 import secrets
@@ -59,3 +59,11 @@ def strictly_increasing(clock: Callable[[], float]) -> Callable[[], float]:
         return latest
 
     return now
+
+
+def steady_clock(
+    clock: Callable[[], float], monotonic: Callable[[], float] = time.monotonic
+) -> Callable[[], float]:
+    """Return a clock that reads as `clock` does now, and goes on evenly whatever that is set to."""
+    offset = clock() - monotonic()
+    return lambda: offset + monotonic()

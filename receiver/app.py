@@ -20,6 +20,7 @@ from hookproof.control.runner import ControlRunner
 from hookproof.control.same_origin import guard, own_names
 from hookproof.process.lateness import LatenessMeter
 from hookproof.process.private_folder import private_folder
+from hookproof.process.system_resources import give_back_large_blocks
 from hookproof.receiver.clock import Clock
 from hookproof.receiver.closed_ports import ClosedPorts
 from hookproof.receiver.control.api import ControlApi
@@ -31,6 +32,7 @@ from hookproof.receiver.dashboard.routes import Dashboard
 from hookproof.receiver.dashboard.session_deliveries import SessionDeliveries
 from hookproof.receiver.http.address import Address, listener_names
 from hookproof.receiver.http.authority import Authority
+from hookproof.receiver.http.body_budget import BodyBudget
 from hookproof.receiver.http.handshakes import FaultyListener, Handshakes
 from hookproof.receiver.http.request_handler import RequestHandler
 from hookproof.receiver.http.server import STOP_WITHIN_S, listen
@@ -107,6 +109,7 @@ class RunningReceiver:
 @asynccontextmanager
 async def run_receiver(settings: ReceiverConfiguration) -> AsyncIterator[RunningReceiver]:
     """Run a receiver within the block; raises CannotStart and AuthorityProblem."""
+    give_back_large_blocks()
     async with AsyncExitStack() as stack:
         needs_authority = settings.tls or settings.authority_folder is not None
         authority = _authority(settings, stack) if needs_authority else None
@@ -124,14 +127,19 @@ async def run_receiver(settings: ReceiverConfiguration) -> AsyncIterator[Running
         )
         stack.callback(sessions.end_all)
         handler = RequestHandler(sessions=sessions, clock=Clock())
+        budget = BodyBudget()
         handshakes = Handshakes()
         lateness = LatenessMeter(asyncio.get_running_loop())
         stack.callback(lateness.stop)
         bound = await _listen(
-            stack, handler, settings.bind, context, handshakes if settings.tls else None
+            stack, handler, settings.bind, context, budget, handshakes if settings.tls else None
         )
-        faults = await _tls_faults(stack, settings, handler, authority) if authority else {}
-        closed = _closed_ports(stack, settings, handler, context) if settings.tls_faults else None
+        faults = await _tls_faults(stack, settings, handler, authority, budget) if authority else {}
+        closed = (
+            _closed_ports(stack, settings, handler, context, budget)
+            if settings.tls_faults
+            else None
+        )
         mail = await _listen_for_mail(stack, settings, sessions)
         stack.callback(sessions.abort_all)
         own_url = bound.url("https" if settings.tls else "http")
@@ -244,6 +252,7 @@ async def _tls_faults(
     settings: ReceiverConfiguration,
     handler: RequestHandler,
     authority: Authority,
+    budget: BodyBudget,
 ) -> dict[str, FaultyListener]:
     """Listen with each kind of wrong TLS on two ports of its own, at the host of the public URL.
 
@@ -258,7 +267,7 @@ async def _tls_faults(
         contexts = authority.faulty_contexts(datetime.now(UTC), *_hosts(settings))
         for name, context in contexts.items():
             handshakes = Handshakes()
-            bound = await _listen(stack, handler, any_port, context, handshakes)
+            bound = await _listen(stack, handler, any_port, context, budget, handshakes)
             url = _url_of_port(settings, bound.port)
             listener = FaultyListener(url=url, handshakes=handshakes)
             listeners[f"{name}{suffix}"] = listener
@@ -270,9 +279,12 @@ def _closed_ports(
     settings: ReceiverConfiguration,
     handler: RequestHandler,
     context: SSLContext | None,
+    budget: BodyBudget,
 ) -> ClosedPorts:
     async def start_listening(reserved: socket.socket) -> None:
-        listening = listen(handler, reserved, context, clock=Clock(), body_within_s=BODY_WITHIN_S)
+        listening = listen(
+            handler, reserved, context, clock=Clock(), body_within_s=BODY_WITHIN_S, budget=budget
+        )
         await stack.enter_async_context(listening)
 
     ports = ClosedPorts(settings.bind.host, start_listening)
@@ -291,6 +303,7 @@ async def _listen(
     handler: RequestHandler,
     wanted: Address,
     context: SSLContext | None,
+    budget: BodyBudget,
     handshakes: Handshakes | None = None,
 ) -> Address:
     """Accept deliveries until the stack unwinds; return the address with the actual port."""
@@ -301,6 +314,7 @@ async def _listen(
         clock=Clock(),
         body_within_s=BODY_WITHIN_S,
         handshakes=handshakes,
+        budget=budget,
     )
     try:
         return await stack.enter_async_context(listening)

@@ -90,8 +90,8 @@ def _share(_context: click.Context, _option: click.Parameter, value: str) -> flo
     type=click.FloatRange(0, min_open=True),
     metavar="SECONDS",
     envvar="HOOKPROOF_BUDGET",
-    help="Time for the whole run; what was gathered by then is judged.  [default: 120, and more for"
-    " a target that answers slowly]",
+    help="Time for the whole run; what was gathered by then is judged, within half as much more. "
+    " [default: 120, and more for a target that answers slowly]",
 )
 @click.option(
     "--wait",

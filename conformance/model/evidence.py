@@ -6,6 +6,7 @@ again from its file. Checks read evidence; they never talk to the target.
 
 import base64
 import json
+import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,6 +19,10 @@ from hookproof.receiver.inbox.delivery import ReceivedDelivery, Seconds
 from hookproof.spec.contract.service_contract import OPERATION_IDS
 from hookproof.spec.dialect.model import Dialect
 
+# A number of so many digits is no float (IEEE 754), and may be too long for Python's int().
+_MOST_DIGITS: Final = 308
+_BEYOND: Final[int] = 10**_MOST_DIGITS
+_LONG_NUMBER: Final = re.compile(rb"[0-9]{%d}" % (_MOST_DIGITS + 1))
 # What `Exchange.json` is for a response without a JSON body.
 NOT_JSON: Final = object()
 
@@ -204,14 +209,26 @@ def _parsed(body: bytes) -> Any:
 
 
 def _parsed_once(body: bytes) -> Any:
-    with suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return msgspec.json.decode(body)
+    if _LONG_NUMBER.search(body) is None:
+        with suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            return msgspec.json.decode(body)
     # It takes less than what may be shown here, such as half of a pair of surrogates.
     try:
         # Not json.loads(body), which takes UTF-16 as well: JSON is UTF-8 (RFC 8259, 8.1).
-        return json.loads(body.decode("utf-8-sig", "surrogatepass"))
+        text = body.decode("utf-8-sig", "surrogatepass")
+        return json.loads(text, parse_int=_bounded_integer)
     except (ValueError, RecursionError):
         return NOT_JSON
+
+
+def _bounded_integer(text: str) -> int:
+    """An integer that can be counted with, in place of one that is beyond all other numbers.
+
+    Thousands of digits take a millisecond each time that they are read, shown or compared.
+    """
+    if len(text) <= _MOST_DIGITS:
+        return int(text)
+    return -_BEYOND if text.startswith("-") else _BEYOND
 
 
 _parsed_short: Final = lru_cache(maxsize=256)(_parsed_once)

@@ -1,7 +1,7 @@
 """Runs mutants in worker processes, several at a time, until all are done or an interrupt comes.
 
-An interrupt lets the runs under way finish and starts no other; a further one ends those, too. The
-results until then are kept.
+After an interrupt no other run starts, and those under way have a moment to finish; a further one
+ends them at once. The results until then are kept.
 """
 
 import multiprocessing
@@ -10,7 +10,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from queue import SimpleQueue
 from types import TracebackType
@@ -29,6 +29,9 @@ Subject = TypeVar("Subject", FaultOutcome, VariantOutcome)
 OnOutcome = Callable[[FaultOutcome | VariantOutcome], None]
 
 RunMutant = Callable[[MutantRunOrder], MutantRunResult]
+
+# How long runs may go on after an interrupt, in seconds: a whole one takes up to half a minute.
+FINISHED_WITHIN_S: Final = 2.0
 
 ORPHANED: Final = int(ExitCode.INTERNAL_ERROR)
 
@@ -67,7 +70,7 @@ class WorkerPool:
     ) -> bool:
         self.interrupted = kind is not None and issubclass(kind, KeyboardInterrupt)
         # Nothing is raised here: Python takes a thread for ended once its join was interrupted.
-        with calling_each_time(self._end_runs):
+        with calling_each_time(self._end_runs), self._runs_limited():
             self._pool.shutdown(cancel_futures=True)
         self._ended.close()
         if self.interrupted:
@@ -95,6 +98,18 @@ class WorkerPool:
             del self._under_way[future]
             self._keep(outcome)
             yield outcome
+
+    @contextmanager
+    def _runs_limited(self) -> Iterator[None]:
+        """End the runs that were interrupted, if they take longer than a moment."""
+        timer = threading.Timer(FINISHED_WITHIN_S, _kill_workers)
+        timer.daemon = True
+        if self.interrupted:
+            timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
 
     def _end_runs(self) -> None:
         self.interrupted = True

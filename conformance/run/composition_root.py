@@ -366,6 +366,8 @@ class StoppableRun(Protocol):
     @property
     def cut(self) -> str | None: ...
 
+    def too_late(self) -> str | None: ...
+
     def stop(self, reason: str) -> None: ...
 
     def all_gathered(self) -> Sequence[Gathered]: ...
@@ -380,12 +382,21 @@ def judge_all(
 ) -> Ledger:
     """Judge one requirement after the other, until `max_fail` have failed; 0 means no limit.
 
-    After an interrupt the rest is judged by the evidence that is there.
+    What is left when it is too late for that is not judged. After an interrupt the rest is judged
+    by the evidence that is there.
     """
     entries: dict[str, Entry] = {}
     failures = 0
     try:
         for requirement in requirements:
+            if reason := run.too_late():
+                run.stop(reason)
+                entries |= {
+                    left.id: _not_judged(left, reason)
+                    for left in requirements
+                    if left.id not in entries
+                }
+                break
             entry = entries[requirement.id] = judge(requirement)
             failures += entry.verdict in (Verdict.FAIL, Verdict.ERROR)
             if max_fail and failures >= max_fail and len(entries) < len(requirements):

@@ -52,6 +52,9 @@ from hookproof.target.hooks.removable_endpoints import CLEANED_WITHIN_S
 
 CANCELLED_WITHIN_S: Final = 5.0
 CLOSED_WITHIN_S: Final = 15.0
+# How long judging may go on when the time budget is over, in seconds and as a share of it.
+JUDGED_WITHIN_S: Final = 10.0
+JUDGED_SHARE: Final = 0.5
 # The name under which follow-up work gets its context.
 FOLLOW_UP: Final = "afterwards"
 UNCONFIRMED: Final = (
@@ -190,6 +193,17 @@ class Runner:
         outages = (self._masked(outage.words) for outage in self._watch.outages)
         return next(outages, None) or self._environment.result().distrust
 
+    def too_late(self) -> str | None:
+        """Why nothing more is judged: the time budget, and what judging may take then, are over."""
+        more_s = max(JUDGED_WITHIN_S, JUDGED_SHARE * self._budget_s)
+        took_s = self._loop.time() - self._began
+        if not self._began or took_s < self._budget_s + more_s:
+            return None
+        return (
+            f"the time budget of {self._budget_s:g} s is over,"
+            f" and what was gathered could not be judged within {more_s:g} s more"
+        )
+
     def _cut_run(self, reason: str) -> None:
         self._ended_by = self._ended_by or self._masked(reason)
         self._stop.set()
@@ -267,6 +281,11 @@ class Runner:
         await asyncio.wait(
             {experiments, stop}, timeout=total_s, return_when=asyncio.FIRST_COMPLETED
         )
+        is_over = experiments.done() and not experiments.cancelled()
+        if is_over and (error := experiments.exception()):
+            while isinstance(error, BaseExceptionGroup):
+                error = error.exceptions[0]
+            self._cut_run(f"gathering broke: {error_line(error)}")
         if self.under_way() and not self._ended_by:
             limit = f"; {self.pacing.words}; {SLOWER}" if self.pacing.put_off else ""
             self._left_out = f"; it leaves out {', '.join(self.under_way())}"

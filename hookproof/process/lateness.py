@@ -19,13 +19,18 @@ class LatenessMeter:
     """Sets one timer after the other and keeps the largest delays; `stop` ends it.
 
     `clock` is monotonic, in seconds; that of the loop may stand still while the loop is blocked.
+    `on_delay` is called with the delay of each timer.
     """
 
     def __init__(
-        self, loop: asyncio.AbstractEventLoop, clock: Callable[[], float] = time.monotonic
+        self,
+        loop: asyncio.AbstractEventLoop,
+        clock: Callable[[], float] = time.monotonic,
+        on_delay: Callable[[float], None] = lambda _: None,
     ) -> None:
         self._loop = loop
         self._clock = clock
+        self._on_delay = on_delay
         # When each delay was over, and how long it was; only those that no later one exceeds.
         self._delays: deque[tuple[float, float]] = deque()
         self._due = 0.0
@@ -58,4 +63,5 @@ class LatenessMeter:
             self._delays.pop()
         if delay_s > 0:
             self._delays.append((now, delay_s))
+        self._on_delay(max(0.0, delay_s))
         self._timer = self._next_timer()

@@ -27,7 +27,7 @@ from hookproof.load.reports.html_page import page
 from hookproof.load.reports.summary import console_report, summary, trial_line
 from hookproof.load.reports.time_series import series_csv
 from hookproof.load.run.driver import Driver, open_driver
-from hookproof.load.run.judgement import complaints, generator_overload
+from hookproof.load.run.judgement import complaints, is_undecided, own_limit
 from hookproof.load.run.knee_search import Knee
 from hookproof.load.run.outcome import LoadOutcome
 from hookproof.load.single_process import InterruptForwarder, LoadGeneratorFailed
@@ -322,7 +322,7 @@ async def _search(
     assert profile.search is not None
     knee, trials = Knee(search=profile.search, first=profile.rate), list[dict[str, Any]]()
     shown: tuple[LoadProfile, LoadOutcome, list[str]] | None = None
-    limited_by = "the most that the search may try"
+    limits = dict[float, str]()
     while not interrupts.count and (rate := knee.next_rate()) is not None:
         trial = profile.at_rate(rate)
         outcome = await ready.run(trial)
@@ -330,8 +330,8 @@ async def _search(
             break
         wrong = complaints(outcome, profile)
         knee.note(rate, passed=not wrong)
-        if wrong:
-            limited_by = generator_overload(outcome, profile) or "that of the target"
+        if wrong and (limit := own_limit(outcome, profile)) is not None:
+            limits[rate] = limit
         trials.append({"rate": rate, "complaints": wrong, "figures": outcome.figures})
         print_text(trial_line(trials[-1]))
         if shown is None or shown[2] or not wrong or rate <= shown[0].rate:
@@ -351,9 +351,18 @@ async def _search(
         wrong,
         interrupted=interrupts.count > 0,
         trials=trials,
-        knee_limited_by=limited_by,
+        knee_limited_by=_limited_by(knee, limits),
+        knee_spread=knee.spread,
     )
     return report, outcome.table
+
+
+def _limited_by(knee: Knee, limits: Mapping[float, str]) -> str:
+    """Whose the knee is; `limits` says of failed trials, by rate, that we ourselves were it."""
+    if knee.bad is None:
+        return "the most that the search may try"
+    limit = limits.get(knee.bad)
+    return "that of the target" if limit is None else f"not that of the target: {limit}"
 
 
 def _summary(
@@ -367,6 +376,7 @@ def _summary(
         version=installed_version(),
         outcome=outcome,
         wrong=wrong,
+        undecided=is_undecided(outcome, profile),
         left_out=ready.preparation.left_out,
         warnings=settings.warnings,
         hooks=ready.preparation.hooks.counts,

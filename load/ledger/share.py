@@ -98,6 +98,9 @@ def arrived_at_all(shares: Sequence[Share]) -> Arrived:
         last_s=max(
             (arrived.last_s for arrived in all_arrived if arrived.last_s is not None), default=None
         ),
+        cpu_share=max(_known(arrived.cpu_share for arrived in all_arrived), default=None),
+        machine_idle=min(_known(arrived.machine_idle for arrived in all_arrived), default=None),
+        lateness=_merged(arrived.lateness for arrived in all_arrived if arrived.lateness),
     )
 
 
@@ -112,6 +115,10 @@ def drained_s(shares: Sequence[Share]) -> float | None:
         if share.arrived.last_s is not None
     )
     return max(waits, default=None)
+
+
+def _known(values: Iterable[float | None]) -> list[float]:
+    return [value for value in values if value is not None]
 
 
 def _sums(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:

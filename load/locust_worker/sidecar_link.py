@@ -75,6 +75,7 @@ class SidecarLink:
             started_at=sending.started_at,
             stretch_s=sending.over_time.length_s,
             late_after_s=plan.late_after_s,
+            timeout_s=plan.timeout_s,
             worker=plan.worker,
             workers=plan.workers,
         )

@@ -38,7 +38,15 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
         "explained",
         "unaccounted",
     ),
-    "wrong": ("duplicated", "unverifiable", "altered", "unexpected", "late", "out_of_order"),
+    "wrong": (
+        "duplicated",
+        "duplicated_by_receiver",
+        "unverifiable",
+        "altered",
+        "unexpected",
+        "late",
+        "out_of_order",
+    ),
     "delivery": (
         "delivery_rps",
         "delivery_p50",
@@ -49,6 +57,12 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "limits": ("overshoot", "allowance_used", "fairness"),
     "generator": ("lateness_p50", "lateness_p99", "waited", "generator_cpu"),
+    "receiver": (
+        "receiver_lateness_p50",
+        "receiver_lateness_p99",
+        "receiver_cpu",
+        "machine_idle",
+    ),
     "search": ("knee",),
 }
 
@@ -62,23 +76,26 @@ def summary(
     outcome: LoadOutcome,
     wrong: Sequence[str],
     interrupted: bool,
+    undecided: bool = False,
     left_out: Mapping[str, str],
     hooks: Mapping[str, int],
     warnings: Sequence[str] = (),
     workers: int = 1,
     trials: Sequence[Mapping[str, Any]] = (),
     knee_limited_by: str | None = None,
+    knee_spread: tuple[float, float] | None = None,
 ) -> dict[str, Any]:
     """The content of `report.json`, but for what is left after the clean-up; `wrong` is why the run
     fails.
 
-    One that was interrupted is only incomplete, unless it has crossed a threshold by then.
+    One that was interrupted is only incomplete, unless it has crossed a threshold by then; so is
+    one that is `undecided`, as we ourselves were the limit.
     """
     crossed = {threshold.text: threshold.crossed(outcome.figures) for threshold in profile.fail_if}
     verdict, exit_code = "pass", ExitCode.OK
     if wrong:
         verdict, exit_code = "fail", ExitCode.FAILED
-    if interrupted and not any(crossed.values()):
+    if undecided or (interrupted and not any(crossed.values())):
         verdict, exit_code = "incomplete", ExitCode.INCOMPLETE
     return {
         "tool": {"name": "hookproof", "version": version},
@@ -105,6 +122,7 @@ def summary(
         "distribution": list(outcome.distribution),
         "trials": [dict(trial) for trial in trials],
         "knee_limited_by": knee_limited_by,
+        "knee_spread": None if knee_spread is None else list(knee_spread),
         "left_out": dict(left_out),
         "hooks": dict(hooks),
         "drain": {"ended": outcome.drain.end, "waited_s": outcome.drain.waited_s},
@@ -120,6 +138,11 @@ def console_report(report: Mapping[str, Any]) -> str:
             lines.append(f"  {group:<10}{shown}")
     if report["knee_limited_by"] is not None:
         lines.append(f"  the knee is {report['knee_limited_by']}")
+    if spread := report.get("knee_spread"):
+        lines.append(
+            f"  by all trials it lies between {spread[0]:,.0f}/s and {spread[1]:,.0f}/s:"
+            " no trial below failed, and none above passed"
+        )
     lines += [
         f"  left out  {operation_id}: {why}" for operation_id, why in report["left_out"].items()
     ]

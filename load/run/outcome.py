@@ -86,6 +86,9 @@ def compute_outcome(
         **_arrived_figures(ledger),
         "drain_s": drained_s(gathered.shares),
         **prefixed("delivery", quantiles(arriving)),
+        **prefixed("receiver_lateness", quantiles(unpacked(*filter(None, [arrived.lateness])))),
+        "receiver_cpu": arrived.cpu_share,
+        "machine_idle": arrived.machine_idle,
         **_limit_figures(ledger),
         "knee": None,
     }
@@ -210,7 +213,14 @@ def _arrived_figures(ledger: _Ledger) -> Figures:
         + sum(account.refused_and_arrived for account in accounts),
         **{
             name: counts.get(name, 0)
-            for name in ("duplicated", "out_of_order", "unverifiable", "altered", "late")
+            for name in (
+                "duplicated",
+                "duplicated_by_receiver",
+                "out_of_order",
+                "unverifiable",
+                "altered",
+                "late",
+            )
         },
         "delivery_rps": delivered / max(1e-3, until_s),
     }

@@ -10,6 +10,7 @@ from aiohttp import web
 from hookproof.load.latency import Stretch, histogram, packed
 from hookproof.load.plan import ReceivingEndpoint
 from hookproof.load.sidecar.arrivals import Arrivals, Endpoint, NewRun
+from hookproof.load.sidecar.own_load import OwnLoad
 from hookproof.load.sidecar.signatures import EndpointSignatures
 from hookproof.receiver.control.json_exchange import errors_as_json, json_response, read_body
 from hookproof.receiver.replies.script import DEFAULT_REPLY, Reply
@@ -48,7 +49,10 @@ class ArrivedAt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Arrived(msgspec.Struct, frozen=True, kw_only=True):
-    """What arrived at a sidecar in a run; `last_s` is the last arrival, since the start."""
+    """What arrived at a sidecar in a run; `last_s` is the last arrival, since the start.
+
+    `cpu_share`, `machine_idle` and `lateness` (packed) are those of `OwnLoad`.
+    """
 
     endpoints: dict[str, ArrivedAt]
     counts: dict[str, int]
@@ -56,6 +60,9 @@ class Arrived(msgspec.Struct, frozen=True, kw_only=True):
     latencies: str
     over_time: list[Stretch]
     last_s: float | None
+    cpu_share: float | None = None
+    machine_idle: float | None = None
+    lateness: str | None = None
 
     @classmethod
     def nothing(cls) -> "Arrived":
@@ -86,6 +93,7 @@ class SidecarApi:
     arrivals: Arrivals
     replies: EndpointReplies
     dialect: Dialect
+    own_load: OwnLoad
 
     def application(self) -> web.Application:
         app = web.Application(middlewares=[errors_as_json], client_max_size=MOST_BYTES)
@@ -105,6 +113,7 @@ class SidecarApi:
     async def begin(self, request: web.Request) -> web.Response:
         """Begin a run with all known endpoints."""
         self.arrivals.begin(await read_body(request, NewRun))
+        self.own_load.begin()
         return _done()
 
     async def add_endpoints(self, request: web.Request) -> web.Response:
@@ -155,6 +164,7 @@ class SidecarApi:
 
     async def arrived(self, request: web.Request) -> web.Response:
         arrivals = self.arrivals
+        cpu_share, machine_idle = self.own_load.shares()
         content = Arrived(
             endpoints={
                 token: ArrivedAt(
@@ -170,6 +180,9 @@ class SidecarApi:
             latencies=packed(arrivals.latencies),
             over_time=arrivals.over_time.packed(),
             last_s=arrivals.last_s,
+            cpu_share=cpu_share,
+            machine_idle=machine_idle,
+            lateness=packed(self.own_load.lateness),
         )
         return web.Response(body=msgspec.json.encode(content), content_type="application/json")
 

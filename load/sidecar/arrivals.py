@@ -7,6 +7,7 @@ joins both sides.
 
 from array import array
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Final
@@ -57,7 +58,7 @@ class NewRun(msgspec.Struct, frozen=True, kw_only=True):
     """A run that begins; `started_at` is in Unix seconds, `broadcasts` the most that it may send.
 
     This sidecar is that of worker number `worker` of `workers`, which use the numbers of the run in
-    turn.
+    turn. `timeout_s` is how long the target waits for the answer to a delivery, 0 if unknown.
     """
 
     run: str
@@ -65,6 +66,7 @@ class NewRun(msgspec.Struct, frozen=True, kw_only=True):
     started_at: float
     stretch_s: float
     late_after_s: float
+    timeout_s: float = 0.0
     worker: int = 0
     workers: int = 1
 
@@ -86,13 +88,15 @@ NO_RUN: Final = NewRun(run="", broadcasts=0, started_at=0.0, stretch_s=1.0, late
 class Arrivals:
     """What arrived in one run at all endpoints of a sidecar.
 
-    `attempts` is how often the target tries a delivery, 0 if unknown. Latency is measured for the
+    `attempts` is how often the target tries a delivery, 0 if unknown; `own_lateness_since` returns
+    how late this process was at most since a monotonic time. Latency is measured for the
     broadcasts of the sidecar's own worker only: others may have been sent by another machine's
     clock.
     """
 
     def __init__(self, *, attempts: int) -> None:
         self._attempts = attempts
+        self.own_lateness_since: Callable[[float], float] = lambda _: 0.0
         self.endpoints: dict[str, Endpoint] = {}
         self._earlier: set[str] = set()
         self._run = NO_RUN
@@ -215,7 +219,9 @@ class Arrivals:
         before = endpoint.successes[mark.number]
         endpoint.successes[mark.number] = min(before + 1, MOST_COUNT)
         if before:
-            self._count_wrong("duplicated", endpoint.token, str(mark.number))
+            late = self._answered_late(mark, at)
+            kind = "duplicated_by_receiver" if late else "duplicated"
+            self._count_wrong(kind, endpoint.token, str(mark.number))
             return
         self.progressed += 1
         # A delivery whose attempts were used up is settled already.
@@ -235,6 +241,16 @@ class Arrivals:
         self._fresh[int(latency * 1000)] += 1
         if latency > self._run.late_after_s:
             self._count_wrong("late", endpoint.token, f"{mark.number}: after {latency:.3f} s")
+
+    def _answered_late(self, mark: BroadcastMark, at: Instant) -> bool:
+        """Whether this process was so late since a broadcast that the target may have stopped
+        waiting for the answer to its delivery: a handshake and a request, each noticed late.
+        """
+        intended_at = mark.intended_at
+        if intended_at is None or mark.number % self._run.workers != self._run.worker:
+            intended_at = self._run.started_at
+        since = at.monotonic - (at.wall - intended_at)
+        return 0 < self._run.timeout_s <= 2 * self.own_lateness_since(since)
 
     def _failed(self, endpoint: Endpoint, mark: BroadcastMark) -> None:
         failures = min(endpoint.failures[mark.number] + 1, MOST_COUNT)

@@ -23,9 +23,12 @@ from hookproof.control.runner import ControlRunner
 from hookproof.control.same_origin import guard, own_names
 from hookproof.load.sidecar.api import EndpointReplies, SidecarApi
 from hookproof.load.sidecar.arrivals import Arrivals
+from hookproof.load.sidecar.own_load import OwnLoad
 from hookproof.process.exit_codes import ExitCode
+from hookproof.process.lateness import LatenessMeter
 from hookproof.process.messages import print_document, print_line, print_text
 from hookproof.process.standard_input import OPTION, call_at_end_of_input
+from hookproof.process.system_resources import raise_descriptor_limit
 from hookproof.receiver.clock import Clock
 from hookproof.receiver.control.json_exchange import refusal
 from hookproof.receiver.http.address import Address, listener_names
@@ -98,17 +101,21 @@ async def serve(
     """
     attempts = dialect.retry.attempts.value if dialect.retry.attempts.decided else 0
     arrivals, replies = Arrivals(attempts=attempts), EndpointReplies()
+    own_load = OwnLoad(lambda: arrivals.counts["arrived"])
+    lateness = LatenessMeter(asyncio.get_running_loop(), on_delay=own_load.note_delay)
+    arrivals.own_lateness_since = lateness.worst_since
     names = listener_names(bind, public_url)
     authority, stop = Authority(ca_dir, names), asyncio.Event()
     call_at_end_of_input(asyncio.get_running_loop(), stop.set)
     async with AsyncExitStack() as stack:
+        stack.callback(lateness.stop)
         clock = Clock()
         sidecar = Sidecar(arrivals, replies, clock)
         context = None if http else _tls(authority, certificate, names)
         bound = await stack.enter_async_context(
             listen(sidecar, bind, context, clock=clock, body_within_s=BODY_WITHIN_S)
         )
-        api = SidecarApi(arrivals=arrivals, replies=replies, dialect=dialect)
+        api = SidecarApi(arrivals=arrivals, replies=replies, dialect=dialect, own_load=own_load)
         control = await serve_control_api(stack, api.application())
         own_url = bound.url("http" if http else "https")
         ready = {"url": public_url or own_url, "control": control.url("http")}
@@ -173,6 +180,7 @@ def main(
         http=http,
         dialect=load_dialect(dialect),
     )
+    raise_descriptor_limit()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         try:
             runner.run(receiver)

@@ -116,6 +116,7 @@ class LoadPreparation:
             endpoints=tuple(endpoint.receiving for endpoint in self._endpoints_of(worker)),
             deliveries_each=len(self.endpoints),
             late_after_s=profile.late_after_s,
+            timeout_s=delivery_timeout_s(profile, self.settings.dialect),
             drain_s=profile.drain_s,
             drain_at_most_s=profile.longest_drain_s,
             pause_s=longest_pause_s(profile, self.settings.dialect),
@@ -229,6 +230,12 @@ def longest_pause_s(profile: LoadProfile, dialect: Dialect) -> float:
         wait_s = min(retry.initial_s.value * growth, retry.maximum_s.value)
         pauses.append(wait_s * (1 + retry.jitter))
     return max(pauses)
+
+
+def delivery_timeout_s(profile: LoadProfile, dialect: Dialect) -> float:
+    """How long the target waits for the answer to a delivery, 0 if that is not known."""
+    default = dialect.delivery.default_timeout_s
+    return profile.endpoints.http_timeout_s or (default.value if default.decided else 0)
 
 
 def _declared(settings: TargetSettings) -> dict[str, str]:

@@ -29,12 +29,22 @@ _log = logging.getLogger(__name__)
 class _Connection(web.RequestHandler):
     """One connection; records since when the head of a request has been arriving."""
 
-    __slots__ = ("error_response", "head_since")
+    __slots__ = ("error_response", "head_since", "is_answering", "listener")
 
     def __init__(self, manager: "ApiListener", **options: Any) -> None:
         super().__init__(manager, **options)
         self.head_since: float | None = None
+        self.is_answering = False
+        self.listener = manager
         self.error_response = manager.error_response
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        self.listener.admit(self)
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        self.listener.forget(self)
+        super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         """Note when bytes arrive; `ApiListener._answer` resets the time once a head is complete."""
@@ -59,9 +69,20 @@ class _Connection(web.RequestHandler):
 
 
 class ApiListener(web.Server):
-    """Accepts connections and passes each request to a Responder."""
+    """Accepts connections and passes each request to a Responder.
 
-    def __init__(self, api: Responder, errors: ErrorResponses, limits: RequestLimits) -> None:
+    There are at most `most_connections`: for another one, the one without a request is closed that
+    had none for longest. So descriptors are left to deliveries, the store and the log.
+    """
+
+    def __init__(
+        self,
+        api: Responder,
+        errors: ErrorResponses,
+        limits: RequestLimits,
+        *,
+        most_connections: int,
+    ) -> None:
         super().__init__(
             self._answer,
             access_log=None,
@@ -73,10 +94,25 @@ class ApiListener(web.Server):
         self._errors = errors
         self._limits = limits
         self._sweeper: asyncio.Task[None] | None = None
+        self._most_connections = most_connections
+        # The open connections, those last that had a request last.
+        self._open: dict[_Connection, None] = {}
 
     def __call__(self) -> web.RequestHandler:
         """Create the protocol of a new connection; asyncio calls this."""
         return _Connection(self, loop=self._loop, **self._kwargs)
+
+    def admit(self, connection: _Connection) -> None:
+        """Note a new connection; without room for it, close one that has no request."""
+        self._open[connection] = None
+        if len(self._open) > self._most_connections:
+            # Of all others busy, the new one is that without a request.
+            victim = next(each for each in self._open if not each.is_answering)
+            self.forget(victim)
+            victim.force_close()
+
+    def forget(self, connection: _Connection) -> None:
+        self._open.pop(connection, None)
 
     def error_response(self, status: int) -> ApiResponse:
         """Build the response to a request that is not HTTP, or that made this server fail."""
@@ -98,12 +134,16 @@ class ApiListener(web.Server):
         connection = request.protocol
         assert isinstance(connection, _Connection)
         connection.head_since = None
-        if request.version not in VERSIONS:
-            return self._errors.response(self._errors.unknown_version())
+        connection.is_answering = True
         try:
+            if request.version not in VERSIONS:
+                return self._errors.response(self._errors.unknown_version())
             return await self._api.answer(request)
         finally:
+            connection.is_answering = False
             connection.head_since = None
+            if self._open.pop(connection, connection) is None:
+                self._open[connection] = None
 
     async def _sweep(self) -> None:
         while True:

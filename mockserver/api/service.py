@@ -37,7 +37,11 @@ class Dispatch(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiService:
-    """The collaborators of the handlers. `now` returns unix seconds and is strictly increasing."""
+    """The collaborators of the handlers.
+
+    `now` returns unix seconds and is strictly increasing; `steady` the engine's, which decide when
+    a delivery is due and do not follow a clock that is set.
+    """
 
     dialect: Dialect
     contract: Contract
@@ -49,6 +53,7 @@ class ApiService:
     sources: SourceTable
     events: EventTable
     now: Callable[[], float]
+    steady: Callable[[], float]
     timestamp: TimestampWriter
     identifier: Identifiers
     secrets: SecretSource

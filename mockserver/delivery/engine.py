@@ -24,11 +24,12 @@ from hookproof.spec.dialect.model import Dialect
 class DeliveryEngine:
     """Delivers what the store holds, under one dialect.
 
-    `clock` returns unix seconds, `monotonic` seconds that never decrease; `rng` draws the jitter of
-    retries. `ca_file` (PEM) replaces the authorities of the system; a file that cannot be read
-    raises OSError or ssl.SSLError here. `observer` is notified of exhausted deliveries.
-    `answered_requests` returns how many API requests were answered on the same event loop; the
-    engine leaves time to them.
+    `clock` returns unix seconds, `monotonic` seconds that never decrease, and `steady` unix seconds
+    that go on evenly when `clock` is set: it decides when something is due, `clock` what is told to
+    others. `rng` draws the jitter of retries. `ca_file` (PEM) replaces the authorities of the
+    system; a file that cannot be read raises OSError or ssl.SSLError here. `observer` is notified
+    of exhausted deliveries. `answered_requests` returns how many API requests were answered on the
+    same event loop; the engine leaves time to them.
     """
 
     def __init__(
@@ -37,6 +38,7 @@ class DeliveryEngine:
         dialect: Dialect,
         *,
         clock: Clock,
+        steady: Clock | None = None,
         rng: random.Random,
         ca_file: str | os.PathLike[str] | None,
         egress: EgressGuard,
@@ -48,6 +50,7 @@ class DeliveryEngine:
         answered_requests: Callable[[], int] = lambda: 0,
     ) -> None:
         self._log = log
+        steady = steady or clock
         self._visit_timeout_s = dialect.delivery.default_timeout_s.value
         self._transport = collaborators.transport(egress, collaborators.tls(ca_file))
         self._tokens = collaborators.tokens(self._transport, dialect, clock, rng)
@@ -56,13 +59,13 @@ class DeliveryEngine:
         sender = collaborators.attempt_sender(
             dialect, self._transport, authenticator, collaborators.signer(dialect), clock
         )
-        rules = collaborators.retry_rules(dialect.retry, clock, rng)
+        rules = collaborators.retry_rules(dialect.retry, steady, rng, clock)
         self._dispatcher = collaborators.dispatcher(
             store,
             sender.send,
-            collaborators.outcomes(store, rules, dialect, clock, observer),
+            collaborators.outcomes(store, rules, dialect, steady, observer),
             over_limit=dialect.delivery.excess.value,
-            clock=clock,
+            clock=steady,
             monotonic=monotonic,
             log=log,
             bounds=bounds or ConcurrencyBounds(),
@@ -82,7 +85,7 @@ class DeliveryEngine:
         """Send the URL of a new endpoint an unsigned request without a body (section 4.1).
 
         Returns the status, or None if there is no response within the dialect's default timeout.
-        Never raises.
+        Raises OwnTrouble if the request cannot be made at the moment.
         """
         try:
             response = await self._transport.exchange(

@@ -61,6 +61,20 @@ _DEACTIVATE: Final = (
     "UPDATE endpoints SET active = 0, receives = ?, updated_at = ? WHERE uid = ? AND active"
 )
 
+# What a clock that was set back between two processes left in the future. A first attempt is due
+# when its event was accepted, another one as long after the one before it as it was to wait.
+_PUT_RIGHT: Final = (
+    """UPDATE deliveries SET due_at = :now + due_at - latest.at
+        FROM (SELECT id, coalesce(max(finished_at), due_at) AS at
+            FROM deliveries LEFT JOIN attempts ON delivery = id WHERE due_at > :now GROUP BY id
+        ) AS latest
+        WHERE deliveries.id = latest.id AND latest.at > :now""",
+    """UPDATE OR REPLACE starts
+        SET started_at = :now, counts_until = :now + counts_until - started_at
+        WHERE started_at > :now""",
+    "UPDATE endpoints SET visible_from = :now WHERE visible_from > :now",
+)
+
 _COUNTS: Final = {DeliveryState.DELIVERED: _DELIVERED, DeliveryState.EXHAUSTED: _EXHAUSTED}
 # As many endpoints as one broadcast is likely to reach.
 _MAX_CACHED: Final = 16384
@@ -110,6 +124,13 @@ class _CachedSettings(msgspec.Struct, gc=False):
 _decode_document: Final = msgspec.json.Decoder(_DeliveryDocument).decode
 _decode_credentials: Final = msgspec.json.Decoder(StoredCredentials).decode
 _decode_headers: Final = msgspec.json.Decoder(dict[str, str]).decode
+
+
+def put_times_right(database: Database, now: float) -> None:
+    """Bring stored times that lie ahead of the clock back to it; called at the start."""
+    with database.transaction():
+        for statement in _PUT_RIGHT:
+            database.write(statement, {"now": now})
 
 
 class Deliveries:

@@ -19,6 +19,7 @@ from hookproof.process.exit_codes import CommandError
 from hookproof.process.messages import MessageHandler, print_line, print_text
 from hookproof.process.standard_input import OPTION, call_at_end_of_input
 from hookproof.process.stop_signals import STOPPING
+from hookproof.process.system_resources import raise_descriptor_limit
 from hookproof.receiver.app import CannotStart, ReceiverConfiguration, RunningReceiver, run_receiver
 from hookproof.receiver.cli.delivery_watch import DeliveryWatch, WatchOptions
 from hookproof.receiver.cli.json_lines import JsonLines
@@ -182,6 +183,9 @@ def receive(
 ) -> None:
     """Start the webhook receiver; the first segment of a path is the token of its deliveries.
 
+    A request may have 16 MiB, and all that are under way 64 MiB together: the largest is refused
+    then. Deliveries have 64 MiB in memory, and 4 GiB in a temporary file.
+
     With --expect or --once it exits with 0 when the deliveries came, all of them verified with
     --verify, and with 1 otherwise.
     """
@@ -211,6 +215,7 @@ def receive(
         replays=allow_replay,
         control_names=control_name,
     )
+    raise_descriptor_limit()
     describe = _as_json if as_json else _as_text
     with contextlib.ExitStack() as stack, asyncio.Runner(loop_factory=_loop_factory()) as runner:
         options = _watch_options(stack, **watch_options)

@@ -15,6 +15,7 @@ from typing import Any, Final, Protocol, cast
 
 from hookproof.receiver.clock import Clock
 from hookproof.receiver.http.authority import requested_server_name
+from hookproof.receiver.http.body_budget import BodyBudget
 from hookproof.receiver.http.handshakes import Handshakes
 from hookproof.receiver.http.reply_bytes import interim_answer, refusal_answer
 from hookproof.receiver.http.request import (
@@ -68,7 +69,8 @@ class ConnectionHandler(Protocol):
 class SenderConnection(asyncio.Protocol):
     """One connection: the sender, the waiting requests, and the answer in progress.
 
-    A body must arrive within `body_within_s` seconds. `open_connections` is the set of all open
+    A head, and then a body, must each arrive within `body_within_s` seconds. What is under way
+    counts in `budget`. `open_connections` is the set of all open
     connections. `ended` is done once this one is not among them and no answer is in progress.
     `handshakes` counts this connection if it is one with TLS.
     """
@@ -76,10 +78,12 @@ class SenderConnection(asyncio.Protocol):
     __slots__ = (
         "_awaited",
         "_body_within_s",
+        "_budget",
         "_clock",
         "_closing",
         "_handler",
         "_handshakes",
+        "_is_holding",
         "_is_used",
         "_lost",
         "_open_connections",
@@ -102,8 +106,10 @@ class SenderConnection(asyncio.Protocol):
         body_within_s: float,
         open_connections: "set[SenderConnection]",
         handshakes: Handshakes | None = None,
+        budget: BodyBudget | None = None,
     ) -> None:
         self._handler = handler
+        self._budget = budget or BodyBudget()
         self._handshakes = handshakes
         self._clock = clock
         self._body_within_s = body_within_s
@@ -114,7 +120,7 @@ class SenderConnection(asyncio.Protocol):
         self._task: asyncio.Task[bool] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._write_paused = self._read_paused = self._closing = self._lost = False
-        self._is_used = False
+        self._is_used = self._is_holding = False
         self._writable: asyncio.Future[None] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -146,7 +152,7 @@ class SenderConnection(asyncio.Protocol):
         if self._reader.partial is not None and self._refusal is None:
             self._handler.left(self, self._reader.partial)
         self._closing = self._lost = True
-        self._reader.whole.clear()
+        self._release()
         self._set_timer(None)
         if self._task is None:
             self._end()
@@ -183,12 +189,33 @@ class SenderConnection(asyncio.Protocol):
     def close(self) -> None:
         """Close the connection once everything has been sent."""
         self._closing = True
-        self._reader.whole.clear()
+        self._release()
         self._set_timer(None)
         self.transport.close()
 
     def abort(self) -> None:
         self.transport.abort()
+
+    def make_room(self) -> None:
+        """Refuse what is under way: all requests of all connections hold too much."""
+        for request in self._reader.whole:
+            self._handler.refused(self, request)
+        self._refusal = RequestRefused(
+            HTTPStatus.SERVICE_UNAVAILABLE, "too many bytes are under way; try again later"
+        )
+        self._release()
+        self._handle_waiting()
+
+    def _release(self) -> None:
+        """Give back the memory of what is not handled, and take nothing more."""
+        self._reader.end()
+        self._note_held()
+
+    def _note_held(self) -> None:
+        held = self._reader.held_bytes
+        if held or self._is_holding:
+            self._is_holding = bool(held)
+            self._budget.hold(self, held)
 
     def _handle_waiting(self) -> None:
         """Handle waiting requests, up to one whose answer takes time."""
@@ -200,6 +227,9 @@ class SenderConnection(asyncio.Protocol):
                 self._refuse(self._refusal)
             elif self._reader.partial is not None:
                 self._wait_for_body(self._reader.partial)
+            elif self._reader.in_head and self._timer is None:
+                self._limit_time("the head")
+        self._note_held()
         if waiting or self._read_paused or self._write_paused:
             self._update_reading()
 
@@ -236,12 +266,16 @@ class SenderConnection(asyncio.Protocol):
             self._closing, self._reader.partial = True, None
             self._handle(partial)
             return
-        self._set_timer(asyncio.get_running_loop().call_later(self._body_within_s, self._body_late))
+        self._limit_time("the body")
         if partial.expects_continue:
             self.transport.write(interim_answer(HTTPStatus.CONTINUE))
 
-    def _body_late(self) -> None:
-        reason = f"the body did not arrive completely within {self._body_within_s:g} s"
+    def _limit_time(self, part: str) -> None:
+        loop = asyncio.get_running_loop()
+        self._set_timer(loop.call_later(self._body_within_s, self._refuse_late, part))
+
+    def _refuse_late(self, part: str) -> None:
+        reason = f"{part} did not arrive completely within {self._body_within_s:g} s"
         self._refusal = RequestRefused(HTTPStatus.BAD_REQUEST, reason)
         self._refuse(self._refusal)
 
@@ -254,6 +288,7 @@ class SenderConnection(asyncio.Protocol):
         if isinstance(refusal, MalformedRequest):
             LOG.warning("a request from port %d is refused: %s", self.sender.peer_port, refusal)
         self._closing = True
+        self._release()
         self.transport.write(refusal_answer(refusal.status, str(refusal), self._clock.wall()))
         partial = self._reader.partial
         if partial is None:

@@ -90,11 +90,15 @@ def interim_answer(status: int) -> bytes:
     return b"HTTP/1.1 %d %s\r\n\r\n" % (status, _phrase(status))
 
 
+RETRY_SOON: Final = (("Retry-After", "1"),)
+
+
 def refusal_answer(status: HTTPStatus, why: str, now: float) -> bytes:
     """A complete answer that says why a request is refused and closes the connection."""
+    headers = (("Content-Type", "text/plain; charset=utf-8"),)
     reply = Reply(
         status=status.value,
-        headers=(("Content-Type", "text/plain; charset=utf-8"),),
+        headers=headers + RETRY_SOON if status is HTTPStatus.SERVICE_UNAVAILABLE else headers,
         body=why + "\n",
     )
     transmission = Transmission(framing="length", close=True, now=now)

@@ -84,8 +84,9 @@ class ReceivedRequest(msgspec.Struct, kw_only=True, gc=False):
 class RequestReader:
     """Reads the requests of one connection.
 
-    `whole` holds the complete requests, `partial` one whose body is incomplete. Nothing is read
-    after a request that closes its connection, nor after an error.
+    `whole` holds the complete requests, `partial` one whose body is incomplete; `in_head` says
+    whether the head of a request is. Nothing is read after a request that closes its connection,
+    nor after an error.
     """
 
     def __init__(self) -> None:
@@ -94,12 +95,11 @@ class RequestReader:
         self._parser = httptools.HttpRequestParser(self)
         self._now = Instant(0.0, 0.0)
         self._ended = False
-        self._in_head = self._head_is_split = False
+        self.in_head = self._head_is_split = False
         self._head_bytes = self._fed_bytes = 0
         self._target = b""
         self._headers: list[tuple[bytes, bytes]] = []
-        self._body: list[bytes] = []
-        self._body_bytes = 0
+        self._body: bytes | bytearray = b""
         # A request for another protocol whose body is still to be read.
         self._upgrade_request: ReceivedRequest | None = None
 
@@ -124,8 +124,22 @@ class RequestReader:
                 if self.whole and not self.whole[-1].keep_alive:
                     return  # what follows a request that closes the connection is ignored
                 raise _refusal(error) from None
-        if self._in_head:
+        if self.in_head:
             self._check_endless_head()
+
+    @property
+    def held_bytes(self) -> int:
+        """How much of requests that are not handled yet is here."""
+        waiting = sum(len(request.body) for request in self.whole) if self.whole else 0
+        return waiting + len(self._body) + (self._head_bytes if self.in_head else 0)
+
+    def end(self) -> None:
+        """Read nothing more, and forget what is here but the head of the partial request."""
+        self._ended = True
+        self.in_head = False
+        self.whole.clear()
+        self._body = b""
+        self._headers = []
 
     def _restart_parser(self, rest: bytes) -> bytes:
         """What to parse after a request that asks for another protocol, which it does not get.
@@ -157,22 +171,20 @@ class RequestReader:
             raise _head_too_long()
 
     def on_message_begin(self) -> None:
-        self._in_head, self._head_is_split = True, False
+        self.in_head, self._head_is_split = True, False
         self._target = b""
         self._headers = []
-        self._body = []
-        self._body_bytes = 0
 
     def on_url(self, part: bytes) -> None:
         self._target += part
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """A complete header; one after the body is part of the framing and not kept."""
-        if self._in_head:
+        if self.in_head:
             self._headers.append((name, value))
 
     def on_headers_complete(self) -> None:
-        self._in_head = False
+        self.in_head = False
         if self._upgrade_request is not None:
             self.partial, self._upgrade_request = self._upgrade_request, None
             return
@@ -204,9 +216,14 @@ class RequestReader:
             raise _head_too_long()
 
     def on_body(self, part: bytes) -> None:
-        self._body.append(part)
-        self._body_bytes += len(part)
-        if self._body_bytes > MOST_BODY_BYTES:
+        if not self._body:
+            self._body = part
+        else:
+            # One growing block, since the memory of many small ones is not given back.
+            if isinstance(self._body, bytes):
+                self._body = bytearray(self._body)
+            self._body += part
+        if len(self._body) > MOST_BODY_BYTES:
             raise RequestRefused(
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a body may have {MOST_BODY_BYTES} bytes"
             )
@@ -217,7 +234,7 @@ class RequestReader:
         if self._parser.should_upgrade():
             self._upgrade_request = request
             return
-        request.body = self._body[0] if len(self._body) == 1 else b"".join(self._body)
+        request.body, self._body = bytes(self._body), b""
         self._ended = not request.keep_alive
         self.partial = None
         self.whole.append(request)

@@ -44,6 +44,7 @@ class RequestHandler:
         if _leaves_unread(session, request):
             request.body = b""
         arrival = request.arrival(connection.sender)
+        request.body = b""  # the inbox keeps it, in memory or on disk
         session.inbox.record(arrival)
         session.secrets.judge(arrival)
         reply = session.next_reply(arrival, visit=request.method in VISITS)

@@ -10,6 +10,7 @@ from typing import Final
 
 from hookproof.receiver.clock import Clock
 from hookproof.receiver.http.address import Address
+from hookproof.receiver.http.body_budget import BodyBudget
 from hookproof.receiver.http.connection import ConnectionHandler, SenderConnection
 from hookproof.receiver.http.handshakes import Handshakes
 
@@ -26,15 +27,18 @@ async def listen(
     clock: Clock,
     body_within_s: float,
     handshakes: Handshakes | None = None,
+    budget: BodyBudget | None = None,
 ) -> AsyncIterator[Address]:
     """Accept requests within the block, at an address or a bound socket; yields the address with
     the actual port.
 
-    TLS handshakes are counted in `handshakes`, without TLS every connection as one that was begun.
+    What is under way on all connections counts in `budget`, which several listeners may share. TLS
+    handshakes are counted in `handshakes`, without TLS every connection as one that was begun.
     Raises OSError or ValueError if the address cannot be used. At the end of the block connections
     are closed; those still open after STOP_WITHIN_S seconds are aborted.
     """
     connections: set[SenderConnection] = set()
+    budget = budget or BodyBudget()
     counts = handshakes if context is not None else None
     if context is not None and counts is not None:
         counts.count_beginnings(context)
@@ -42,7 +46,7 @@ async def listen(
     def accept() -> SenderConnection:
         if context is None and handshakes is not None:
             handshakes.begun += 1
-        return SenderConnection(handler, clock, body_within_s, connections, counts)
+        return SenderConnection(handler, clock, body_within_s, connections, counts, budget)
 
     create_server = partial(
         asyncio.get_running_loop().create_server, accept, ssl=context, backlog=BACKLOG

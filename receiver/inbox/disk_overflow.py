@@ -23,7 +23,10 @@ SCHEMA: Final = f"""
 PRAGMA journal_mode = OFF;
 PRAGMA synchronous = OFF;
 PRAGMA cache_size = -{CACHE_KIB};
-CREATE TABLE arrivals (place INTEGER PRIMARY KEY, token TEXT, sequence INTEGER, arrival BLOB);
+CREATE TABLE arrivals (
+    place INTEGER PRIMARY KEY, token TEXT, sequence INTEGER,
+    completed REAL, closed REAL, status INTEGER, arrival BLOB
+);
 CREATE INDEX by_token ON arrivals (token, sequence);
 """
 
@@ -35,9 +38,7 @@ class DiskOverflow:
     """
 
     def __init__(self) -> None:
-        self._database = sqlite3.connect("", isolation_level=None)
-        self._database.executescript(SCHEMA)
-        self._database.execute("BEGIN")
+        self._database = _new_database()
         self._encoder = msgspec.msgpack.Encoder()
         self._decoder = msgspec.msgpack.Decoder(Arrival)
         self._next_place = 1
@@ -45,28 +46,22 @@ class DiskOverflow:
         self.bytes = 0
 
     def put(self, arrivals: Sequence[Arrival]) -> None:
-        """Move arrivals to disk and set their places."""
+        """Move arrivals to disk: set their places, and keep their bodies there alone."""
         for arrival in arrivals:
             arrival.place = self._next_place
             self._next_place += 1
-        rows = [
-            (arrival.place, arrival.token, arrival.sequence, self._encoder.encode(arrival))
-            for arrival in arrivals
-        ]
-        self._database.executemany("INSERT INTO arrivals VALUES (?, ?, ?, ?)", rows)
-        self.bytes += sum(len(row[3]) + ROW_BYTES for row in rows)
+            encoded = self._encoder.encode(arrival)
+            row = (arrival.place, arrival.token, arrival.sequence, *_ending(arrival), encoded)
+            self._database.execute("INSERT INTO arrivals VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+            self.bytes += len(encoded) + ROW_BYTES
+            arrival.body = b""
 
     def update(self, arrival: Arrival) -> None:
-        """Write an arrival again after a change, unless it has been dropped."""
-        (old_size,) = self._database.execute(
-            "SELECT total(length(arrival)) FROM arrivals WHERE place = ?", (arrival.place,)
-        ).fetchone()
-        encoded = self._encoder.encode(arrival)
-        if old_size:
-            self._database.execute(
-                "UPDATE arrivals SET arrival = ? WHERE place = ?", (encoded, arrival.place)
-            )
-            self.bytes += len(encoded) - int(old_size)
+        """Note how an arrival ended, unless it has been dropped."""
+        self._database.execute(
+            "UPDATE arrivals SET completed = ?, closed = ?, status = ? WHERE place = ?",
+            (*_ending(arrival), arrival.place),
+        )
 
     def drop_oldest(self, count: int) -> list[tuple[str, int]]:
         """Drop at most `count` of the oldest; return their tokens and sequences, in order."""
@@ -90,22 +85,39 @@ class DiskOverflow:
         arrivals: list[Arrival] = []
         held_bytes = 0
         rows = self._database.execute(
-            "SELECT arrival FROM arrivals WHERE token = ? AND sequence > ? "
+            "SELECT arrival, completed, closed, status FROM arrivals "
+            "WHERE token = ? AND sequence > ? "
             "ORDER BY sequence LIMIT ?",
             (token, sequence, limit),
         )
-        for (encoded,) in rows:
-            arrivals.append(self._decoder.decode(encoded))
+        for encoded, *ending in rows:
+            arrival = self._decoder.decode(encoded)
+            arrival.completed_monotonic, arrival.closed_monotonic, arrival.status = ending
+            arrivals.append(arrival)
             held_bytes += len(encoded)
             if held_bytes >= PAGE_BYTES:
                 break
         return arrivals
 
     def clear(self) -> None:
-        self._database.execute("DELETE FROM arrivals")
+        """Forget all in a moment: to delete gigabytes row by row takes seconds."""
+        self._database.close()
+        self._database = _new_database()
         self._oldest_place = self._next_place
         self.bytes = 0
 
     def close(self) -> None:
         """Close the database, which frees the disk space."""
         self._database.close()
+
+
+def _new_database() -> sqlite3.Connection:
+    database = sqlite3.connect("", isolation_level=None)
+    database.executescript(SCHEMA)
+    database.execute("BEGIN")
+    return database
+
+
+def _ending(arrival: Arrival) -> tuple[float | None, float | None, int | None]:
+    """What is known of an arrival only after its request was kept."""
+    return arrival.completed_monotonic, arrival.closed_monotonic, arrival.status

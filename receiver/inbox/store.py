@@ -210,7 +210,8 @@ class Inbox:
         for observer in self._observers.observers:
             observer.updated(arrival.token, arrival.sequence)
         if self._observers.on_done is not None:
-            self._observers.on_done(arrival.delivery())
+            delivery = self.find(arrival.token, arrival.sequence) if arrival.place else None
+            self._observers.on_done(delivery or arrival.delivery())
 
     def _notify_forgotten(self, tokens: tuple[str, ...]) -> None:
         for observer in self._observers.observers:

@@ -102,9 +102,9 @@ class ReceiverProcess:
 
 
 @contextlib.contextmanager
-def receiver(*arguments: str) -> Iterator[ReceiverProcess]:
+def receiver(*arguments: str, forked: bool = True) -> Iterator[ReceiverProcess]:
     """A running receiver; asserts that it ends with exit code 0."""
-    process = start(*arguments)
+    process = start(*arguments, forked=forked)
     log: queue.Queue[str] = queue.Queue()
     assert process.stdin is not None
     assert process.stdout is not None

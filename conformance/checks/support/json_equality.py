@@ -10,15 +10,17 @@ import math
 import operator
 from collections.abc import Callable, Iterator
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 from hookproof.conformance.model.evidence import NOT_JSON
+
+MANY_DIGITS: Final = 300
 
 
 def exact(raw: bytes) -> Any:
     """The JSON value of these bytes with its numbers as int or Decimal, or NOT_JSON."""
     try:
-        return json.loads(raw, parse_float=Decimal, parse_constant=_refused)
+        return json.loads(raw, parse_float=Decimal, parse_int=_integer, parse_constant=_refused)
     except (ValueError, RecursionError, ArithmeticError):
         return NOT_JSON
 
@@ -58,7 +60,7 @@ def _as_double(number: int | Decimal) -> float:
     try:
         return float(number)
     except OverflowError:  # an integer beyond the largest double
-        return math.copysign(math.inf, number)
+        return math.inf if number > 0 else -math.inf
 
 
 def _same(left: Any, right: Any, equal: Callable[[Any, Any], bool]) -> bool:
@@ -77,6 +79,11 @@ def _same(left: Any, right: Any, equal: Callable[[Any, Any], bool]) -> bool:
             _same(*pair, equal) for pair in zip(left, right, strict=True)
         )
     return bool(equal(left, right))
+
+
+def _integer(text: str) -> int | Decimal:
+    """An integer, as Decimal where int() would take long or refuse it."""
+    return int(text) if len(text) < MANY_DIGITS else Decimal(text)
 
 
 def _refused(constant: str) -> Any:

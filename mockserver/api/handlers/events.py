@@ -121,7 +121,7 @@ class EventHandlers:
             headers=encode(call.body.get("custom_headers", {})),
             document=encode(service.serializer.events.select(record)),
         )
-        service.events.add(event, reached=reached, now=now)
+        service.events.add(event, reached=reached, now=service.steady())
         return self._render(event.document, event.payload, reached)
 
     def _record(

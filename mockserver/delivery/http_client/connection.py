@@ -11,6 +11,7 @@ from hookproof.mockserver.delivery.http_client.http1 import (
     Response,
     ResponseReader,
 )
+from hookproof.mockserver.delivery.own_trouble import OwnTrouble, is_own_trouble
 
 
 class TlsError(Exception):
@@ -50,7 +51,7 @@ class EndpointConnection(asyncio.Protocol):
         """Send a request and return a future of its response.
 
         The response has to be complete by `deadline`, a time of the event loop. The future raises
-        ProtocolError, ConnectionFailed, TlsError or TimeoutError.
+        ProtocolError, ConnectionFailed, TlsError, TimeoutError or OwnTrouble.
         """
         assert self._transport is not None
         assert self._response is None
@@ -80,6 +81,8 @@ class EndpointConnection(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         if isinstance(exc, ssl.SSLError):
             self._finish(TlsError(f"the endpoint's TLS ended the connection: {exc.reason}"))
+        elif exc is not None and is_own_trouble(exc):
+            self._finish(OwnTrouble(str(exc)))
         elif exc is not None:
             self._finish(ConnectionFailed(f"the connection broke: {exc}"))
         else:

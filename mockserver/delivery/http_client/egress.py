@@ -7,6 +7,7 @@ checked, and the connection uses the checked address: a name that changes its ad
 """
 
 import asyncio
+import errno
 import socket
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
@@ -145,7 +146,10 @@ class NameResolver:
             with suppress(RuntimeError):  # the loop is closed, nothing waits for the result
                 loop.call_soon_threadsafe(finish, result)
 
-        Thread(target=run_lookup, name=f"look-up of {name}", daemon=True).start()
+        try:
+            Thread(target=run_lookup, name=f"look-up of {name}", daemon=True).start()
+        except RuntimeError as error:  # no further thread can be started
+            loop.call_soon(finish, OSError(errno.EAGAIN, str(error)))
 
 
 def resolve_name(name: str) -> tuple[str, ...]:

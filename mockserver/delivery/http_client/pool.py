@@ -104,6 +104,17 @@ class ConnectionPool:
         if self._sweeper is None:
             self._sweeper = loop.call_later(IDLE_S, self._sweep)
 
+    async def close_idle(self) -> bool:
+        """Close the idle connections, as descriptors ran short; return whether there were any."""
+        closing = [connection for idle in self._idle.values() for connection in idle]
+        self._idle.clear()
+        self._idle_count = 0
+        for connection in closing:
+            connection.abort()
+        if closing:
+            await asyncio.wait([connection.lost for connection in closing])
+        return bool(closing)
+
     def close(self) -> None:
         """Forget the idle connections; the transport that opened them closes them."""
         if self._sweeper is not None:

@@ -5,6 +5,7 @@ redirects like any other response, and decompresses nothing.
 """
 
 import asyncio
+import errno
 import re
 import ssl
 from collections.abc import Callable, Iterable
@@ -24,11 +25,13 @@ from hookproof.mockserver.delivery.http_client.http1 import (
 )
 from hookproof.mockserver.delivery.http_client.pool import ConnectionKey, ConnectionPool
 from hookproof.mockserver.delivery.http_client.tls import TlsContexts
+from hookproof.mockserver.delivery.own_trouble import OwnTrouble, is_own_trouble
 from hookproof.mockserver.delivery.store_port import ClientCertificate
 
 # The time for each address of a name except the last, so that an unreachable address does not use
 # up the whole timeout.
 ADDRESS_TIMEOUT_S: Final = 3.0
+NO_DESCRIPTORS: Final = (errno.EMFILE, errno.ENFILE)
 HEAD: Final = "HEAD"
 # Methods whose requests need no Content-Length without a body, RFC 9110, section 8.6.
 BODILESS: Final = frozenset({HEAD, "GET"})
@@ -143,7 +146,7 @@ class Transport:
 
         `on_sent` is called when the request is written to the connection. `timeout_s` covers
         everything from connecting to the last byte of the response. Raises EgressRefused,
-        CertificateError, TlsError, ConnectionFailed, ProtocolError and TimeoutError.
+        CertificateError, TlsError, ConnectionFailed, ProtocolError, TimeoutError and OwnTrouble.
         """
         deadline = asyncio.get_running_loop().time() + timeout_s
         framing = [("Host", url.authority)]
@@ -179,6 +182,10 @@ class Transport:
             return released
         try:
             return await self._connect(key)
+        except (OSError, MemoryError) as error:
+            if is_own_trouble(error):
+                raise OwnTrouble(str(error) or "no memory") from None
+            raise
         finally:
             self._pool.end_turn(key)
 
@@ -187,6 +194,8 @@ class Transport:
         try:
             addresses = await self._guard.addresses(key.host)
         except OSError as error:
+            if is_own_trouble(error):
+                raise
             raise ConnectionFailed(f"{key.host} has no address: {error}") from None
         last_error: OSError = OSError("the name has no address")
         for left, address in zip(reversed(range(len(addresses))), addresses, strict=True):
@@ -201,10 +210,25 @@ class Transport:
                 )
                 raise TlsError(f"no TLS with {key.host}:{key.port}: {reason}") from None
             except OSError as error:
+                if is_own_trouble(error):
+                    raise
                 last_error = error
         raise ConnectionFailed(f"no connection to {key.host}:{key.port}: {last_error}")
 
     async def _connect_to(
+        self, key: ConnectionKey, address: str, context: ssl.SSLContext | None
+    ) -> EndpointConnection:
+        try:
+            connection = await self._open_connection(key, address, context)
+        except OSError as error:
+            if error.errno not in NO_DESCRIPTORS or not await self._pool.close_idle():
+                raise
+            connection = await self._open_connection(key, address, context)
+        self._open.add(connection)
+        connection.lost.add_done_callback(lambda _: self._open.discard(connection))
+        return connection
+
+    async def _open_connection(
         self, key: ConnectionKey, address: str, context: ssl.SSLContext | None
     ) -> EndpointConnection:
         name = key.host if context is not None else None
@@ -212,6 +236,4 @@ class Transport:
         _, connection = await loop.create_connection(
             self.connection_class, address, key.port, ssl=context, server_hostname=name
         )
-        self._open.add(connection)
-        connection.lost.add_done_callback(lambda _: self._open.discard(connection))
         return connection

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 from math import inf
+from typing import Final
+
+MOST_ATTEMPTS: Final = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,8 +18,13 @@ class ConcurrencyBounds:
     young: int = 128
     patience_s: float = 0.1
     per_endpoint: int = 64
-    total: int = 4096
+    total: int = MOST_ATTEMPTS
     buffered: int = 2048
+
+    @classmethod
+    def within(cls, total: int) -> "ConcurrencyBounds":
+        """The usual bounds, with at most `total` attempts at once."""
+        return cls(total=max(1, min(MOST_ATTEMPTS, total)))
 
 
 class ConcurrencyLimit:

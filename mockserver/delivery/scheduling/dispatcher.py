@@ -15,6 +15,7 @@ from math import inf
 from typing import Final
 
 from hookproof.mockserver.delivery.attempt.sender import AttemptResult
+from hookproof.mockserver.delivery.own_trouble import OwnTrouble
 from hookproof.mockserver.delivery.scheduling.api_priority import ApiPriority
 from hookproof.mockserver.delivery.scheduling.concurrency_limit import (
     ConcurrencyBounds,
@@ -41,6 +42,9 @@ from hookproof.spec.dialect.vocabulary import Excess
 # The turns of one round, before other work of the event loop runs.
 TURNS: Final = 256
 STORE_PAUSE_S: Final = 1.0
+# How long deliveries wait that could not be sent for want of something of this machine.
+OWN_TROUBLE_PAUSE_S: Final = 1.0
+OWN_TROUBLE_LOGGED_EVERY_S: Final = 10.0
 
 # Makes one attempt; calls its last argument when the request is written.
 SendAttempt = Callable[
@@ -103,6 +107,8 @@ class Dispatcher:
         self._next_round: asyncio.Handle | None = None
         self._concurrency_timer: asyncio.TimerHandle | None = None
         self._running = False
+        self._store_timer: asyncio.TimerHandle | None = None
+        self._trouble_logged_at = -inf
 
     def start(self) -> None:
         """Begin with what is pending in the store; called in the event loop."""
@@ -125,7 +131,7 @@ class Dispatcher:
         The remaining attempts are cancelled; their deliveries stay pending.
         """
         self._running = False
-        for call in (self._next_round, self._concurrency_timer):
+        for call in (self._next_round, self._concurrency_timer, self._store_timer):
             if call is not None:
                 call.cancel()
         if self._tasks:
@@ -152,18 +158,22 @@ class Dispatcher:
         self._enqueue(queue, fresh=fresh)
 
     def _enqueue(self, queue: EndpointQueue, *, fresh: bool = False) -> None:
-        self._ready.add(queue, fresh=fresh)
-        self._schedule_round()
+        if not queue.is_paused:
+            self._ready.add(queue, fresh=fresh)
+            self._schedule_round()
 
     def _schedule_round(self) -> None:
-        if self._running and self._next_round is None:
+        if self._running and self._next_round is None and self._store_timer is None:
             self._next_round = self._loop.call_soon(self._run_round)
 
     def _run_round(self) -> None:
         """Store the results since the last round and start attempts."""
         self._next_round = None
         self._store_records()
-        if self._give_turns(self._api_priority.allowed_attempts(self._monotonic())):
+        if self._records.is_blocked:
+            # Nothing is sent whose result could not be kept: it would be sent again and again.
+            self._store_timer = self._loop.call_later(STORE_PAUSE_S, self._end_store_wait)
+        elif self._give_turns(self._api_priority.allowed_attempts(self._monotonic())):
             self._schedule_round()
         self._launch()
 
@@ -192,9 +202,15 @@ class Dispatcher:
         self._concurrency_timer = None
         self._schedule_round()
 
+    def _end_store_wait(self) -> None:
+        self._store_timer = None
+        self._schedule_round()
+
     def _take_turn(self, queue: EndpointQueue) -> None:
         """Start one attempt of a queue, or set a timer for when that is possible."""
-        if queue.attempts >= (1 if self._concurrency.is_crowded else queue.width):
+        if queue.is_paused or queue.attempts >= (
+            1 if self._concurrency.is_crowded else queue.width
+        ):
             return
         delivery = queue.next_delivery(self._store, self._batch_size())
         if delivery is None:
@@ -266,8 +282,7 @@ class Dispatcher:
                 self._store.record_starts([self._start_record(attempt) for attempt in limited])
         except Exception:  # noqa: BLE001  what cannot be counted is not sent; other queues continue
             for attempt in limited:
-                self._end_attempt(attempt, answered=False)
-                attempt.queue.under_way.discard(attempt.delivery.id)
+                self._end_uncounted(attempt)
                 self._pause_after_error(attempt.queue)
             starting = [attempt for attempt in starting if attempt.limiter is None]
         for attempt in starting:
@@ -288,10 +303,12 @@ class Dispatcher:
         )
         try:
             result = await self._send(delivery, attempt.endpoint, partial(self._mark_sent, attempt))
+        except (OwnTrouble, MemoryError) as trouble:
+            self._wait_for_own_trouble(attempt, trouble)
+            return
         except Exception:  # noqa: BLE001  an internal error costs one attempt, never other ones
             self._log.exception("an attempt ended with an internal error of the engine")
-        finally:
-            self._end_attempt(attempt, answered=result.status is not None)
+        self._end_attempt(attempt, answered=result.status is not None)
         attempt.queue.adapt_width(
             answered=result.status is not None, bound=self._bounds.per_endpoint
         )
@@ -299,6 +316,18 @@ class Dispatcher:
             attempt.queue, self._outcomes.record_attempt(delivery, result, attempt.started_at)
         )
         self._schedule_round()
+
+    def _wait_for_own_trouble(self, attempt: StartedAttempt, trouble: Exception) -> None:
+        """Let a delivery wait whose attempt this machine could not make."""
+        now = self._monotonic()
+        self._end_uncounted(attempt)
+        self._pause(attempt.queue, OWN_TROUBLE_PAUSE_S)
+        if now - self._trouble_logged_at >= OWN_TROUBLE_LOGGED_EVERY_S:
+            self._trouble_logged_at = now
+            self._log.error(
+                "this machine cannot send at present: %s; deliveries wait, and no attempt counts",
+                str(trouble) or "no memory",
+            )
 
     def _mark_sent(self, attempt: StartedAttempt) -> None:
         if attempt.limiter is not None:
@@ -312,6 +341,14 @@ class Dispatcher:
         if attempt.limiter is not None:
             attempt.limiter.end(attempt.key, self._monotonic(), answered=answered)
 
+    def _end_uncounted(self, attempt: StartedAttempt) -> None:
+        """End an attempt that was not made: its delivery is as it was before."""
+        attempt.queue.attempts -= 1
+        attempt.queue.under_way.discard(attempt.delivery.id)
+        self._concurrency.release(attempt.delivery.id)
+        if attempt.limiter is not None:
+            attempt.limiter.cancel(attempt.key, self._monotonic())
+
     def _store_records(self) -> None:
         """Store what became of deliveries.
 
@@ -322,7 +359,7 @@ class Dispatcher:
             if is_stored:
                 self._continue_after(queue, record)
             else:
-                self._pause(queue)
+                self._pause(queue, STORE_PAUSE_S)
 
     def _continue_after(self, queue: EndpointQueue, record: Record) -> None:
         queue.may_have_more = queue.may_have_more or record.state is DeliveryState.PENDING
@@ -334,11 +371,16 @@ class Dispatcher:
     def _pause_after_error(self, queue: EndpointQueue) -> None:
         """Try a queue again later; called while handling an error of the store."""
         self._log.exception("the store failed; the queue of %s pauses", queue.endpoint_uid)
-        self._pause(queue)
+        self._pause(queue, STORE_PAUSE_S)
 
-    def _pause(self, queue: EndpointQueue) -> None:
+    def _pause(self, queue: EndpointQueue, pause_s: float) -> None:
         queue.discard_buffer()
-        queue.call_later(STORE_PAUSE_S, self._enqueue_to_read)
+        queue.is_paused = True
+        queue.call_later(pause_s, self._end_pause)
+
+    def _end_pause(self, queue: EndpointQueue) -> None:
+        queue.is_paused = False
+        self._enqueue_to_read(queue)
 
     def _remove_or_keep_idle(self, queue: EndpointQueue) -> None:
         """Remove a queue without work, or keep it idle while its rate limit counts attempts."""

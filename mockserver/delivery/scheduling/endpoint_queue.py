@@ -28,6 +28,7 @@ class EndpointQueue:
         "endpoint_uid",
         "in_idle_queues",
         "in_ready_queue",
+        "is_paused",
         "limiter",
         "may_have_more",
         "timer",
@@ -43,6 +44,7 @@ class EndpointQueue:
         self.buffer: list[PendingDelivery] = []
         self.may_have_more = True
         self.in_ready_queue = False
+        self.is_paused = False
         self.in_idle_queues = False
         self.limiter: SlidingWindow | None = None
         self.timer: asyncio.TimerHandle | None = None

@@ -95,6 +95,13 @@ class SlidingWindow:
         if answered:
             self._add_response_time(response_time)
 
+    def cancel(self, attempt: AttemptKey, now: float) -> None:
+        """Stop counting an attempt whose request was not written and never will be."""
+        if attempt in self._sent_at:
+            self.end(attempt, now, answered=False)
+        else:
+            self._tighten(attempt, -inf)
+
     def is_empty(self, now: float) -> bool:
         """Whether no attempt counts any more."""
         self._forget_expired(now)

@@ -20,11 +20,17 @@ IS_SUCCESS: Final[Mapping[SuccessStatus, Callable[[int], bool]]] = {
 
 
 class RetryRules:
-    """The rules of one dialect; `rng` draws the jitter."""
+    """The rules of one dialect; `rng` draws the jitter.
 
-    def __init__(self, retry: Retry, clock: Clock, rng: random.Random) -> None:
+    `clock` says when attempts are due, `wall` what dates mean, which the other side wrote.
+    """
+
+    def __init__(
+        self, retry: Retry, clock: Clock, rng: random.Random, wall: Clock | None = None
+    ) -> None:
         self._retry = retry
         self._clock = clock
+        self._wall = wall or clock
         self._rng = rng
 
     def is_success(self, status: int) -> bool:
@@ -55,7 +61,7 @@ class RetryRules:
         )
         wait *= 1 + self._rng.random() * retry.jitter
         if retry_after is not None and retry.retry_after.value is RetryAfter.HONOURED:
-            requested_s = retry_after_s(retry_after, self._clock())
+            requested_s = retry_after_s(retry_after, self._wall())
             wait = max(wait, min(requested_s, retry.retry_after_maximum_s))
         return self._clock() + wait
 

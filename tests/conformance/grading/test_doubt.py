@@ -22,6 +22,8 @@ def check(word: str, *evidence: type) -> Check:
             raise NotExaminedError("too slow")
         if word == "undecided":
             raise Undecided("open")
+        if word == "broken":
+            raise OverflowError("int too large to convert to float")
         yield judged(word == "holds", "1-1", word, expected=1, actual=2, exchanges=[ANSWER])
 
     return Check(name=word, requirements=("1-1",), evidence=evidence, judge=judge)
@@ -33,7 +35,13 @@ def missing(*exchanges: Exchange) -> NotObserved:
 
 @pytest.mark.parametrize(
     ("word", "doubtful"),
-    [("holds", False), ("violated", True), ("not examined", True), ("undecided", False)],
+    [
+        ("holds", False),
+        ("violated", True),
+        ("not examined", True),
+        ("undecided", False),
+        ("broken", False),
+    ],
 )
 def test_evidence_is_doubtful_where_a_check_is_not_content(word: str, doubtful: bool) -> None:
     assert is_doubtful([seen()], [check(word, CannedObservation)], context()) is doubtful

@@ -108,3 +108,24 @@ def test_a_body_is_read_as_the_standard_library_reads_it(body: bytes) -> None:
         read = exchange(body=body).json
         # Text tells a float from an integer, and one NaN is like another there.
         assert repr(read) == repr(value)
+
+
+@pytest.mark.parametrize("digits", [309, 4_000, 5_000, 100_000])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_an_integer_of_thousands_of_digits_is_read_as_one_that_can_be_counted_with(
+    digits: int, sign: int
+) -> None:
+    """It remains an integer, and larger than all others; a body that has one is JSON."""
+    body = b'{"rate_limit": %s%s, "n": [1, 2.5]}' % (b"-" if sign < 0 else b"", b"9" * digits)
+    value = exchange(body=body).json
+    assert value == {"rate_limit": sign * 10**308, "n": [1, 2.5]}
+    assert isinstance(value["rate_limit"], int)
+    float(value["rate_limit"])
+
+
+def test_digits_that_are_no_integer_are_read_as_they_are() -> None:
+    text, integer = "7" * 4_000, int("8" * 308)
+    body = f'{{"text": "{text}", "integer": {integer}, "fraction": 0.{text}}}'.encode()
+    value = exchange(body=body).json
+    assert (value["text"], value["integer"]) == (text, integer)
+    assert value["fraction"] == pytest.approx(7 / 9)

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -22,6 +23,8 @@ from tests.polling import poll_until
 from tests.source_tree import ROOT
 
 DEADLINE_S = 300.0
+# The moment, and as much again several times for a machine that is busy.
+ENDS_WITHIN_S = 10.0
 PARENT = """
 from hookproof.conformance.mutants.worker_pool import WorkerPool
 from tests.conformance.mutants.canned_mutant_runs import never_ends, orders
@@ -123,6 +126,19 @@ def test_a_second_interrupt_ends_the_runs_under_way(tmp_path: Path) -> None:
         finally:
             parent.kill()  # one that hangs fails this test, and holds up no other
     assert (parent.returncode, output) == (0, "True []\n")
+
+
+def test_an_interrupt_leaves_the_runs_under_way_a_moment_and_no_more(tmp_path: Path) -> None:
+    """The run of this worker never ends by itself."""
+    with started(tmp_path, INTERRUPTED) as parent:
+        began = time.monotonic()
+        parent.send_signal(signal.SIGINT)
+        try:
+            output, _ = parent.communicate(timeout=DEADLINE_S)
+        finally:
+            parent.kill()
+    assert (parent.returncode, output) == (0, "waits for the run\nTrue []\n")
+    assert time.monotonic() - began < ENDS_WITHIN_S
 
 
 def test_a_second_interrupt_counts_while_the_first_is_on_its_way(

@@ -15,9 +15,15 @@ REQUIREMENTS = tuple(map(requirement, ("4.1-2", "4.1-3", "4.1-4", "4.1-5")))
 class StoppedRun:
     """A run whose evidence has been gathered; the first reason to stop it is kept."""
 
-    def __init__(self, *gathered: Gathered):
+    def __init__(self, *gathered: Gathered, in_time: int = 1000):
         self.cut: str | None = None
+        self.in_time = in_time
+        self.asked = 0
         self._gathered = gathered
+
+    def too_late(self) -> str | None:
+        self.asked += 1
+        return "it is late" if self.asked > self.in_time else None
 
     def stop(self, reason: str) -> None:
         self.cut = self.cut or reason
@@ -94,3 +100,17 @@ def test_crashed_experiments_are_faults_of_the_run() -> None:
     judge = judge_as(*[Verdict.PASS] * len(REQUIREMENTS))
     ledger = judge_all(REQUIREMENTS, judge, StoppedRun(crashed, complete), max_fail=0)
     assert ledger.faults == ("It broke.",)
+
+
+def test_what_is_left_when_it_is_too_late_is_not_judged() -> None:
+    """Judging is a part of the time budget, and what was judged in time counts."""
+    run = StoppedRun(in_time=2)
+    judge = judge_as(Verdict.PASS, Verdict.FAIL, Verdict.PASS, Verdict.FAIL)
+    ledger = judge_all(REQUIREMENTS, judge, run, max_fail=0)
+    assert ledger.cut == "it is late"
+    assert verdicts_of(ledger.entries) == [
+        (Verdict.PASS, True),
+        (Verdict.FAIL, True),
+        (Verdict.NOT_EXERCISED, False),
+        (Verdict.NOT_EXERCISED, False),
+    ]

@@ -142,7 +142,7 @@ def test_the_search_names_a_knee_and_its_trials(tmp_path: Path) -> None:
     outcome = hookproof_load(tmp_path, str(tmp_path / "knee.yaml"))
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
     summary = report(tmp_path)
-    assert [trial["rate"] for trial in summary["trials"]] == [20, 40, 80, 60, 50, 50]
+    assert [trial["rate"] for trial in summary["trials"]] == [20, 40, 80, 60, 50, 50, 60]
     assert summary["figures"]["knee"] == 50
     assert summary["rate"] == 50
 
@@ -160,9 +160,10 @@ def test_a_target_file_is_loaded_and_a_crossed_threshold_of_the_command_line_fai
         limits = ("--fail-if", "delivery_p50 > 1s", "--fail-if", "delivery_rps < 100000")
         file = ("--target", str(tmp_path / "target.yaml"))
         outcome = hookproof_load(tmp_path, "--rate", "20", "--duration", "1", *limits, *file)
-    assert outcome.returncode == 1, outcome.stdout + outcome.stderr
+    # A machine without time left may be the reason: then there is no verdict.
+    assert outcome.returncode in {1, 3}, outcome.stdout + outcome.stderr
     assert figures(tmp_path)["delivered"] == 20
-    assert report(tmp_path)["verdict"] == "fail"
+    assert report(tmp_path)["verdict"] == {1: "fail", 3: "incomplete"}[outcome.returncode]
     crossed = {
         threshold["text"]: threshold["crossed"] for threshold in report(tmp_path)["thresholds"]
     }

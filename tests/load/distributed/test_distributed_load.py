@@ -129,7 +129,7 @@ def test_all_trials_of_a_search_use_the_same_workers(tmp_path: Path) -> None:
     outcome = hookproof_load(tmp_path, str(tmp_path / "knee.yaml"), "--processes", "2")
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
     summary = report(tmp_path)
-    assert [trial["rate"] for trial in summary["trials"]] == [20, 40, 30, 20]
+    assert [trial["rate"] for trial in summary["trials"]] == [20, 40, 30, 20, 30]
     assert summary["figures"]["delivered"] == 2 * 20
 
 

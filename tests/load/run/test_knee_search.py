@@ -32,13 +32,15 @@ def test_the_knee_is_found_within_a_tenth(capacity: float) -> None:
     knee, rates = run_search(capacity)
     assert knee.good is not None
     assert knee.good <= capacity <= knee.good * 1.1
-    assert len(rates) <= 15
-    assert rates[-1] == knee.good, "the rate that it ends with was not tried again"
+    assert len(rates) <= 16
+    assert knee.bad is not None
+    assert [rates.count(knee.good), rates.count(knee.bad)] == [2, 2], "not confirmed"
+    assert knee.spread == (knee.good, knee.bad)
 
 
 def test_a_target_without_a_knee_is_tried_up_to_the_most() -> None:
     knee, _ = run_search(10**9)
-    assert (knee.good, knee.bad) == (20_000, None)
+    assert (knee.good, knee.bad, knee.spread) == (20_000, None, None)
 
 
 def test_a_target_that_never_passes_ends_the_search() -> None:
@@ -50,7 +52,7 @@ def test_a_target_that_never_passes_ends_the_search() -> None:
 def test_nothing_above_a_rate_that_failed_is_tried() -> None:
     _, rates = run_search(640.0)
     assert all(
-        later < rate
+        later <= rate  # the rate that failed is itself tried again
         for place, rate in enumerate(rates)
         if rate > 640
         for later in rates[place + 1 :]
@@ -60,6 +62,27 @@ def test_nothing_above_a_rate_that_failed_is_tried() -> None:
 def test_a_rate_that_passed_by_luck_is_not_the_knee() -> None:
     knee, rates = search_with(lambda number, _rate: 900 if number == 3 else 640)
     assert rates[:4] == [100, 200, 400, 800]
-    assert rates.count(800) == 2
+    assert rates.count(800) == 3, "two trials disagreed, and no third one decided"
+    assert knee.spread is not None
+    assert knee.spread[1] == 800
     assert knee.good is not None
     assert knee.good <= 640 <= knee.good * 1.1
+
+
+@pytest.mark.parametrize("unlucky", range(8))
+def test_a_rate_that_failed_by_bad_luck_is_not_beyond_the_knee(unlucky: int) -> None:
+    knee, rates = search_with(lambda number, _rate: 0 if number == unlucky else 640)
+    assert knee.good is not None
+    assert knee.good <= 640
+    assert knee.spread is not None
+    assert knee.spread[0] <= rates[unlucky] or rates[unlucky] > 640
+    # A single failure far below the knee is seen to be one when that rate is tried again.
+    assert knee.good * 1.1 >= 640
+
+
+def test_the_spread_has_all_trials() -> None:
+    knee = Knee(search=Search(most=20_000, within=0.1), first=100)
+    for rate, passed in ((400, 1), (400, 1), (440, 0), (440, 0), (75, 0), (75, 1), (75, 1)):
+        knee.note(rate, passed=bool(passed))
+    assert (knee.good, knee.bad, knee.spread) == (400, 440, (75, 440))
+    assert knee.next_rate() is None

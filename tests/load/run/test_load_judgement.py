@@ -7,9 +7,10 @@ import pytest
 
 from hookproof.load.ledger.draining import Drain, DrainEnd
 from hookproof.load.ledger.share import LostWorker
-from hookproof.load.profile.load_profile import load_profile
+from hookproof.load.profile.load_profile import LoadProfile, load_profile
+from hookproof.load.profile.thresholds import Threshold
 from hookproof.load.reports.summary import console_report, summary
-from hookproof.load.run.judgement import complaints
+from hookproof.load.run.judgement import complaints, is_undecided
 from hookproof.load.run.outcome import LoadOutcome
 
 PROFILE = load_profile("smoke")
@@ -41,16 +42,17 @@ GOOD = LoadOutcome(
 LOST = LostWorker(worker=2, name="far", after_s=12.0, accepted=1234, refused=0)
 
 
-def report(outcome: LoadOutcome) -> dict[str, Any]:
-    wrong = complaints(outcome, PROFILE)
+def report(outcome: LoadOutcome, profile: LoadProfile = PROFILE) -> dict[str, Any]:
+    wrong = complaints(outcome, profile)
     return summary(
-        profile=PROFILE,
+        profile=profile,
         target="t",
         dialect="d",
         version="1",
         outcome=outcome,
         wrong=wrong,
         interrupted=outcome.interrupted,
+        undecided=is_undecided(outcome, profile),
         left_out={},
         hooks={},
         trials=(),
@@ -90,8 +92,6 @@ def test_a_run_with_a_wrong_delivery_fails_and_says_which(figure: str) -> None:
         ({"unsent": 3}, "3 slots were never sent"),
         ({"problem": "the sidecar stopped answering"}, "sidecar"),
         ({"figures": {**GOOD.figures, "accepted": 0.0}}, "nothing is proved"),
-        ({"figures": {**GOOD.figures, "generator_cpu": 0.95}}, "measured itself"),
-        ({"figures": {**GOOD.figures, "lateness_p99": 0.3}}, "could not keep up"),
         ({"lost_workers": (LOST,)}, "worker 3 (far) was lost after 12 s: 1,234 broadcasts"),
     ],
 )
@@ -158,3 +158,83 @@ def test_a_target_that_limits_its_api_passes_and_the_report_says_that_it_does() 
 def test_a_rate_at_which_the_target_puts_requests_off_is_beyond_its_knee() -> None:
     [complaint] = complaints(PUT_OFF, replace(load_profile("ramp"), fail_if=()))
     assert "not loaded at this rate" in complaint
+
+
+@pytest.mark.parametrize(
+    ("figure", "value", "words"),
+    [
+        ("generator_cpu", 0.95, "the generator used 0.95 of a core"),
+        ("lateness_p99", 0.3, "the generator could not keep up"),
+    ],
+)
+def test_a_generator_that_was_the_limit_gives_no_verdict(
+    figure: str, value: float, words: str
+) -> None:
+    limited = report(replace(GOOD, figures={**GOOD.figures, figure: value}))
+    assert (limited["verdict"], limited["exit_code"]) == ("incomplete", 3)
+    assert words in limited["complaints"][0]
+
+
+RECEIVER_LIMITS = [
+    ("receiver_cpu", 0.94, "the receiver used 0.94 of a core"),
+    ("receiver_lateness_p99", 0.4, "the receiver could not keep up"),
+    ("machine_idle", 0.01, "the machine had 1.0 % of its processor time left"),
+]
+SLOW = [
+    ("delivery_p99", 19.0, "delivery_p99 > 500ms"),
+    ("ingest_p99", 1.0, "ingest_p99 > 250ms"),
+    ("delivery_rps", 10.0, "delivery_rps < 100"),
+    ("late", 3.0, "late > 0"),
+    ("overshoot", 3.0, "overshoot > 0"),
+]
+WRONG = [
+    (name, 1.0, f"{name} > 0") for name in ("lost", "altered", "unverifiable", "unexpected")
+] + [("refused", 1.0, "refused > 0"), ("errors", 1.0, "errors > 0")]
+
+
+def limited_run(limit: tuple[str, float, str], *crossed: tuple[str, float, str]) -> dict[str, Any]:
+    figures = {**GOOD.figures, limit[0]: limit[1], **{name: value for name, value, _ in crossed}}
+    thresholds = tuple(Threshold.parse(text) for _, _, text in crossed)
+    return report(replace(GOOD, figures=figures), replace(PROFILE, fail_if=thresholds))
+
+
+@pytest.mark.parametrize("limit", RECEIVER_LIMITS, ids=lambda limit: limit[0])
+@pytest.mark.parametrize("slow", SLOW, ids=lambda slow: slow[0])
+def test_what_a_slow_receiver_or_machine_may_have_caused_gives_no_verdict(
+    limit: tuple[str, float, str], slow: tuple[str, float, str]
+) -> None:
+    limited = limited_run(limit, slow)
+    assert (limited["verdict"], limited["exit_code"]) == ("incomplete", 3)
+    assert limit[2] in limited["complaints"][0]
+
+
+@pytest.mark.parametrize("limit", RECEIVER_LIMITS, ids=lambda limit: limit[0])
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong[0])
+def test_what_no_slowness_explains_fails_the_run_all_the_same(
+    limit: tuple[str, float, str], wrong: tuple[str, float, str]
+) -> None:
+    assert limited_run(limit, wrong, SLOW[0])["verdict"] == "fail"
+
+
+@pytest.mark.parametrize("limit", RECEIVER_LIMITS, ids=lambda limit: limit[0])
+def test_a_run_that_met_its_thresholds_beside_a_busy_receiver_passes(
+    limit: tuple[str, float, str],
+) -> None:
+    assert limited_run(limit)["verdict"] == "pass"
+
+
+@pytest.mark.parametrize("slow", SLOW, ids=lambda slow: slow[0])
+def test_a_slow_target_fails_where_nothing_else_was_the_limit(
+    slow: tuple[str, float, str],
+) -> None:
+    assert limited_run(("receiver_cpu", 0.5, ""), slow)["verdict"] == "fail"
+
+
+@pytest.mark.parametrize(
+    ("limit", "verdict"),
+    [*zip(RECEIVER_LIMITS, ["incomplete", "incomplete", "fail"], strict=True)],
+)
+def test_repeats_may_come_of_a_receiver_that_answers_late_and_not_of_a_busy_machine(
+    limit: tuple[str, float, str], verdict: str
+) -> None:
+    assert limited_run(limit, ("duplicated", 3.0, "duplicated > 0"))["verdict"] == verdict

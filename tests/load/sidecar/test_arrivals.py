@@ -194,3 +194,32 @@ def test_further_copies_are_no_progress_and_attempts_that_are_left_are(arrivals:
     for succeeded, progressed in ((False, 1), (False, 2), (False, 2), (True, 3), (True, 3)):
         arrive(arrivals, 3, succeeded=succeeded)
         assert arrivals.progressed == progressed
+
+
+@pytest.mark.parametrize(
+    ("own_lateness_s", "timeout_s", "kind"),
+    [
+        (0.1, 5, "duplicated"),
+        (2.4, 5, "duplicated"),
+        (2.5, 5, "duplicated_by_receiver"),
+        (60.0, 5, "duplicated_by_receiver"),
+        (60.0, 0, "duplicated"),  # how long the target waits is not known
+    ],
+)
+def test_a_repeat_after_an_answer_that_was_late_is_not_the_target_s(
+    arrivals: Arrivals, own_lateness_s: float, timeout_s: int, kind: str
+) -> None:
+    asked = list[float]()
+
+    def own_lateness_since(since: float) -> float:
+        asked.append(since)
+        return own_lateness_s
+
+    arrivals.own_lateness_since = own_lateness_since
+    arrivals.begin(new_run("late", timeout_s=timeout_s))
+    for after in (0.1, 7.0):
+        arrive(arrivals, 3, run="late", after=after)
+    assert arrivals.counts[kind] == 1
+    assert arrivals.samples[kind] == ["t: 3"]
+    # Since the broadcast was to be sent: what was late before it has nothing to do with it.
+    assert asked == [pytest.approx(50.0)] * bool(timeout_s)

@@ -30,7 +30,7 @@ def peak_memory(process: ReceiverProcess) -> int:
 
 
 def test_a_page_of_large_deliveries_is_bounded_and_the_pages_hold_all() -> None:
-    with receiver("--http") as running:
+    with receiver("--http", forked=False) as running:
         for number in range(COUNT):
             assert running.post("/t", BODY[number:]).startswith(b"HTTP/1.1 200 ")
         status, text = running.call_over_http("GET", f"/tokens/t/deliveries?limit={COUNT}")

@@ -196,7 +196,7 @@ class RollsAnnounced(EndpointHandlers):
             headers=b"{}",
             document=b"{}",
         )
-        service.events.add(event, reached=reached, now=now)
+        service.events.add(event, reached=reached, now=service.steady())
         service.dispatch.wake(*(endpoint.uid for endpoint in reached))
         return super().expire_secret(call)
 

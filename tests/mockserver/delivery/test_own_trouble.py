@@ -1,0 +1,199 @@
+"""What this machine lacks is no failure of an endpoint: deliveries wait, and no attempt counts."""
+
+import asyncio
+import errno
+import logging
+import random
+import socket
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from hookproof.mockserver.delivery.engine import DeliveryEngine
+from hookproof.mockserver.delivery.http_client.egress import EgressGuard, NameResolver
+from hookproof.mockserver.delivery.own_trouble import OwnTrouble, is_own_trouble
+from hookproof.mockserver.delivery.store_port import DeliveryState, Failure
+from hookproof.mockserver.store.deliveries import Deliveries
+from tests.mockserver.delivery.endpoints import (
+    EndpointServer,
+    LoopbackAuthority,
+    always_ok,
+    serving,
+)
+from tests.mockserver.delivery.engines import PROMPT, dialect, engine
+from tests.mockserver.delivery.memory_store import MemoryStore, settings
+from tests.mockserver.delivery.scenario import run_scenario
+from tests.mockserver.polling import poll_until
+from tests.mockserver.store.file_store import (
+    add_endpoint,
+    add_events,
+    open_database,
+    wait_until_drained,
+)
+
+TROUBLES = [
+    OSError(errno.EMFILE, "Too many open files"),
+    OSError(errno.ENFILE, "Too many open files in system"),
+    OSError(errno.ENOMEM, "Cannot allocate memory"),
+    OSError(errno.ENOSPC, "No space left on device"),
+    socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution"),
+    MemoryError(),
+]
+NOT_OURS = [
+    OSError(errno.ECONNREFUSED, "Connection refused"),
+    OSError(errno.ENETUNREACH, "Network is unreachable"),
+    socket.gaierror(socket.EAI_NONAME, "Name or service not known"),
+]
+# Two attempts would be used up at once.
+TWO_ATTEMPTS = dialect(retry={**PROMPT, "attempts": 2})
+
+
+@pytest.fixture(autouse=True)
+def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OWN_TROUBLE_PAUSE_S", "STORE_PAUSE_S"):
+        monkeypatch.setattr(f"hookproof.mockserver.delivery.scheduling.dispatcher.{name}", 0.02)
+
+
+class TroubledResolver:
+    """Raises an error five times, then finds this machine."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+        self.left = 5
+
+    async def __call__(self, _name: str) -> Sequence[str]:
+        if self.left:
+            self.left -= 1
+            raise self.error
+        return ["127.0.0.1"]
+
+
+@pytest.mark.parametrize("error", TROUBLES, ids=repr)
+@pytest.mark.parametrize(
+    "limits", [{}, {"rate_limit": 1, "rate_window_s": 30}], ids=["", "limited"]
+)
+def test_a_delivery_waits_for_this_machine_without_an_attempt_that_counts(
+    authority: LoopbackAuthority,
+    caplog: pytest.LogCaptureFixture,
+    error: Exception,
+    limits: dict[str, float],
+) -> None:
+    resolve = TroubledResolver(error)
+
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
+        port = endpoint.url.rpartition(":")[2]
+        store.endpoints["e"] = settings("e", f"https://localhost:{port}/e", **limits)
+        number = store.accept("e")
+        await store.until_final(timeout_s=20)
+        assert store.states[number] is DeliveryState.DELIVERED
+        [outcome] = store.outcomes[number]
+        assert (outcome.number, outcome.status) == (1, 200)
+        assert resolve.left == 0
+
+    run_scenario(authority, scenario, answers=TWO_ATTEMPTS, resolve=resolve)
+    told = [record for record in caplog.records if "no attempt counts" in record.message]
+    assert len(told) == 1
+
+
+@pytest.mark.parametrize("error", NOT_OURS, ids=repr)
+def test_what_only_an_endpoint_lacks_uses_up_its_attempts(
+    authority: LoopbackAuthority, error: Exception
+) -> None:
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
+        store.endpoints["e"] = settings("e", "https://localhost:1/e")
+        number = store.accept("e")
+        await store.until_final()
+        assert store.states[number] is DeliveryState.EXHAUSTED
+        assert [each.failure for each in store.outcomes[number]] == [Failure.CONNECTION] * 2
+
+    run_scenario(authority, scenario, answers=TWO_ATTEMPTS, resolve=TroubledResolver(error))
+
+
+def test_a_paused_queue_sends_nothing_when_further_events_arrive(
+    authority: LoopbackAuthority, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "hookproof.mockserver.delivery.scheduling.dispatcher.OWN_TROUBLE_PAUSE_S", 60.0
+    )
+    resolve = TroubledResolver(TROUBLES[0])
+
+    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
+        store.endpoints["e"] = settings("e", "https://localhost:1/e")
+        store.endpoints["other"] = settings("other", f"{endpoint.url}/other")
+        for _ in range(20):
+            store.accept("e")
+            await store.until_final(store.accept("other"))
+        assert resolve.left == 4
+
+    run_scenario(authority, scenario, resolve=resolve)
+
+
+def test_a_look_up_without_a_thread_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_thread: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    async def run() -> None:
+        resolver = NameResolver()
+        monkeypatch.setattr("threading.Thread.start", refuse)
+        async with asyncio.timeout(10):
+            for _ in range(20):  # more than look-ups run at once
+                with pytest.raises(OSError, match="thread") as caught:
+                    await resolver.addresses("hooks.example.org")
+        assert is_own_trouble(caught.value)
+
+    asyncio.run(run())
+
+
+def test_a_visit_is_no_answer_of_the_endpoint_either(authority: LoopbackAuthority) -> None:
+    async def run() -> None:
+        resolve = TroubledResolver(TROUBLES[0])
+        async with engine(MemoryStore(), authority.file, resolve=resolve) as running:
+            with pytest.raises(OwnTrouble):
+                await running.visit("https://localhost:1/", "GET")
+
+    asyncio.run(run())
+
+
+def test_with_a_full_disk_everything_is_sent_once(
+    authority: LoopbackAuthority, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Results that cannot be stored are kept, and nothing more is sent until they can."""
+    count = 600
+
+    async def run() -> None:
+        answers = dialect(retry=PROMPT)
+        async with (
+            serving(always_ok, authority.context()) as endpoint,
+            open_database(tmp_path) as database,
+        ):
+            add_endpoint(database, endpoint.url)
+            add_events(database, count)
+            (pages,) = database.read("PRAGMA page_count").fetchone()
+            database.read(f"PRAGMA max_page_count = {pages}")
+            running = DeliveryEngine(
+                Deliveries(database, answers, time.time),
+                answers,
+                clock=time.time,
+                rng=random.Random(7),
+                ca_file=authority.file,
+                egress=EgressGuard(),
+                log=logging.getLogger("test.delivery"),
+            )
+            await running.start()
+
+            async def is_logged_often() -> bool:
+                return len(caplog.records) > 5
+
+            await poll_until(is_logged_often)
+            sent = len(endpoint.arrived)
+            assert sent < count
+            database.read(f"PRAGMA max_page_count = {pages + 1000}")
+            await wait_until_drained(database)
+            await running.stop(5.0)
+            assert len(endpoint.arrived) == count
+            states = database.read("SELECT DISTINCT state, attempts FROM deliveries").fetchall()
+            assert states == [("delivered", 1)]
+
+    asyncio.run(run())
