@@ -33,6 +33,7 @@ OWN_FILES: Final = {
     "hookproof/process/standard_streams.py": "the standard streams",
     "hookproof/testing/service.py": "a CA that the process made",
     "load/single_process.py": "a pipe of the process",
+    "load/sidecar/own_load.py": "a file of the operating system",
     "mockserver/api/docs.py": "pages of the project",
     "receiver/client/forked_process.py": "the standard streams, and a pipe",
     "receiver/cli/receive.py": "writes",
