@@ -51,6 +51,7 @@ from hookproof.spec.catalogue import Level
 from hookproof.spec.completion import complete_requirement
 from hookproof.spec.strict_yaml.editor_schema import write_schema_beside
 from hookproof.target.first_answer import wait_for_answer
+from hookproof.target.masking.quotation_mask import plain_keys
 from hookproof.target.settings import (
     DEFAULT_DIALECT,
     UNDECIDED_DIALECT,
@@ -213,6 +214,11 @@ def check(context: click.Context, /, **options: Any) -> None:
                 settings = replace(_settings(context, options), run_id=run_id)
                 if too_long := budget_warning(*_times(settings)):
                     print_line(f"hookproof check: {too_long}", err=True)
+                subject = settings.subject
+                if isinstance(subject, Target) and (
+                    said := plain_keys(subject.projects, subject.dialect)
+                ):
+                    print_line(f"hookproof check: {said}", err=True)
             with held_back():  # what was gathered is judged and written, whatever comes
                 with reported_failure(out):
                     run = perform(settings)

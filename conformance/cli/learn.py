@@ -22,6 +22,7 @@ from hookproof.process.folder_lock import locked_folder
 from hookproof.process.messages import print_line, print_text
 from hookproof.process.stop_signals import held_back
 from hookproof.spec.completion import complete_dialect
+from hookproof.target.masking.quotation_mask import plain_keys
 from hookproof.target.settings import UNDECIDED_DIALECT, Flags
 
 API_ALONE: Final = (
@@ -77,6 +78,8 @@ def learn(context: click.Context, /, **options: Any) -> None:
     extends = options["extends"] or UNDECIDED_DIALECT
     try:
         target = learnable_target(flags, extends)
+        if said := plain_keys(target.projects, target.dialect):
+            print_line(f"hookproof learn: {said}", err=True)
         with locked_folder(options["out"]) as out:
             with step_progress("hookproof learn", sys.stderr) as note:
                 learned = learn_target(target, extends, Profile[options["profile"].upper()], note)

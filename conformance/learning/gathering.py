@@ -14,7 +14,6 @@ from hookproof.conformance.model.experiment_registry import (
 )
 from hookproof.conformance.model.gathered_evidence import Gathered
 from hookproof.conformance.model.profile import Profile
-from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.run.intake import Intake
 from hookproof.conformance.run.plan import RunPlan
 from hookproof.conformance.run.runner import Runner
@@ -67,11 +66,10 @@ def gather_evidence(runner: Runner, dialect: Dialect) -> Mapping[str, Gathered]:
     """
     with runner:
         try:
-            environment = runner.open()
+            runner.open()
         except KeyboardInterrupt:
             return {}
-        mask = Mask.of(environment.target, dialect)
-        runner.begin(Intake(mask, dialect))
+        runner.begin(Intake(runner.mask, dialect))
         gathered = {each.experiment: each for each in runner.all_gathered()}
-    runner.hook_failures.mask(mask.quotation)  # when nothing else uses the mask
+    runner.hook_failures.mask(runner.mask.quotation)  # when nothing else uses the mask
     return gathered

@@ -261,7 +261,7 @@ def in_words(exchange: Exchange) -> str:
 
 def _with_texts(value: Any, text: Callable[[str], str]) -> Any:
     if isinstance(value, Mapping):
-        return {name: _with_texts(member, text) for name, member in value.items()}
+        return {text(name): _with_texts(member, text) for name, member in value.items()}
     if isinstance(value, list | tuple):
         return [_with_texts(item, text) for item in value]
     # The type of an enumeration's member is kept.

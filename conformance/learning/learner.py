@@ -119,9 +119,10 @@ def take_out_credentials(session: ProbeSession) -> Mask:
     """Mask keys, and each credential that an exchange shows, in all that was learned; returns what
     masks the rest that is written.
     """
-    mask = Mask.of(session.target, session.answers.dialect)
+    mask = Mask.of(session.target, session.answers.extended)
+    mask.leave_answers_of(session.answers.dialect)
     for exchange in session.exchanges:
-        mask.exchange(exchange)
+        mask.learn_exchange(exchange)
     session.hook_failures.mask(mask.quotation)
     session.answers.mask(mask.text, mask.quotation)
     return mask

@@ -170,8 +170,8 @@ class Observation:
     def examined(self, dialect: Dialect) -> Self:
         """The observation with the fields that need its credentials in clear.
 
-        It is called once, before the observation is masked. A subclass that needs it fills fields
-        of its own, for instance which secret signed which delivery.
+        It is called once, since what is stored is masked. A subclass that needs it fills fields of
+        its own, for instance which secret signed which delivery.
         """
         del dialect
         return self

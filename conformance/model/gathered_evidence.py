@@ -16,7 +16,7 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gathered:
-    """The masked evidence of one experiment, in order.
+    """The evidence of one experiment, in order.
 
     `reason` states why the experiment was cut or crashed. `began_s` is when it began, in seconds
     since the run did, or None; of what was gathered again, alone, it is when that began.

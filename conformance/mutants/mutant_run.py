@@ -7,8 +7,8 @@ data.
 import secrets
 import time
 from collections import defaultdict
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
 
@@ -16,12 +16,12 @@ from hookproof.conformance.grading.grader import Grader
 from hookproof.conformance.model.check_registry import CheckContext, all_checks
 from hookproof.conformance.model.experiment_registry import all_experiments
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
+from hookproof.conformance.model.judgement import quoting
 from hookproof.conformance.model.ledger import Entry, Finding
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.mutants.catalogue import find_dialect
 from hookproof.conformance.results.consequences import fold_consequences
-from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.run.intake import Intake
 from hookproof.conformance.run.plan import RunPlan
 from hookproof.conformance.run.runner import Runner
@@ -101,12 +101,12 @@ def run_mutant(order: MutantRunOrder) -> MutantRunResult:
     plan = _plan(order)
     try:
         with Runner(plan) as runner:
-            environment = runner.open()
-            mask = Mask.of(environment.target, plan.dialect)
-            runner.begin(Intake(mask, plan.dialect))
+            runner.open()
+            runner.begin(Intake(runner.mask, plan.dialect))
             gathered = runner.all_gathered()
             grader = _grader(plan, order, runner)
-            entries = _judged(grader)
+            with quoting(runner.mask.quoted):
+                entries = _judged(grader)
     except CommandError as refusal:
         return MutantRunResult(
             detections=(),
@@ -120,9 +120,11 @@ def run_mutant(order: MutantRunOrder) -> MutantRunResult:
         if entry.exercised and entry.verdict != Verdict.ERROR
     )
     return MutantRunResult(
-        detections=tuple(detections_of(entries)),
+        detections=tuple(
+            _masked(detection, runner.mask.quotation) for detection in detections_of(entries)
+        ),
         exercised=exercised,
-        problems=tuple(_problems(entries, gathered)),
+        problems=tuple(map(runner.mask.quotation, _problems(entries, gathered))),
         duration_s=time.monotonic() - started,
         exercised_in=tuple(
             (experiment.name, exercised & grader.exercised_in(experiment.name))
@@ -201,6 +203,15 @@ def _detection(findings: Sequence[Finding]) -> Detection:
         actual=first.actual,
         experiment=first.experiment,
         follows_from=tuple(dict.fromkeys(roots)),
+    )
+
+
+def _masked(detection: Detection, mask: Callable[[str], str]) -> Detection:
+    return replace(
+        detection,
+        message=mask(detection.message),
+        expected=mask(detection.expected),
+        actual=mask(detection.actual),
     )
 
 

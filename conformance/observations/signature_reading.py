@@ -1,4 +1,4 @@
-"""Which secrets signed a delivery, read once, before the secrets are masked (section 6)."""
+"""Which secrets signed a delivery, read once, since stored secrets are masked (section 6)."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

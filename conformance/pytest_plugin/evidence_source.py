@@ -11,17 +11,19 @@ from collections.abc import Sequence
 from contextlib import suppress
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client, Connection, Listener
-from typing import Final, Protocol, cast
+from typing import Any, Final, Protocol, cast
 
 from hookproof.conformance.model.gathered_evidence import Gathered
+from hookproof.conformance.model.ledger import Entry
 from hookproof.conformance.pytest_plugin.settings import SessionSettings
-from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.run.intake import Intake
 from hookproof.conformance.run.runner import Runner
 from hookproof.process.exit_codes import CommandError, ExitCode
 
 BEGIN: Final = "begin"
 GATHERED: Final = "gathered"
+QUOTED: Final = "quoted"
+MASKED: Final = "masked"
 LOOPBACK: Final = "127.0.0.1"
 
 # How a worker reaches the controller: host, port and the key that authenticates the connection.
@@ -36,6 +38,12 @@ class Gathering(Protocol):
 
     def gathered(self, name: str) -> Gathered:
         """Wait for an experiment to end, and return its evidence."""
+
+    def quoted(self, value: Any) -> Any:
+        """A value that a finding quotes, without keys and credentials."""
+
+    def masked(self, entry: Entry) -> Entry:
+        """The result for a requirement without keys and credentials, as it is shown."""
 
     def close(self) -> None:
         """End every experiment that was started."""
@@ -65,6 +73,16 @@ class OwnGathering:
         assert self._runner is not None, "call begin first"
         return self._runner.gathered(name)
 
+    def quoted(self, value: Any) -> Any:
+        """A value that a finding quotes, without keys and credentials."""
+        assert self._runner is not None, "call begin first"
+        return self._runner.mask.quoted(value)
+
+    def masked(self, entry: Entry) -> Entry:
+        """The result for a requirement without keys and credentials, as it is shown."""
+        assert self._runner is not None, "call begin first"
+        return self._runner.mask.entry(entry)
+
     def close(self) -> None:
         if self._runner is not None:
             self._runner.__exit__(None, None, None)
@@ -73,12 +91,11 @@ class OwnGathering:
         wanted = [self._settings.catalogue.requirements[name] for name in selected]
         self._runner = Runner(self._settings.plan(self._settings.experiments(wanted))).__enter__()
         try:
-            environment = self._runner.open()
+            self._runner.open()
         except CommandError as refusal:
             self._refusal = refusal
             raise
-        dialect = self._settings.subject.dialect
-        self._runner.begin(Intake(Mask.of(environment.target, dialect), dialect))
+        self._runner.begin(Intake(self._runner.mask, self._settings.subject.dialect))
 
 
 class SharedGathering:
@@ -120,6 +137,10 @@ class SharedGathering:
     def _answer(self, request: str, argument: object) -> object:
         if request == GATHERED:
             return self._own.gathered(str(argument))
+        if request == QUOTED:
+            return self._own.quoted(argument)
+        if request == MASKED:
+            return self._own.masked(cast("Entry", argument))
         try:
             self._own.begin(cast("Sequence[str]", argument))
         except CommandError as refusal:
@@ -145,6 +166,16 @@ class RemoteGathering:
         """Wait for an experiment to end, and return its evidence."""
         answer = self._request(GATHERED, name)
         assert isinstance(answer, Gathered)
+        return answer
+
+    def quoted(self, value: Any) -> Any:
+        """A value that a finding quotes, without keys and credentials."""
+        return self._request(QUOTED, value)
+
+    def masked(self, entry: Entry) -> Entry:
+        """The result for a requirement without keys and credentials, as it is shown."""
+        answer = self._request(MASKED, entry)
+        assert isinstance(answer, Entry)
         return answer
 
     def close(self) -> None:

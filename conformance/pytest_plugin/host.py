@@ -15,6 +15,7 @@ import pytest
 from hookproof.conformance.grading.grader import Grader
 from hookproof.conformance.model.check_registry import CheckContext, all_checks
 from hookproof.conformance.model.experiment_registry import all_experiments, experiments_of
+from hookproof.conformance.model.judgement import quoting
 from hookproof.conformance.model.ledger import Entry
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.pytest_plugin.evidence_source import (
@@ -75,12 +76,14 @@ class Host:
 
     def _entry(self, requirement: Requirement) -> Entry:
         """The requirement's entry after the baseline is applied; keys are masked in it."""
-        grader = self._grader or self._begin()
-        entries = [grader.entry(requirement)]
+        with quoting(self._gathering.quoted):
+            grader = self._grader or self._begin()
+            entries = [self._gathering.masked(grader.entry(requirement))]
         # What a finding follows from may be accepted by the baseline, or follow from more itself.
         if any(finding.follows_from for finding in entries[0].findings):
             upstream = self._settings.catalogue.upstream(requirement.id)
-            entries += [grader.entry(each) for each in self._selected if each.id in upstream]
+            with quoting(self._gathering.quoted):
+                entries += [grader.entry(each) for each in self._selected if each.id in upstream]
         expectations = {each.id: each for each in self._settings.baseline}
         known = apply_baseline(
             entries,

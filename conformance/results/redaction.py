@@ -1,83 +1,26 @@
-"""Masks API keys and credentials in the evidence of a run, before anything is written."""
+"""Masks API keys and credentials in all that a run writes, at the moment when it is written."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final, Self
 
 from hookproof.conformance.model.evidence import Evidence, Exchange, NotObserved, Observation
+from hookproof.conformance.model.judgement import Marks
+from hookproof.conformance.model.ledger import Entry, Finding, Ledger
 from hookproof.conformance.observations.delivery.arrival.broadcasts import FORM
 from hookproof.conformance.observations.delivery.security.credentials import KEY_HEADER
 from hookproof.conformance.observations.destinations import CONTENT_TYPE
 from hookproof.conformance.results.records.evidence_records import own_fields, own_values
 from hookproof.conformance.target.client import Key
-from hookproof.conformance.target.definition import Project, Target
-from hookproof.process.encoded_credentials import EncodedCredentials, encodings, is_unmistakable
+from hookproof.conformance.target.definition import Target
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.dialect.model import Dialect
-from hookproof.target.masking.credential_names import is_distinctive, replace_words
-from hookproof.target.masking.quotation_mask import (
-    VARIABLE,
-    QuotationMask,
-    Replacer,
-    all_of,
-    header_variable,
-)
+from hookproof.target.hooks.provision import KeyedProject
+from hookproof.target.masking.quotation_mask import VARIABLE, QuotationMask, header_variable
 
 HIDDEN: Final = "(masked)"
-# Encodings of a credential with fewer different characters may be those of anything.
-VARIED: Final = 5
-
-
-class Found:
-    """Replaces the credentials that one observation shows, and all that are `known` elsewhere."""
-
-    def __init__(self, names: Mapping[str, str], known: EncodedCredentials) -> None:
-        self._known = known
-        # Those that are too short to be looked for everywhere.
-        self._names = {text: name for text, name in names.items() if not is_unmistakable(text)}
-        self._replacer = all_of(self._names)
-        self._encoded = Replacer(
-            {
-                encoded: name
-                for text, name in self._names.items()
-                if is_distinctive(text) and len(set(text)) >= VARIED
-                for encoded in encodings(text)
-            }
-        )
-
-    def text(self, text: str) -> str:
-        return self._known.text(self._encoded.text(self._replacer.text(text)))
-
-    def value(self, value: Any) -> Any:
-        return self._known.value(self._encoded.value(self._replacer.value(value)))
-
-    def content(self, content: bytes) -> bytes:
-        """A body, in which only whole words are replaced by names."""
-        words = replace_words(content, self._names) if self._names else content
-        return self._known.content(self._encoded.content(words))
-
-    def exchange(self, exchange: Exchange) -> Exchange:
-        sent, problem = exchange.request_body, exchange.problem
-        return replace(
-            exchange,
-            url=self.text(exchange.url),
-            request_headers=self._headers(exchange.request_headers),
-            request_body=None if sent is None else self.content(sent),
-            response_headers=self._headers(exchange.response_headers),
-            response_body=self.content(exchange.response_body),
-            problem=None if problem is None else self.text(problem),
-        )
-
-    def delivery(self, delivery: ReceivedDelivery) -> ReceivedDelivery:
-        return replace(
-            delivery,
-            headers=self._headers(delivery.headers),
-            body=self._known.content(self._encoded.content(self._replacer.content(delivery.body))),
-            path=self.text(delivery.path),
-        )
-
-    def _headers(self, headers: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-        return tuple((name, self.text(value)) for name, value in headers)
+# In bytes. Longer bodies, of which most are our own text, are not read again at the end of a run.
+LONGEST_READ_AGAIN: Final = 64 * 1024
 
 
 class Mask(QuotationMask):
@@ -85,99 +28,201 @@ class Mask(QuotationMask):
 
     def __init__(
         self,
-        projects: Sequence[Project],
+        projects: Sequence[KeyedProject],
         dialect: Dialect,
         headers: Sequence[tuple[str, str]] = (),
     ):
-        super().__init__(projects, dialect, headers, (CONTENT_TYPE, FORM, KEY_HEADER))
         self._format = dialect.authentication.key_format
-        # The projects may have one key in common.
-        self._by_header = {
-            self._format.replace("{key}", project.api_key): self._variables[project.id]
-            for project in reversed(projects)
-        }
-        self._further_headers = {name.lower(): f"${header_variable(name)}" for name, _ in headers}
+        self._by_header: dict[str, str] = {}
+        self._further_headers: dict[str, str] = {}
+        super().__init__(projects, dialect, headers, (CONTENT_TYPE, FORM, KEY_HEADER))
+
+    def know(
+        self, projects: Sequence[KeyedProject], headers: Sequence[tuple[str, str]] = ()
+    ) -> None:
+        """Mask the keys of these projects, and these headers, too."""
+        super().know(projects, headers)
+        for project in projects:  # which may have one key in common
+            written = self._format.replace("{key}", project.api_key)
+            self._by_header.setdefault(written, self._variables[project.id])
+        self._further_headers |= {name.lower(): f"${header_variable(name)}" for name, _ in headers}
 
     @classmethod
     def of(cls, target: Target, dialect: Dialect) -> Self:
         """What masks the keys of this target and the headers that are added for it."""
         return cls(target.projects, dialect, target.connection.headers)
 
+    def learn_exchange(self, exchange: Exchange) -> None:
+        """Look for the credentials of an exchange in all that is written from now on."""
+        for body in filter(None, (exchange.request_body, exchange.response_body)):
+            self.learn(body)
+
+    def learn_evidence(self, evidence: Evidence) -> None:
+        """The same of all that an observation shows."""
+        self._facts(evidence)
+        self._learned(evidence)
+
     def evidence(self, evidence: Evidence) -> Evidence:
         """An observation without keys and credentials."""
-        found_names: dict[str, str] = {}
-        facts = {}
-        if isinstance(evidence, Observation):
-            facts = self._credentials.value(self._keys.value(own_fields(evidence)), found_names)
-        exchanged = [self._exchange(exchange, found_names) for exchange in evidence.exchanges]
-        arrived = [self._delivery(delivery, found_names) for delivery in evidence.deliveries]
-        found = self._found(found_names)
-        name = found.text(self._keys.text(evidence.name))
-        exchanges = tuple(map(found.exchange, exchanged))
-        deliveries = tuple(map(found.delivery, arrived))
-        if isinstance(evidence, NotObserved):
-            return replace(
-                evidence,
-                name=name,
-                exchanges=exchanges,
-                deliveries=deliveries,
-                reason=self.quotation(evidence.reason),
-            )
-        own = own_values(type(evidence), found.value(facts))
-        return replace(evidence, name=name, exchanges=exchanges, deliveries=deliveries, **own)
+        with self._lock:
+            facts, delivered = self._facts(evidence), self._learned(evidence)
+            self._look_for_new()
+            shared: dict[str, Any] = {
+                "name": self._known.text(evidence.name),
+                "exchanges": tuple(map(self._exchange, evidence.exchanges)),
+                "deliveries": tuple(map(self._delivery, delivered)),
+            }
+            if isinstance(evidence, NotObserved):
+                return replace(evidence, **shared, reason=self.quotation(evidence.reason))
+            own = own_values(type(evidence), self._known.value(facts))
+            return replace(evidence, **shared, **own)
 
-    def unmask(self, content: bytes) -> bytes:
-        """A masked request body as it was, to be sent once more."""
-        return self._credentials.unmask(content)
+    @property
+    def known_count(self) -> int:
+        """How many credentials have been looked for so far."""
+        return len(self._known.names)
+
+    def shown_early(self, written: Sequence[tuple[int, Evidence]]) -> Iterator[int]:
+        """The places of the evidence that shows a credential which became known only when it was
+        written; with each evidence, how many were known then.
+        """
+        with self._lock:
+            self._look_for_new()
+            became_known: dict[bytes, int] = {}
+            for place, (_, name) in enumerate(self._known.names):
+                became_known.setdefault(name.encode(), place)
+            for place, (count, evidence) in enumerate(written):
+                if any(
+                    became_known.get(name, 0) >= count
+                    for content in _contents(evidence)
+                    if len(content) <= LONGEST_READ_AGAIN
+                    for name in self._known.names_in(content)
+                ):
+                    yield place
 
     def exchange(self, exchange: Exchange) -> Exchange:
         """An exchange without keys and credentials."""
-        found_names: dict[str, str] = {}
-        masked = self._exchange(exchange, found_names)
-        return self._found(found_names).exchange(masked)
+        with self._lock:
+            self.learn_exchange(exchange)
+            self._look_for_new()
+            return self._exchange(exchange)
 
-    def _found(self, found_names: Mapping[str, str]) -> Found:
-        """What replaces these credentials, which are looked for in all later evidence too."""
-        found_names = self._without_words(found_names)
-        self._known.add(found_names.items())
-        return Found(found_names, self._known)
+    def quoted(self, value: Any) -> Any:
+        """A value that a finding quotes, before it is cut to its beginning."""
+        if isinstance(value, str):
+            return self.quotation(value)
+        with self._lock:
+            self._look_for_new()
+            return self._known.value(self._credentials.value(value))
 
-    def _exchange(self, exchange: Exchange, found_names: dict[str, str]) -> Exchange:
-        sent = exchange.request_body
+    def entry(self, entry: Entry) -> Entry:
+        """The result for a requirement, with what its findings say and show."""
         return replace(
-            exchange,
-            url=self._keys.text(exchange.url),
-            request_headers=tuple(self._request_headers(exchange)),
-            request_body=None
-            if sent is None
-            else self._credentials.content(self._keys.content(sent), found_names),
-            response_headers=tuple(
-                (name, self._keys.text(value)) for name, value in exchange.response_headers
-            ),
-            response_body=self._credentials.content(
-                self._keys.content(exchange.response_body), found_names
-            ),
-            problem=None if exchange.problem is None else self._keys.text(exchange.problem),
+            entry,
+            findings=tuple(map(self.finding, entry.findings)),
+            reasons=tuple(map(self.quotation, entry.reasons)),
+            shown_by=self.text(entry.shown_by),
         )
 
-    def _delivery(
-        self, delivery: ReceivedDelivery, found_names: dict[str, str]
-    ) -> ReceivedDelivery:
-        headers = ((name, self._keys.text(value)) for name, value in delivery.headers)
+    def finding(self, finding: Finding) -> Finding:
+        marks = finding.marks
+        return replace(
+            finding,
+            message=self.quotation(finding.message),
+            expected=self.quotation(finding.expected),
+            actual=self.quotation(finding.actual),
+            cause=self.quotation(finding.cause),
+            case=self.text(finding.case),
+            exchanges=tuple(map(self.exchange, finding.exchanges)),
+            deliveries=tuple(map(self.delivery, finding.deliveries)),
+            marks=Marks(
+                texts=tuple(map(self.text, marks.texts)),
+                body=marks.body and self._place(marks.body, finding.deliveries),
+            ),
+        )
+
+    def delivery(self, delivery: ReceivedDelivery) -> ReceivedDelivery:
+        """A delivery without keys and credentials."""
+        with self._lock:
+            named = self._named(delivery)
+            self._look_for_new()
+            return self._delivery(named)
+
+    def ledger(self, ledger: Ledger) -> Ledger:
+        """All that a run says at its end."""
+        return replace(
+            ledger,
+            entries=tuple(map(self.entry, ledger.entries)),
+            cut=ledger.cut and self.text(ledger.cut),
+            faults=tuple(map(self.quotation, ledger.faults)),
+        )
+
+    def _place(
+        self, place: tuple[int, int], deliveries: Sequence[ReceivedDelivery]
+    ) -> tuple[int, int] | None:
+        """Where a part of a body is when it is masked; that of several bodies is not said."""
+        whole = {delivery.body for delivery in deliveries}
+        if all(self._body(body) == body for body in whole):
+            return place
+        if len(whole) > 1:
+            return None
+        (body,) = whole
+        first, end = (len(self._body(body[:at])) for at in place)
+        return first, max(first, end)
+
+    def _learned(self, evidence: Evidence) -> list[ReceivedDelivery]:
+        """Learn from exchanges and deliveries; the latter with names where credentials belong."""
+        for exchange in evidence.exchanges:
+            self.learn_exchange(exchange)
+        return list(map(self._named, evidence.deliveries))
+
+    def _facts(self, evidence: Evidence) -> Any:
+        """The fields of an observation's class with names in place of credentials."""
+        return (
+            self._credentials.value(own_fields(evidence))
+            if isinstance(evidence, Observation)
+            else {}
+        )
+
+    def _body(self, body: bytes) -> bytes:
+        return self._known.content(self._credentials.content(body))
+
+    def _exchange(self, exchange: Exchange) -> Exchange:
+        sent, problem = exchange.request_body, exchange.problem
+        return replace(
+            exchange,
+            url=self._known.header(exchange.url),
+            request_headers=tuple(self._request_headers(exchange)),
+            request_body=None if sent is None else self._body(sent),
+            response_headers=self._headers(exchange.response_headers),
+            response_body=self._body(exchange.response_body),
+            problem=None if problem is None else self._known.text(problem),
+        )
+
+    def _named(self, delivery: ReceivedDelivery) -> ReceivedDelivery:
+        """A delivery with names where credentials belong."""
         return replace(
             delivery,
             headers=tuple(
                 (
                     name,
-                    self._credentials.header(value, found_names)
-                    if name.lower() == "authorization"
-                    else value,
+                    self._credentials.header(value) if name.lower() == "authorization" else value,
                 )
-                for name, value in headers
+                for name, value in delivery.headers
             ),
-            body=self._credentials.content(self._keys.content(delivery.body), found_names),
-            path=self._keys.text(delivery.path),
+            body=self._credentials.content(delivery.body),
         )
+
+    def _delivery(self, named: ReceivedDelivery) -> ReceivedDelivery:
+        return replace(
+            named,
+            headers=self._headers(named.headers),
+            body=self._known.content(named.body),
+            path=self._known.header(named.path),
+        )
+
+    def _headers(self, headers: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+        return tuple((self._known.text(name), self._known.header(value)) for name, value in headers)
 
     def _request_headers(self, exchange: Exchange) -> Iterator[tuple[str, str]]:
         for name, value in exchange.request_headers:
@@ -185,7 +230,9 @@ class Mask(QuotationMask):
                 yield name, self._further_headers[name.lower()]
                 continue
             credential = name.lower() == "authorization" and bool(value) and bool(self._variables)
-            shown = self._authorization(exchange, value) if credential else self._keys.text(value)
+            shown = (
+                self._authorization(exchange, value) if credential else self._known.header(value)
+            )
             yield name, shown
 
     def _authorization(self, exchange: Exchange, value: str) -> str:
@@ -201,3 +248,15 @@ class Mask(QuotationMask):
                 return f"${variable}"
             case _:
                 return HIDDEN
+
+
+def _contents(evidence: Evidence) -> Iterator[bytes]:
+    """What the target has sent, byte for byte."""
+    headers: list[tuple[str, str]] = []
+    for exchange in evidence.exchanges:
+        yield exchange.response_body
+        headers += exchange.response_headers
+    for delivery in evidence.deliveries:
+        yield delivery.body
+        headers += delivery.headers
+    yield "\n".join(value for _, value in headers).encode("utf-8", "surrogatepass")

@@ -26,7 +26,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from io import FileIO
+from itertools import count
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, Final
 
 from hookproof.conformance.model.disagreement import Disagreement
@@ -85,6 +87,9 @@ EVIDENCE: Final = tuple(f'{{"event":"{name}"' for name in ("case", "judgements",
 
 # How one begins in JSON.
 _SURROGATE: Final = re.compile(r"\\u[dD]")
+CASE: Final = b'{"event":"case"'
+# In bytes, of a file that is copied.
+PART: Final = 1024 * 1024
 
 # The beginning of the line that holds the counts of fields; no check has a part in them.
 FIELDS: Final = '{"event":"fields"'
@@ -253,12 +258,33 @@ class RunWriter:
 
     def evidence(self, evidence: Evidence, repetition: int = 1) -> None:
         """Write a masked observation; raises TypeError if it is not JSON."""
-        packed = self._long_bodies.within(pack_evidence(evidence_json(evidence)))
-        self._write("case", {**packed, "repetition": repetition})
+        self._write_line(self._case(evidence, repetition))
         self.exchanges += len(evidence.exchanges)
         self.deliveries += len(evidence.deliveries)
         for exchange in evidence.exchanges:
             self._fields.add(exchange)
+
+    def replace_evidence(self, replaced: Mapping[int, Evidence], repetition: int = 1) -> None:
+        """Write other masked observations in the places of some of a repetition."""
+        if not replaced or self.failure is not None:
+            return
+        path = Path(str(self._stream.name))
+        places = count()
+        try:
+            with self._lock, TemporaryFile(dir=path.parent) as copy:
+                with path.open("rb") as lines:
+                    for line in lines:
+                        event = json.loads(line) if line.startswith(CASE) else {}
+                        is_own = event.get("repetition") == repetition
+                        new = replaced.get(next(places)) if is_own else None
+                        copy.write(line if new is None else self._case(new, repetition))
+                copy.seek(0)
+                self._stream.seek(0)
+                self._stream.truncate()
+                while part := copy.read(PART):
+                    write_whole(self._stream, part)
+        except OSError as error:
+            self.failure = FileNotWritten(path, error, PARTIAL)
 
     def experiment(self, gathered: Gathered, repetition: int = 1) -> None:
         self._write(
@@ -333,15 +359,26 @@ class RunWriter:
         self._write("footer", asdict(footer))
         return footer
 
+    def _case(self, evidence: Evidence, repetition: int) -> bytes:
+        packed = self._long_bodies.within(pack_evidence(evidence_json(evidence)))
+        return _line("case", {**packed, "repetition": repetition})
+
     def _write(self, event: str, members: Mapping[str, Any]) -> None:
-        line = json.dumps({"event": event, **members}, separators=(",", ":"), allow_nan=False)
+        self._write_line(_line(event, members))
+
+    def _write_line(self, line: bytes) -> None:
         with self._lock:
             if self.failure is not None:
                 return
             try:
-                write_whole(self._stream, f"{line}\n".encode())
+                write_whole(self._stream, line)
             except OSError as error:
                 self.failure = FileNotWritten(Path(str(self._stream.name)), error, PARTIAL)
+
+
+def _line(event: str, members: Mapping[str, Any]) -> bytes:
+    line = json.dumps({"event": event, **members}, separators=(",", ":"), allow_nan=False)
+    return f"{line}\n".encode()
 
 
 def new_run_id() -> str:

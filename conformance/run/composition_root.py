@@ -18,6 +18,7 @@ from hookproof.conformance.model.check_registry import CheckContext, all_checks
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import all_experiments
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
+from hookproof.conformance.model.judgement import quoting
 from hookproof.conformance.model.ledger import Entry, Ledger
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.verdict import Verdict
@@ -122,8 +123,10 @@ def perform(settings: Settings) -> Run:
             stream=stream,
             progress_plan=progress_plan,
             interruption=interruption,
+            mask=Mask((), settings.subject.dialect),
         )
         writer, ledger = repeated_run.run_all()
+        mask = repeated_run.mask
         today = datetime.now(UTC).date()
         outcome = apply_baseline(ledger.entries, settings.baseline, catalogue, today)
         ledger = replace(ledger, entries=outcome.entries, stale=outcome.stale)
@@ -132,11 +135,14 @@ def perform(settings: Settings) -> Run:
             words = f"{coverage.words}, where {settings.coverage:g} % are required"
             ledger = replace(ledger, uncovered=words)
         dialect = settings.subject.dialect
+        explained = disagreements(ledger.entries, repeated_run.evidence, dialect, dialect)
         writer.ledger(
-            ledger,
+            mask.ledger(ledger),
             strict=settings.strict,
             duration_s=time.monotonic() - started,
-            disagreements=disagreements(ledger.entries, repeated_run.evidence, dialect, dialect),
+            disagreements=[
+                replace(each, example=mask.quotation(each.example)) for each in explained
+            ],
         )
         writer.confirm()
         run = read_run(run_path)
@@ -176,7 +182,7 @@ def planned(settings: Settings) -> ExperimentSchedule:
 class RepeatedRun:
     """The repetitions of a run, one after the other, with the same seed and into the same file.
 
-    `evidence` is what all of them have gathered so far.
+    `evidence` is what all of them have gathered so far, `mask` knows the credentials of all.
     """
 
     settings: Settings
@@ -185,6 +191,7 @@ class RepeatedRun:
     stream: FileIO
     progress_plan: ProgressPlan
     interruption: Interruption
+    mask: Mask
     evidence: list[Evidence] = field(default_factory=list)
 
     def run_all(self) -> tuple[RunWriter, Ledger]:
@@ -216,23 +223,27 @@ class RepeatedRun:
 
     def _run_once(self, writer: RunWriter | None, repetition: int) -> tuple[RunWriter, Ledger]:
         plan = _run_plan(self.settings, self.requirements)
-        with shared_interpreter(), Runner(plan) as runner, self._progress(runner) as note:
+        with (
+            shared_interpreter(),
+            quoting(self.mask.quoted),
+            Runner(plan, mask=self.mask) as runner,
+            self._progress(runner) as note,
+        ):
             self.interruption.calls(runner.stop)
             environment = runner.open()
             if environment.waited and not self.settings.silent:
                 print_line(f"hookproof check: {environment.waited}", err=True)
-            mask = Mask.of(environment.target, plan.dialect)  # keys differ by repetition
             if writer is None:
                 header = self._header(environment, plan.nonce)
                 writer = RunWriter(self.stream, header)
                 writer.confirm()
             keep = partial(self._keep, writer, repetition, runner)
-            intake = Intake(mask, plan.dialect, keep)
+            intake = Intake(self.mask, plan.dialect, keep)
             grader = self._grader(plan, runner, environment.target)
 
             def judge(requirement: Requirement) -> Entry:
                 entry = grader.entry(requirement)
-                note(entry)
+                note(self.mask.entry(entry))
                 return entry
 
             runner.begin(intake, keep_open=True)
@@ -242,19 +253,21 @@ class RepeatedRun:
                 checks=all_checks(),
                 context=_check_context(plan),
                 projects=environment.target.projects,
-                intake=intake,
+                quoted=self.mask.quoted,
             )
             ledger = _shrink_proofs(ledger, shrinking, runner)
+            everything = runner.all_gathered()
+            writer.replace_evidence(intake.shown_early(), repetition)
             for shrunk in shrinking.shrunk:
-                writer.shrunk(shrunk.finding, shrunk.requests, repetition)
-            for gathered in runner.all_gathered():
+                writer.shrunk(self.mask.finding(shrunk.finding), shrunk.requests, repetition)
+            for gathered in everything:
                 writer.experiment(gathered, repetition)
                 self.evidence.extend(gathered.observations)
         # Hooks are called until the runner has ended.
-        runner.hook_failures.mask(mask.quotation)
+        runner.hook_failures.mask(self.mask.quotation)
         ledger = replace(ledger, hooks=runner.hook_failures.words)
         writer.limited(runner.pacing.put_off, runner.pacing.waited_s)
-        left = runner.endpoints.left_behind()
+        left = runner.endpoints.left_behind().masked(self.mask.text)
         writer.left = left if repetition == 1 else writer.left.with_those_of(left)
         writer.confirm()
         return writer, ledger

@@ -28,6 +28,7 @@ from hookproof.conformance.model.experiment_registry import Experiment
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.observations.deliveries import DeliveryObservation
 from hookproof.conformance.observations.destinations import Destination
+from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.run.gathering.experiment_run import ExperimentRun
 from hookproof.conformance.run.gathering.order import gather_in_order
 from hookproof.conformance.run.gathering.passages import Passages
@@ -63,9 +64,16 @@ UNCONFIRMED: Final = (
 
 
 class Runner:
-    """Gathers the evidence of one run: `open`, `begin`, then `gathered` for each experiment."""
+    """Gathers the evidence of one run: `open`, `begin`, then `gathered` for each experiment.
 
-    def __init__(self, plan: RunPlan, opening: Opening = open_environment):
+    `mask` knows the keys of the target when it is open, and learns the credentials of each exchange
+    as soon as that is made.
+    """
+
+    def __init__(
+        self, plan: RunPlan, opening: Opening = open_environment, mask: Mask | None = None
+    ):
+        self.mask = mask or Mask((), plan.dialect)
         self._opening = opening
         self.hook_failures = HookFailures()
         self.endpoints = CreatedEndpoints()
@@ -190,7 +198,7 @@ class Runner:
         """Why the run is not whole: what ended it early, or was in the way of its experiments."""
         if self._ended_by or self._watch is None:
             return self._ended_by and f"{self._ended_by}{self._left_out}"
-        outages = (self._masked(outage.words) for outage in self._watch.outages)
+        outages = (self.mask.text(outage.words) for outage in self._watch.outages)
         return next(outages, None) or self._environment.result().distrust
 
     def too_late(self) -> str | None:
@@ -205,7 +213,7 @@ class Runner:
         )
 
     def _cut_run(self, reason: str) -> None:
-        self._ended_by = self._ended_by or self._masked(reason)
+        self._ended_by = self._ended_by or self.mask.text(reason)
         self._stop.set()
         if self._main is not None and not self._intake.done():
             self._main.cancel()
@@ -233,6 +241,7 @@ class Runner:
         breaker = Breaker()
         async with self._generators, self._opening(self._plan.subject) as opened_environment:
             plan, target = self._plan, opened_environment.target
+            self.mask.know(target.projects, target.connection.headers)
             async with (
                 self.endpoints.cleaned_up(target.provision, self.hook_failures),
                 ApiClient(
@@ -244,10 +253,12 @@ class Runner:
                     pacing=self.pacing,
                     endpoints=self.endpoints,
                     connection=target.connection,
+                    learn=self.mask.learn,
                 ) as api,
             ):
                 self._began = self._loop.time()  # the time budget begins here
                 reached = await reach(target, len(plan.experiments), api)
+                self.mask.know(reached.target.projects)
                 budget_s = target.budgets.of_the_run(reached.answer_s, plan.requests)
                 if target.budgets.total_s is None:
                     budget_s += reached.waited_s
@@ -306,7 +317,7 @@ class Runner:
         marker = marker_of_run(self._plan.nonce).encode()
         passages = Passages(schedule, target.projects, marker)
         if not environment.embedded:  # that a hook of the embedded server fails is our error
-            provision = noted_provision(provision, self.hook_failures, intake.quotation)
+            provision = noted_provision(provision, self.hook_failures, self.mask.quotation)
         contexts = RunContexts(
             plan=self._plan,
             environment=environment,
@@ -444,12 +455,8 @@ class Runner:
                     experiment=name,
                     observations=tuple(self._observations[name]),
                     ending=ending,
-                    reason=self._masked(reason),
+                    reason=self.mask.text(reason),
                     began_s=None if started is None else round(started - self._began, 3),
                     duration_s=0.0 if started is None else round(now - started, 3),
                 )
             )
-
-    def _masked(self, text: str) -> str:
-        has_intake = self._intake.done() and not self._intake.cancelled()
-        return self._intake.result().text(text) if has_intake else text

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 from hookproof.conformance.experiments.context import ExperimentContext
@@ -20,10 +20,10 @@ from hookproof.conformance.grading.assumptions import standing
 from hookproof.conformance.grading.root_cause import root_cause
 from hookproof.conformance.model.check_registry import Check, CheckContext
 from hookproof.conformance.model.evidence import Exchange, Observation
+from hookproof.conformance.model.judgement import quoting
 from hookproof.conformance.model.ledger import Entry, Finding, FindingKey, Ledger
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.answer import shown_uid
-from hookproof.conformance.run.intake import Intake
 from hookproof.conformance.run.plan import ContextFactory, FollowUp
 from hookproof.conformance.run.smaller_request import Parts, smaller_parts
 from hookproof.conformance.target.client import Key
@@ -56,12 +56,15 @@ class ShrunkFinding:
 
 @dataclass(slots=True, kw_only=True)
 class Shrinking:
-    """The shrinking of a ledger's findings. `shrunk` is complete so far after an interrupt too."""
+    """The shrinking of a ledger's findings. `shrunk` is complete so far after an interrupt too.
+
+    `quoted` masks what findings quote.
+    """
 
     checks: Sequence[Check]
     context: CheckContext
     projects: Sequence[Project]
-    intake: Intake
+    quoted: Callable[[Any], Any] = lambda value: value
     limits: ShrinkLimits = ShrinkLimits()
     shrunk: list[ShrunkFinding] = field(default_factory=list)
     _requests: int = 0
@@ -112,8 +115,9 @@ class Shrinking:
                 if sent >= self.limits.requests_each or self._requests >= self.limits.requests:
                     return
                 sent, self._requests = sent + 1, self._requests + 1
-                answered = await _send(context, project, exchange, parts, self.intake.unmask)
-                proved = prove(smallest, self.intake.exchange(answered), check, self.context)
+                answered = await _send(context, project, exchange, parts)
+                with quoting(self.quoted):
+                    proved = prove(smallest, answered, check, self.context)
                 if proved is not None:
                     smallest, has_shrunk = proved, True
                     self._record(ShrunkFinding(finding=proved, requests=sent))
@@ -214,9 +218,8 @@ async def _send(
     project: Project,
     exchange: Exchange,
     parts: Parts,
-    unmask: Callable[[bytes], bytes],
 ) -> Exchange:
-    """Send a masked request made of these parts, with the original key and credentials."""
+    """Send a request made of these parts, with the original key."""
     key = Key(exchange.key)
     keys = dict(context.api.headers(project, key, has_json=False))
     headers = [
@@ -230,7 +233,7 @@ async def _send(
         project=project,
         method=exchange.method,
         target=target + (f"?{'&'.join(parts.query)}" if parts.query else ""),
-        content=None if parts.content is None else unmask(parts.content),
+        content=parts.content,
         headers=headers,
         key=key,
     )

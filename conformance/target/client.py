@@ -11,6 +11,7 @@ import io
 import json
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from copy import copy
 from enum import StrEnum
@@ -26,6 +27,7 @@ from hookproof.conformance.target.circuit_breaker import Breaker
 from hookproof.conformance.target.definition import Project
 from hookproof.conformance.target.hooks.created_endpoints import CreatedEndpoints
 from hookproof.conformance.target.pacing import Pacing
+from hookproof.process.subprocesses import to_its_end
 from hookproof.spec.contract.service_contract import Contract
 from hookproof.spec.dialect.model import Dialect
 from hookproof.target.connection import DIRECT, ApiConnection
@@ -52,6 +54,8 @@ CONNECTIONS: Final = 64
 IDLE_S: Final = 1.0
 # In bytes; an endless answer must not exhaust our memory.
 LONGEST_ANSWER: Final = 16 * 1024 * 1024
+# In bytes. What is smaller is looked through within a millisecond or two.
+LARGE: Final = 16 * 1024
 NEVER_ISSUED: Final = "never-issued-key"
 
 
@@ -77,8 +81,13 @@ class ApiClient:
         pacing: Pacing | None = None,
         endpoints: CreatedEndpoints | None = None,
         connection: ApiConnection = DIRECT,
+        learn: Callable[[bytes], None] = lambda _content: None,
     ):
+        """`learn` is called with each body before it is sent, and as soon as it has come."""
         self.connection = connection
+        self._learn = learn
+        # Of its own: those of the event loop may all be busy with what is written.
+        self._reader = ThreadPoolExecutor(1, "hookproof-credentials")
         self.base_url = base_url.rstrip("/")
         self._contract = contract
         self._dialect = dialect
@@ -119,6 +128,7 @@ class ApiClient:
         trace: TracebackType | None,
     ) -> None:
         assert self._session is not None
+        self._reader.shutdown(wait=False)
         await self._session.close()
 
     async def call(
@@ -199,6 +209,7 @@ class ApiClient:
 
         The headers of the connection are added, and take the place of others of the same name.
         """
+        await self._learn_from(content)
         is_broadcast = operation_id == "createBroadcastEvent"
         if is_broadcast and self._hold_back is not None:
             await self._hold_back(project, content or b"")
@@ -217,7 +228,17 @@ class ApiClient:
         self, send: Callable[[], Awaitable[Answer]], exchange_of: Callable[[Answer], Exchange]
     ) -> Answer:
         """Send a request, which may be none of this client, as fast as the target may be called."""
-        return await self.pacing.in_turn(send, exchange_of)
+        answer = await self.pacing.in_turn(send, exchange_of)
+        await self._learn_from(exchange_of(answer).response_body)
+        return answer
+
+    async def _learn_from(self, content: bytes | None) -> None:
+        """In a thread if there is much to read, so that nothing else is late."""
+        if content and len(content) > LARGE:
+            loop = asyncio.get_running_loop()
+            await to_its_end(loop.run_in_executor(self._reader, self._learn, content))
+        elif content:
+            self._learn(content)
 
     async def _send(
         self,

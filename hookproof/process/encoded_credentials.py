@@ -10,7 +10,7 @@ import base64
 import json
 import re
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from struct import Struct
 from typing import Any, Final
 from urllib.parse import quote, quote_plus
@@ -30,10 +30,17 @@ GOOD_ENOUGH: Final = (False, 0, -7)
 LONG: Final = 12
 VARIED: Final = 8
 
+# In characters. A text that is shorter may be part of any word; so is one without a digit that is
+# shorter than DISTINCTIVE, and one of fewer different characters may be part of any filled text.
+SHORTEST_PART: Final = 8
+DISTINCTIVE: Final = 20
+DIFFERENT: Final = 5
+
 # What is spelled like the name of a field or of an operation, and is no longer, may be one:
 # generated requests have such secrets too. In characters.
 LONGEST_WORD: Final = 23
 _WORD: Final = re.compile(r"[A-Za-z]?[a-z]+(?:[A-Z][a-z]+|_[a-z]+)*")
+_TIME: Final = re.compile(r"[-\d\s:.,TZ+/]*")
 
 # How many times JSON may be within JSON.
 DEPTH: Final = 4
@@ -44,7 +51,8 @@ _SIGNS_OF_HTML: Final = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}
 _ESCAPE: Final = re.compile(r"%[0-9A-F]{2}")
 # An array of numbers below a thousand, at least a few of them. What was matched is not given back:
 # to remember where that began took hundreds of megabytes for an array of a million.
-_NUMBERS: Final = re.compile(rb"\[\s*+\d{1,3}+(?:\s*+,\s*+\d{1,3}+){7,}+\s*+\]")
+NUMBERS: Final = re.compile(rb"\[\s*+\d{1,3}+(?:\s*+,\s*+\d{1,3}+){7,}+\s*+\]")
+Part = tuple[int, int, bytes]
 _SEPARATOR: Final = re.compile(rb"\d(\s*,\s*)\d")
 # Bits: of a byte, of a character of base64 (RFC 4648, section 4).
 _number_at: Final = Struct("=Q").unpack_from
@@ -55,6 +63,27 @@ _SEXTET: Final = 6
 def is_unmistakable(text: str) -> bool:
     """Whether whatever equals this credential is this credential."""
     return len(text) >= LONG and len(set(text)) >= VARIED and not may_be_word(text)
+
+
+def is_distinctive(text: str) -> bool:
+    """Whether a credential is unlikely to be part of a word, so that it is masked where it is a
+    word of a text.
+    """
+    has_digit = any(map(str.isdigit, text))
+    is_rare = len(text) >= DISTINCTIVE or (len(text) >= SHORTEST_PART and has_digit)
+    return is_rare and len(set(text)) >= DIFFERENT and not may_be_word(text) and not is_time(text)
+
+
+def is_found_encoded(text: str) -> bool:
+    """Whether hexadecimal digits or base64 of this credential are nothing else, even if the
+    credential as it is may be a word.
+    """
+    return (len(text) >= LONG and len(set(text)) >= VARIED) or is_distinctive(text)
+
+
+def is_time(text: str) -> bool:
+    """Whether a text consists of digits and of what stands between those of a date or a time."""
+    return _TIME.fullmatch(text) is not None
 
 
 def may_be_word(text: str) -> bool:
@@ -87,23 +116,53 @@ class EncodedCredentials:
 
     def __init__(self) -> None:
         self._names: dict[bytes, bytes] = {}
+        # Patterns that may be words of a text, and are looked for in arrays of bytes alone.
+        self._in_bytes: set[bytes] = set()
         self._windows: dict[int, list[tuple[bytes, int]]] = {}
         self._known: set[str] = set()
 
     def add(self, named: Iterable[tuple[str, str]]) -> None:
-        """Look for these credentials, if they are unmistakable, from now on."""
+        """Look for these credentials from now on: for those that are unmistakable in each form, for
+        others only encoded, if that is found.
+        """
         for text, name in named:
-            if text not in self._known and is_unmistakable(text):
-                self._known.add(text)
-                self._add(map(_bytes, (*spellings(text), *encodings(text))), name.encode())
+            if text in self._known:
+                continue
+            self._known.add(text)
+            as_it_is, new = tuple(map(_bytes, spellings(text))), name.encode()
+            if is_unmistakable(text):
+                self._add((*as_it_is, *map(_bytes, encodings(text))), new)
+            elif is_found_encoded(text):
+                self._in_bytes.update({*as_it_is} - self._names.keys())
+                self._add((*as_it_is, *map(_bytes, encodings(text))), new)
 
     def content(self, content: bytes) -> bytes:
         """A body with names in place of all credentials; an array of bytes remains one."""
         if not self._windows:
             return content
         if b"[" in content:
-            content = _NUMBERS.sub(self._numbers, content)
-        return self._replaced(content)
+            content = NUMBERS.sub(lambda match: array_masked(match[0], self.of_array), content)
+        return spliced(content, self.places(content))
+
+    def of_array(self, content: bytes) -> bytes:
+        """The same of what an array of bytes stands for."""
+        return spliced(content, self.places(content, in_bytes=True))
+
+    def places(self, content: bytes, *, in_bytes: bool = False) -> Iterator[Part]:
+        """Where credentials are, from left to right, each with what takes its place."""
+        # Hardly any text has one of them: that is told without a loop in Python.
+        halves = (_windows(content[start:]) for start in range(0, WINDOW, STEP))
+        shown = {window for windows in halves for window in self._windows.keys() & windows}
+        if not shown:
+            return
+        end = 0
+        hits = ((at, window) for window in shown for at in _places_of(window, content))
+        for start, pattern in self._found(content, hits):
+            if start >= end and (in_bytes or pattern not in self._in_bytes):
+                end, name = start + len(pattern), self._names[pattern]
+                if pattern.isdigit() and _is_number(content, start, end):
+                    name = name.partition(b"#")[2] or b"0"
+                yield start, end, name
 
     def text(self, text: str) -> str:
         if len(text) < SHORTEST:  # no pattern is so short, and most texts are
@@ -111,19 +170,6 @@ class EncodedCredentials:
         content = _bytes(text)
         replaced = self.content(content)
         return text if replaced == content else replaced.decode("utf-8", "surrogatepass")
-
-    def value(self, value: Any) -> Any:
-        """A JSON value with names in place of all credentials."""
-        if isinstance(value, dict):
-            return {self.text(name): self.value(item) for name, item in value.items()}
-        if isinstance(value, list | tuple):
-            known = byte_array(value)
-            return (
-                [self.value(item) for item in value]
-                if known is None
-                else list(self._replaced(known))
-            )
-        return self.text(value) if isinstance(value, str) else value
 
     def _add(self, patterns: Iterable[bytes], name: bytes) -> None:
         """Look for one credential. Its patterns may share windows: only it has them."""
@@ -137,22 +183,6 @@ class EncodedCredentials:
             for offset, window in places:
                 self._windows.setdefault(window, []).append((pattern, offset))
 
-    def _replaced(self, content: bytes) -> bytes:
-        # Hardly any text has one of them: that is told without a loop in Python.
-        halves = (_windows(content[start:]) for start in range(0, WINDOW, STEP))
-        shown = {window for windows in halves for window in self._windows.keys() & windows}
-        if not shown:
-            return content
-        pieces, end = [], 0
-        hits = ((at, window) for window in shown for at in _places_of(window, content))
-        for start, pattern in self._found(content, hits):
-            if start >= end:
-                before, end = content[end:start], start + len(pattern)
-                name = self._names[pattern]
-                is_number = pattern.isdigit() and _is_number(content, start, end)
-                pieces += [before, name.partition(b"#")[2] or b"0" if is_number else name]
-        return b"".join([*pieces, content[end:]])
-
     def _found(self, content: bytes, hits: Iterable[tuple[int, int]]) -> list[tuple[int, bytes]]:
         """Where patterns are, from left to right; of several at one place the longest first."""
         found = {
@@ -162,11 +192,6 @@ class EncodedCredentials:
             if at >= offset and content.startswith(pattern, at - offset)
         }
         return sorted(found, key=lambda place: (place[0], -len(place[1])))
-
-    def _numbers(self, match: re.Match[bytes]) -> bytes:
-        known = byte_array(json.loads(match[0])) if _is_json(match[0]) else None
-        replaced = None if known is None else self._replaced(known)
-        return match[0] if replaced in {known, None} else array_like(match[0], replaced or b"")
 
 
 def rarest_place(pattern: bytes, known: Mapping[int, Sequence[Any]]) -> int:
@@ -237,6 +262,27 @@ def array_like(written: bytes, content: bytes) -> bytes:
     separator = _SEPARATOR.search(written)
     between = separator[1] if separator else b", "
     return b"[" + between.join(str(byte).encode() for byte in content) + b"]"
+
+
+def array_bytes(written: bytes) -> bytes | None:
+    """What a JSON array of bytes stands for, None if it is not one."""
+    return byte_array(json.loads(written)) if _is_json(written) else None
+
+
+def array_masked(written: bytes, mask: Callable[[bytes], bytes]) -> bytes:
+    """A JSON array of bytes as it is written, with what they stand for masked."""
+    known = array_bytes(written)
+    masked = None if known is None else mask(known)
+    return written if masked is None or masked == known else array_like(written, masked)
+
+
+def spliced(content: bytes, parts: Iterable[Part]) -> bytes:
+    """A content with other bytes at some places, which are given from left to right."""
+    pieces, end = [], 0
+    for start, stop, new in parts:
+        pieces += [content[end:start], new]
+        end = stop
+    return b"".join([*pieces, content[end:]]) if pieces else content
 
 
 def _is_json(numbers: bytes) -> bool:

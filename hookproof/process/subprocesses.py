@@ -7,16 +7,16 @@ a task again; what then is left are a running process and open pipes.
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
 
 
-async def to_its_end(coroutine: Coroutine[Any, Any, T]) -> T:
+async def to_its_end(work: Awaitable[T]) -> T:
     """Run it to its end, and raise only then the CancelledError of a cancellation meanwhile."""
-    task = asyncio.ensure_future(coroutine)
+    task = asyncio.ensure_future(work)
     cancelled = None
     while not task.done():
         try:

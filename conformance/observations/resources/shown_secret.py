@@ -1,20 +1,26 @@
 """The signing secrets that answers show, and whether a service of the dialect can have generated
 them.
 
-Sections 2.3 and 2.4. The form of a secret is examined while it is in clear; masked evidence shows
+Sections 2.3 and 2.4. The form of a secret is examined while it is in clear; stored evidence shows
 only which secrets are equal.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.evidence import NOT_JSON, Exchange
 from hookproof.conformance.observations.answer import shown
+from hookproof.process.encoded_credentials import is_distinctive, is_unmistakable
 from hookproof.receiver.signatures.base64_text import decode_base64
 from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm
 from hookproof.spec.dialect.signature_scheme import Secrets
+from hookproof.target.masking.credential_names import Credentials, is_name
+from hookproof.target.masking.known_credentials import KnownCredentials
+
+# The name of the credential that is looked for.
+FOUND: Final = "secret#0"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,23 +86,18 @@ def secret_uids(exchange: Exchange) -> list[str]:
 
 
 def shows_credential(exchange: Exchange, credential: str) -> bool:
-    """Whether a text in the answer is the credential or contains it.
-
-    The names of masked credentials end with a number: `secret#12` does not contain `secret#1`.
+    """Whether an answer shows the credential where one belongs, or, if it can be nothing else,
+    anywhere and in any encoding.
     """
-    mention = re.compile(re.escape(credential) + r"(?![0-9])")
-    return any(mention.search(text) for text in _texts_within(exchange.json))
-
-
-def _texts_within(value: Any) -> Iterator[str]:
-    if isinstance(value, dict):
-        for member in value.values():
-            yield from _texts_within(member)
-    elif isinstance(value, list):
-        for member in value:
-            yield from _texts_within(member)
-    elif isinstance(value, str):
-        yield value
+    if exchange.json is NOT_JSON:
+        return False
+    if is_name(credential):  # in evidence that was stored; secret#12 does not contain secret#1
+        return re.search(rf"{credential}(?![0-9])".encode(), exchange.response_body) is not None
+    names, known = Credentials(), KnownCredentials()
+    names.give(credential, FOUND)
+    if is_unmistakable(credential) or is_distinctive(credential):
+        known.add([(credential, FOUND)])
+    return FOUND.encode() in known.content(names.content(exchange.response_body))
 
 
 def _texts(exchange: Exchange, member: str) -> list[str]:

@@ -21,7 +21,7 @@ LARGE: Final = 4096
 
 
 class ExperimentRun:
-    """What an experiment observes, masked; `observations` grows while it is gathered.
+    """What an experiment observes; `observations` grows while it is gathered.
 
     What is `tentative` is neither written nor judged before `keep`.
     """
@@ -76,7 +76,7 @@ class ExperimentRun:
             raise TypeError(f"it does not declare that it observes a {type(evidence).__name__}")
         if isinstance(evidence, NotObserved) and len(evidence.reason) > LONGEST_REASON:
             evidence = replace(evidence, reason=f"{evidence.reason[:LONGEST_REASON]}...")
-        take = self._intake.masked if self._tentative else self._intake.take
+        take = self._intake.examined if self._tentative else self._intake.take
 
         def take_now() -> None:
             self.observations.append(take(evidence))

@@ -10,16 +10,19 @@ import base64
 import json
 import re
 import threading
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any, Final
 
 from hookproof.process.encoded_credentials import (
     DEPTH,
+    Part,
     array_like,
     byte_array,
     is_unmistakable,
-    may_be_word,
+    spliced,
 )
 from hookproof.target.masking.credential_places import (
     NAMES,
@@ -60,11 +63,9 @@ FORM: Final = re.compile(rb"(?:^|(?<=&))(%s)=([^&\s]+)" % b"|".join(FORM_MEMBERS
 LISTED: Final = frozenset({"issued", SECRETS, "knownsecrets", "inorder", "given"})
 
 NAME: Final = re.compile(r"secret#[0-9]+")
-_NAME_IN_BODY: Final = re.compile(NAME.pattern.encode())
-# In characters. A text shorter than LONG may be part of any word and is masked only where a member
-# holds it; so is a text without a digit that is shorter than DISTINCTIVE.
-LONG: Final = 8
-DISTINCTIVE: Final = 20
+# So many bodies of at most so many bytes are remembered in their masked form.
+MOST_KEPT: Final = 6000
+LONGEST_KEPT: Final = 8 * 1024
 
 # A number with fewer digits is no credential.
 LONG_NUMBER: Final = 6
@@ -74,8 +75,6 @@ LONG_NUMBER: Final = 6
 _MEMBER_WITHIN: Final = re.compile(
     rb'(\\"(?:%s)\\"\s*:\s*)\\"((?:[^"\\]|\\\\(?:\\["\\]|[^"\\]))*)\\"' % NAMES, re.IGNORECASE
 )
-_RUN: Final = re.compile(rb"[A-Za-z0-9_\-+/=]{8,}")
-_DIVIDER: Final = re.compile(rb"([/=])")
 _AUTHORIZATION: Final = re.compile(r"(\S+ +)?(.+)")
 
 
@@ -84,129 +83,159 @@ def is_name(text: str) -> bool:
     return NAME.fullmatch(text) is not None
 
 
+def readable_basic(value: str) -> str:
+    """Basic credentials in a header as user name and password (RFC 7617); any other value as it is,
+    also what was made readable before.
+    """
+    scheme, _, encoded = value.partition(" ")
+    pair = _decoded(encoded)
+    return f"{scheme} {pair}" if scheme.lower() == "basic" and ":" in pair else value
+
+
 class Credentials:
     """The names of a run's credentials, in order of appearance; thread-safe.
 
-    `unmasked` are texts that a target shows in place of credentials. Each method adds the
-    credentials that it finds, with their names, to `found_names`.
+    `unmasked` are texts that a target shows in place of credentials.
     """
 
     def __init__(self, unmasked: Collection[str] = ()):
-        self._unmasked = frozenset(unmasked)
+        self._unmasked = set(unmasked)
         self._names: dict[str, str] = {}
+        self._count = 0
+        self._new: deque[tuple[str, str]] = deque()
         self._lock = threading.Lock()
+        # What an exchange shows is looked through when it is made, and again when it is written.
+        self._remembered = lru_cache(MOST_KEPT)(self._content)
+        self._looked_through: set[int] = set()
+        self._without: set[int] = set()
 
-    @property
-    def known(self) -> Mapping[str, str]:
-        """The name of every credential found so far."""
+    def give(self, text: str, name: str) -> None:
+        """Let a credential have this name."""
         with self._lock:
-            return dict(self._names)
+            self._names.setdefault(text, name)
 
-    def content(self, content: bytes, found_names: dict[str, str]) -> bytes:
+    def leave(self, text: str) -> None:
+        """Let this text stay, too, where a credential belongs."""
+        self._unmasked.add(text)
+
+    def new(self) -> list[tuple[str, str]]:
+        """The credentials that were found since this was asked, each with its name."""
+        found = []
+        with suppress(IndexError):
+            while True:
+                found.append(self._new.popleft())
+        return found
+
+    def content(self, content: bytes) -> bytes:
         """A body with names in place of the credentials in its JSON or form members."""
-        content = self._json(content, found_names, DEPTH)
+        if len(content) <= LONGEST_KEPT:
+            return self._remembered(content)
+        if (key := hash(content)) in self._without:
+            return content
+        masked = self._content(content)
+        self._looked_through.add(key)
+        if masked == content:
+            self._without.add(key)
+        return masked
+
+    def look_through(self, content: bytes) -> None:
+        """Find the credentials of a body, unless that was done before."""
+        if (key := hash(content)) not in self._looked_through:
+            self.content(content)
+            self._looked_through.add(key)
+
+    def _content(self, content: bytes) -> bytes:
+        content = self._json(content, DEPTH)
         if not any(name + b"=" in content for name in FORM_MEMBERS):
             return content
         return FORM.sub(
-            lambda match: (
-                match[1] + b"=" + self.name(match[2].decode("latin-1"), found_names).encode()
-            ),
+            lambda match: match[1] + b"=" + self.name(match[2].decode("latin-1")).encode(),
             content,
         )
 
-    def _json(self, content: bytes, found_names: dict[str, str], depth: int) -> bytes:
+    def _json(self, content: bytes, depth: int) -> bytes:
         """A JSON text with names, and so the texts within it down to this depth."""
         content = with_plain_names(content)
         if may_have_credentials(content):
-            content = _spliced(
+            content = spliced(
                 content,
                 (
-                    (start, end, self._token(content[start:end], found_names))
+                    (start, end, self._token(content[start:end]))
                     for start, end in credential_places(content)
                 ),
             )
             if has_nested_texts(content):
-                content = self._nested(content, nested_texts(content), found_names, depth)
-                content = _MEMBER_WITHIN.sub(
-                    lambda match: self._named_within(match, found_names), content
-                )
-        content = _spliced(content, self._named_in_urls(content, found_names))
-        content = self._nested(content, nested_bytes(content), found_names, depth)
-        return self._nested(content, nested_base64(content), found_names, depth)
+                content = self._nested(content, nested_texts(content), depth)
+                content = _MEMBER_WITHIN.sub(self._named_within, content)
+        content = spliced(content, self._named_in_urls(content))
+        content = self._nested(content, nested_bytes(content), depth)
+        return self._nested(content, nested_base64(content), depth)
 
-    def _nested(
-        self, content: bytes, nested: Iterable[Nested], found_names: dict[str, str], depth: int
-    ) -> bytes:
+    def _nested(self, content: bytes, nested: Iterable[Nested], depth: int) -> bytes:
         if not depth:
             return content
-        return _spliced(content, self._nested_parts(nested, found_names, depth - 1))
+        return spliced(content, self._nested_parts(nested, depth - 1))
 
-    def _nested_parts(
-        self, nested: Iterable[Nested], found_names: dict[str, str], depth: int
-    ) -> "Iterator[_Part]":
+    def _nested_parts(self, nested: Iterable[Nested], depth: int) -> Iterator[Part]:
         for each in nested:
-            masked = self._json(each.content, found_names, depth)
+            masked = self._json(each.content, depth)
             if masked != each.content:
                 yield each.start, each.end, each.written(masked)
 
-    def _named_in_urls(self, content: bytes, found_names: dict[str, str]) -> "Iterator[_Part]":
+    def _named_in_urls(self, content: bytes) -> Iterator[Part]:
         for start, end in url_credentials(content):
             text = content[start:end].replace(b"\\/", b"/").decode("utf-8", "replace")
-            if is_unmistakable(text) and (name := self.name(text, found_names)) != text:
+            if is_unmistakable(text) and (name := self.name(text)) != text:
                 yield start, end, name.encode()
 
-    def unmask(self, content: bytes) -> bytes:
-        """A JSON body with the credentials in place of their names, to be sent again."""
-        known = {
-            name.encode(): json.dumps(text)[1:-1].encode() for text, name in self.known.items()
-        }
-        return _NAME_IN_BODY.sub(lambda match: known.get(match[0], match[0]), content)
-
-    def value(self, value: Any, found_names: dict[str, str], members: Collection[str] = ()) -> Any:
+    def value(self, value: Any, members: Collection[str] = ()) -> Any:
         """A JSON value with names in place of its credentials.
 
         `members` are further members that hold credentials.
         """
         if isinstance(value, str):
-            return self._text(value, found_names)
+            return self._text(value)
         if isinstance(value, list | tuple):
-            return [self.value(item, found_names, members) for item in value]
+            return [self.value(item, members) for item in value]
         if not isinstance(value, dict):
             return value
         names = {name: plain_name(name) for name in value}
         of_receiver = {"token"} if PORTAL_LINK.isdisjoint(names.values()) else set()
         credential_members = {*PLAIN_MEMBERS, *members} - of_receiver
         return {
-            name: self._below(item, found_names)
+            name: self._below(item)
             if names[name] in credential_members
-            else self._member(names[name], item, found_names)
+            else self._member(names[name], item)
             for name, item in value.items()
         }
 
-    def header(self, value: str, found_names: dict[str, str]) -> str:
+    def header(self, value: str) -> str:
         """The value of an Authorization header that a target sent, with a name for the credential.
 
-        Of Basic credentials (RFC 7617) the user name stays: `Basic user:secret#1`, not encoded.
+        Of Basic credentials the user name stays: `Basic user:secret#1`, not encoded.
         """
         scheme, _, encoded = value.partition(" ")
         if is_name(encoded.rpartition(":")[2]):
             return value
-        user, colon, password = _decoded(encoded).partition(":")
-        if scheme.lower() == "basic" and colon:
-            return f"{scheme} {user}:{self.name(password, found_names)}"
+        if (readable := readable_basic(value)) != value:
+            user, _, password = readable.partition(" ")[2].partition(":")
+            return f"{scheme} {user}:{self.name(password)}"
         return _AUTHORIZATION.sub(
-            lambda match: (match[1] or "") + self.name(match[2], found_names), value, count=1
+            lambda match: (match[1] or "") + self.name(match[2]), value, count=1
         )
 
-    def _text(self, text: str, found_names: dict[str, str]) -> str:
+    def _text(self, text: str) -> str:
         if not (may_be_nested(text) or may_be_url(text)):
             return text
         written = json.dumps(text, ensure_ascii=False).encode("utf-8", "surrogatepass")
-        masked = self._json(written, found_names, DEPTH)
+        masked = self._json(written, DEPTH)
         return text if masked == written else str(json.loads(masked))
 
-    def name(self, text: str, found_names: dict[str, str]) -> str:
-        """The name of a credential; a text that is not one is returned as it is."""
+    def name(self, text: str, *, elsewhere: bool = True) -> str:
+        """The name of a credential; a text that is not one is returned as it is.
+
+        It is looked for `elsewhere`, too.
+        """
         if (
             not any(map(str.isalnum, text))
             or text in self._unmasked
@@ -215,52 +244,56 @@ class Credentials:
         ):
             return text
         with self._lock:
-            found_names[text] = self._names.setdefault(text, f"secret#{len(self._names) + 1}")
-        return found_names[text]
+            if text not in self._names:
+                self._count += 1
+                self._names[text] = f"secret#{self._count}"
+                if elsewhere:
+                    self._new.append((text, self._names[text]))
+            return self._names[text]
 
-    def _member(self, name: str, value: Any, found_names: dict[str, str]) -> Any:
+    def _member(self, name: str, value: Any) -> Any:
         """The value of a member that does not hold credentials alone."""
         if name == PLAIN_SIGNING_KEY:
             if not isinstance(value, dict):
-                return self._below(value, found_names)
+                return self._below(value)
             return {
-                inner: item if plain_name(inner) in PLAIN_PUBLIC else self._below(item, found_names)
+                inner: item if plain_name(inner) in PLAIN_PUBLIC else self._below(item)
                 for inner, item in value.items()
             }
         if name not in LISTED:
-            return self.value(value, found_names)
+            return self.value(value)
         items = value if isinstance(value, list | tuple) else [value]
         if byte_array(items) is not None:
-            return self._below(value, found_names)
+            return self._below(value)
         masked = [
-            self.value(item, found_names, (VALUE,) if name == SECRETS else ())
+            self.value(item, (VALUE,) if name == SECRETS else ())
             if isinstance(item, dict)
-            else self._below(item, found_names)
+            else self._below(item)
             for item in items
         ]
         return masked if items is value else masked[0]
 
-    def _below(self, value: Any, found_names: dict[str, str]) -> Any:
+    def _below(self, value: Any) -> Any:
         """A value of which every part is a credential."""
         if isinstance(value, dict):
-            return {name: self._below(item, found_names) for name, item in value.items()}
+            return {name: self._below(item) for name, item in value.items()}
         if isinstance(value, list | tuple) and byte_array(value) is None:
-            return [self._below(item, found_names) for item in value]
-        return self._single(value, found_names)
+            return [self._below(item) for item in value]
+        return self._single(value)
 
-    def _single(self, value: Any, found_names: dict[str, str]) -> Any:
+    def _single(self, value: Any) -> Any:
         """A text, a number or an array of bytes that is a credential."""
         if isinstance(value, str):
-            return self._credential(value, found_names)
+            return self._credential(value)
         if isinstance(value, list | tuple):
             known = byte_array(value) or b""
-            return list(self._credential(_text_of(known), found_names).encode())
+            return list(self._credential(_text_of(known)).encode())
         if isinstance(value, bool) or not isinstance(value, int | float):
             return value
-        number = self._number(repr(value), found_names)
+        number = self._number(repr(value))
         return value if number == repr(value) else int(number)
 
-    def _token(self, token: bytes, found_names: dict[str, str]) -> bytes:
+    def _token(self, token: bytes) -> bytes:
         """A credential as it is written in JSON, with its name in its place."""
         if token.startswith(b"["):
             try:
@@ -268,66 +301,40 @@ class Credentials:
             except ValueError:
                 known = None
             if known is None:
-                return NUMBER.sub(lambda number: self._token(number[0], found_names), token)
-            return array_like(token, self._credential(_text_of(known), found_names).encode())
+                return NUMBER.sub(lambda number: self._token(number[0]), token)
+            return array_like(token, self._credential(_text_of(known)).encode())
         if not token.startswith(b'"'):
-            return self._number(token.decode("latin-1"), found_names).encode()
+            return self._number(token.decode("latin-1")).encode()
         end = b'"' if len(token) > 1 and token.endswith(b'"') else b""
         text = token[1 : len(token) - len(end)].decode("utf-8", "replace")
         if "\\" in text:
             with suppress(ValueError):
                 text = json.loads(token)
-        name = self._credential(text, found_names)
+        name = self._credential(text)
         return token if name == text else b'"' + name.encode() + end
 
-    def _credential(self, text: str, found_names: dict[str, str]) -> str:
+    def _credential(self, text: str) -> str:
         """The name of a credential; what it holds, if it is JSON, gets names too."""
         if text not in self._names:
             for held in _held_in(text):
-                self.name(held, found_names)
-        return self.name(text, found_names)
+                self.name(held)
+        return self.name(text)
 
-    def _number(self, number: str, found_names: dict[str, str]) -> str:
+    def _number(self, number: str) -> str:
         """The number of a credential's name in place of a number, which remains one."""
         if sum(map(str.isdigit, number)) < LONG_NUMBER:
             return number
         # What is not unmistakable is looked for as a text; a name would be no number.
-        found = found_names if is_unmistakable(number) else {}
-        return self.name(number, found).partition("#")[2] or number
+        name = self.name(number, elsewhere=is_unmistakable(number))
+        return number if name == number else name.partition("#")[2] or "0"
 
-    def _named_within(self, match: re.Match[bytes], found_names: dict[str, str]) -> bytes:
+    def _named_within(self, match: re.Match[bytes]) -> bytes:
         try:
             text = json.loads(json.loads(b'"' + match[2] + b'"').join(('"', '"')))
         except ValueError:
             text = match[2].decode("utf-8", "replace")
-        name = self.name(text, found_names)
+        name = self.name(text)
         return match[0] if name == text else match[1] + b'\\"' + name.encode() + b'\\"'
-
-
-def is_distinctive(text: str) -> bool:
-    """Whether a credential is unlikely to be part of a word, so that it is masked anywhere."""
-    has_digit = any(map(str.isdigit, text))
-    is_rare = len(text) >= DISTINCTIVE or (len(text) >= LONG and has_digit)
-    return is_rare and not may_be_word(text)
-
-
-def replace_words(content: bytes, named: Mapping[str, str]) -> bytes:
-    """A body with names in place of these credentials where they are whole words.
-
-    One pass is enough for any number of them: a page of a list may show hundreds. Most bodies have
-    none of them.
-    """
-    names = {text.encode(): name.encode() for text, name in named.items()}
-    if not any(text in content for text in names):
-        return content
-
-    def with_names(run: re.Match[bytes]) -> bytes:
-        whole = run[0]
-        if whole in names or not (b"/" in whole or b"=" in whole):
-            return names.get(whole, whole)
-        return b"".join(names.get(word, word) for word in _DIVIDER.split(whole))
-
-    return _RUN.sub(with_names, content)
 
 
 def _text_of(content: bytes) -> str:
@@ -344,18 +351,6 @@ def _decoded(text: str) -> str:
         return base64.b64decode(text, validate=True).decode()
     except ValueError:
         return ""
-
-
-_Part = tuple[int, int, bytes]
-
-
-def _spliced(content: bytes, parts: Iterable[_Part]) -> bytes:
-    """A content with other bytes at some places, which are given from left to right."""
-    pieces, end = [], 0
-    for start, stop, new in parts:
-        pieces += [content[end:start], new]
-        end = stop
-    return b"".join([*pieces, content[end:]]) if pieces else content
 
 
 def _held_in(text: str) -> list[str]:

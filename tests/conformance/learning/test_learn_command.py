@@ -94,7 +94,7 @@ def test_check_infers_a_dialect_and_says_so(tmp_path: Path) -> None:
 
 def test_a_key_that_is_accepted_in_no_form_is_reported_in_one_line(tmp_path: Path) -> None:
     with reference_server(tmp_path, ROOT, "p1") as ready:
-        words = (ready["api"], "--project", "p1", "--api-key", "wrong")
+        words = (ready["api"], "--project", "p1", "--api-key", "wrong-1")
         done = run_command(tmp_path, "learn", *words)
     assert (done.code, done.out) == (64, "")
     (_asking, line) = done.err.splitlines()

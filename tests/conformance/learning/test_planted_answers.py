@@ -1,7 +1,10 @@
 """What `learn` writes and shows has no credential of the target, whatever the target answers."""
 
+import json
 from pathlib import Path
 from typing import Final
+
+import pytest
 
 from hookproof.conformance.learning.error_body import error_template
 from hookproof.conformance.learning.learned_answers import LearnedAnswers
@@ -12,6 +15,7 @@ from hookproof.conformance.learning.written_files import dialect_text
 from hookproof.conformance.model.ledger import LeftBehind
 from hookproof.conformance.target.definition import Project, Target
 from hookproof.spec.dialect.reader import load_dialect, load_dialect_mapping
+from hookproof.target.masking.escapes import unescaped
 from tests.conformance.canned_evidence import exchange
 from tests.conformance.planted_credentials import (
     ENCODINGS,
@@ -19,6 +23,7 @@ from tests.conformance.planted_credentials import (
     SHAPES,
     WRAPPINGS,
     credentials,
+    traces,
     traces_in,
 )
 
@@ -88,3 +93,31 @@ def test_what_no_credential_is_part_of_stays_as_it_was_learned() -> None:
     session.exchanges.append(exchange(data={"secret": "createEndpoint"}))
     take_out_credentials(session)
     assert session.answers.mapping() == before
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        KEY,
+        "".join(f"\\u{ord(letter):04x}" for letter in KEY),
+        "".join(f"%{ord(letter):02x}" for letter in KEY),
+        f"it is {KEY}",
+    ],
+)
+def test_a_key_that_came_as_the_name_of_a_member_is_not_written(spelled: str) -> None:
+    session = a_session()
+    body = json.loads(f'{{"status": false, "message": "no", "{spelled}": {{"{spelled}": "x"}}}}')
+    template = error_template([({**body, "message": f"no {n}"}, 400) for n in range(3)])
+    assert template is not None
+    session.answers.see("errors.body", template, shown_by="POST createEndpoint: 400")
+    take_out_credentials(session)
+    shown = written(session.answers, session)
+    assert "$HOOKPROOF_API_KEY" in shown
+    assert [trace for trace in traces(KEY) if trace in unescaped(shown.encode()).content] == []
+
+
+def test_a_key_that_was_learned_as_an_answer_is_not_written() -> None:
+    session = a_session()
+    session.answers.see("delivery.event_id_header", KEY, shown_by="a delivery")
+    take_out_credentials(session)
+    assert KEY not in written(session.answers, session)

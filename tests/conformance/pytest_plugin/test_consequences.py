@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hookproof.conformance.model.evidence import Observation
 from hookproof.conformance.model.gathered_evidence import Gathered
+from hookproof.conformance.model.ledger import Entry
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.pytest_plugin.host import Host
 from hookproof.conformance.pytest_plugin.settings import SessionSettings
@@ -29,6 +31,12 @@ class NullLists:
     def gathered(self, name: str) -> Gathered:
         shown = exchange("list", "listSources", data=None)
         return Gathered(experiment=name, observations=(observation(Observation, shown),))
+
+    def quoted(self, value: Any) -> Any:
+        return value
+
+    def masked(self, entry: Entry) -> Entry:
+        return entry
 
     def close(self) -> None:
         """There is nothing to end."""

@@ -88,20 +88,20 @@ def shown(number: int, credential: str) -> dict[str, Any]:
 
 def test_no_planted_credential_is_in_any_file(tmp_path: Path) -> None:
     planted = credentials()
-    intake = Intake(Mask(PROJECTS, context().dialect), context().dialect)
+    mask = Mask(PROJECTS, context().dialect)
     with (tmp_path / "evidence.jsonl").open("wb", buffering=0) as stream:
-        writer = RunWriter(stream, header())
+        intake = Intake(mask, context().dialect, RunWriter(stream, header()).evidence)
         for number, credential in enumerate(planted):
-            writer.evidence(intake.take(observed(number, credential)))
-            writer.evidence(intake.take(seen(unrelated(credential))))
+            intake.take(observed(number, credential))
+            intake.take(seen(unrelated(credential)))
     reported = [exchange(data=shown(number, text)) for number, text in enumerate(planted[:40])]
     told = replace(
         finding(),
-        exchanges=tuple(intake.exchange(each) for each in reported),
-        message=intake.text(f"The password {planted[1]} came back"),
-        actual=intake.text(repr(planted[2])),
+        exchanges=tuple(reported),
+        message=f"The password {planted[1]} came back",
+        actual=repr(planted[2]),
     )
-    run = finished_run(tmp_path, replace(failed(), findings=(told,)))
+    run = finished_run(tmp_path, mask.entry(replace(failed(), findings=(told,))))
     for format_ in FORMATS.values():
         (tmp_path / format_.file).write_text(format_.render(run), encoding="utf-8")
     console = io.StringIO()

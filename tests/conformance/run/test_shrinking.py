@@ -93,14 +93,12 @@ def shrunk(
     """The smaller findings of a run against this target, the requests sent, and any error."""
     with stand_in(answer) as url, runner(url, lists) as run:
         run.open()
-        masking_intake = intake(lambda _: None, *(project.api_key for project in PROJECTS))
-        run.begin(masking_intake, keep_open=True)
+        run.begin(intake(), keep_open=True)
         (observation,) = run.gathered("lists").observations
         shrinking = Shrinking(
             checks=[ORACLE],
             context=context(),
             projects=PROJECTS,
-            intake=masking_intake,
             limits=limits,
         )
         follow_up = shrinking.follow_up(ledger_of(server_error(ORACLE, observation)))
@@ -185,15 +183,12 @@ def test_a_portal_link_is_restored_after_smaller_updates() -> None:
 
     with stand_in(answer) as url, runner(url, updates) as run:
         run.open()
-        masking_intake = intake(lambda _: None, *(project.api_key for project in PROJECTS))
-        run.begin(masking_intake, keep_open=True)
+        run.begin(intake(), keep_open=True)
         (observation,) = run.gathered("updates").observations
         failure = replace(
             server_error(ORACLE, observation), cause="updatePortalLink is answered with 500"
         )
-        shrinking = Shrinking(
-            checks=[ORACLE], context=context(), projects=PROJECTS, intake=masking_intake
-        )
+        shrinking = Shrinking(checks=[ORACLE], context=context(), projects=PROJECTS)
         follow_up = shrinking.follow_up(ledger_of(failure))
         assert follow_up is not None
         assert run.run_follow_up(follow_up) is None
@@ -270,7 +265,7 @@ def test_a_finding_that_cannot_be_shrunk_is_left_alone(
     judging: Check, changes: dict[str, object]
 ) -> None:
     unshrinkable = replace(finding(), **changes)  # type: ignore[arg-type]
-    shrinking = Shrinking(checks=[judging], context=context(), projects=PROJECTS, intake=intake())
+    shrinking = Shrinking(checks=[judging], context=context(), projects=PROJECTS)
     assert shrinking.follow_up(ledger_of(unshrinkable)) is None
 
 
@@ -295,7 +290,7 @@ def test_a_server_without_findings_is_sent_nothing_more() -> None:
     whole = Ledger(
         entries=(Entry(requirement=requirement("7-8"), verdict=Verdict.PASS, exercised=3),)
     )
-    shrinking = Shrinking(checks=[ORACLE], context=context(), projects=PROJECTS, intake=intake())
+    shrinking = Shrinking(checks=[ORACLE], context=context(), projects=PROJECTS)
     assert shrinking.follow_up(whole) is None
 
 

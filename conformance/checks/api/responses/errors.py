@@ -23,6 +23,9 @@ from hookproof.conformance.observations.requests.mistakes import (
 )
 from hookproof.spec.contract.refusals import ErrorForm
 
+# In bytes of a body that is quoted, before credentials are masked in it and it is cut to one line.
+LONGEST_QUOTED: Final = 4096
+
 # What stack traces of common languages look like.
 TRACES: Final = re.compile(
     rb"Traceback \(most recent call last\)"
@@ -85,7 +88,7 @@ def a_refusal_has_the_dialects_error_body(
     content_type = exchange.response_header("Content-Type") or "absent"
     forms = context.contract.errors.of(exchange.status)
     problems = [problem for form in forms for problem in _form_problems(exchange, form, context)]
-    body = exchange.response_body[:200].decode("latin-1")
+    body = exchange.response_body[:LONGEST_QUOTED].decode("latin-1")
     yield judged(
         any(not _form_problems(exchange, form, context) for form in forms),
         "7-1",

@@ -17,6 +17,7 @@ from hookproof.conformance.observations.delivery.attempts.later_attempts import 
     LaterTokens,
     authentication_of,
 )
+from hookproof.conformance.observations.delivery.security.credentials import carried
 from hookproof.conformance.observations.destinations import Destination
 from hookproof.spec.dialect.model import Dialect
 
@@ -70,14 +71,14 @@ def credentials_of_the_first(
             continue
         _, header = named
         first, *further = observed.in_order(destination, context.dialect) or (None,)
-        given = first.all_headers(header) if first else ()
+        given = carried(first, header) if first else ()
         for delivery in further if given else ():
             yield judged(
-                delivery.all_headers(header) == given,
+                carried(delivery, header) == given,
                 requirement,
                 "A further delivery does not carry the credentials that the first one carried",
                 expected=f"{header}: {given[0]}",
-                actual=delivery.all_headers(header) or f"no {header}",
+                actual=carried(delivery, header) or f"no {header}",
                 exchanges=[observed.exchange(destination.name)],
                 deliveries=[first, delivery] if first else [delivery],
             )

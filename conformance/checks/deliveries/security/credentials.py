@@ -20,6 +20,7 @@ from hookproof.conformance.observations.delivery.security.credentials import (
     BasicAuthDeliveries,
     ClientCertificateDeliveries,
     FixedCredentials,
+    carried,
 )
 
 
@@ -60,7 +61,7 @@ def fixed_credentials_reach_no_other_endpoint(
         delivery
         for destination in observed.destinations_named(PLAIN)
         for delivery in observed.arrived_at(destination.token)
-        if value in delivery.all_headers(name)
+        if value in carried(delivery, name)
     ]
     if leaked:
         yield violated(
@@ -133,11 +134,11 @@ def carries_fixed_credentials(
     name, value = observed.header
     arrived = observed.delivered(context.dialect)
     yield judged(
-        bool(arrived) and all(delivery.all_headers(name) == (value,) for delivery in arrived),
+        bool(arrived) and all(carried(delivery, name) == (value,) for delivery in arrived),
         requirement,
         "A delivery does not carry the credentials of its endpoint",
         expected=f"{name}: {value}",
-        actual=arrived[0].all_headers(name) if arrived else "no delivery",
+        actual=carried(arrived[0], name) if arrived else "no delivery",
         exchanges=observed.exchanges_of_event,
         deliveries=arrived,
     )

@@ -6,8 +6,10 @@ from typing import Final, Self
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.deliveries import SignedDeliveries
 from hookproof.conformance.observations.destinations import Destination, Event
+from hookproof.process.encoded_credentials import is_distinctive, is_unmistakable, may_be_word
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.dialect.model import Dialect
+from hookproof.target.masking.known_credentials import KnownCredentials
 
 FORM: Final = "application/x-www-form-urlencoded"
 
@@ -37,7 +39,7 @@ class AnsweredBroadcasts(SignedDeliveries):
         leaks = tuple(
             KeyLeak(token=delivery.token, sequence=delivery.sequence)
             for delivery in self.deliveries
-            if any(_contains(delivery, key) for key in keys)
+            if any(_shows_key(delivery, key) for key in keys)
         )
         return replace(SignedDeliveries.examined(self, dialect), key_leaks=leaks)
 
@@ -97,5 +99,16 @@ def _authorization(exchange: Exchange | None) -> str:
     return dict(exchange.request_headers).get("Authorization", "") if exchange else ""
 
 
-def _contains(delivery: ReceivedDelivery, text: str) -> bool:
-    return text.encode() in delivery.body or any(text in value for _, value in delivery.headers)
+def _shows_key(delivery: ReceivedDelivery, key: str) -> bool:
+    """Whether a delivery carries the key, in any spelling; one that may be part of anything, as the
+    value of a header or behind the name of a scheme; a word, in Authorization alone.
+    """
+    if may_be_word(key):
+        return key in (delivery.header("Authorization") or "").split()
+    if not (is_distinctive(key) or is_unmistakable(key)):
+        return any(key in value.split() for _, value in delivery.headers)
+    known = KnownCredentials()
+    known.add([(key, "")])
+    return known.content(delivery.body) != delivery.body or any(
+        known.header(value) != value for _, value in delivery.headers
+    )

@@ -12,7 +12,9 @@ from hookproof.conformance.observations.deliveries import (
     DeliveryObservation,
 )
 from hookproof.conformance.observations.destinations import Destination
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.dialect.model import Dialect
+from hookproof.target.masking.credential_names import readable_basic
 
 # The endpoint with credentials. The plain one beside it shows that the service delivers at all.
 AUTHORIZED: Final = "authorized"
@@ -35,6 +37,13 @@ ONE_MISSING: Final = (
 
 # The request to create an endpoint with a kind of authentication that may not be accepted.
 ASKED: Final = "asked"
+
+
+def carried(delivery: ReceivedDelivery, name: str) -> tuple[str, ...]:
+    """The values of a header of a delivery; Basic credentials without their encoding, since that is
+    how masked evidence has them.
+    """
+    return tuple(map(readable_basic, delivery.all_headers(name)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +130,7 @@ class BasicAuthDeliveries(FixedCredentials):
 
     @property
     def header(self) -> tuple[str, str]:
-        """The header that deliveries are to carry, as masked: RFC 7617 without its encoding."""
+        """The header that deliveries are to carry, without its encoding (RFC 7617)."""
         member = self.authentication["basic_auth"]
         return "Authorization", f"Basic {member['username']}:{member['password']}"
 

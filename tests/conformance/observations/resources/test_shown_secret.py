@@ -1,5 +1,6 @@
 """The form of a shown secret is examined in clear, and judged when the secret is masked."""
 
+import base64
 from dataclasses import replace
 
 import pytest
@@ -8,7 +9,7 @@ from hookproof.conformance.checks.api.resources.secret import a_secret_is_made_w
 from hookproof.conformance.checks.api.resources.secret_roll import (
     a_roll_without_a_secret_brings_in_one,
 )
-from hookproof.conformance.model.evidence import NotExaminedError, Observation
+from hookproof.conformance.model.evidence import Evidence, NotExaminedError, Observation
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.resources.round_trip import MinimalEndpoints
 from hookproof.conformance.observations.resources.secret_roll import RollAnswer
@@ -28,7 +29,9 @@ GENERATED, SHORT = "generated-secret-0123456789-0123456789-0123456789", "short-1
 
 def masked(evidence: Observation) -> Observation:
     dialect = context().dialect
-    masked_evidence = Intake(Mask((), dialect), dialect).take(evidence)
+    written: list[Evidence] = []
+    Intake(Mask((), dialect), dialect, written.append).take(evidence)
+    (masked_evidence,) = written
     assert isinstance(masked_evidence, Observation)
     return masked_evidence
 
@@ -99,6 +102,25 @@ def test_a_credential_is_shown_where_a_text_contains_it_but_not_a_longer_name() 
     assert shows_credential(shown, "secret#3")
     assert not shows_credential(shown, "secret#1")
     assert not shows_credential(exchange(body=b"secret#1"), "secret#1"), "it is not JSON"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"secrets": [{"value": GENERATED}]},
+        {"note": f"it was {GENERATED}, once"},
+        {"note": base64.b64encode(f"it was {GENERATED}".encode()).decode()},
+        {GENERATED: 1},
+    ],
+)
+def test_a_credential_that_can_be_nothing_else_is_shown_anywhere(data: object) -> None:
+    assert shows_credential(exchange(data=data), GENERATED)
+    assert not shows_credential(exchange(data=data), f"another-{GENERATED}")
+
+
+def test_one_that_may_be_any_value_is_shown_where_a_credential_belongs_alone() -> None:
+    assert shows_credential(exchange(data={"secret": "name"}), "name")
+    assert not shows_credential(exchange(data={"name": "name", "note": "names"}), "name")
 
 
 def test_values_are_read_as_far_as_they_are_texts() -> None:

@@ -30,7 +30,7 @@ class WaitingIntake:
         assert self.may_go_on.wait(PATIENCE_S)
         return evidence
 
-    masked = take
+    examined = take
 
 
 class Answering:

@@ -275,7 +275,7 @@ def test_the_event_type_is_judged_where_the_dialect_has_a_header_for_it() -> Non
 
 
 def with_key_masked(delivery: ReceivedDelivery) -> Observation:
-    """The delivery in an observation whose API key is masked, as checks see it."""
+    """The delivery in an observation whose API key is masked, as it is stored."""
     mask = Mask([Project(id="p1", api_key="key-one")], context().dialect)
     broadcasts = mask.evidence(observed(PayloadBroadcasts, PLAIN, delivery))
     assert isinstance(broadcasts, Observation)

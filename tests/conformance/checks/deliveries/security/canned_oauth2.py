@@ -26,7 +26,7 @@ MAPPING = {"access_token": "issued", "expires_in": "lifetime", "token_type": "ki
 
 
 def masked(observation: Observation) -> Observation:
-    """An observation whose credentials are masked, as checks see it."""
+    """An observation whose credentials are masked, as it is stored."""
     evidence = Mask([], context().dialect).evidence(observation)
     assert isinstance(evidence, Observation)
     return evidence
