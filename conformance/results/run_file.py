@@ -18,6 +18,7 @@ need none of it.
 """
 
 import json
+import os
 import re
 import secrets
 import threading
@@ -28,7 +29,6 @@ from dataclasses import asdict, dataclass, field
 from io import FileIO
 from itertools import count
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import Any, Final
 
 from hookproof.conformance.model.disagreement import Disagreement
@@ -56,7 +56,7 @@ from hookproof.conformance.results.records.finding_records import (
 )
 from hookproof.conformance.results.records.long_bodies import LongBodies
 from hookproof.conformance.results.records.typed import typed
-from hookproof.process.written_file import FileNotWritten, write_whole
+from hookproof.process.written_file import FileNotWritten, unfinished_file, write_whole
 from hookproof.spec.dialect.file_schema import ASSUMED
 from hookproof.spec.given_file import given_file, text_lines
 
@@ -85,11 +85,10 @@ PARTIAL: Final = "; `hookproof report --partial` renders what it holds"
 # The beginnings of lines that reports skip; `judgements` occurs in files of earlier versions.
 EVIDENCE: Final = tuple(f'{{"event":"{name}"' for name in ("case", "judgements", "shrunk"))
 
-# How one begins in JSON.
+# How half of a surrogate pair begins in JSON.
 _SURROGATE: Final = re.compile(r"\\u[dD]")
+# The beginning of a line with an observation.
 CASE: Final = b'{"event":"case"'
-# In bytes, of a file that is copied.
-PART: Final = 1024 * 1024
 
 # The beginning of the line that holds the counts of fields; no check has a part in them.
 FIELDS: Final = '{"event":"fields"'
@@ -265,25 +264,27 @@ class RunWriter:
             self._fields.add(exchange)
 
     def replace_evidence(self, replaced: Mapping[int, Evidence], repetition: int = 1) -> None:
-        """Write other masked observations in the places of some of a repetition."""
+        """Write other masked observations in the places of some of a repetition.
+
+        The file stays as it was until it is whole.
+        """
         if not replaced or self.failure is not None:
             return
         path = Path(str(self._stream.name))
-        places = count()
+        places, unfinished = count(), unfinished_file(path)
         try:
-            with self._lock, TemporaryFile(dir=path.parent) as copy:
+            with self._lock, unfinished.open("wb") as copy:
                 with path.open("rb") as lines:
                     for line in lines:
                         event = json.loads(line) if line.startswith(CASE) else {}
                         is_own = event.get("repetition") == repetition
                         new = replaced.get(next(places)) if is_own else None
                         copy.write(line if new is None else self._case(new, repetition))
-                copy.seek(0)
-                self._stream.seek(0)
-                self._stream.truncate()
-                while part := copy.read(PART):
-                    write_whole(self._stream, part)
+                copy.flush()
+                unfinished.replace(path)
+                os.dup2(copy.fileno(), self._stream.fileno(), inheritable=False)
         except OSError as error:
+            unfinished.unlink(missing_ok=True)
             self.failure = FileNotWritten(path, error, PARTIAL)
 
     def experiment(self, gathered: Gathered, repetition: int = 1) -> None:

@@ -56,7 +56,7 @@ from hookproof.conformance.target.project_assignment import projects_needed
 from hookproof.process.exit_codes import CommandError
 from hookproof.process.messages import print_line
 from hookproof.process.stop_signals import calling
-from hookproof.process.written_file import FileNotWritten
+from hookproof.process.written_file import FileNotWritten, unfinished_file
 from hookproof.spec.catalogue import Catalogue, Requirement, load_catalogue
 from hookproof.spec.contract.service_contract import contract_for
 from hookproof.spec.dialect.assumptions import is_wholly_assumed
@@ -158,6 +158,7 @@ def _run_file(path: Path) -> Iterator[FileIO]:
     """The file of a run, open for writing; it is removed if nothing was written to it."""
     if path.exists() and not path.is_file():  # a pipe would wait for its reader
         raise CommandError(f"{path} is not a regular file; remove it, or name another --out")
+    unfinished_file(path).unlink(missing_ok=True)  # of a run that was killed
     with path.open("wb", buffering=0) as stream:
         try:
             yield stream

@@ -24,9 +24,14 @@ class FileNotWritten(CommandError):
         super().__init__(f"{path} cannot be written: {error.strerror or error}{hint}")
 
 
+def unfinished_file(path: Path) -> Path:
+    """Where the content of a file is written that is not whole yet."""
+    return path.with_name(f"{path.name}{UNFINISHED}")
+
+
 def write_file(path: Path, content: str | bytes) -> None:
     """Write a file; its former content stays unless all of it is written. Raises FileNotWritten."""
-    unfinished = path.with_name(f"{path.name}{UNFINISHED}")
+    unfinished = unfinished_file(path)
     written = content.encode() if isinstance(content, str) else content
     try:
         unfinished.write_bytes(written)

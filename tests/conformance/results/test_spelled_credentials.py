@@ -107,11 +107,17 @@ def test_what_was_written_before_its_credential_was_known_is_written_again(tmp_p
         early = intake.shown_early()
         writer.replace_evidence(early)
         assert intake.shown_early().keys() == early.keys()
+        intake.take(seen(exchange(), name="a later one"))
+    assert [path.name for path in tmp_path.iterdir()] == [NAME]
     content = readable(tmp_path)
     assert len(early) == len(SPELLINGS) * 4
     assert [trace for trace in traces(SECRET) if trace in content] == []
     names = [json.loads(line)["name"] for line in (tmp_path / NAME).read_text().splitlines()[1:]]
-    assert names == [*(f"number {n}" for n in range(len(SPELLINGS) * 4)), "the last one"]
+    assert names == [
+        *(f"number {n}" for n in range(len(SPELLINGS) * 4)),
+        "the last one",
+        "a later one",
+    ]
 
 
 @pytest.mark.parametrize("word", ["correcthorsebattery", "thistleSparrowLantern"])
