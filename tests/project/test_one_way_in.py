@@ -25,6 +25,7 @@ OWN_FILES: Final = {
     "conformance/results/packed/reading.py": "a member of an archive that was opened",
     "conformance/results/packed/unpacking.py": "writes",
     "conformance/results/packed/writing.py": "a member of an archive that is written",
+    "conformance/results/run_file.py": "what the run itself has written",
     "conformance/run/composition_root.py": "writes",
     "conformance/run/regrading.py": "writes",
     "hookproof/cli.py": "the standard streams",
