@@ -67,6 +67,7 @@ def plans(sink: str, requests: int, workers: int) -> list[LoadPlan]:
             pad=PAD,
             endpoints=(),
             deliveries_each=0,
+            timeout_s=0.0,
             late_after_s=1.0,
             drain_s=0.0,
             drain_at_most_s=0.0,
