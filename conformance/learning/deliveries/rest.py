@@ -23,7 +23,7 @@ from hookproof.receiver.client.control_api import ReceiverClient, ReceiverFailed
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 
 # How long it is waited for at most, and how long after one look the next one comes, in seconds.
-MOST_S: Final = 30.0
+MOST_S: Final = 10.0
 STEP_S: Final = 0.2
 
 Sleep = Callable[[float], Awaitable[None]]
