@@ -68,7 +68,7 @@ class Mask(QuotationMask):
             facts, delivered = self._facts(evidence), self._learned(evidence)
             self._look_for_new()
             shared: dict[str, Any] = {
-                "name": self._known.text(evidence.name),
+                "name": self.text(evidence.name),
                 "exchanges": tuple(map(self._exchange, evidence.exchanges)),
                 "deliveries": tuple(map(self._delivery, delivered)),
             }

@@ -55,5 +55,5 @@ def test_a_duplicate_may_be_refused_as_the_dialect_says(status: int) -> None:
 
 @pytest.mark.parametrize("status", [400, 429, 500])
 def test_what_is_refused_for_another_reason_is_no_duplicate(status: int) -> None:
-    with pytest.raises(PreconditionFailed, match=f"'duplicate' was answered {status}"):
+    with pytest.raises(PreconditionFailed, match=f"createBroadcastEvent was answered {status}"):
         repeated(status)

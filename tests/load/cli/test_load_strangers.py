@@ -116,7 +116,11 @@ def test_a_target_without_rate_limits_is_loaded_without_them(
         file = ("--target", str(tmp_path / "target.yaml"))
         outcome = hookproof_load(tmp_path, "rate-limit", "--duration", "1", *file)
     summary = report(tmp_path)
-    assert outcome.returncode == (1 if limited_endpoints else 0), outcome.stdout + outcome.stderr
+    words = outcome.stdout + outcome.stderr
+    # Beside other tests the machine may be what was too slow.
+    expected = {1, 3} if limited_endpoints else {0}
+    assert outcome.returncode in expected, words
+    assert ("overshoot > 0" in words) is bool(limited_endpoints)
     assert sum(row["limit"] is not None for row in summary["endpoints"]) == limited_endpoints
     judged = {threshold["text"] for threshold in summary["thresholds"]}
     assert ("overshoot > 0" in judged) is bool(limited_endpoints)

@@ -155,6 +155,7 @@ def test_the_server_can_be_assembled_with_every_fault_and_variant(
             database=database,
             randomness=Randomness.from_seed(7),
             clock=time.time,
+            steady=time.time,
             limits=RequestLimits(body_bytes=1000, arrival_s=1.0),
             ca_file=ca_file,
             egress=(),

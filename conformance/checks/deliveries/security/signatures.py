@@ -45,7 +45,7 @@ def every_attempt_is_signed_in_the_format_of_its_endpoint(
             yield verifies(format_of(destination), signed, destination, delivery, context)
         return
     for destination, event, attempts in signed.signed_attempts(context.dialect):
-        scheme = context.dialect.signatures.scheme(advanced=destination.advanced)
+        scheme = as_acted_on(context.dialect.signatures.scheme(advanced=destination.advanced))
         custom = {name.lower() for name in signed.custom_headers(event)}
         if signed.is_advanced_unasked(destination) or scheme.header.lower() in custom:
             continue
