@@ -1,6 +1,6 @@
 """Files that a command is given, or finds where it was told to look: plain ones of a bounded size.
 
-Reading a pipe may wait for ever, and a device never ends. Everything that a user or a stranger
+Reading a pipe may wait without an end, and a device has none. Everything that a user or a stranger
 named is opened here; a test finds other ways.
 """
 

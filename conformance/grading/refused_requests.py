@@ -1,6 +1,6 @@
 """What a request that was refused carried, and what the answer to it said, in words for people.
 
-What is quoted stands in evidence, where credentials are masked already; so it is only cut here.
+What is quoted is cut to its beginning, once credentials are masked in it.
 """
 
 from collections import Counter
@@ -9,13 +9,14 @@ from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.model.judgement import shown
+from hookproof.conformance.model.judgement import as_quoted, shown
 from hookproof.conformance.observations.answer import sent
 
 # How many events, endpoints, experiments, fields or values a reason names.
 MOST_NAMED: Final = 3
-# In characters.
+# In characters: of what is quoted, and of what is read for that.
 LONGEST_QUOTED: Final = 120
+LONGEST_READ: Final = 4096
 
 # The members of an error body in which services say what is wrong, the usual ones first, and the
 # one that names the field.
@@ -66,10 +67,11 @@ def what_was_said(answers: Iterable[Exchange]) -> str:
 def _said(answer: Exchange) -> str:
     """The beginning of what an answer said, in one line; of a page in HTML nothing."""
     body = answer.json
-    if isinstance(body, dict | list):
-        return shown(_text(body).replace('"', "'"), LONGEST_QUOTED)
-    text = answer.response_body.decode(errors="replace").strip()
-    return "" if text.startswith("<") else shown(text.replace('"', "'"), LONGEST_QUOTED)
+    is_json = isinstance(body, dict | list)
+    text = _text(body) if is_json else answer.response_body.decode(errors="replace").strip()
+    if text.startswith("<") and not is_json:
+        return ""
+    return shown(as_quoted(text[:LONGEST_READ]).replace('"', "'"), LONGEST_QUOTED)
 
 
 def _text(said: Any) -> str:

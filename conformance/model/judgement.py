@@ -41,6 +41,11 @@ def quoting(mask: Callable[[Any], Any]) -> Iterator[None]:
         _as_quoted.reset(token)
 
 
+def as_quoted(value: Any) -> Any:
+    """A value as it is quoted now, before it is cut."""
+    return _as_quoted.get()(value)
+
+
 class Subject(StrEnum):
     """What a judgement is about, and so where its cause may be.
 
@@ -135,7 +140,7 @@ def violated(
     subject: Subject = Subject.ANSWER,
 ) -> Judgement:
     """The target broke the requirement, as these exchanges and deliveries show."""
-    wanted, found = shown_apart(*map(_as_quoted.get(), (expected, actual)))
+    wanted, found = shown_apart(as_quoted(expected), as_quoted(actual))
     return Judgement(
         requirement=requirement,
         verdict=Verdict.FAIL,

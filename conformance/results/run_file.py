@@ -462,9 +462,9 @@ def parsed_lines(
 
 
 def _outcome(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """The events of a run without its evidence, which makes up nearly all of the file, and which
-    no report needs. Their texts can be written as UTF-8, and their
-    numbers are such as a run measures and counts.
+    """The events of a run without its evidence, which makes up nearly all of the file, and which no
+    report needs. Their texts can be written as UTF-8, and their numbers are such as a run measures
+    and counts.
     """
     left = MOST_OUTCOME
     for line in lines:

@@ -308,10 +308,7 @@ class RepeatedRun:
             receiver_url=environment.answering_url.rpartition("/")[0],
             given=not is_wholly_assumed(settings.subject.dialect),
             hooks=sorted(environment.target.provision.hooks),
-            hook_calls=noted_calls(
-                environment.target.provision,
-                Mask.of(environment.target, settings.subject.dialect).quotation,
-            ),
+            hook_calls=noted_calls(environment.target.provision, self.mask.quotation),
             run_id=settings.run_id,
         )
 

@@ -7,8 +7,9 @@ they can be sent would keep it from answering at all.
 
 import asyncio
 import math
-from types import TracebackType
-from typing import Final, Self
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
 
 MOST_AT_ONCE: Final = 64
 # In seconds. An answer that takes longer is late, if the target's first ones did not take as long.
@@ -18,7 +19,7 @@ LATE_FACTOR: Final = 10.0
 
 
 class BroadcastPace:
-    """As a context, waits until another broadcast may go; belongs to one event loop.
+    """Says how many broadcasts may be under way; belongs to one event loop.
 
     Each late answer to any request halves how many may be under way, and each other one allows one
     more: there is always one.
@@ -38,20 +39,17 @@ class BroadcastPace:
         self.at_once = min(self.at_once, MOST_AT_ONCE)
         self._note_change()
 
-    async def __aenter__(self) -> Self:
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Wait until another broadcast may go, and count it as under way within the block."""
         while self._under_way >= self.at_once:
             await self._change.wait()
         self._under_way += 1
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._under_way -= 1
-        self._note_change()
+        try:
+            yield
+        finally:
+            self._under_way -= 1
+            self._note_change()
 
     def _note_change(self) -> None:
         """Wake whoever waits, to look again."""

@@ -219,7 +219,7 @@ class ApiClient:
                 operation_id, role, project, method, target, content, headers, key
             )
 
-        async with self.pacing.broadcasts if is_broadcast else nullcontext():
+        async with self.pacing.broadcasts.turn() if is_broadcast else nullcontext():
             exchange = await self.in_turn(send, lambda exchange: exchange)
         self.endpoints.note(project, exchange)
         return exchange

@@ -70,8 +70,8 @@ class SenderConnection(asyncio.Protocol):
     """One connection: the sender, the waiting requests, and the answer in progress.
 
     A head, and then a body, must each arrive within `body_within_s` seconds. What is under way
-    counts in `budget`. `open_connections` is the set of all open
-    connections. `ended` is done once this one is not among them and no answer is in progress.
+    counts in `budget`. `open_connections` is the set of all open connections. `ended` is done once
+    this one is not among them and no answer is in progress.
     `handshakes` counts this connection if it is one with TLS.
     """
 

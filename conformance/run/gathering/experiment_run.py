@@ -75,7 +75,8 @@ class ExperimentRun:
         if not isinstance(evidence, (NotObserved, *self._experiment.observes)):
             raise TypeError(f"it does not declare that it observes a {type(evidence).__name__}")
         if isinstance(evidence, NotObserved) and len(evidence.reason) > LONGEST_REASON:
-            evidence = replace(evidence, reason=f"{evidence.reason[:LONGEST_REASON]}...")
+            reason = self._intake.mask.quotation(evidence.reason)  # of which the beginning is kept
+            evidence = replace(evidence, reason=f"{reason[:LONGEST_REASON]}...")
         take = self._intake.examined if self._tentative else self._intake.take
 
         def take_now() -> None:

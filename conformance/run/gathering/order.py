@@ -8,6 +8,7 @@ from typing import Final, Protocol
 from hookproof.conformance.model.experiment_registry import Experiment
 from hookproof.conformance.run.gathering.passages import EARLY_S, HELD_BACK_S, Passages
 from hookproof.conformance.run.gathering.schedule import ExperimentSchedule
+from hookproof.conformance.target.definition import Project
 
 # So many busy experiments load a target fully: those that may broadcast, for which many others
 # wait, and the rest. More would only delay those that mostly wait.
@@ -62,7 +63,10 @@ class _SideBySide:
 
         # Where the run is cut, it waits until each experiment has ended its processes.
         async with asyncio.TaskGroup() as group:
-            limit = group.create_task(self._limit_holding())
+            limits = [
+                group.create_task(self._limit_holding(project))
+                for project in self._schedule.main_projects
+            ]
             for begin, experiments in (
                 (self._begin, self._schedule.at_once),
                 (self._begin_second, self._schedule.second),
@@ -75,15 +79,16 @@ class _SideBySide:
                 group.create_task(note_end_of_crowd()),
             )
             await asyncio.wait(others)
-            limit.cancel()
+            for limit in limits:
+                limit.cancel()
 
-    async def _limit_holding(self) -> None:
-        """Let broadcasts wait for those of other experiments no longer than they may."""
-        await self._ended(self._schedule.loud, timeout_s=self._busy_s)
+    async def _limit_holding(self, project: Project) -> None:
+        """Let broadcasts in a project wait for those of others no longer than they may."""
+        await self._ended(self._schedule.loud_in(project), timeout_s=self._busy_s)
         await asyncio.sleep(EARLY_S)
-        self._passages.release_early()
+        self._passages.release_early(project)
         await asyncio.sleep(HELD_BACK_S - EARLY_S)
-        self._passages.release_all()
+        self._passages.release_all(project)
 
     async def _begin(self, experiment: Experiment) -> None:
         await self._ended(self._schedule.loud_before(experiment), timeout_s=self._busy_s)

@@ -57,17 +57,16 @@ class Passages:
             names.discard(name)
         self._note_change()
 
-    def release_early(self) -> None:
-        """Wait no longer for the early ones, which are like the others from now on."""
-        for names in self._early.values():
-            names.clear()
+    def release_early(self, project: Project) -> None:
+        """Wait no longer for the early ones there, which are like the others from now on."""
+        self._early[project.id].clear()
         self._note_change()
 
-    def release_all(self) -> None:
-        """Let everything pass, whatever it disturbs."""
-        for names in (*self._first.values(), *self._second.values()):
-            self.interrupted |= names
-        for names in self._all():
+    def release_all(self, project: Project) -> None:
+        """Let everything pass there, whatever it disturbs."""
+        first, second = self._first[project.id], self._second[project.id]
+        self.interrupted |= first | second
+        for names in (first, second, self._early[project.id]):
             names.clear()
         self._note_change()
 

@@ -95,8 +95,16 @@ class ExperimentSchedule:
         """The loud ones that go before it, in the same main project."""
         if experiment in (*self.loud, *self.quiet):
             return ()
-        main = self.projects[experiment.name][0]
-        return tuple(each for each in self.loud if self.projects[each.name][0].id == main.id)
+        return self.loud_in(self.projects[experiment.name][0])
+
+    def loud_in(self, project: Project) -> tuple[Experiment, ...]:
+        """The loud ones that have this one as their main project."""
+        return tuple(each for each in self.loud if self.projects[each.name][0].id == project.id)
+
+    @property
+    def main_projects(self) -> tuple[Project, ...]:
+        """The main project of each experiment, each project once."""
+        return tuple({used[0].id: used[0] for used in self.projects.values()}.values())
 
     @property
     def late(self) -> tuple[tuple[Experiment, ...], ...]:

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from hookproof.conformance.grading.fields_without_value import fields_without_value
+from hookproof.conformance.grading.refused_requests import LONGEST_QUOTED, what_was_said
 from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
+from hookproof.conformance.model.judgement import quoting
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.resources.round_trip import SecretOfAnotherForm
@@ -355,6 +357,16 @@ def test_what_the_setup_lacks_is_no_reason_where_a_field_had_no_value() -> None:
     assert reasons(*beside, operations=("createEndpoint",), text="Its name is kept.") == (
         "It takes two projects.",
     )
+
+
+def test_what_a_refusal_said_is_masked_before_it_is_cut() -> None:
+    key = "k7Zq2mXw9RtB4cYv"
+    begin = "x" * (LONGEST_QUOTED - 8)
+    for said in (json.dumps({"message": f"{begin} {key}"}), f"{begin} {key}"):
+        refused = replace(exchange(status=400), response_body=said.encode())
+        with quoting(lambda text: text.replace(key, "KEY")):
+            assert what_was_said([refused]) == f': "{begin} KEY"'
+    assert key[:4] in what_was_said([refused])
 
 
 def test_without_any_experiment_nothing_was_called() -> None:

@@ -29,26 +29,29 @@ def test_a_far_target_is_late_where_it_takes_many_times_as_long_as_at_its_best()
 
 
 def test_a_broadcast_waits_while_as_many_are_under_way_as_may_be() -> None:
-    async def broadcasts() -> list[int]:
-        pace, begun = pace_after(0.01, *[0.6] * 20), list[int]()
-        ends = [asyncio.Event() for _ in range(3)]
+    async def broadcasts() -> None:
+        pace = pace_after(0.01, *[0.6] * 20)
+        begun, ends = ([asyncio.Event() for _ in range(3)] for _ in range(2))
 
         async def broadcast(number: int) -> None:
-            async with pace:
-                begun.append(number)
+            async with pace.turn():
+                begun[number].set()
                 await ends[number].wait()
 
-        async with asyncio.TaskGroup() as group:
+        def have_begun() -> list[bool]:
+            return [each.is_set() for each in begun]
+
+        async with asyncio.timeout(60), asyncio.TaskGroup() as group:
             for number in range(3):
                 group.create_task(broadcast(number))
-            await asyncio.sleep(0)
-            assert begun == [0]
+            await begun[0].wait()
+            assert have_begun() == [True, False, False]
             pace.note_answer(0.02)
-            await asyncio.sleep(0)
-            await asyncio.sleep(0)
-            assert begun == [0, 1]
-            for end in ends:
-                end.set()
-        return begun
+            await begun[1].wait()
+            assert have_begun() == [True, True, False]
+            ends[0].set()
+            await begun[2].wait()
+            ends[1].set()
+            ends[2].set()
 
-    assert asyncio.run(broadcasts()) == [0, 1, 2]
+    asyncio.run(broadcasts())

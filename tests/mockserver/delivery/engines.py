@@ -15,6 +15,8 @@ from hookproof.mockserver.delivery.engine import DeliveryEngine
 from hookproof.mockserver.delivery.http_client.egress import EgressGuard, Resolve
 from hookproof.mockserver.delivery.scheduling.concurrency_limit import ConcurrencyBounds
 from hookproof.mockserver.delivery.store_port import Clock
+from hookproof.mockserver.store.database import Database
+from hookproof.mockserver.store.deliveries import Deliveries
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_dialect_mapping
 from tests.mockserver.delivery.memory_store import MemoryStore
@@ -33,6 +35,19 @@ def runs_engine_code(task: "asyncio.Task[Any]") -> bool:
     code = getattr(task.get_coro(), "cr_code", None)
     return code is not None and Path(code.co_filename).is_relative_to(
         Path(hookproof.mockserver.delivery.engine.__file__).parent
+    )
+
+
+def engine_on(database: Database, answers: Dialect, ca_file: Path) -> DeliveryEngine:
+    """An engine, not started yet, whose deliveries are in this database."""
+    return DeliveryEngine(
+        Deliveries(database, answers, time.time),
+        answers,
+        clock=time.time,
+        rng=random.Random(7),
+        ca_file=ca_file,
+        egress=EgressGuard(),
+        log=logging.getLogger("test.delivery"),
     )
 
 

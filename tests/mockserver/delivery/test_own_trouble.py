@@ -2,27 +2,22 @@
 
 import asyncio
 import errno
-import logging
-import random
 import socket
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from hookproof.mockserver.delivery.engine import DeliveryEngine
-from hookproof.mockserver.delivery.http_client.egress import EgressGuard, NameResolver
+from hookproof.mockserver.delivery.http_client.egress import NameResolver
 from hookproof.mockserver.delivery.own_trouble import OwnTrouble, is_own_trouble
 from hookproof.mockserver.delivery.store_port import DeliveryState, Failure
-from hookproof.mockserver.store.deliveries import Deliveries
 from tests.mockserver.delivery.endpoints import (
     EndpointServer,
     LoopbackAuthority,
     always_ok,
     serving,
 )
-from tests.mockserver.delivery.engines import PROMPT, dialect, engine
+from tests.mockserver.delivery.engines import PROMPT, dialect, engine, engine_on
 from tests.mockserver.delivery.memory_store import MemoryStore, settings
 from tests.mockserver.delivery.scenario import run_scenario
 from tests.mockserver.polling import poll_until
@@ -172,15 +167,7 @@ def test_with_a_full_disk_everything_is_sent_once(
             add_events(database, count)
             (pages,) = database.read("PRAGMA page_count").fetchone()
             database.read(f"PRAGMA max_page_count = {pages}")
-            running = DeliveryEngine(
-                Deliveries(database, answers, time.time),
-                answers,
-                clock=time.time,
-                rng=random.Random(7),
-                ca_file=authority.file,
-                egress=EgressGuard(),
-                log=logging.getLogger("test.delivery"),
-            )
+            running = engine_on(database, answers, authority.file)
             await running.start()
 
             async def is_logged_often() -> bool:

@@ -1,20 +1,14 @@
 """The engine on the real store when commits fail: nothing is lost."""
 
 import asyncio
-import logging
-import random
 import sqlite3
-import time
 from pathlib import Path
 
 import pytest
 
-from hookproof.mockserver.delivery.engine import DeliveryEngine
-from hookproof.mockserver.delivery.http_client.egress import EgressGuard
 from hookproof.mockserver.store.database import Database
-from hookproof.mockserver.store.deliveries import Deliveries
 from tests.mockserver.delivery.endpoints import LoopbackAuthority, always_ok, serving
-from tests.mockserver.delivery.engines import PROMPT, dialect
+from tests.mockserver.delivery.engines import PROMPT, dialect, engine_on
 from tests.mockserver.store.file_store import (
     add_endpoint,
     add_events,
@@ -59,15 +53,7 @@ def test_a_commit_that_fails_loses_no_delivery_and_needs_no_wake(
             add_endpoint(database, endpoint.url, **limits)
             add_events(database, 5)
             commits = FailingCommits(database, failures)
-            engine = DeliveryEngine(
-                Deliveries(database, answers, time.time),
-                answers,
-                clock=time.time,
-                rng=random.Random(7),
-                ca_file=authority.file,
-                egress=EgressGuard(),
-                log=logging.getLogger("test.delivery"),
-            )
+            engine = engine_on(database, answers, authority.file)
             await engine.start()
             await wait_until_drained(database)
             await engine.stop(5.0)

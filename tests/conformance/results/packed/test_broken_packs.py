@@ -81,7 +81,7 @@ def listed(**changes: object) -> Callable[[dict[str, list[dict[str, object]]]], 
 
 MANIFESTS: Final = {
     "a path": (listed(name="../summary.md"), "'../summary.md', which is no name"),
-    "an absolute path": (listed(name="/tmp/x"), "which is no name"),
+    "an absolute path": (listed(name="/outside"), "which is no name"),
     "a hidden file": (listed(name=".bashrc"), "which is no name"),
     "its own name": (listed(name=MANIFEST), "which is no name"),
     "a name with a line break": (listed(name="a\nb"), "which is no name"),

@@ -110,7 +110,7 @@ def test_the_second_ones_begin_when_the_early_ones_have_broadcast_which_wait_fro
 def test_early_ones_that_take_too_long_are_like_the_others() -> None:
     async def test(passages: Passages) -> None:
         passages.release("a")
-        passages.release_early()
+        passages.release_early(PROJECT)
         assert await waits(passages.early_ones_passed(PROJECT)) is None
         waiting = await waits(passages.passed("h", PROJECT, b""))
         assert waiting
@@ -120,9 +120,24 @@ def test_early_ones_that_take_too_long_are_like_the_others() -> None:
     run(test)
 
 
+def test_what_is_released_in_one_project_is_held_back_in_others() -> None:
+    async def with_two_projects() -> None:
+        passages = Passages(schedule(2, names="acj"), [here, there], MARKER)
+        assert await waits(passages.passed("c", here, b""))
+        passages.release_all(there)
+        still = await waits(passages.passed("c", here, b""))
+        assert still
+        passages.release_all(here)
+        await still
+        assert passages.interrupted == {"a"}
+
+    here, there = projects(2)
+    asyncio.run(with_two_projects())
+
+
 def test_broadcasts_that_waited_too_long_pass_and_interrupt_those_that_went_first() -> None:
     async def test(passages: Passages) -> None:
-        passages.release_all()
+        passages.release_all(PROJECT)
         await passages.passed("j", PROJECT, b"")
         await passages.early_ones_passed(PROJECT)
         assert passages.interrupted == {"a", "i"}
