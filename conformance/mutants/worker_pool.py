@@ -7,11 +7,13 @@ ends them at once. The results until then are kept.
 import multiprocessing
 import os
 import signal
+import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from pathlib import Path
 from queue import SimpleQueue
 from types import TracebackType
 from typing import Final, Self, TypeVar
@@ -20,7 +22,7 @@ from hookproof.conformance.generation.generators import KEPT_IN
 from hookproof.conformance.mutants.mutant_run import MutantRunOrder, MutantRunResult, run_mutant
 from hookproof.conformance.mutants.results import FaultOutcome, VariantOutcome
 from hookproof.process.exit_codes import ExitCode
-from hookproof.process.private_folder import private_folder
+from hookproof.process.private_folder import private_folder, remove_abandoned
 from hookproof.process.stop_signals import STOPPING, calling_each_time, put_off, raising_once
 
 Subject = TypeVar("Subject", FaultOutcome, VariantOutcome)
@@ -73,6 +75,8 @@ class WorkerPool:
         with calling_each_time(self._end_runs), self._runs_limited():
             self._pool.shutdown(cancel_futures=True)
         self._ended.close()
+        # A worker that was killed has left its folders.
+        remove_abandoned(Path(tempfile.gettempdir()))
         if self.interrupted:
             for future, subject in self._under_way.items():
                 if future.done() and not future.cancelled() and future.exception() is None:

@@ -10,6 +10,7 @@ from hookproof.conformance.model.experiment_registry import all_experiments
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.mutants.mutant_run import Detection, MutantRunOrder, MutantRunResult
 from hookproof.conformance.mutants.results import NOT_RUN, VariantOutcome
+from hookproof.process.private_folder import private_folder
 
 FOUND = Detection(
     check="an_endpoint_is_fetched_as_it_was_created",
@@ -57,7 +58,8 @@ def detects_the_second_time(order: MutantRunOrder) -> MutantRunResult:
 
 
 def never_ends(order: MutantRunOrder) -> MutantRunResult:
-    """A run that prints its name and never ends."""
-    print(order.dialect, flush=True)  # noqa: T201
-    threading.Event().wait()
+    """A run that has a private folder, prints its name and never ends."""
+    with private_folder():
+        print(order.dialect, flush=True)  # noqa: T201
+        threading.Event().wait()
     raise AssertionError

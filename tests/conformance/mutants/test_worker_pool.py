@@ -128,8 +128,11 @@ def test_a_second_interrupt_ends_the_runs_under_way(tmp_path: Path) -> None:
     assert (parent.returncode, output) == (0, "True []\n")
 
 
-def test_an_interrupt_leaves_the_runs_under_way_a_moment_and_no_more(tmp_path: Path) -> None:
-    """The run of this worker never ends by itself."""
+def test_an_interrupt_leaves_the_runs_under_way_a_moment_and_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run of this worker never ends by itself, and cannot remove its folder."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     with started(tmp_path, INTERRUPTED) as parent:
         began = time.monotonic()
         parent.send_signal(signal.SIGINT)
@@ -138,6 +141,7 @@ def test_an_interrupt_leaves_the_runs_under_way_a_moment_and_no_more(tmp_path: P
         finally:
             parent.kill()
     assert (parent.returncode, output) == (0, "waits for the run\nTrue []\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["parent.py"]
     assert time.monotonic() - began < ENDS_WITHIN_S
 
 
