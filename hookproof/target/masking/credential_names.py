@@ -66,6 +66,8 @@ NAME: Final = re.compile(r"secret#[0-9]+")
 # So many bodies of at most so many bytes are remembered in their masked form.
 MOST_KEPT: Final = 6000
 LONGEST_KEPT: Final = 8 * 1024
+MOST_LONG_KEPT: Final = 200
+LONGEST_LONG_KEPT: Final = 160 * 1024
 
 # A number with fewer digits is no credential.
 LONG_NUMBER: Final = 6
@@ -106,6 +108,7 @@ class Credentials:
         self._lock = threading.Lock()
         # What an exchange shows is looked through when it is made, and again when it is written.
         self._remembered = lru_cache(MOST_KEPT)(self._content)
+        self._long_remembered = lru_cache(MOST_LONG_KEPT)(self._content)
         self._looked_through: set[int] = set()
         self._without: set[int] = set()
 
@@ -132,7 +135,8 @@ class Credentials:
             return self._remembered(content)
         if (key := hash(content)) in self._without:
             return content
-        masked = self._content(content)
+        is_kept = len(content) <= LONGEST_LONG_KEPT
+        masked = (self._long_remembered if is_kept else self._content)(content)
         self._looked_through.add(key)
         if masked == content:
             self._without.add(key)

@@ -185,15 +185,19 @@ class KnownCredentials:
         """The whole values among what the pattern finds, which may have quotes around it."""
         # Of a long body there may be millions of texts.
         is_short = len(content) <= SHORT_BODY
-        texts = pattern.findall(content) if is_short else (m[0] for m in pattern.finditer(content))
-        if not has_needless_escapes(content) and self._written.isdisjoint(texts):
-            return
+        texts = (
+            {*pattern.findall(content)} if is_short else (m[0] for m in pattern.finditer(content))
+        )
+        if self._written.isdisjoint(texts):
+            if not has_needless_escapes(content):
+                return
+            if is_short and not any(map(self._name_of, map(_within_quotes, texts))):
+                return
         for match in pattern.finditer(content):
-            start, end = match.span()
-            if content.startswith(b'"', start):
-                start, end = start + 1, end - 1
-            if name := self._name_of(content[start:end]):
-                yield start, end, name
+            text = _within_quotes(match[0])
+            if name := self._name_of(text):
+                start = match.start() + content.startswith(b'"', match.start())
+                yield start, start + len(text), name
 
     def _quoted(self, content: bytes) -> Iterator[Part]:
         after = 0
@@ -213,6 +217,9 @@ class KnownCredentials:
 
     def _words_of(self, content: bytes) -> Iterator[Part]:
         """The credentials that are words of their own."""
+        # There are few, and hardly any content has one.
+        if not any(part in content for part in self._parts):
+            return
         for run in self._part.finditer(content):
             if name := self._parts.get(run[0]):
                 yield *run.span(), name
@@ -235,6 +242,10 @@ class KnownCredentials:
                 if begin + first >= after:
                     after = begin + last
                     yield begin + first, after, name
+
+
+def _within_quotes(text: bytes) -> bytes:
+    return text[1:-1] if text.startswith(b'"') else text
 
 
 def _whole_spellings(text: bytes) -> Iterator[bytes]:
