@@ -17,9 +17,9 @@ EARLY_S: Final = 2.0
 class Passages:
     """Lets broadcasts pass when they disturb nothing any more.
 
-    Those of the loud experiments never wait. Those of the early ones wait for the first ones, those
-    of most others for the second ones, too; these begin when the first broadcasts of the early ones
-    are out. Broadcasts that have the `marker` of the run, so that their deliveries can be told from
+    Those of the loud experiments never wait, nor do the first broadcasts of the early ones. Those of
+    most others wait for the first and for the second ones; the latter begin when the first
+    broadcasts of the early ones are out. Broadcasts that have the `marker` of the run, so that their deliveries can be told from
     anything else, may pass before others. `interrupted` are the experiments that took too long.
     Belongs to one event loop.
     """
@@ -71,10 +71,12 @@ class Passages:
         self._note_change()
 
     def _are_in_the_way(self, name: str, project: str, body: bytes) -> bool:
-        first, second = (names.get(project, set()) for names in (self._first, self._second))
-        if name in first | second | self._loud:
+        first, second, early = (
+            names.get(project, set()) for names in (self._first, self._second, self._early)
+        )
+        if name in first | second | early | self._loud:
             return False
-        waiting_for = first if name in self._early.get(project, ()) else first | second
+        waiting_for = first | second
         if self._marker in body:
             waiting_for = waiting_for - self._let_marked_pass
         return bool(waiting_for)

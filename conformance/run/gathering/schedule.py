@@ -3,7 +3,7 @@
 Where each has a project of its own, all begin at once. Where projects are shared, broadcasts reach
 the endpoints of others: `Sharing` says what that means for an experiment. So those go before the
 others of their project that send many requests and may broadcast, while no endpoint is active, and
-beside them those that broadcast nothing. Then the others begin; their broadcasts wait for those of
+beside them those that broadcast nothing and those that take longest. Then the others begin; their broadcasts wait for those of
 some of them. Those that must be alone go last, one by one. What has to be confirmed is gathered
 again when all have ended.
 """
@@ -63,7 +63,7 @@ class ExperimentSchedule:
 
     @property
     def early(self) -> tuple[Experiment, ...]:
-        """Those whose first broadcasts wait for nothing but those that go first."""
+        """Those that take longest, and whose first broadcasts wait for nothing."""
         return self._of(Sharing.EARLY)
 
     @property
@@ -93,7 +93,7 @@ class ExperimentSchedule:
 
     def loud_before(self, experiment: Experiment) -> tuple[Experiment, ...]:
         """The loud ones that go before it, in the same main project."""
-        if experiment in (*self.loud, *self.quiet):
+        if experiment in (*self.loud, *self.quiet, *self.early):
             return ()
         return self.loud_in(self.projects[experiment.name][0])
 
