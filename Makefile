@@ -29,8 +29,16 @@ check: setup ## Check the embedded server over real sockets
 	$(BIN)/hookproof check
 
 .PHONY: test
-test: setup ## Run the tests, and show which took longest, and what each folder took
+test: setup ## Run the tests that take no more than a second, and one of each longer kind
+	$(BIN)/pytest --numprocesses $(WORKERS) --dist loadgroup -m "not long"
+
+.PHONY: test-all
+test-all: setup ## Run all tests, and show which took longest, and what each folder took
 	$(BIN)/pytest --numprocesses $(WORKERS) --dist loadgroup --durations 20 --durations-min 1
+
+.PHONY: record-long-tests
+record-long-tests: setup ## Run all tests, and write into tests/long_tests.txt which `make test` leaves out
+	$(BIN)/pytest --numprocesses $(WORKERS) --dist loadgroup --record-long-tests
 
 .PHONY: lint
 lint: setup ## Check style, types and layers

@@ -14,6 +14,8 @@ from hypothesis import HealthCheck, settings
 # The variable of hookproof.conformance.generation.generators, which most tests do not need.
 KEPT_IN = "HOOKPROOF_GENERATED"
 
+pytest_plugins = ["tests.long_tests"]
+
 # Folders of the longest tests: one that begins last would keep a single processor busy.
 BEGIN_FIRST = ("tests/strangers", "tests/conformance/run", "tests/conformance/learning")
 
