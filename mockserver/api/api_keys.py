@@ -3,11 +3,14 @@
 import hmac
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from hookproof.mockserver.api.errors import ErrorResponses
 from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import KeyScope
+
+KEY_ALONE: Final = "{key}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,9 @@ class ApiKeys:
         rules = self._dialect.authentication
         if not rules.other_key_formats.prefers(Acceptance.TAKEN):
             return False
-        return self._is_key_of(project, rules.key_format.encode().replace(b"{key}", presented))
+        # Without the scheme that the format has, or with one if it has none.
+        key = presented.rpartition(b" ")[2] if rules.key_format == KEY_ALONE else presented
+        return self._is_key_of(project, rules.key_format.encode().replace(b"{key}", key))
 
     def _is_key_of(self, project: str, presented: bytes) -> bool:
         for expected in self._expected.get(project, ()):

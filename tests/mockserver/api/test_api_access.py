@@ -71,6 +71,19 @@ def test_a_key_without_its_scheme_is_taken_where_the_dialect_takes_other_formats
     run_against_server("reference", scenario, change=lambda _: variant(answers))
 
 
+def test_a_key_with_a_scheme_is_taken_where_the_format_has_none() -> None:
+    async def scenario(server: Server) -> None:
+        for header, is_taken in (("key-one", True), ("Basic key-one", True), ("Basic key", False)):
+            response = await server.call("listSources", key=None, headers={"Authorization": header})
+            assert (response.status == HTTPStatus.OK) is is_taken, header
+
+    answers = {
+        "authentication.key_format": "{key}",
+        "authentication.other_key_formats": "taken",
+    }
+    run_against_server("reference", scenario, change=lambda _: variant(answers))
+
+
 @every_dialect
 def test_a_key_grants_access_to_what_the_dialect_says_and_no_more(dialect_name: str) -> None:
     async def scenario(server: Server) -> None:
