@@ -87,6 +87,6 @@ def test_a_key_opens_its_own_project_alone(url: str) -> None:
 
 
 def test_it_is_learned_and_nothing_is_held_against_it(tmp_path: Path) -> None:
-    outcome = clean_run(ledgerline(), tmp_path / "run", "standard", "quick")
+    outcome = clean_run(ledgerline(cost_ms=0), tmp_path / "run", "standard", "quick")
     assert outcome.problem == ""
     assert outcome.false == [], outcome.verdict
