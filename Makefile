@@ -145,6 +145,10 @@ backlog: setup ## Hand a million pending deliveries to the reference server and 
 flake: setup ## Run the quick profile 30 times, three of them under load, and compare the verdicts
 	$(BIN)/python -m tests.conformance.flake 30
 
+.PHONY: net
+net: setup ## Make about sixty runs in build/net, by which two checkouts are compared (takes half an hour)
+	$(BIN)/python -m tests.conformance.net.command make build/net
+
 .PHONY: random-dialects
 random-dialects: setup ## Judge clean servers under 20 dialects that are drawn at random, and 20 known in part
 	$(BIN)/python -m tests.conformance.random_dialects 20
