@@ -33,8 +33,8 @@ class Sharing(StrEnum):
     the target, or could not be seen, is gathered again when all others have ended.
     FIRST: like CONFIRMED, and broadcasts of others would be in its way. They wait until it has
     ended, or has said that they no longer matter.
-    EARLY: like CONFIRMED, and what follows its first broadcasts takes longest. So it begins at once,
-    and they wait for nothing; they are out when it has said so.
+    EARLY: like CONFIRMED, and what follows its first broadcasts takes longest. So it begins at
+    once, and they wait for nothing; they are out when it has said so.
     SECOND: like FIRST, and it begins when the first broadcasts of the early ones are out.
     LATE: like CONFIRMED, and it begins when the busy ones of all projects have ended, however long
     that takes, since broadcasts that reach its endpoints are costly.

@@ -17,11 +17,11 @@ EARLY_S: Final = 2.0
 class Passages:
     """Lets broadcasts pass when they disturb nothing any more.
 
-    Those of the loud experiments never wait, nor do the first broadcasts of the early ones. Those of
-    most others wait for the first and for the second ones; the latter begin when the first
-    broadcasts of the early ones are out. Broadcasts that have the `marker` of the run, so that their deliveries can be told from
-    anything else, may pass before others. `interrupted` are the experiments that took too long.
-    Belongs to one event loop.
+    Those of the loud experiments never wait, nor do the first broadcasts of the early ones. Those
+    of most others wait for the first and for the second ones; the latter begin when the first
+    broadcasts of the early ones are out. Broadcasts that have the `marker` of the run, so that
+    their deliveries can be told from anything else, may pass before others. `interrupted` are the
+    experiments that took too long. Belongs to one event loop.
     """
 
     def __init__(

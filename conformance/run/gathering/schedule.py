@@ -3,9 +3,9 @@
 Where each has a project of its own, all begin at once. Where projects are shared, broadcasts reach
 the endpoints of others: `Sharing` says what that means for an experiment. So those go before the
 others of their project that send many requests and may broadcast, while no endpoint is active, and
-beside them those that broadcast nothing and those that take longest. Then the others begin; their broadcasts wait for those of
-some of them. Those that must be alone go last, one by one. What has to be confirmed is gathered
-again when all have ended.
+beside them those that broadcast nothing and those that take longest. Then the others begin; their
+broadcasts wait for those of some of them. Those that must be alone go last, one by one. What has to
+be confirmed is gathered again when all have ended.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
