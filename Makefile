@@ -23,6 +23,8 @@ $(READY): pyproject.toml constraints.txt
 
 .PHONY: setup
 setup: $(READY) ## Set up the virtual environment
+	@test -d conformance || echo "links could not be made here: find conformance, load, mockserver," \
+	    "receiver and spec in hookproof/"
 
 .PHONY: check
 check: setup ## Check the embedded server over real sockets

@@ -1,8 +1,6 @@
 """Hookproof proves that a webhook delivery service keeps its word.
 
-This is the one importable name. `hookproof.spec`, `hookproof.mockserver`, `hookproof.receiver`,
-`hookproof.conformance` and `hookproof.load` are top-level folders of the repository, linked here;
-in a wheel they are ordinary folders.
+This is the one importable name.
 
 For tests of your own there are `Receiver`, with its `Reply` and `WebhookDelivery`, and `Service`.
 """

@@ -74,14 +74,23 @@ def _of_a_processor_s() -> float:
 
 
 class Recorder:
-    """Writes the names of the functions of which a case took long."""
+    """Writes the names of the functions of which a case took long, or shares what takes long to be
+    set up with others of its module.
+    """
 
     def __init__(self) -> None:
         self._took_s: dict[tuple[str, int | None, str], float] = defaultdict(float)
+        self._modules: set[str] = set()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self._took_s[report.location] += report.duration
+        if report.when == "setup" and report.duration > LONG_S:
+            self._modules.add(report.location[0])
 
     def pytest_sessionfinish(self) -> None:
-        long = {function_name(each) for each, took_s in self._took_s.items() if took_s > LONG_S}
+        long = {
+            function_name(each)
+            for each, took_s in self._took_s.items()
+            if took_s > LONG_S or each[0] in self._modules
+        }
         RECORDED.write_text("".join(f"{name}\n" for name in sorted(long)))

@@ -15,56 +15,61 @@ from tests.source_tree import ROOT, copied_sources
 # What breaks each contract of pyproject.toml: a module, and the import that is added to it.
 PLANTED: Final[Mapping[str, Sequence[tuple[str, str]]]] = {
     "spec and process lie below all, the receiver below the suites and the load profiles": (
-        ("spec/catalogue.py", "import hookproof.receiver.inbox.delivery"),
-        ("conformance/model/evidence.py", "import hookproof.mockserver.app"),
-        ("load/ledger/balance.py", "import hookproof.conformance.model.evidence"),
+        ("hookproof/spec/catalogue.py", "import hookproof.receiver.inbox.delivery"),
+        ("hookproof/conformance/model/evidence.py", "import hookproof.mockserver.app"),
+        ("hookproof/load/ledger/balance.py", "import hookproof.conformance.model.evidence"),
         ("hookproof/process/exit_codes.py", "import hookproof.spec.catalogue"),
         ("hookproof/control/same_origin.py", "import hookproof.process.exit_codes"),
         ("hookproof/target/target_file.py", "import hookproof.conformance.target.definition"),
         ("hookproof/testing/receiver.py", "import hookproof.conformance.model.evidence"),
-        ("conformance/cli/list.py", "import hookproof.commands.dialect.command"),
+        ("hookproof/conformance/cli/list.py", "import hookproof.commands.dialect.command"),
     ),
     "the receiver and the mock server share vectors and no code": (
         (
-            "receiver/signatures/verification.py",
+            "hookproof/receiver/signatures/verification.py",
             "import hookproof.mockserver.delivery.attempt.signing",
         ),
         (
-            "mockserver/delivery/attempt/signing.py",
+            "hookproof/mockserver/delivery/attempt/signing.py",
             "import hookproof.receiver.signatures.verification",
         ),
     ),
     "no imports in a circle, in any package": (
-        ("spec/dialect/answer.py", "import hookproof.spec.dialect.model"),
+        ("hookproof/spec/dialect/answer.py", "import hookproof.spec.dialect.model"),
     ),
     "layers of conformance": (
-        ("conformance/model/evidence.py", "import hookproof.conformance.grading.grader"),
+        ("hookproof/conformance/model/evidence.py", "import hookproof.conformance.grading.grader"),
     ),
     "layers of the mock server": (
-        ("mockserver/delivery/store_port.py", "import hookproof.mockserver.store.database"),
+        (
+            "hookproof/mockserver/delivery/store_port.py",
+            "import hookproof.mockserver.store.database",
+        ),
     ),
     "layers of the mock server's deliveries": (
         (
-            "mockserver/delivery/http_client/tls.py",
+            "hookproof/mockserver/delivery/http_client/tls.py",
             "import hookproof.mockserver.delivery.attempt.body",
         ),
     ),
     "clean code of the mock server knows nothing of faults": (
-        ("mockserver/api/listener.py", "import hookproof.mockserver.faults.live"),
+        ("hookproof/mockserver/api/listener.py", "import hookproof.mockserver.faults.live"),
     ),
-    "only load imports locust": (("conformance/model/evidence.py", "import locust"),),
+    "only load imports locust": (("hookproof/conformance/model/evidence.py", "import locust"),),
     "only requests of the contract import schemathesis": (
-        ("conformance/model/evidence.py", "import schemathesis"),
+        ("hookproof/conformance/model/evidence.py", "import schemathesis"),
     ),
-    "layers of the receiver": (("receiver/inbox/store.py", "import hookproof.receiver.session"),),
+    "layers of the receiver": (
+        ("hookproof/receiver/inbox/store.py", "import hookproof.receiver.session"),
+    ),
     "the mock server knows nothing of the suites' and the load run's view of a target": (
-        ("mockserver/app.py", "import hookproof.target.target_file"),
+        ("hookproof/mockserver/app.py", "import hookproof.target.target_file"),
     ),
-    "layers of load": (("load/target/settings.py", "import hookproof.load.run.outcome"),),
-    "layers of spec": (("spec/dialect/model.py", "import hookproof.spec.catalogue"),),
+    "layers of load": (("hookproof/load/target/settings.py", "import hookproof.load.run.outcome"),),
+    "layers of spec": (("hookproof/spec/dialect/model.py", "import hookproof.spec.catalogue"),),
     "only the generating processes of load are patched by gevent": (
-        ("load/run/driver.py", "import locust"),
-        ("load/sidecar/arrivals.py", "import gevent"),
+        ("hookproof/load/run/driver.py", "import locust"),
+        ("hookproof/load/sidecar/arrivals.py", "import gevent"),
     ),
 }
 

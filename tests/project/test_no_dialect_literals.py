@@ -25,7 +25,9 @@ from hookproof.spec.dialect.reader import load_dialect, shipped_dialects
 from tests.source_tree import ROOT
 
 PACKAGES: Final = ("mockserver", "receiver", "conformance", "load")
-FILES: Final = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+FILES: Final = sorted(
+    path for package in PACKAGES for path in (ROOT / "hookproof" / package).rglob("*.py")
+)
 
 PLACEHOLDER: Final = re.compile(r"\{\w+\}")
 
@@ -50,83 +52,95 @@ PROSE: Final = ("name", "summary", "policy", "assumed")
 # What is allowed in the modules whose path begins so, although a dialect has the same text or
 # status, and why.
 OWN: Final[Mapping[str, tuple[frozenset[object], str]]] = {
-    "mockserver/control/listener.py": (
+    "hookproof/mockserver/control/listener.py": (
         ANY_STATUS,
         "the control listener is not part of the API: its statuses are its own",
     ),
-    "receiver/": (
+    "hookproof/receiver/": (
         ANY_STATUS,
         "the control API and the answers of an endpoint are the receiver's own",
     ),
-    "receiver/replies/token_": (
+    "hookproof/receiver/replies/token_": (
         frozenset({"Bearer", "basic", "client_assertion", "client_assertion_type"}),
         "RFC 6749, 6750, 7523 and 7617 say how a client proves itself to a token endpoint",
     ),
-    "receiver/signatures/diagnosis/": (frozenset({"signed"}), "a word of a sentence"),
-    "mockserver/delivery/": (
+    "hookproof/receiver/signatures/diagnosis/": (frozenset({"signed"}), "a word of a sentence"),
+    "hookproof/mockserver/delivery/": (
         frozenset({"Bearer", "client_assertion", "client_assertion_type", 401}),
         (
             "RFC 6750 and RFC 7523 say how OAuth 2 tokens and assertions are sent, and how an"
             " endpoint refuses one"
         ),
     ),
-    "load/locust_worker/stats_display.py": (
+    "hookproof/load/locust_worker/stats_display.py": (
         frozenset({403}),
         "how the web page of a run refuses what it does not do",
     ),
-    "conformance/experiments/deliveries/attempts/retries.py": (
+    "hookproof/conformance/experiments/deliveries/attempts/retries.py": (
         ANY_STATUS,
         "what the receiver is made to answer",
     ),
-    "conformance/experiments/deliveries/attempts/statuses.py": (
+    "hookproof/conformance/experiments/deliveries/attempts/statuses.py": (
         ANY_STATUS,
         "what the receiver is made to answer",
     ),
-    "conformance/experiments/api/access.py": (
+    "hookproof/conformance/experiments/api/access.py": (
         frozenset({"Bearer"}),
         "one of the schemes that are wrong in most dialects",
     ),
-    "conformance/experiments/deliveries/security/token_server.py": (
+    "hookproof/conformance/experiments/deliveries/security/token_server.py": (
         frozenset({"Bearer"}),
         "the token_type of RFC 6750",
     ),
-    "conformance/checks/deliveries/security/oauth2.py": (
+    "hookproof/conformance/checks/deliveries/security/oauth2.py": (
         frozenset({"Bearer"}),
         "the scheme of RFC 6750",
     ),
-    "conformance/experiments/api/hostile_requests.py": (frozenset({400}), "a count of digits"),
-    "conformance/experiments/deliveries/arrival/flood.py": (
+    "hookproof/conformance/experiments/api/hostile_requests.py": (
+        frozenset({400}),
+        "a count of digits",
+    ),
+    "hookproof/conformance/experiments/deliveries/arrival/flood.py": (
         frozenset({400}),
         "a count of broadcasts",
     ),
-    "conformance/experiments/support/planned_walks.py": (frozenset({400}), "a count of pages"),
-    "conformance/experiments/generated/sweep.py": (frozenset({400}), "a count of examples"),
-    "conformance/observations/answer.py": (
+    "hookproof/conformance/experiments/support/planned_walks.py": (
+        frozenset({400}),
+        "a count of pages",
+    ),
+    "hookproof/conformance/experiments/generated/sweep.py": (
+        frozenset({400}),
+        "a count of examples",
+    ),
+    "hookproof/conformance/observations/answer.py": (
         frozenset({400, 408}),
         "where the client errors of HTTP begin, and what RFC 9110 says of slow requests",
     ),
-    "conformance/target/preflight.py": (
+    "hookproof/conformance/target/preflight.py": (
         frozenset({400, 401, 403}),
         "where classes of statuses begin, and how HTTP itself refuses a key (RFC 9110, 15.5)",
     ),
-    "conformance/observations/delivery/security/token_requests.py": (
+    "hookproof/conformance/observations/delivery/security/token_requests.py": (
         frozenset({"basic"}),
         "the scheme of RFC 7617",
     ),
-    "conformance/checks/api/resources/endpoint.py": (frozenset({"active"}), "a word of a sentence"),
-    "conformance/learning/": (
+    "hookproof/conformance/checks/api/resources/endpoint.py": (
+        frozenset({"active"}),
+        "a word of a sentence",
+    ),
+    "hookproof/conformance/learning/": (
         frozenset({"shared_secret", "signed"}),
         "parts of the names of a dialect's fields, which are learned one by one",
     ),
-    "conformance/learning/deliveries/gathering.py": (
+    "hookproof/conformance/learning/deliveries/gathering.py": (
         frozenset({400, 410, "shared_secret", "signed"}),
         "what the receiver is made to answer",
     ),
-    "conformance/reports/formats.py": (
+    "hookproof/conformance/reports/formats.py": (
         frozenset({"github"}),
         "a format of reports, named after the CI system that reads it",
     ),
-    "conformance/observations/signature_reading.py": (
+    "hookproof/conformance/observations/signature_reading.py": (
         frozenset({"signed"}),
         "a word of a sentence",
     ),

@@ -47,7 +47,7 @@ DEGENERATE: Final = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Server:
+class JudgedServer:
     """A reference server with options of `serve`; `dialect` is what it is judged by."""
 
     name: str
@@ -78,25 +78,25 @@ def _run_stranger(stranger: Stranger, folder: Path) -> None:
     clean_run(stranger, folder / "run", "quick", "quick")
 
 
-def servers(folder: Path) -> Iterator[Server]:
+def servers(folder: Path) -> Iterator[JudgedServer]:
     """The reference servers, the same ones each time."""
     for name in ("reference", "standard-webhooks", "convoy", "contrary"):
-        yield Server(name=f"clean {name}", options=("--dialect", name), dialect=name)
-    yield Server(name="clean without a dialect", dialect=None)
+        yield JudgedServer(name=f"clean {name}", options=("--dialect", name), dialect=name)
+    yield JudgedServer(name="clean without a dialect", dialect=None)
     for seed in range(SEED, SEED + RANDOM_DIALECTS):
         path = str(folder / f"random-{seed}.yaml")
         Path(path).write_text(yaml.safe_dump(random_dialect(seed)))
-        yield Server(name=f"random dialect {seed}", options=("--dialect", path), dialect=path)
+        yield JudgedServer(name=f"random dialect {seed}", options=("--dialect", path), dialect=path)
     for other in drawn(conforming_dialects(), OTHER_ANSWERS):
-        yield Server(name=other.name, options=("--dialect", other.word), dialect=other.word)
+        yield JudgedServer(name=other.name, options=("--dialect", other.word), dialect=other.word)
     listed = [each for each in list_faults(find_dialect("reference")) if each.applies]
     for variant in drawn([each for each in listed if each.is_variant], VARIANTS):
-        yield Server(name=variant.name, options=("--variant", variant.name))
+        yield JudgedServer(name=variant.name, options=("--variant", variant.name))
     for fault in drawn([each for each in listed if not each.is_variant], FAULTS):
-        yield Server(name=fault.name, options=("--fault", fault.name))
+        yield JudgedServer(name=fault.name, options=("--fault", fault.name))
     generated = list_generated(find_dialect("reference"))["faults"]
     for name in drawn(sorted(str(each["name"]) for each in generated), GENERATED):
-        yield Server(name=name, options=("--fault", name))
+        yield JudgedServer(name=name, options=("--fault", name))
 
 
 def drawn(items: Sequence[Each], count: int) -> list[Each]:

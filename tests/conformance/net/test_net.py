@@ -1,16 +1,14 @@
 """Two checkouts that judge alike are told from two that do not, with what differs."""
 
-import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.conformance.command import check
 from tests.conformance.net.command import compare, make
-from tests.source_tree import ROOT
+from tests.source_tree import copied_sources
 
-PACKAGES = ("conformance", "hookproof", "load", "mockserver", "receiver", "spec")
-CHANGED = Path("conformance/checks/api/resources/portal_link.py")
+CHANGED = Path("hookproof/conformance/checks/api/resources/portal_link.py")
 
 
 @pytest.fixture(scope="module")
@@ -24,14 +22,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 @pytest.fixture
 def other(tmp_path: Path) -> Path:
     """A checkout that is like this one."""
-    for name in PACKAGES:
-        shutil.copytree(
-            ROOT / name,
-            tmp_path / name,
-            symlinks=True,
-            ignore=shutil.ignore_patterns("__pycache__"),
-        )
-    return tmp_path
+    return copied_sources(tmp_path)
 
 
 def test_checkouts_that_are_alike_judge_alike(
