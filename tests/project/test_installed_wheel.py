@@ -108,11 +108,16 @@ def files_of(wheel: Path) -> dict[str, bytes]:
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the files that git knows: nothing else of the working tree gets into a wheel."""
+    """A copy of the files that git knows, and a report of `make check` beside them: nothing of the
+    working tree but what git knows gets into a wheel.
+    """
     folder = tmp_path_factory.mktemp("checkout")
     for name in tracked_files():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, folder / name, follow_symlinks=False)
+    report = folder / "hookproof-report" / "report.json"
+    report.parent.mkdir()
+    report.write_text("{}")
     return folder
 
 
