@@ -25,8 +25,8 @@ from typing import Final
 
 import yaml
 
+from hookproof.conformance.experiments import all_experiments
 from hookproof.conformance.experiments.deliveries.attempts import rate_limit
-from hookproof.conformance.model.experiment_registry import all_experiments
 from hookproof.conformance.mutants.kill_matrix import RECORDED, read_kills
 from hookproof.conformance.mutants.schemathesis_baseline import EXAMPLES, read_baseline
 from hookproof.conformance.results.run_file import NAME, read_run

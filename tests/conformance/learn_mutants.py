@@ -23,7 +23,8 @@ import yaml
 
 from hookproof.conformance.learning.learned_answers import LearnedAnswers
 from hookproof.conformance.model.profile import Profile
-from hookproof.mockserver.faults.registry import Fault, catalogue
+from hookproof.mockserver.faults.catalogue import catalogue
+from hookproof.mockserver.faults.registry import Fault
 from hookproof.spec.catalogue import Level, load_catalogue
 from hookproof.spec.dialect.reader import load_dialect
 from hookproof.spec.dialect.writer import written_dialect

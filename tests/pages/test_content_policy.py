@@ -8,10 +8,10 @@ from typing import Final
 import pytest
 from playwright.sync_api import Browser, Page
 
+from hookproof.conformance.checks import all_checks
 from hookproof.conformance.learning.learned_answers import LearnedAnswers
 from hookproof.conformance.learning.learner import Learned
 from hookproof.conformance.learning.report import page as learned_page
-from hookproof.conformance.model.check_registry import all_checks
 from hookproof.conformance.model.ledger import LeftBehind
 from hookproof.conformance.mutants.reports.html import render_page
 from hookproof.conformance.reports.html import html_text

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 from hookproof.cli import SUBCOMMANDS, cli
 from hookproof.help_examples import examples_in
 from hookproof.load.figures import FIGURES
-from hookproof.mockserver.faults.registry import catalogue
+from hookproof.mockserver.faults.catalogue import catalogue
 from hookproof.process.exit_codes import ExitCode
 from hookproof.spec.catalogue import load_catalogue
 from hookproof.spec.described_fields import described_fields

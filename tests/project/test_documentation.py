@@ -17,7 +17,7 @@ import click
 import pytest
 
 from hookproof.cli import SUBCOMMANDS, cli
-from hookproof.conformance.model.check_registry import all_checks
+from hookproof.conformance.checks import all_checks
 from hookproof.conformance.mutants.hiding.spoilers import read_spoilers
 from hookproof.conformance.pytest_plugin.entry import OPTIONS
 from hookproof.mockserver.faults.operators.generation import OPERATORS

@@ -6,8 +6,8 @@ from itertools import groupby
 from docs.site.reference_pages.page import ReferencePage, render
 from hookproof.conformance.mutants.kill_matrix import read_kills
 from hookproof.mockserver.faults.answering import FAULTS
+from hookproof.mockserver.faults.catalogue import catalogue
 from hookproof.mockserver.faults.operators.generation import OPERATORS
-from hookproof.mockserver.faults.registry import catalogue
 from hookproof.spec.catalogue import load_catalogue
 from hookproof.spec.dialect.reader import load_dialect, shipped_dialects
 

@@ -10,7 +10,7 @@ from functools import cache
 from docs.site.reference_pages.page import ReferencePage, render
 from hookproof.conformance.cli.explanation import Explanation, explain_requirement, list_faults
 from hookproof.conformance.mutants.kill_matrix import read_kills
-from hookproof.mockserver.faults.registry import catalogue as fault_catalogue
+from hookproof.mockserver.faults.catalogue import catalogue as fault_catalogue
 from hookproof.spec.catalogue import LEVELS, Catalogue, Level, load_catalogue
 
 # By requirement and fault: the checks that caught it.

@@ -1,1 +1,10 @@
 """What is judged: one module per subject, each check a sentence bound to requirement ids."""
+
+from hookproof.conformance.model.check_registry import Check, registered_checks
+from hookproof.process.submodules import import_all
+
+
+def all_checks() -> tuple[Check, ...]:
+    """Every check of this package, in order of name."""
+    import_all(__name__)
+    return registered_checks()

@@ -9,12 +9,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from hookproof.conformance.model.check_registry import Check, all_checks
-from hookproof.conformance.model.experiment_registry import (
-    Experiment,
-    all_experiments,
-    experiments_of,
-)
+from hookproof.conformance.checks import all_checks
+from hookproof.conformance.experiments import all_experiments
+from hookproof.conformance.model.check_registry import Check
+from hookproof.conformance.model.experiment_registry import Experiment, experiments_of
 from hookproof.receiver.client.child_process import HOOKPROOF
 from hookproof.spec.catalogue import Catalogue, Gap, Requirement
 

@@ -7,8 +7,10 @@ from typing import Any
 
 import click
 
-from hookproof.conformance.model.check_registry import Check, all_checks
-from hookproof.conformance.model.experiment_registry import all_experiments, experiments_of
+from hookproof.conformance.checks import all_checks
+from hookproof.conformance.experiments import all_experiments
+from hookproof.conformance.model.check_registry import Check
+from hookproof.conformance.model.experiment_registry import experiments_of
 from hookproof.conformance.results.durations import usual_durations
 from hookproof.conformance.results.run_file import NAME
 from hookproof.conformance.run.selection import LEVELS, Selection, selectors

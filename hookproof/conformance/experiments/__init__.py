@@ -1,1 +1,10 @@
 """What is tried: each experiment calls the target and yields evidence; none of them judges."""
+
+from hookproof.conformance.model.experiment_registry import Experiment, registered_experiments
+from hookproof.process.submodules import import_all
+
+
+def all_experiments() -> tuple[Experiment, ...]:
+    """Every experiment of this package, in order of name."""
+    import_all(__name__)
+    return registered_experiments()

@@ -1,12 +1,12 @@
 """The answers that a question can have, and how evidence is judged under one of them."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
 from functools import cache
 from typing import Any, Final, get_args, get_origin, get_type_hints
 
-from hookproof.conformance.model.check_registry import Check, CheckContext, all_checks
+from hookproof.conformance.model.check_registry import Check, CheckContext
 from hookproof.conformance.model.evidence import NotExaminedError, Observation
 from hookproof.conformance.model.judgement import Judgement
 from hookproof.conformance.observations.answer import Kind, refused, resources
@@ -35,9 +35,9 @@ def requirements_of(field: str) -> frozenset[str]:
     )
 
 
-@cache
-def checks_of(requirements: frozenset[str]) -> tuple[Check, ...]:
-    return tuple(check for check in all_checks() if requirements.intersection(check.requirements))
+def checks_of(requirements: frozenset[str], checks: Iterable[Check]) -> tuple[Check, ...]:
+    """Those of the checks that judge any of the requirements."""
+    return tuple(check for check in checks if requirements.intersection(check.requirements))
 
 
 def candidate_values(field: str, observations: Sequence[Observation]) -> Sequence[Any]:

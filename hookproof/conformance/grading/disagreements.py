@@ -39,19 +39,22 @@ FEWEST_FINDINGS: Final = 2
 
 
 def disagreements(
-    entries: Sequence[Entry], evidence: Iterable[Evidence], dialect: Dialect, examined_by: Dialect
+    entries: Sequence[Entry],
+    evidence: Iterable[Evidence],
+    dialect: Dialect,
+    examined_by: Dialect,
+    checks: Sequence[Check],
 ) -> tuple[Disagreement, ...]:
     """The fields that explain findings, those that explain most first; each finding once.
 
-    `examined_by` is the dialect under which the evidence was taken in.
+    `examined_by` is the dialect under which the evidence was taken in, `checks` are all that judge.
     """
     failed = {entry.requirement.id: entry for entry in entries if _may_be_explained(entry)}
     fields = _fields_behind(failed, dialect)
     if not fields:
         return ()
-    contexts = _Contexts(
-        [each for each in evidence if isinstance(each, Observation)], dialect, examined_by
-    )
+    observations = [each for each in evidence if isinstance(each, Observation)]
+    contexts = _Contexts(observations, dialect, examined_by, checks)
     known = {entry.requirement.id: entry for entry in entries}
     explained = {
         field: _explanations(field, answer, contexts, known, failed)
@@ -143,9 +146,14 @@ class _Contexts:
     """
 
     def __init__(
-        self, observations: Sequence[Observation], dialect: Dialect, examined_by: Dialect
+        self,
+        observations: Sequence[Observation],
+        dialect: Dialect,
+        examined_by: Dialect,
+        checks: Sequence[Check],
     ) -> None:
         self._observations = observations
+        self._checks = checks
         self._exchanges = [
             replace(observation, exchanges=(exchange,), deliveries=())
             for observation in observations
@@ -201,7 +209,7 @@ class _Contexts:
 
     def _judged(self, requirement: str) -> Iterator[tuple[Check, Observation]]:
         """What each check of a requirement judges, each exchange of an oracle by itself."""
-        for check in checks_of(frozenset({requirement})):
+        for check in checks_of(frozenset({requirement}), self._checks):
             for evidence in self._exchanges if check.is_oracle else self._observations:
                 if check.judges(type(evidence)):
                     yield check, evidence

@@ -17,8 +17,8 @@ from hookproof.conformance.model.evidence import NotObserved
 from hookproof.conformance.model.experiment_registry import Experiment
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.model.profile import Profile
+from hookproof.conformance.observations import observation_types
 from hookproof.conformance.observations.deliveries import DeliveryObservation
-from hookproof.conformance.results.records.evidence_records import observation_types
 from hookproof.spec.catalogue import Requirement
 from hookproof.spec.contract.service_contract import OPERATION_IDS
 from hookproof.spec.dialect.model import Dialect

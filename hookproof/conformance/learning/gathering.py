@@ -3,15 +3,12 @@
 import secrets
 from collections.abc import Mapping
 
+from hookproof.conformance.checks import all_checks
+from hookproof.conformance.experiments import all_experiments
 from hookproof.conformance.grading.candidate_answers import requirements_of
 from hookproof.conformance.learning.learned_answers import LearnedAnswers
 from hookproof.conformance.learning.regrading import unseen_fields
-from hookproof.conformance.model.check_registry import all_checks
-from hookproof.conformance.model.experiment_registry import (
-    Experiment,
-    all_experiments,
-    experiments_of,
-)
+from hookproof.conformance.model.experiment_registry import Experiment, experiments_of
 from hookproof.conformance.model.gathered_evidence import Gathered
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.run.intake import Intake

@@ -7,8 +7,10 @@ kept, the evidence does not show which is right.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
+from hookproof.conformance.checks import all_checks
 from hookproof.conformance.grading.candidate_answers import (
     candidate_values,
     checks_of,
@@ -17,7 +19,7 @@ from hookproof.conformance.grading.candidate_answers import (
 )
 from hookproof.conformance.grading.check_result import proof_in_words
 from hookproof.conformance.learning.learned_answers import LearnedAnswer, LearnedAnswers
-from hookproof.conformance.model.check_registry import CheckContext
+from hookproof.conformance.model.check_registry import Check, CheckContext
 from hookproof.conformance.model.evidence import (
     NotObserved,
     Observation,
@@ -98,11 +100,18 @@ def _note_reasons(answers: LearnedAnswers, missing: Sequence[NotObserved]) -> No
     """Why an experiment could not show a field, where nothing better is known."""
     for field in unseen_fields(answers):
         kinds = {
-            kind.__name__ for check in checks_of(requirements_of(field)) for kind in check.evidence
+            kind.__name__
+            for check in checks_of(requirements_of(field), _checks())
+            for kind in check.evidence
         }
         reason = next((each.reason for each in missing if each.observation in kinds), None)
         if reason and not answers.has_reason(field):
             answers.miss(field, reason)
+
+
+@cache
+def _checks() -> tuple[Check, ...]:
+    return all_checks()
 
 
 def _fits(
@@ -141,7 +150,7 @@ def _judged(
     answers: LearnedAnswers, field: str, observations: Sequence[Observation]
 ) -> list[Observation]:
     """The observations that a check judges which depends on a field."""
-    checks = checks_of(_known(answers, field))
+    checks = checks_of(_known(answers, field), _checks())
     return [each for each in observations if any(check.judges(type(each)) for check in checks)]
 
 
@@ -188,7 +197,7 @@ def judge(
 def _judgements(
     requirements: frozenset[str], observations: Sequence[Observation], context: CheckContext
 ) -> Iterator[tuple[Observation, Judgement]]:
-    for check in checks_of(requirements):
+    for check in checks_of(requirements, _checks()):
         judged = [each for each in observations if check.judges(type(each))][:MOST_JUDGED]
         for observation in judged:
             for judgement in judgements_of(check, observation, context):

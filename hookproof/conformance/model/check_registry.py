@@ -10,9 +10,7 @@ observation, several (`A | B`), or `Exchange`. A check of exchanges is an oracle
 exchange of every experiment.
 """
 
-import importlib
 import inspect
-import pkgutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -197,11 +195,8 @@ def check(*requirements: str) -> Callable[[_Judge], _Judge]:
     return register
 
 
-def all_checks() -> tuple[Check, ...]:
-    """Every check of the modules in hookproof.conformance.checks, in order of name."""
-    package = importlib.import_module("hookproof.conformance.checks")
-    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-        importlib.import_module(module.name)
+def registered_checks() -> tuple[Check, ...]:
+    """The checks of all modules that were imported, in order of name."""
     return tuple(_checks[name] for name in sorted(_checks))
 
 

@@ -14,8 +14,10 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Final
 
-from hookproof.conformance.model.check_registry import Check, all_checks
-from hookproof.conformance.model.experiment_registry import Experiment, all_experiments
+from hookproof.conformance.checks import all_checks
+from hookproof.conformance.experiments import all_experiments
+from hookproof.conformance.model.check_registry import Check
+from hookproof.conformance.model.experiment_registry import Experiment
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.mutants.catalogue import (
     DIALECTS,

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from hookproof.conformance.model.check_registry import all_checks
+from hookproof.conformance.checks import all_checks
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.mutants.campaign import (
     CLEAN,

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
-from hookproof.conformance.model.check_registry import all_checks
-from hookproof.conformance.model.experiment_registry import all_experiments
+from hookproof.conformance.checks import all_checks
+from hookproof.conformance.experiments import all_experiments
 from hookproof.conformance.mutants.campaign import CampaignPlan, CampaignSettings
 from hookproof.conformance.mutants.catalogue import (
     ListedFault,

@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
 
+from hookproof.conformance.checks import all_checks
+from hookproof.conformance.experiments import all_experiments
 from hookproof.conformance.grading.grader import Grader
-from hookproof.conformance.model.check_registry import CheckContext, all_checks
-from hookproof.conformance.model.experiment_registry import all_experiments
+from hookproof.conformance.model.check_registry import CheckContext
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.model.judgement import quoting
 from hookproof.conformance.model.ledger import Entry, Finding

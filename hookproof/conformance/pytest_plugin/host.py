@@ -12,9 +12,11 @@ from typing import Any, Final, NoReturn
 
 import pytest
 
+from hookproof.conformance.checks import all_checks
+from hookproof.conformance.experiments import all_experiments
 from hookproof.conformance.grading.grader import Grader
-from hookproof.conformance.model.check_registry import CheckContext, all_checks
-from hookproof.conformance.model.experiment_registry import all_experiments, experiments_of
+from hookproof.conformance.model.check_registry import CheckContext
+from hookproof.conformance.model.experiment_registry import experiments_of
 from hookproof.conformance.model.judgement import quoting
 from hookproof.conformance.model.ledger import Entry
 from hookproof.conformance.model.verdict import Verdict

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from hookproof.conformance.model.check_registry import all_checks
-from hookproof.conformance.model.experiment_registry import Experiment, all_experiments
+from hookproof.conformance.checks import all_checks
+from hookproof.conformance.experiments import all_experiments
+from hookproof.conformance.model.experiment_registry import Experiment
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.results.baseline import Expectation, read_baseline
 from hookproof.conformance.run.plan import RunPlan

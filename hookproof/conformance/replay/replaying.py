@@ -15,8 +15,8 @@ from typing import Any, Final
 
 import msgspec
 
+from hookproof.conformance.experiments import all_experiments
 from hookproof.conformance.model.evidence import Exchange, PreconditionFailed
-from hookproof.conformance.model.experiment_registry import all_experiments
 from hookproof.conformance.model.ledger import LeftBehind
 from hookproof.conformance.replay.existing_resources import ExistingResources
 from hookproof.conformance.replay.new_values import NewValues

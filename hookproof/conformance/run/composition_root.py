@@ -12,11 +12,12 @@ from io import FileIO
 from pathlib import Path
 from typing import Protocol
 
+from hookproof.conformance.checks import all_checks
+from hookproof.conformance.experiments import all_experiments
 from hookproof.conformance.grading.disagreements import disagreements
 from hookproof.conformance.grading.grader import Grader
-from hookproof.conformance.model.check_registry import CheckContext, all_checks
+from hookproof.conformance.model.check_registry import CheckContext
 from hookproof.conformance.model.evidence import Evidence
-from hookproof.conformance.model.experiment_registry import all_experiments
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.model.judgement import quoting
 from hookproof.conformance.model.ledger import Entry, Ledger
@@ -135,7 +136,9 @@ def perform(settings: Settings) -> Run:
             words = f"{coverage.words}, where {settings.coverage:g} % are required"
             ledger = replace(ledger, uncovered=words)
         dialect = settings.subject.dialect
-        explained = disagreements(ledger.entries, repeated_run.evidence, dialect, dialect)
+        explained = disagreements(
+            ledger.entries, repeated_run.evidence, dialect, dialect, all_checks()
+        )
         writer.ledger(
             mask.ledger(ledger),
             strict=settings.strict,

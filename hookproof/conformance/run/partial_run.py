@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from hookproof.conformance.model.check_registry import all_checks
+from hookproof.conformance.checks import all_checks
+from hookproof.conformance.experiments import all_experiments
 from hookproof.conformance.model.evidence import Evidence
-from hookproof.conformance.model.experiment_registry import all_experiments
 from hookproof.conformance.model.ledger import Entry, RunVerdict
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.verdict import Verdict

@@ -7,11 +7,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from hookproof.conformance.checks import all_checks
+from hookproof.conformance.experiments import all_experiments
 from hookproof.conformance.grading.disagreements import disagreements
 from hookproof.conformance.grading.grader import Grader
-from hookproof.conformance.model.check_registry import CheckContext, all_checks
+from hookproof.conformance.model.check_registry import CheckContext
 from hookproof.conformance.model.disagreement import Disagreement
-from hookproof.conformance.model.experiment_registry import all_experiments
 from hookproof.conformance.model.gathered_evidence import Ending
 from hookproof.conformance.model.ledger import Entry, Ledger
 from hookproof.conformance.model.profile import Profile
@@ -60,7 +61,7 @@ def regrade_run(folder: Path, dialect: Dialect | None = None) -> Regraded:
     repetitions = read_evidence(path)
     ledger = judged_again(run, repetitions, used, before)
     evidence = [each for repetition in repetitions for each in repetition.observations]
-    found = disagreements(ledger.entries, evidence, used, before)
+    found = disagreements(ledger.entries, evidence, used, before, all_checks())
     return Regraded(run=run, ledger=ledger, dialect=used, disagreements=found)
 
 

@@ -16,13 +16,14 @@ from functools import partial
 from types import TracebackType
 from typing import Final, Self
 
+from hookproof.conformance.checks import all_checks
 from hookproof.conformance.experiments.backlog import Backlog
 from hookproof.conformance.experiments.context import ExperimentContext, marker_of_run
 from hookproof.conformance.experiments.support.seeding import Seeding
 from hookproof.conformance.generation.generators import RequestGenerators
 from hookproof.conformance.grading.doubt import accuses_of, is_doubtful
 from hookproof.conformance.grading.grader import error_line
-from hookproof.conformance.model.check_registry import CheckContext, all_checks
+from hookproof.conformance.model.check_registry import CheckContext
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import Experiment
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered

@@ -28,8 +28,8 @@ from hookproof.mockserver.api.request_journal import RequestEntry, RequestJourna
 from hookproof.mockserver.api.service import ApiService
 from hookproof.mockserver.control.fixtures import BadRecord, FixtureLoader
 from hookproof.mockserver.faults.answering import FAULTS
+from hookproof.mockserver.faults.catalogue import catalogue
 from hookproof.mockserver.faults.live import BadOrder, FaultOrder, LiveFaults
-from hookproof.mockserver.faults.registry import catalogue
 from hookproof.mockserver.fixture_file import ProjectFixtures
 from hookproof.mockserver.notifications.journal import NOTIFICATION_FIELDS
 from hookproof.mockserver.notifications.notifier import Notifier

@@ -19,7 +19,8 @@ from aiohttp.web_request import BaseRequest
 
 from hookproof.mockserver.api.response import ApiResponse, Responder
 from hookproof.mockserver.faults.answering import FAULTS, ResponderFault
-from hookproof.mockserver.faults.registry import Fault, catalogue
+from hookproof.mockserver.faults.catalogue import catalogue
+from hookproof.mockserver.faults.registry import Fault
 from hookproof.mockserver.faults.renamed import RENAMED
 from hookproof.spec.contract.service_contract import OPERATION_IDS
 from hookproof.spec.dialect.model import Dialect

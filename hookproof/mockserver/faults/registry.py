@@ -1,7 +1,5 @@
 """The registry of faults and variants: what each breaks, and the collaborator that it replaces."""
 
-import importlib
-import pkgutil
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -106,11 +104,8 @@ def variant(*, where: Where = everywhere) -> Callable[[_Part], _Part]:
     return fault(where=where)
 
 
-def catalogue() -> Mapping[str, Fault]:
-    """Every fault and variant of the catalogue's modules, by name."""
-    package = importlib.import_module("hookproof.mockserver.faults.catalogue")
-    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-        importlib.import_module(module.name)
+def registered_faults() -> Mapping[str, Fault]:
+    """The faults and variants of all modules that were imported, by name."""
     return MappingProxyType(_registered)
 
 

@@ -13,9 +13,10 @@ from typing import Any, Final
 import msgspec
 
 from hookproof.mockserver.faults.answering import FAULTS
+from hookproof.mockserver.faults.catalogue import catalogue
 from hookproof.mockserver.faults.live import ArmedFault, BadOrder, FaultOrder
 from hookproof.mockserver.faults.operators.operator import AT
-from hookproof.mockserver.faults.registry import Fault, catalogue
+from hookproof.mockserver.faults.registry import Fault
 from hookproof.mockserver.faults.renamed import RENAMED
 from hookproof.spec.dialect.model import Dialect
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from hookproof.conformance.checks import all_checks
 from hookproof.conformance.checks.api.lists.filters import (
     a_filter_leaves_exactly_what_matches_on_every_page,
 )
@@ -24,7 +25,7 @@ from hookproof.conformance.checks.deliveries.security.custom_headers import (
     a_reserved_header_is_ignored_or_refused_as_the_dialect_says,
     no_custom_header_replaces_or_doubles_the_signature,
 )
-from hookproof.conformance.model.check_registry import CheckContext, all_checks
+from hookproof.conformance.model.check_registry import CheckContext
 from hookproof.conformance.model.evidence import NotExaminedError, Observation
 from hookproof.conformance.model.judgement import Judgement
 from hookproof.conformance.observations.lists.parameters import PageSizeAboveMaximum

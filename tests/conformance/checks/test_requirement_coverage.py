@@ -2,12 +2,10 @@
 
 import pytest
 
-from hookproof.conformance.model.check_registry import Check, all_checks
-from hookproof.conformance.model.experiment_registry import (
-    Experiment,
-    all_experiments,
-    experiments_of,
-)
+from hookproof.conformance.checks import all_checks
+from hookproof.conformance.experiments import all_experiments
+from hookproof.conformance.model.check_registry import Check
+from hookproof.conformance.model.experiment_registry import Experiment, experiments_of
 from hookproof.spec.catalogue import Requirement, load_catalogue
 
 CHECKS = all_checks()

@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from hookproof.cli import cli
+from hookproof.conformance.checks import all_checks
 from hookproof.conformance.cli.explanation import PlantedFault, explain_requirement
-from hookproof.conformance.model.check_registry import all_checks
 from hookproof.conformance.reports.formats import FORMATS
 from hookproof.conformance.results.run_file import NAME
 from hookproof.spec.catalogue import load_catalogue

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from hookproof.conformance.checks import all_checks
 from hookproof.conformance.grading.assumptions import standing, violated_in
 from hookproof.conformance.grading.doubt import is_doubtful
-from hookproof.conformance.model.check_registry import Check, CheckContext, all_checks
+from hookproof.conformance.model.check_registry import Check, CheckContext
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.model.verdict import Verdict

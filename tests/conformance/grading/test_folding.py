@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from hookproof.conformance.checks import all_checks
 from hookproof.conformance.grading.grader import Grader
-from hookproof.conformance.model.check_registry import all_checks
 from hookproof.conformance.model.evidence import Observation
 from hookproof.conformance.model.gathered_evidence import Gathered
 from hookproof.conformance.model.ledger import Entry

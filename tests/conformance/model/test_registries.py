@@ -2,16 +2,13 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
+from hookproof.conformance.checks import all_checks
+from hookproof.conformance.experiments import all_experiments
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.model import check_registry, experiment_registry
-from hookproof.conformance.model.check_registry import CheckContext, all_checks, check
+from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Evidence, Exchange
-from hookproof.conformance.model.experiment_registry import (
-    Sharing,
-    all_experiments,
-    experiment,
-    experiments_of,
-)
+from hookproof.conformance.model.experiment_registry import Sharing, experiment, experiments_of
 from hookproof.conformance.model.judgement import Judgement, holds
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.verdict import Verdict

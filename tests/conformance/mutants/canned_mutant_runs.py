@@ -5,8 +5,8 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 
+from hookproof.conformance.experiments import all_experiments
 from hookproof.conformance.generation.generators import KEPT_IN
-from hookproof.conformance.model.experiment_registry import all_experiments
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.mutants.mutant_run import Detection, MutantRunOrder, MutantRunResult
 from hookproof.conformance.mutants.results import NOT_RUN, VariantOutcome

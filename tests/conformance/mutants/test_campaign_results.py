@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from hookproof.conformance.model.check_registry import all_checks
-from hookproof.conformance.model.experiment_registry import all_experiments
+from hookproof.conformance.checks import all_checks
+from hookproof.conformance.experiments import all_experiments
 from hookproof.conformance.model.ledger import Entry
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.verdict import Verdict

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from hookproof.conformance.model.check_registry import all_checks
+from hookproof.conformance.checks import all_checks
 from hookproof.conformance.mutants.catalogue import DIALECTS
 from hookproof.conformance.mutants.kill_matrix import RECORDED, Kills, read_kills
-from hookproof.mockserver.faults.registry import catalogue
+from hookproof.mockserver.faults.catalogue import catalogue
 
 if not RECORDED.is_file():
     pytest.skip(

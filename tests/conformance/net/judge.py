@@ -14,7 +14,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from hookproof.conformance.model.check_registry import Check, CheckContext, all_checks
+from hookproof.conformance.checks import all_checks
+from hookproof.conformance.model.check_registry import Check, CheckContext
 from hookproof.conformance.model.evidence import Observation
 from hookproof.conformance.results.run_file import read_run
 from hookproof.conformance.results.stored_evidence import read_evidence

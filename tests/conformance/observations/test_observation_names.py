@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from hookproof.conformance.model.evidence import Observation
-from hookproof.conformance.results.records.evidence_records import observation_types
+from hookproof.conformance.observations import observation_types
 
 
 def classes(kind: type[Observation] = Observation) -> Iterator[type[Observation]]:

@@ -18,7 +18,7 @@ from typing import Any
 
 import yaml
 
-from hookproof.conformance.model.experiment_registry import all_experiments
+from hookproof.conformance.experiments import all_experiments
 from hookproof.conformance.target.project_assignment import projects_needed
 from tests.conformance.command import check, is_for_lateness, reported_requirements
 from tests.conformance.reference_server import reference_server, write_target_file

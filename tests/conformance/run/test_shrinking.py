@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from hookproof.conformance.checks import all_checks
 from hookproof.conformance.experiments.context import ExperimentContext
-from hookproof.conformance.model.check_registry import Check, CheckContext, all_checks
+from hookproof.conformance.model.check_registry import Check, CheckContext
 from hookproof.conformance.model.evidence import Evidence, Exchange, Observation
 from hookproof.conformance.model.judgement import Judgement
 from hookproof.conformance.model.ledger import Entry, Finding, FindingKey, Ledger

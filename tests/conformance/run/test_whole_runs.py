@@ -8,8 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 from hookproof.cli import cli
+from hookproof.conformance.experiments import all_experiments
 from hookproof.conformance.grading.answers_in_the_way import TRIALS
-from hookproof.conformance.model.experiment_registry import Sharing, all_experiments
+from hookproof.conformance.model.experiment_registry import Sharing
 from hookproof.conformance.observations.succeeding_requests import is_to_succeed
 from hookproof.conformance.results.run_file import NAME
 from hookproof.conformance.results.stored_evidence import read_evidence

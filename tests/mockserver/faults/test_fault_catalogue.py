@@ -15,7 +15,8 @@ from hookproof.mockserver.app import Assembly
 from hookproof.mockserver.collaborators import Collaborators
 from hookproof.mockserver.delivery.attempt.signing import Signer
 from hookproof.mockserver.delivery.engine_dispatch import EngineDispatch
-from hookproof.mockserver.faults.registry import Fault, catalogue, fault, with_faults
+from hookproof.mockserver.faults.catalogue import catalogue
+from hookproof.mockserver.faults.registry import Fault, fault, with_faults
 from hookproof.mockserver.faults.renamed import RENAMED
 from hookproof.mockserver.randomness import Randomness
 from hookproof.mockserver.store.database import IN_MEMORY, Database

@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 
+from hookproof.mockserver.faults.catalogue import catalogue
 from hookproof.mockserver.faults.live import BadOrder
-from hookproof.mockserver.faults.registry import catalogue
 from hookproof.mockserver.faults.selection import parse_fault_options
 from hookproof.spec.dialect.reader import load_dialect
 from tests.mockserver.running_server import Server, run_against_server

@@ -8,8 +8,8 @@ import aiohttp
 import pytest
 
 from hookproof.mockserver.faults.answering import FAULTS
+from hookproof.mockserver.faults.catalogue import catalogue
 from hookproof.mockserver.faults.live import ArmedFault, FaultOrder
-from hookproof.mockserver.faults.registry import catalogue
 from tests.mockserver.running_server import Server, run_against_server
 
 

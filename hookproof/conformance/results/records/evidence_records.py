@@ -1,9 +1,6 @@
 """Converts observations to their JSON in run.jsonl and back."""
 
-import importlib
-import pkgutil
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import fields
 from functools import cache, partial
 from typing import Any, Final, get_type_hints
@@ -11,6 +8,7 @@ from typing import Any, Final, get_type_hints
 import msgspec
 
 from hookproof.conformance.model.evidence import Evidence, Exchange, NotObserved, Observation
+from hookproof.conformance.observations import observation_types
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 
 _text: Final = partial(msgspec.convert, type=str)
@@ -72,23 +70,5 @@ def own_values(kind: type[Observation], written: Mapping[str, Any]) -> dict[str,
 
 
 @cache
-def observation_types() -> Mapping[str, type[Observation]]:
-    """Every class of observation, by name."""
-    package = importlib.import_module("hookproof.conformance.observations")
-    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-        importlib.import_module(module.name)
-    return {kind.__name__: kind for kind in _subclasses(Observation)}
-
-
-@cache
 def _hints(kind: type[Observation]) -> Mapping[str, Any]:
     return get_type_hints(kind)
-
-
-def _subclasses(kind: type[Observation]) -> Iterator[type[Observation]]:
-    # `dataclass(slots=True)` replaces the class, and the original may still be listed: the class in
-    # the module is the right one.
-    for subclass in kind.__subclasses__():
-        if getattr(sys.modules[subclass.__module__], subclass.__name__, None) is subclass:
-            yield subclass
-            yield from _subclasses(subclass)

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from hookproof.conformance.model.check_registry import CheckContext, all_checks
+from hookproof.conformance.checks import all_checks
+from hookproof.conformance.model.check_registry import CheckContext
 from hookproof.conformance.model.evidence import Exchange, Observation
 from hookproof.conformance.model.judgement import Judgement
 from hookproof.conformance.observations.requests.mistakes import (

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from hookproof.conformance.checks import all_checks
 from hookproof.conformance.checks.api.access.api_keys import nothing_works_without_a_key
 from hookproof.conformance.checks.api.lists.order import (
     sort_is_descending_by_default_and_ascending_is_its_reverse,
@@ -34,7 +35,6 @@ from hookproof.conformance.checks.api.responses.enumerated_words import (
 from hookproof.conformance.checks.api.responses.errors import (
     a_refusal_has_the_dialects_error_body,
 )
-from hookproof.conformance.model.check_registry import all_checks
 from hookproof.conformance.model.evidence import Exchange, Observation
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.requests.keys import CallWithKey, KeyKind

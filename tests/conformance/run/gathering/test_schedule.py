@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from hookproof.conformance.model.experiment_registry import Experiment, Sharing, all_experiments
+from hookproof.conformance.experiments import all_experiments
+from hookproof.conformance.model.experiment_registry import Experiment, Sharing
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.run.gathering.schedule import (
     AROUND_S,

@@ -1,5 +1,6 @@
 from dataclasses import replace
 
+from hookproof.conformance.checks import all_checks
 from hookproof.conformance.checks.deliveries.security.secret_roll import (
     an_old_secret_stops_signing_when_it_said,
     both_secrets_sign_until_the_old_one_expires,
@@ -9,7 +10,6 @@ from hookproof.conformance.checks.deliveries.security.secret_roll import (
     two_living_secrets_sign_in_the_dialects_order,
 )
 from hookproof.conformance.grading.check_result import CheckResult
-from hookproof.conformance.model.check_registry import all_checks
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.delivery.security.secret_roll import RollsUnderTraffic
