@@ -23,6 +23,8 @@ from tests.conformance.canned_evidence import (
 
 @pytest.fixture(autouse=True)
 def empty_registries(monkeypatch: pytest.MonkeyPatch) -> None:
+    all_checks()  # what is imported later would be missing in other tests
+    all_experiments()
     monkeypatch.setattr(check_registry, "_checks", {})
     monkeypatch.setattr(experiment_registry, "_experiments", {})
 
