@@ -57,7 +57,7 @@ docs: setup ## Build the documentation as a site in build/site; fails on links t
 .PHONY: lint-openapi
 lint-openapi: ## Check spec/openapi.yaml with Redocly CLI (needs Node.js 20 or later)
 	REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true \
-	    npx --yes @redocly/cli@2.77.0 lint --extends recommended-strict spec/openapi.yaml
+	    npx --yes @redocly/cli@2.77.0 lint --extends recommended-strict hookproof/spec/openapi.yaml
 
 # Pinned: another version of a generator may type less, or more.
 .PHONY: client-tools
@@ -148,7 +148,7 @@ flake: setup ## Run the quick profile 30 times, three of them under load, and co
 	$(BIN)/python -m tests.conformance.flake 30
 
 .PHONY: net
-net: setup ## Make about sixty runs in build/net, by which two checkouts are compared (takes half an hour)
+net: setup ## Make about sixty runs in build/net, by which two checkouts are compared
 	$(BIN)/python -m tests.conformance.net.command make build/net
 
 .PHONY: random-dialects

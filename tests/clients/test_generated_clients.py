@@ -29,7 +29,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 @pytest.fixture(params=["spec", "served"])
 def document(request: pytest.FixtureRequest, tmp_path: Path, server: Any) -> Path:
     if request.param == "spec":
-        return ROOT / "spec" / "openapi.yaml"
+        return ROOT / "hookproof" / "spec" / "openapi.yaml"
     path = tmp_path / "served.json"
     path.write_bytes(urllib.request.urlopen(f"{server['api']}/openapi.json").read())
     return path

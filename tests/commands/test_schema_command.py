@@ -269,15 +269,21 @@ def test_a_mistake_is_refused_by_both(
     assert refusal(kind, value)
 
 
-DIALECT_FILES = sorted((ROOT / "conformance" / "mutants").glob("*/*.yaml"))
+DIALECT_FILES = sorted((ROOT / "hookproof" / "conformance" / "mutants").glob("*/*.yaml"))
 
 
 @pytest.mark.parametrize(
     ("kind", "path"),
     [
-        *(("dialect", ROOT / "spec" / "dialects" / f"{name}.yaml") for name in shipped_dialects()),
+        *(
+            ("dialect", ROOT / "hookproof" / "spec" / "dialects" / f"{name}.yaml")
+            for name in shipped_dialects()
+        ),
         *(("dialect", path) for path in DIALECT_FILES if "summary:" in path.read_text()),
-        *(("profile", ROOT / "load" / "profiles" / f"{name}.yaml") for name in shipped_profiles()),
+        *(
+            ("profile", ROOT / "hookproof" / "load" / "profiles" / f"{name}.yaml")
+            for name in shipped_profiles()
+        ),
     ],
     ids=lambda value: value.stem if isinstance(value, Path) else value,
 )

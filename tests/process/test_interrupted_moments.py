@@ -74,7 +74,7 @@ def test_a_signal_as_several_workers_are_told_to_begin_reaches_them(tmp_path: Pa
 
 def test_a_signal_between_two_trials_ends_the_search_with_what_it_found(tmp_path: Path) -> None:
     place = "hookproof.load.cli.load:trial_line"
-    ramp = (ROOT / "load" / "profiles" / "ramp.yaml").read_text(encoding="utf-8")
+    ramp = (ROOT / "hookproof" / "load" / "profiles" / "ramp.yaml").read_text(encoding="utf-8")
     # Whatever its times: how fast this machine is decides nothing here.
     (tmp_path / "ramp.yaml").write_text(re.sub(r"(?m)^fail_if: .*$", "fail_if: [lost > 0]", ramp))
     stopped = stopped_before(place, tmp_path, *LOAD, str(tmp_path / "ramp.yaml"))

@@ -198,7 +198,9 @@ def answers() -> tuple[frozenset[str], frozenset[int]]:
 @cache
 def document_names() -> frozenset[str]:
     """Return every key of the contract and every name that it gives to a parameter."""
-    return frozenset(_names(yaml.safe_load((ROOT / "spec" / "openapi.yaml").read_text())))
+    return frozenset(
+        _names(yaml.safe_load((ROOT / "hookproof" / "spec" / "openapi.yaml").read_text()))
+    )
 
 
 def _names(value: Any) -> Iterator[str]:

@@ -19,7 +19,9 @@ from tests.source_tree import ROOT
 from tests.spec.document_operations import OPERATIONS, DocumentedOperation
 from tests.spec.document_tables import NOT_SHOWN, SECTIONS, TABLES, Fields
 
-CONTRACT: dict[str, Any] = yaml.safe_load((ROOT / "spec" / "openapi.yaml").read_text("utf-8"))
+CONTRACT: dict[str, Any] = yaml.safe_load(
+    (ROOT / "hookproof" / "spec" / "openapi.yaml").read_text("utf-8")
+)
 SCHEMAS: dict[str, Any] = CONTRACT["components"]["schemas"]
 
 CODE_OF_LABEL = {"Created": "201", "Accepted": "202", "OK": "200", None: "200"}

@@ -4,7 +4,7 @@
     python -m tests.conformance.net.command compare OTHER_CHECKOUT FOLDER
 
 `make` writes about sixty run files: clean servers under several dialects, conforming variants,
-faulty and spoilt servers, and strangers. It takes half an hour. `compare` judges each of them by
+faulty and spoilt servers, and strangers. `compare` judges each of them by
 the checks of this checkout and of another one, such as a worktree of the commit before a change,
 and prints each observation and requirement of which the verdicts differ. The exit code is 1 then.
 """

@@ -15,7 +15,7 @@ from hookproof.load.cli.distributed_options import MASTER_PORT
 from hookproof.load.cli.load import load
 from tests.source_tree import ROOT
 
-EXAMPLES = ROOT / "load" / "examples"
+EXAMPLES = ROOT / "hookproof" / "load" / "examples"
 VARIABLE = re.compile(r"\$\{(\w+)(?::-(\w+)|:\?[^}]*)?\}")
 TEXT = {"type": "string"}
 TEXTS = {"type": "array", "items": TEXT}

@@ -82,8 +82,11 @@ def limited_run(folder: Path, *options: str) -> tuple[int, dict[str, Any], str]:
     (folder / "limited.yaml").write_text(LIMITED)
     with serving(folder, *options) as target:
         outcome = hookproof_load(folder, str(folder / "limited.yaml"), *target)
-    # A machine without time left gives no verdict; what was counted is the same.
-    assert outcome.returncode in {0, 1, ExitCode.INCOMPLETE}, outcome.stdout + outcome.stderr
+    # A machine without time left lets limits be used less; then there is no verdict on that.
+    if outcome.returncode == ExitCode.INCOMPLETE:
+        assert "of its processor time left" in outcome.stdout
+    else:
+        assert outcome.returncode in {0, 1}, outcome.stdout + outcome.stderr
     return outcome.returncode, figures(folder), outcome.stdout.splitlines()[-2]
 
 
@@ -94,8 +97,7 @@ def limits_in(folder: Path) -> list[dict[str, Any]]:
 
 def test_a_server_that_keeps_the_limit_and_uses_it_passes(tmp_path: Path) -> None:
     code, counted, verdict = limited_run(tmp_path)
-    assert code != ExitCode.DOES_NOT_CONFORM, verdict
-    assert (counted["overshoot"], counted["delivered"]) == (0, 4 * 25), verdict
+    assert (code, counted["overshoot"], counted["delivered"]) == (0, 0, 4 * 25), verdict
     assert counted["allowance_used"] >= 0.6
     assert [
         (limit["most"], limit["window_s"], limit["highest"]) for limit in limits_in(tmp_path)
@@ -104,8 +106,8 @@ def test_a_server_that_keeps_the_limit_and_uses_it_passes(tmp_path: Path) -> Non
 
 def test_one_delivery_above_the_limit_is_an_overshoot_of_one(tmp_path: Path) -> None:
     code, counted, verdict = limited_run(tmp_path, "--fault", "limit_off_by_one")
-    assert counted["overshoot"] == 1, verdict
-    assert code == ExitCode.INCOMPLETE or "overshoot is 1" in verdict
+    assert (code, counted["overshoot"]) == (1, 1), verdict
+    assert "overshoot is 1" in verdict
     assert [(limit["most"], limit["highest"]) for limit in limits_in(tmp_path)] == [(10, 11)] * 3
 
 

@@ -15,7 +15,7 @@ from hookproof.spec.dialect.reader import load_dialect
 from hookproof.spec.dialect.signature_scheme import SignatureScheme
 from tests.source_tree import ROOT
 
-VECTORS = ROOT / "spec" / "vectors" / "signatures.json"
+VECTORS = ROOT / "hookproof" / "spec" / "vectors" / "signatures.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -81,7 +81,9 @@ def test_a_verifier_that_is_right_makes_no_mistake() -> None:
 
 
 def test_every_wrong_verdict_has_one_meaning() -> None:
-    content = json.loads((ROOT / "spec" / "vectors" / "meanings.json").read_text())["meanings"]
+    content = json.loads((ROOT / "hookproof" / "spec" / "vectors" / "meanings.json").read_text())[
+        "meanings"
+    ]
     named = [
         (verdict, name)
         for each in content

@@ -9,7 +9,7 @@ from hookproof.spec.dialect.reader import load_dialect
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 from tests.source_tree import ROOT
 
-DIALECTS = ROOT / "spec" / "dialects"
+DIALECTS = ROOT / "hookproof" / "spec" / "dialects"
 
 
 def answers(name: str) -> dict[str, object]:
