@@ -14,7 +14,7 @@ def test_the_page_names_the_address_that_serves_it_and_has_an_icon(tmp_path: Pat
         page.on("console", lambda message: unwanted.append(message.text))
         page.on("pageerror", lambda error: unwanted.append(str(error)))
         page.goto(f"{ready['api']}/docs")
-        page.wait_for_selector(".servers", timeout=60_000)
+        page.wait_for_selector(".servers")
         assert page.inner_text(".servers").strip() == ready["api"]
         assert page.title().endswith(ready["api"].removeprefix("http://"))
         icon = page.get_attribute("link[rel=icon]", "href")

@@ -184,5 +184,4 @@ def opened(browser: Browser, path: Path, width: int, scheme: str) -> Page:
     )
     page = context.new_page()
     page.goto(path.as_uri())
-    page.wait_for_load_state("networkidle")
     return page

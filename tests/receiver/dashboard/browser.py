@@ -18,7 +18,8 @@ ARGUMENTS: Final = [
     "--disable-sync",
     "--no-first-run",
 ]
-DEADLINE_MS: Final = 30_000
+# A page is there at once; on a busy machine the browser may wait long for a processor.
+DEADLINE_MS: Final = 120_000
 WATCH_POLICY: Final = """
 window.violations = [];
 document.addEventListener("securitypolicyviolation", (event) => {
@@ -57,6 +58,7 @@ def chromium() -> Iterator[Browser]:
             browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         except Error as error:
             pytest.skip(f"chromium does not start: {error.message.splitlines()[0]}")
+        browser.on("context", lambda context: context.set_default_timeout(DEADLINE_MS))
         try:
             yield browser
         finally:
@@ -69,7 +71,6 @@ def open_page(
 ) -> Iterator[ObservedPage]:
     """Open a URL in a window of this size."""
     context = browser.new_context(viewport={"width": width, "height": height})
-    context.set_default_timeout(DEADLINE_MS)
     context.add_init_script(WATCH_POLICY)
     page = context.new_page()
     observed = ObservedPage(page=page)
