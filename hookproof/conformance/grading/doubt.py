@@ -4,6 +4,8 @@ again without them.
 
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
+from http import HTTPStatus
+from typing import Final
 
 from hookproof.conformance.grading.assumptions import standing, violated_in
 from hookproof.conformance.model.check_registry import Check, CheckContext
@@ -17,6 +19,17 @@ from hookproof.conformance.model.judgement import Judgement
 from hookproof.conformance.observations.deliveries import DeliveryObservation
 from hookproof.spec.dialect.answer import Undecided
 
+# Refusals that may be due to what others send at the same time, or to load.
+_OF_THE_MOMENT: Final = frozenset(
+    {
+        HTTPStatus.REQUEST_TIMEOUT,
+        HTTPStatus.CONFLICT,
+        HTTPStatus.LOCKED,
+        HTTPStatus.TOO_EARLY,
+        HTTPStatus.TOO_MANY_REQUESTS,
+    }
+)
+
 
 def is_doubtful(
     gathered: Iterable[Evidence], checks: Sequence[Check], context: CheckContext
@@ -25,10 +38,11 @@ def is_doubtful(
 
     A time that holds only because this machine was late is doubtful too: alone it is less so.
     Oracles are left out: what others send does not change the answer to a single request. What was
-    given up before the first request would be given up again.
+    given up before the first request would be given up again, and so would what ended with a
+    refusal that says nothing of load or of others.
     """
     return any(
-        bool(evidence.exchanges)
+        bool(evidence.exchanges) and not _is_for_good(evidence.exchanges[-1].status)
         if isinstance(evidence, NotObserved)
         else any(
             _speaks_against(check, _as_if_punctual(evidence), context)
@@ -54,6 +68,11 @@ def accuses_of(
         if not check.is_oracle
         for requirement in _violated(check, evidence, context)
     )
+
+
+def _is_for_good(status: int | None) -> bool:
+    """Whether a request that was answered so is refused whenever it is sent."""
+    return status is not None and 400 <= status < 500 and status not in _OF_THE_MOMENT  # noqa: PLR2004
 
 
 def _as_if_punctual(observation: Observation) -> Observation:

@@ -1,6 +1,7 @@
 """Evidence from a shared project is doubtful if it accuses, or shows less than it could."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -49,6 +50,17 @@ def test_evidence_is_doubtful_where_a_check_is_not_content(word: str, doubtful: 
 
 def test_single_exchanges_are_no_reason_for_doubt() -> None:
     assert not is_doubtful([seen(ANSWER)], [check("violated", Exchange)], context())
+
+
+@pytest.mark.parametrize(
+    ("status", "doubtful"),
+    [(200, True), (422, False), (403, False), (409, True), (429, True), (503, True), (None, True)],
+)
+def test_what_ended_with_a_refusal_for_good_would_end_so_again(
+    status: int | None, doubtful: bool
+) -> None:
+    last = replace(ANSWER, status=status)
+    assert is_doubtful([missing(ANSWER, last)], [], context()) is doubtful
 
 
 def test_a_time_that_only_a_late_machine_excuses_is_doubtful() -> None:
