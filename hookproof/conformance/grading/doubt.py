@@ -4,6 +4,7 @@ again without them.
 
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
+from enum import Enum
 from http import HTTPStatus
 from typing import Final
 
@@ -31,9 +32,16 @@ _OF_THE_MOMENT: Final = frozenset(
 )
 
 
-def is_doubtful(
+class Doubt(Enum):
+    """Why evidence that was gathered beside other experiments is not enough."""
+
+    UNSEEN = "something could have been seen, and was not"
+    ACCUSING = "something speaks against the target"
+
+
+def doubt_about(
     gathered: Iterable[Evidence], checks: Sequence[Check], context: CheckContext
-) -> bool:
+) -> Doubt | None:
     """Whether anything speaks against the target, or could have been seen and was not.
 
     A time that holds only because this machine was late is doubtful too: alone it is less so.
@@ -41,16 +49,18 @@ def is_doubtful(
     given up before the first request would be given up again, and so would what ended with a
     refusal that says nothing of load or of others.
     """
-    return any(
-        bool(evidence.exchanges) and not _is_for_good(evidence.exchanges[-1].status)
-        if isinstance(evidence, NotObserved)
-        else any(
-            _speaks_against(check, _as_if_punctual(evidence), context)
-            for check in checks
-            if not check.is_oracle
-        )
-        for evidence in gathered
-    )
+    doubts = set()
+    for evidence in gathered:
+        if isinstance(evidence, NotObserved):
+            if evidence.exchanges and not _is_for_good(evidence.exchanges[-1].status):
+                doubts.add(Doubt.UNSEEN)
+        else:
+            doubts |= {
+                _doubt_of(check, _as_if_punctual(evidence), context)
+                for check in checks
+                if not check.is_oracle
+            }
+    return next((doubt for doubt in (Doubt.ACCUSING, Doubt.UNSEEN) if doubt in doubts), None)
 
 
 def accuses_of(
@@ -81,11 +91,12 @@ def _as_if_punctual(observation: Observation) -> Observation:
     return observation
 
 
-def _speaks_against(check: Check, observation: Observation, context: CheckContext) -> bool:
+def _doubt_of(check: Check, observation: Observation, context: CheckContext) -> Doubt | None:
     try:
-        return bool(_violated(check, observation, context, excused=(Undecided,)))
+        violated = _violated(check, observation, context, excused=(Undecided,))
     except NotExaminedError:
-        return True
+        return Doubt.UNSEEN
+    return Doubt.ACCUSING if violated else None
 
 
 def _violated(

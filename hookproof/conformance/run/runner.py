@@ -8,7 +8,7 @@ when `stop` is called. Evidence gathered before that is kept.
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, InvalidStateError, wait
 from contextlib import suppress
 from dataclasses import replace
@@ -21,11 +21,11 @@ from hookproof.conformance.experiments.backlog import Backlog
 from hookproof.conformance.experiments.context import ExperimentContext, marker_of_run
 from hookproof.conformance.experiments.support.seeding import Seeding
 from hookproof.conformance.generation.generators import RequestGenerators
-from hookproof.conformance.grading.doubt import accuses_of, is_doubtful
+from hookproof.conformance.grading.doubt import Doubt, accuses_of, doubt_about
 from hookproof.conformance.grading.grader import error_line
 from hookproof.conformance.model.check_registry import CheckContext
 from hookproof.conformance.model.evidence import Evidence
-from hookproof.conformance.model.experiment_registry import Experiment
+from hookproof.conformance.model.experiment_registry import Experiment, Sharing
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.observations.deliveries import DeliveryObservation
 from hookproof.conformance.observations.destinations import Destination
@@ -63,6 +63,10 @@ UNCONFIRMED: Final = (
     "what it saw beside other experiments was to be seen again by itself, and no time was left"
 )
 
+# Why the evidence of an experiment, by its name, has to be gathered again, if it has to.
+DoubtTest = Callable[[str], Doubt | None]
+GatherAgain = Callable[[Experiment, str, DoubtTest], Coroutine[None, None, None]]
+
 
 class Runner:
     """Gathers the evidence of one run: `open`, `begin`, then `gathered` for each experiment.
@@ -91,7 +95,8 @@ class Runner:
         self._follow_up_error: Future[str | None] = Future()
         names = [experiment.name for experiment in plan.experiments]
         self._observations: dict[str, list[Evidence]] = {name: [] for name in names}
-        self._unconfirmed: set[str] = set()
+        # Why what was gathered of an experiment was thrown away, until it is gathered again.
+        self._unconfirmed: dict[str, Doubt] = {}
         self._awaited: dict[str, list[tuple[Destination, ...]]] = {}
         self._gathered: dict[str, Future[Gathered]] = {name: Future() for name in names}
         self._started: dict[str, float] = {}
@@ -337,17 +342,21 @@ class Runner:
             shared, release = schedule.shares_project(name), partial(passages.release, name)
             return replace(own, shares_project=shared, let_others_broadcast=release)
 
-        async def gather(
-            experiment: Experiment, /, *, beside: bool = False, attempt: str = ""
-        ) -> None:
+        async def gather(experiment: Experiment, /, *, beside: bool = False) -> None:
             test = self._doubt_about(experiment, schedule, passages) if beside else None
+            await self._gather(experiment, context(experiment, ""), intake, watch, test)
+
+        async def gather_again(
+            experiment: Experiment, attempt: str, test: DoubtTest | None = None
+        ) -> None:
+            await self._note_late_arrivals(experiment.name, environment.receiver)
             await self._gather(experiment, context(experiment, attempt), intake, watch, test)
 
         await gather_in_order(schedule, passages, gather, self._crowd_over.set, self._budget_s)
+        await self._gather_unseen(schedule, gather_again)
         for experiment in self._plan.experiments:
             if experiment.name in self._unconfirmed:
-                await self._note_late_arrivals(experiment.name, environment.receiver)
-                await gather(experiment, attempt="again")
+                await gather_again(experiment, "again")
         if self._keeps_open:
             follow_up = await asyncio.wrap_future(self._follow_up)
             if not self._stop.is_set():
@@ -355,21 +364,47 @@ class Runner:
                     follow_up, lambda project: contexts.of(FOLLOW_UP, api, (project,))
                 )
 
+    async def _gather_unseen(self, schedule: ExperimentSchedule, gather_again: GatherAgain) -> None:
+        """Gather again what was not seen beside all others, side by side: they are few now.
+
+        What speaks against the target then is left to be gathered by itself.
+        """
+        judged_by = self._judged_by()
+
+        def accusing(name: str) -> Doubt | None:
+            doubt = doubt_about(self._observations[name], all_checks(), judged_by)
+            return doubt if doubt is Doubt.ACCUSING else None
+
+        unseen = [
+            experiment
+            for experiment in self._plan.experiments
+            if self._unconfirmed.get(experiment.name) is Doubt.UNSEEN
+        ]
+        # Broadcasts of others are in the way of the first ones.
+        first = [each for each in unseen if schedule.sharing[each.name] is Sharing.FIRST]
+        for side_by_side in (first, [each for each in unseen if each not in first]):
+            async with asyncio.TaskGroup() as group:
+                for experiment in side_by_side:
+                    group.create_task(gather_again(experiment, "beside few", accusing))
+
+    def _judged_by(self) -> CheckContext:
+        return CheckContext(dialect=self._plan.dialect, contract=self._plan.contract)
+
     def _doubt_about(
         self, experiment: Experiment, schedule: ExperimentSchedule, passages: Passages
-    ) -> Callable[[str], bool] | None:
-        """What tells of an experiment beside others whether it has to be gathered again, alone."""
-        judged_by = CheckContext(dialect=self._plan.dialect, contract=self._plan.contract)
+    ) -> DoubtTest | None:
+        """What tells of an experiment beside others whether it has to be gathered again."""
+        judged_by = self._judged_by()
         requirements = load_catalogue().requirements.values()
         stated = {each.id for each in requirements if each.level is Level.STATED}
 
-        def doubtful(name: str) -> bool:
-            return name in passages.interrupted or is_doubtful(
-                self._observations[name], all_checks(), judged_by
-            )
+        def doubtful(name: str) -> Doubt | None:
+            doubt = doubt_about(self._observations[name], all_checks(), judged_by)
+            return doubt or (Doubt.UNSEEN if name in passages.interrupted else None)
 
-        def accused(name: str) -> bool:
-            return accuses_of(stated, self._observations[name], all_checks(), judged_by)
+        def accused(name: str) -> Doubt | None:
+            accuses = accuses_of(stated, self._observations[name], all_checks(), judged_by)
+            return Doubt.ACCUSING if accuses else None
 
         if schedule.is_confirmed(experiment):
             return doubtful
@@ -391,11 +426,11 @@ class Runner:
         context: ExperimentContext,
         intake: Intake,
         watch: TargetWatch,
-        doubtful: Callable[[str], bool] | None = None,
+        doubtful: DoubtTest | None = None,
     ) -> None:
         """Gather its evidence; what is `doubtful` is thrown away, to be gathered again."""
         name = experiment.name
-        self._unconfirmed.discard(name)
+        self._unconfirmed.pop(name, None)
         await watch.answering()
         self._started[name] = self._loop.time()
         running = ExperimentRun(experiment, intake, watch, tentative=doubtful is not None)
@@ -404,8 +439,8 @@ class Runner:
         try:
             await running.gather(context)
         except asyncio.CancelledError:
-            if doubtful is not None and doubtful(name):
-                self._discard(name)
+            if doubtful is not None and (doubt := doubtful(name)):
+                self._discard(name, doubt)
             running.keep()
             self._settle(name, Ending.CUT, self._ended_by or "the run ended")
             raise
@@ -415,8 +450,8 @@ class Runner:
             ending, reason = self._crash(experiment, error)
         if running.outage is not None:
             ending, reason = Ending.CUT, running.outage
-        elif doubtful is not None and ending is not Ending.CRASHED and doubtful(name):
-            self._discard(name)
+        elif doubtful is not None and ending is not Ending.CRASHED and (doubt := doubtful(name)):
+            self._discard(name, doubt)
             return
         try:
             await to_its_end(asyncio.to_thread(running.keep))
@@ -430,14 +465,14 @@ class Runner:
                 arrived = await receiver.deliveries(destination.token, count=0, timeout_s=0)
                 self._backlog.longest_waits_s(arrived, destinations)
 
-    def _discard(self, name: str) -> None:
+    def _discard(self, name: str, doubt: Doubt) -> None:
         self._awaited[name] = [
             evidence.destinations
             for evidence in self._observations[name]
             if isinstance(evidence, DeliveryObservation)
         ]
         self._observations[name].clear()
-        self._unconfirmed.add(name)
+        self._unconfirmed[name] = doubt
 
     def _crash(self, experiment: Experiment, error: Exception) -> tuple[Ending, str]:
         # An error while the run is being ended is a consequence of that.

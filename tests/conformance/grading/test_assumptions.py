@@ -8,7 +8,7 @@ import pytest
 
 from hookproof.conformance.checks import all_checks
 from hookproof.conformance.grading.assumptions import standing, violated_in
-from hookproof.conformance.grading.doubt import is_doubtful
+from hookproof.conformance.grading.doubt import doubt_about
 from hookproof.conformance.model.check_registry import Check, CheckContext
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged
@@ -68,7 +68,7 @@ def test_what_fails_by_an_assumed_answer_alone_does_not_stand(
     assert after.judgements == []
     assert named in after.assumed["1-1"]
     assert "hookproof learn" in after.assumed["1-1"]
-    assert not is_doubtful([evidence], [check], rules(assumed)), "it would be gathered in vain"
+    assert not doubt_about([evidence], [check], rules(assumed)), "it would be gathered in vain"
     unrelated = rules("retry.jitter")
     assert standing(check, evidence, before, unrelated).judgements == before
     assert standing(check, evidence, before, context()).judgements == before

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from hookproof.conformance.grading.doubt import is_doubtful
+from hookproof.conformance.grading.doubt import Doubt, doubt_about
 from hookproof.conformance.model.check_registry import Check, CheckContext
 from hookproof.conformance.model.evidence import Evidence, Exchange, NotExaminedError, NotObserved
 from hookproof.conformance.model.judgement import Judgement, judged
@@ -35,21 +35,26 @@ def missing(*exchanges: Exchange) -> NotObserved:
 
 
 @pytest.mark.parametrize(
-    ("word", "doubtful"),
+    ("word", "doubt"),
     [
-        ("holds", False),
-        ("violated", True),
-        ("not examined", True),
-        ("undecided", False),
-        ("broken", False),
+        ("holds", None),
+        ("violated", Doubt.ACCUSING),
+        ("not examined", Doubt.UNSEEN),
+        ("undecided", None),
+        ("broken", None),
     ],
 )
-def test_evidence_is_doubtful_where_a_check_is_not_content(word: str, doubtful: bool) -> None:
-    assert is_doubtful([seen()], [check(word, CannedObservation)], context()) is doubtful
+def test_evidence_is_doubtful_where_a_check_is_not_content(word: str, doubt: Doubt | None) -> None:
+    assert doubt_about([seen()], [check(word, CannedObservation)], context()) is doubt
+
+
+def test_what_speaks_against_the_target_comes_before_what_was_not_seen() -> None:
+    checks = [check(word, CannedObservation) for word in ("not examined", "violated")]
+    assert doubt_about([missing(ANSWER), seen()], checks, context()) is Doubt.ACCUSING
 
 
 def test_single_exchanges_are_no_reason_for_doubt() -> None:
-    assert not is_doubtful([seen(ANSWER)], [check("violated", Exchange)], context())
+    assert not doubt_about([seen(ANSWER)], [check("violated", Exchange)], context())
 
 
 @pytest.mark.parametrize(
@@ -60,21 +65,21 @@ def test_what_ended_with_a_refusal_for_good_would_end_so_again(
     status: int | None, doubtful: bool
 ) -> None:
     last = replace(ANSWER, status=status)
-    assert is_doubtful([missing(ANSWER, last)], [], context()) is doubtful
+    assert bool(doubt_about([missing(ANSWER, last)], [], context())) is doubtful
 
 
-def test_a_time_that_only_a_late_machine_excuses_is_doubtful() -> None:
+def test_a_time_that_only_a_late_machine_excuses_doubt_about() -> None:
     def judge(observation: DeliveryObservation, _context: CheckContext) -> Iterator[Judgement]:
         excused = observation.late_s > 0
         yield judged(excused, "1-1", "late", expected=1, actual=2, exchanges=[ANSWER])
 
     late = observed(DeliveryObservation, destination(), late_s=0.5)
     timed = Check(name="timed", requirements=("1-1",), evidence=(DeliveryObservation,), judge=judge)
-    assert is_doubtful([late], [timed], context())
+    assert doubt_about([late], [timed], context())
 
 
 @pytest.mark.parametrize(("evidence", "doubtful"), [(missing(), False), (missing(ANSWER), True)])
 def test_what_was_given_up_before_the_first_request_is_not_tried_again(
     evidence: Evidence, doubtful: bool
 ) -> None:
-    assert is_doubtful([evidence], [], context()) is doubtful
+    assert bool(doubt_about([evidence], [], context())) is doubtful

@@ -8,7 +8,7 @@ from hookproof.conformance.checks.api.resources.secret_roll import (
     RACE,
     a_roll_shows_when_the_endpoint_is_fetched,
 )
-from hookproof.conformance.grading.doubt import accuses_of, is_doubtful
+from hookproof.conformance.grading.doubt import accuses_of, doubt_about
 from hookproof.conformance.model.check_registry import Check
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement
@@ -70,6 +70,6 @@ def test_what_was_tried_several_times_in_place_need_not_be_gathered_again(
         evidence=(RollAnswer,),
         judge=a_roll_shows_when_the_endpoint_is_fetched,
     )
-    assert is_doubtful([rolls(kept)], [check], context()) is doubtful
+    assert bool(doubt_about([rolls(kept)], [check], context())) is doubtful
     assert accuses_of({"4.3-13"}, [rolls(kept)], [check], context()) is doubtful
     assert not accuses_of({"1-1"}, [rolls(kept)], [check], context())

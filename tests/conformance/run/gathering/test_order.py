@@ -2,12 +2,16 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
+
+import pytest
 
 from hookproof.conformance.experiments.context import ExperimentContext
-from hookproof.conformance.model.evidence import Evidence
+from hookproof.conformance.grading.doubt import Doubt
+from hookproof.conformance.model.evidence import Evidence, NotObserved
 from hookproof.conformance.model.experiment_registry import Sharing
 from hookproof.conformance.model.gathered_evidence import Ending
+from hookproof.conformance.run import runner as runner_module
 from hookproof.conformance.run.gathering.order import LOUD_AT_ONCE
 from hookproof.conformance.run.runner import UNCONFIRMED
 from tests.conformance.canned_evidence import CannedObservation, intake
@@ -159,6 +163,44 @@ def test_what_accuses_beside_others_is_gathered_again_without_them() -> None:
     (observed,) = gathered["accused"].observations
     assert isinstance(observed, CannedObservation)
     assert len(arrived) == 3
+
+
+def test_what_was_not_seen_is_gathered_again_side_by_side_and_what_accuses_then_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begun: list[str] = []
+    both_again = asyncio.Event()
+
+    def doubt_about(evidence: Sequence[Evidence], *_: object) -> Doubt | None:
+        names = {each.experiment for each in evidence}
+        if any(isinstance(each, NotObserved) for each in evidence):
+            return Doubt.UNSEEN
+        return Doubt.ACCUSING if names == {"guilty"} else None
+
+    async def evidence_of(context: ExperimentContext) -> Evidence:
+        begun.append(context.experiment)
+        times = begun.count(context.experiment)
+        trial = context.trial("call")
+        await trial.call("listSources", role="list")
+        if times == 1:
+            return trial.not_observed(CannedObservation, "others were in the way")
+        if begun.count("guilty") == begun.count("innocent") == 2:
+            both_again.set()
+        await asyncio.wait_for(both_again.wait(), 60)
+        return trial.observe(CannedObservation)
+
+    async def guilty(context: ExperimentContext) -> AsyncIterator[Evidence]:
+        yield await evidence_of(context)
+
+    async def innocent(context: ExperimentContext) -> AsyncIterator[Evidence]:
+        yield await evidence_of(context)
+        assert begun.count("guilty") <= 2
+
+    monkeypatch.setattr(runner_module, "doubt_about", doubt_about)
+    shared = {"guilty": Sharing.CONFIRMED, "innocent": Sharing.CONFIRMED}
+    found, _, _ = results(guilty, lists, innocent, sharing=shared)
+    assert (begun.count("guilty"), begun.count("innocent")) == (3, 2)
+    assert {each.ending for each in found.values()} == {Ending.COMPLETE}
 
 
 def test_what_was_to_be_gathered_again_is_no_evidence_when_the_run_ends_before() -> None:
