@@ -1,14 +1,10 @@
 """One check and two pieces of evidence: of a target that conforms, and of one that does not."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
-from hookproof.conformance.checks import all_checks
-from hookproof.conformance.model.check_registry import CheckContext
 from hookproof.conformance.model.evidence import Exchange, Observation
-from hookproof.conformance.model.judgement import Judgement
 from hookproof.conformance.observations.requests.mistakes import (
     Bound,
     EndpointUrlTried,
@@ -22,8 +18,6 @@ from hookproof.conformance.observations.requests.mistakes import (
 )
 from tests.conformance.canned_evidence import exchange, observation
 
-Judge = Callable[[Any, CheckContext], Iterator[Judgement]]
-
 UID = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 OTHER_UID = "01ARZ3NDEKTSV4RRFFQ69G5FAW"
 AT = "2024-05-06T07:08:09.000001Z"
@@ -32,28 +26,17 @@ LATER = "2024-05-06T07:08:10.000001Z"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """`kept` makes the check pass the requirement, `broken` makes it fail it, both under the
-    dialect.
+    """`kept` makes the checks that judge it pass the requirement, `broken` makes one of them fail
+    it, both under the dialect.
     """
 
-    check: Judge
     requirement: str
     kept: Observation | Exchange
     broken: Observation | Exchange
     dialect: str = "reference"
 
     def __str__(self) -> str:
-        return f"{self.check.__name__}-{self.requirement}-{self.dialect}"
-
-    @property
-    def requirements_of_check(self) -> tuple[str, ...]:
-        """All requirements that the check is bound to."""
-        return requirements_by_check()[self.check]
-
-
-@cache
-def requirements_by_check() -> dict[Judge, tuple[str, ...]]:
-    return {check.judge: check.requirements for check in all_checks()}
+        return f"{self.requirement}-{type(self.broken).__name__}-{self.dialect}"
 
 
 def created(

@@ -4,7 +4,6 @@
 
 from typing import Any
 
-from hookproof.conformance.checks.api.resources.sequences import a_sequence_agrees_with_its_model
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.resources.sequence import OperationSequence
 from tests.conformance.canned_evidence import NOW, exchange, observation
@@ -74,9 +73,7 @@ def sequence(*exchanges: Exchange) -> OperationSequence:
 
 
 def example(requirement: str, kept: OperationSequence, broken: OperationSequence) -> Example:
-    return Example(
-        check=a_sequence_agrees_with_its_model, requirement=requirement, kept=kept, broken=broken
-    )
+    return Example(requirement=requirement, kept=kept, broken=broken)
 
 
 def updates() -> tuple[Example, ...]:
