@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hookproof.conformance.model.evidence import Exchange, Observation
+from hookproof.conformance.observations.requests.endpoint_urls import UnusualUrlTried, UrlKind
 from hookproof.conformance.observations.requests.mistakes import (
     Bound,
     EndpointUrlTried,
@@ -17,6 +18,40 @@ from hookproof.conformance.observations.requests.mistakes import (
     UnlistedInput,
 )
 from tests.conformance.canned_evidence import exchange, observation
+
+# The operations in the order of the document, which is that of the requirements about each.
+OPERATIONS = (
+    "createEndpoint",
+    "getEndpoint",
+    "expireEndpointSecret",
+    "listPortalLinks",
+    "getPortalLink",
+    "updatePortalLink",
+    "listSources",
+    "createBroadcastEvent",
+)
+# What an endpoint is created with and shows, and what an update of a portal link changes to what.
+ECHOED = {
+    "name": "4.1-4",
+    "description": "4.1-5",
+    "url": "4.1-6",
+    "owner_id": "4.1-7",
+    "content_type": "4.1-8",
+    "advanced_signatures": "4.1-9",
+    "http_timeout": "4.1-10",
+    "rate_limit": "4.1-11",
+    "rate_limit_duration": "4.1-12",
+    "slack_webhook_url": "4.1-13",
+    "support_email": "4.1-14",
+}
+UPDATED = {
+    "name": ("4.6-5", "New"),
+    "owner_id": ("4.6-6", "owner-2"),
+    "can_manage_endpoint": ("4.6-7", False),
+    "auth_type": ("4.6-8", "static_token"),
+}
+# What a request may be about: a class of observation, or one of the kinds that share a class.
+Topic = type[RequestTried] | Mistake | Unlisted | Bound | Scheme | UrlKind
 
 UID = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 OTHER_UID = "01ARZ3NDEKTSV4RRFFQ69G5FAW"
@@ -153,7 +188,7 @@ def refusal(
 
 
 def request_tried(
-    what: type[RequestTried] | Mistake | Unlisted | Bound | Scheme,
+    what: Topic,
     answer: Exchange,
     *further: Exchange,
     field: str = "name",
@@ -167,6 +202,7 @@ def request_tried(
         Unlisted: (UnlistedInput, "kind"),
         Bound: (RequestWithinBounds, "bound"),
         Scheme: (EndpointUrlTried, "scheme"),
+        UrlKind: (UnusualUrlTried, "kind"),
     }
     fields: dict[str, Any] = {"operation_id": answer.operation_id, "field": field}
     observed, name = (what, "") if isinstance(what, type) else kinds[type(what)]

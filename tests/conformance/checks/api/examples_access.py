@@ -3,14 +3,6 @@
 from dataclasses import replace
 from typing import Any
 
-from hookproof.conformance.checks.api.access.api_keys import (
-    WITHOUT_HEADER,
-    WITHOUT_KEY,
-)
-from hookproof.conformance.checks.api.access.project_isolation import (
-    ACROSS,
-    LISTS,
-)
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.requests.isolation import (
     CallAcrossProjects,
@@ -25,6 +17,7 @@ from hookproof.conformance.observations.requests.keys import (
 )
 from tests.conformance.canned_evidence import Observed, exchange, observation
 from tests.conformance.checks.api.example import (
+    OPERATIONS,
     OTHER_UID,
     UID,
     Example,
@@ -122,21 +115,21 @@ PROJECTS = (
     Example(requirement="1-3", kept=created(), broken=created({"project_id": "p2"})),
     *(
         Example(
-            requirement=ACROSS[operation_id],
-            kept=across_projects(denied_across(operation_id), before, before),
+            requirement=requirement,
+            kept=across_projects(denied_across(call.operation_id or ""), before, before),
             broken=across_projects(call, before, after),
         )
-        for operation_id, call, before, after in (
-            ("getEndpoint", accepted("getEndpoint", "across"), fetched(), fetched()),
-            ("getPortalLink", accepted("getPortalLink", "across"), retrieved(), retrieved()),
+        for requirement, call, before, after in (
+            ("1-4", accepted("getEndpoint", "across"), fetched(), fetched()),
+            ("1-6", accepted("getPortalLink", "across"), retrieved(), retrieved()),
             (
-                ROLL,
+                "1-5",
                 denied_across(ROLL, secret="changed"),
                 fetched(),
                 fetched({"secrets": [secret(value="changed")]}),
             ),
             (
-                UPDATE,
+                "1-7",
                 denied_across(UPDATE, name="Changed"),
                 retrieved(),
                 retrieved(name="Changed"),
@@ -149,7 +142,7 @@ PROJECTS = (
             kept=listing(operation_id, UID, OTHER_UID),
             broken=listing(operation_id, UID, UID),
         )
-        for operation_id, requirement in LISTS.items()
+        for operation_id, requirement in (("listPortalLinks", "1-8"), ("listSources", "1-9"))
     ),
     Example(requirement="1-10", kept=same_owner(UID), broken=same_owner(UID, OTHER_UID)),
     Example(
@@ -166,7 +159,7 @@ ONE, BOTH = (
 KEYS = (
     *(
         Example(
-            requirement=requirement,
+            requirement=f"5-{number}",
             kept=call_with(
                 kind,
                 denied(401, operation_id),
@@ -175,8 +168,8 @@ KEYS = (
             ),
             broken=call_with(kind, accepted(operation_id), operation_id=operation_id),
         )
-        for operation_id, requirement in WITHOUT_KEY.items()
-        for kind in WITHOUT_HEADER
+        for number, operation_id in enumerate(OPERATIONS, 1)
+        for kind in (KeyKind.NONE, KeyKind.IN_BODY, KeyKind.ELSEWHERE)
     ),
     *(
         Example(

@@ -4,14 +4,6 @@
 
 from typing import Any
 
-from hookproof.conformance.checks.api.responses.documented_types import (
-    OF_OPERATION,
-)
-from hookproof.conformance.checks.api.responses.success import (
-    NAMED_BY_PATH,
-    STATUS,
-    SUCCESS,
-)
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
 from hookproof.spec.openapi_document import openapi_document, schema_named
@@ -95,6 +87,18 @@ def in_capitals(value: Any) -> Any:
     }
 
 
+# That it succeeds, with which status, and with fields as documented.
+OF_OPERATION = {
+    "createEndpoint": ("4.1-1", "4.1-2", "4.1-3"),
+    "getEndpoint": ("4.2-1", "4.2-2", "4.2-3"),
+    "expireEndpointSecret": ("4.3-1", "4.3-8", "4.3-9"),
+    "listPortalLinks": ("4.4-1", "4.4-2", "4.4-3"),
+    "getPortalLink": ("4.5-1", "4.5-2", "4.5-3"),
+    "updatePortalLink": ("4.6-1", "4.6-2", "4.6-3"),
+    "listSources": ("4.7-1", "4.7-2", "4.7-3"),
+    "createBroadcastEvent": ("4.8-1", "4.8-2", "4.8-3"),
+}
+
 OF_OPERATIONS = (
     *(
         Example(
@@ -114,7 +118,7 @@ OF_OPERATIONS = (
                 ),
             ),
         )
-        for operation_id, requirement in SUCCESS.items()
+        for operation_id, (requirement, _, _) in OF_OPERATION.items()
     ),
     *(
         Example(
@@ -122,7 +126,7 @@ OF_OPERATIONS = (
             kept=exchange("any", operation_id, data={}),
             broken=exchange("any", operation_id, status=206, data={}),
         )
-        for operation_id, requirement in STATUS.items()
+        for operation_id, (_, requirement, _) in OF_OPERATION.items()
     ),
     *(
         Example(
@@ -130,7 +134,12 @@ OF_OPERATIONS = (
             kept=exchange("any", operation_id, data={"uid": UID}, path={parameter: UID}),
             broken=exchange("any", operation_id, data={"uid": OTHER_UID}, path={parameter: UID}),
         )
-        for operation_id, (requirement, parameter) in NAMED_BY_PATH.items()
+        for operation_id, requirement, parameter in (
+            ("getEndpoint", "4.2-4", "endpointID"),
+            ("expireEndpointSecret", "4.3-10", "endpointID"),
+            ("getPortalLink", "4.5-4", "portalLinkID"),
+            ("updatePortalLink", "4.6-4", "portalLinkID"),
+        )
     ),
     *(
         Example(
@@ -138,7 +147,7 @@ OF_OPERATIONS = (
             kept=exchange("any", operation_id, data=DATA[operation_id]),
             broken=with_wrong_type(operation_id),
         )
-        for operation_id, requirement in OF_OPERATION.items()
+        for operation_id, (_, _, requirement) in OF_OPERATION.items()
     ),
     *(
         Example(
@@ -146,7 +155,7 @@ OF_OPERATIONS = (
             kept=exchange("any", operation_id, data=DATA[operation_id]),
             broken=exchange("any", operation_id, data=in_capitals(DATA[operation_id])),
         )
-        for operation_id, requirement in OF_OPERATION.items()
+        for operation_id, (_, _, requirement) in OF_OPERATION.items()
     ),
 )
 

@@ -2,9 +2,6 @@
 
 from typing import Any
 
-from hookproof.conformance.checks.api.resources.endpoint import (
-    ECHOED,
-)
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.resources.round_trip import (
     EndpointRoundTrip,
@@ -14,6 +11,7 @@ from hookproof.conformance.observations.resources.round_trip import (
 from tests.conformance.canned_evidence import context, observation
 from tests.conformance.checks.api.example import (
     AT,
+    ECHOED,
     LATER,
     OTHER_UID,
     Example,

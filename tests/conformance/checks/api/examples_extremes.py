@@ -3,15 +3,6 @@
 from dataclasses import replace
 from typing import Any
 
-from hookproof.conformance.checks.api.extremes.long_texts import (
-    ECHOED as LONG_TEXTS,
-)
-from hookproof.conformance.checks.api.extremes.numbers import (
-    ECHOED as NUMBERS,
-)
-from hookproof.conformance.checks.api.resources.left_out_fields import (
-    FIELDS as LEFT_OUT,
-)
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.lists.filters import NearFilter
 from hookproof.conformance.observations.lists.parameters import ExtremePageSize
@@ -24,11 +15,29 @@ from hookproof.conformance.observations.resources.portal_link import PortalLinkU
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from tests.conformance.canned_deliveries import destination, event, observed, sent
 from tests.conformance.canned_evidence import exchange, observation
-from tests.conformance.checks.api.example import UID, Example, endpoint, link, page, refusal
+from tests.conformance.checks.api.example import (
+    ECHOED,
+    UID,
+    UPDATED,
+    Example,
+    endpoint,
+    link,
+    page,
+    refusal,
+)
 from tests.conformance.checks.api.example import event as created_event
 
 LONG = "x" * 70_000
 CUT = LONG[:65_535]
+LONG_TEXTS = {  # what the answer and what a retrieval shows of them
+    ("createEndpoint", "name"): ("4.1-4", "4.2-5"),
+    ("createEndpoint", "description"): ("4.1-5", "4.2-5"),
+    ("createEndpoint", "owner_id"): ("4.1-7", "4.2-5"),
+    ("updatePortalLink", "name"): ("4.6-5", "4.6-9"),
+    ("updatePortalLink", "owner_id"): ("4.6-6", "4.6-9"),
+    ("createBroadcastEvent", "event_type"): ("4.8-4", ""),
+    ("createBroadcastEvent", "idempotency_key"): ("4.8-5", ""),
+}
 FETCHES = {"createEndpoint": "getEndpoint", "updatePortalLink": "getPortalLink"}
 
 
@@ -211,11 +220,11 @@ EXAMPLES = (
     ),
     *(
         Example(
-            requirement=requirement,
+            requirement=ECHOED[field],
             kept=number_tried(field, number, kept),
             broken=number_tried(field, number, broken),
         )
-        for field, requirement in NUMBERS.items()
+        for field in ("http_timeout", "rate_limit", "rate_limit_duration")
         for number, kept, broken in (
             ("2147483648", 2147483648, -2147483648),
             ("9223372036854775808", 9.223372036854775808e18, 9223372036854775807),
@@ -289,7 +298,7 @@ EXAMPLES = (
             kept=updated({"endpoints": []}),
             broken=updated({"endpoints": []}, **{field: value}),
         )
-        for field in LEFT_OUT
+        for field in UPDATED
         for value in (None, "another")
     ),
 )

@@ -3,9 +3,6 @@
 from dataclasses import fields, replace
 from typing import Any, TypeVar
 
-from hookproof.conformance.checks.api.lists.direction import (
-    BACK_FROM_NOWHERE,
-)
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.lists.parameters import (
     ORDINARY_BEFORE,
@@ -304,7 +301,7 @@ PARAMETERS = (
             broken=back_from_nowhere(broken),
             dialect=dialect,
         )
-        for operation_id, requirement in BACK_FROM_NOWHERE.items()
+        for operation_id, requirement in ((LINKS, "4.4-17"), (SOURCES, "4.7-16"))
         for dialect, kept, other in (
             ("reference", "first", "last"),
             ("contrary", "last", "first"),

@@ -2,9 +2,6 @@
 
 from typing import Any
 
-from hookproof.conformance.checks.api.resources.portal_link import (
-    UPDATED,
-)
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.resources.portal_link import (
     ListedPortalLinks,
@@ -19,6 +16,7 @@ from tests.conformance.checks.api.example import (
     LATER,
     OTHER_UID,
     UID,
+    UPDATED,
     Example,
     endpoint,
     link,
@@ -26,13 +24,6 @@ from tests.conformance.checks.api.example import (
     refusal,
     retrieved,
 )
-
-VALUES = {
-    "name": "New",
-    "owner_id": "owner-2",
-    "can_manage_endpoint": False,
-    "auth_type": "static_token",
-}
 
 
 def updated(field: str, update: Exchange, after: Exchange) -> PortalLinkUpdate:
@@ -182,8 +173,7 @@ EXAMPLES = (
             ),
             broken=updated(field, update({field: value}, **{field: value}), retrieved("after")),
         )
-        for field, requirement in UPDATED.items()
-        for value in (VALUES[field],)
+        for field, (requirement, value) in UPDATED.items()
     ),
     Example(
         requirement="4.6-9",

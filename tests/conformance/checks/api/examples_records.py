@@ -2,11 +2,6 @@
 
 from typing import Any
 
-from hookproof.conformance.checks.api.resources.endpoint_records import (
-    COUNTED,
-    IDENTIFYING,
-    RECORDED,
-)
 from hookproof.conformance.observations.lists.endpoint_records import (
     ManyInPortalLink,
     RecordsInEvent,
@@ -17,6 +12,13 @@ from tests.conformance.canned_evidence import exchange, observation
 from tests.conformance.checks.api.example import UID, Example, endpoint, link
 from tests.conformance.checks.api.example import event as created_event
 
+IDENTIFYING = ("name", "url", "owner_id")
+RECORDED = (
+    *("project_id", "description", "content_type", "advanced_signatures", "http_timeout"),
+    *("rate_limit", "rate_limit_duration", "slack_webhook_url", "support_email"),
+    *("authentication", "mtls_client_cert", "created_at"),
+)
+COUNTED = ("status", "events", "failure_rate", "updated_at")
 SHOWN_SECRET = {"uid": "a secret", "value": "its value"}
 OTHER_SECRET = {"uid": "newer", "value": "another value"}
 EVERY_FIELD = {field: f"the {field}" for field in (*IDENTIFYING, *RECORDED, *COUNTED)}

@@ -10,6 +10,7 @@ from tests.conformance.canned_evidence import NOW, exchange, observation
 from tests.conformance.checks.api.example import (
     OTHER_UID,
     UID,
+    UPDATED,
     Example,
     endpoint,
     link,
@@ -76,19 +77,6 @@ def example(requirement: str, kept: OperationSequence, broken: OperationSequence
     return Example(requirement=requirement, kept=kept, broken=broken)
 
 
-def updates() -> tuple[Example, ...]:
-    values = {
-        "4.6-5": {"name": "New"},
-        "4.6-6": {"owner_id": "o"},
-        "4.6-7": {"can_manage_endpoint": False},
-        "4.6-8": {"auth_type": "static_token"},
-    }
-    return tuple(
-        example(requirement, sequence(updated(**fields)), sequence(ignored_update(**fields)))
-        for requirement, fields in values.items()
-    )
-
-
 MINE, THEIRS = created(owner_id="owner-1"), created(OTHER_UID, owner_id="owner-2")
 
 EXAMPLES = (
@@ -106,7 +94,11 @@ EXAMPLES = (
             created(), created(OTHER_UID), fetched(), rolled(OTHER_UID), fetched(secrets=SECRETS)
         ),
     ),
-    *updates(),
+    *(
+        example(requirement, sequence(updated(**new)), sequence(ignored_update(**new)))
+        for field, (requirement, value) in UPDATED.items()
+        for new in ({field: value},)
+    ),
     example(
         "4.6-9",
         sequence(updated(name="New"), retrieved(name="New")),

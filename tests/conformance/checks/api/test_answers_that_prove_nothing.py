@@ -5,10 +5,6 @@ from typing import Any
 
 import pytest
 
-from hookproof.conformance.checks.api.access.api_keys import (
-    REFUSED_KEYS,
-    WITHOUT_KEY,
-)
 from hookproof.conformance.model.evidence import Exchange, NotExaminedError, Observation
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.lists.parameters import (
@@ -40,6 +36,7 @@ from hookproof.conformance.observations.resources.round_trip import (
 from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
 from tests.conformance.canned_evidence import all_verdicts, exchange, observation, verdict, verdicts
 from tests.conformance.checks.api.example import (
+    OPERATIONS,
     UID,
     accepted,
     created,
@@ -88,7 +85,7 @@ def absences(role: str, operation_id: str = "createEndpoint", **more: Any) -> li
     ]
 
 
-@pytest.mark.parametrize("operation_id", WITHOUT_KEY)
+@pytest.mark.parametrize("operation_id", OPERATIONS)
 def test_an_answer_that_is_no_refusal_does_not_show_that_a_key_is_required(
     operation_id: str,
 ) -> None:
@@ -99,7 +96,13 @@ def test_an_answer_that_is_no_refusal_does_not_show_that_a_key_is_required(
         assert all_verdicts(evidence) == {}, answer.status
 
 
-@pytest.mark.parametrize("kind", REFUSED_KEYS)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *(KeyKind.WRONG, KeyKind.TRUNCATED, KeyKind.ALTERED),
+        *(KeyKind.FORMAT, KeyKind.EMPTY, KeyKind.CREDENTIAL),
+    ],
+)
 def test_who_refuses_the_right_key_too_does_not_show_that_a_wrong_one_is_refused(
     kind: KeyKind,
 ) -> None:
