@@ -1,4 +1,4 @@
-"""One check and two pieces of evidence: of a target that conforms, and of one that does not."""
+"""Two pieces of evidence of a requirement: of a target that conforms, and of one that does not."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
