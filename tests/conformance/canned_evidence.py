@@ -1,17 +1,24 @@
 """Evidence written by hand, of targets that conform and of targets that do not.
 
 creation = observation(Creation, exchange("create", "createEndpoint", data={...}), url=...)
-verdicts(url_comes_back, creation) == {"4.1-3": Verdict.FAIL}
+verdict("4.1-3", creation) is Verdict.FAIL
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, TypeVar
 
-from hookproof.conformance.model.check_registry import CheckContext
-from hookproof.conformance.model.evidence import Evidence, Exchange, NotObserved, Observation
+from hookproof.conformance.checks import all_checks
+from hookproof.conformance.model.check_registry import Check, CheckContext
+from hookproof.conformance.model.evidence import (
+    Evidence,
+    Exchange,
+    NotExaminedError,
+    NotObserved,
+    Observation,
+)
 from hookproof.conformance.model.judgement import Judgement
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.results.redaction import Mask
@@ -19,6 +26,7 @@ from hookproof.conformance.run.intake import Intake
 from hookproof.conformance.target.definition import Project
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.contract.service_contract import contract_for
+from hookproof.spec.dialect.answer import Undecided
 from hookproof.spec.dialect.reader import load_dialect
 from tests.spec.dialect_variants import variant
 
@@ -183,19 +191,80 @@ def intake(keep: Callable[[Evidence], None] = lambda _: None, *keys: str) -> Int
     return Intake(Mask(projects, dialect), dialect, keep)
 
 
-def verdicts(
-    judge: Callable[[Any, CheckContext], Iterator[Judgement]],
-    evidence: Observation | Exchange,
-    dialect: str | Mapping[str, Any] = "reference",
-) -> dict[str, Verdict]:
-    """The worst verdict of a check per requirement, on an observation or an exchange.
+Judged = Observation | Exchange
+Rules = str | Mapping[str, Any] | CheckContext
 
-    `dialect` is a shipped one, or answers of the reference dialect by their dotted names.
+
+def judgements(
+    requirements: str, evidence: Judged, rules: Rules = "reference"
+) -> Iterator[Judgement]:
+    """What the checks that judge evidence of this type say of these requirements.
+
+    `requirements` are identifiers, separated by spaces; LookupError if one of them has no such
+    check. `rules` are a shipped dialect, answers of the reference dialect by their dotted names, or
+    a context.
     """
+    context = _context(rules)
+    wanted = requirements.split()
+    for check in checks_bound_to(wanted, evidence):
+        for said in check.judge(evidence, context):
+            if said.requirement in wanted:
+                yield said
+
+
+def verdicts(requirements: str, evidence: Judged, rules: Rules = "reference") -> dict[str, Verdict]:
+    """The worst verdict on each of these requirements of which something is said.
+
+    What a check raises is raised, unless others say something of each requirement.
+    """
+    context, wanted = _context(rules), requirements.split()
     worst: dict[str, Verdict] = {}
-    rules = context(dialect) if isinstance(dialect, str) else context_with(dialect)
-    for judgement in judge(evidence, rules):
-        worst[judgement.requirement] = max(
-            judgement.verdict, worst.get(judgement.requirement, judgement.verdict)
-        )
+    raised = None
+    for check in checks_bound_to(wanted, evidence):
+        try:
+            judged = list(check.judge(evidence, context))
+        except (NotExaminedError, Undecided) as error:
+            raised = error
+        else:
+            for said in judged:
+                if said.requirement in wanted:
+                    before = worst.get(said.requirement, said.verdict)
+                    worst[said.requirement] = max(said.verdict, before)
+    if raised and {*wanted} - {*worst}:
+        raise raised
     return worst
+
+
+def verdict(requirement: str, evidence: Judged, rules: Rules = "reference") -> Verdict | None:
+    """The worst verdict on this requirement, None if nothing is said of it."""
+    return verdicts(requirement, evidence, rules).get(requirement)
+
+
+def all_verdicts(evidence: Judged, rules: Rules = "reference") -> dict[str, Verdict]:
+    """The worst verdict on each requirement of which anything is said."""
+    judged = [requirement for check in checks_of(evidence) for requirement in check.requirements]
+    return verdicts(" ".join(judged), evidence, rules)
+
+
+def checks_of(evidence: Judged) -> list[Check]:
+    """The checks of this class of observation, or the oracles of a single exchange."""
+    return _checks_of_class(type(evidence))
+
+
+@cache
+def _checks_of_class(kind: type) -> list[Check]:
+    return [check for check in all_checks() if issubclass(kind, check.evidence)]
+
+
+def checks_bound_to(requirements: Collection[str], evidence: Judged) -> list[Check]:
+    """Those of them that are bound to these requirements; LookupError if one has none."""
+    checks = [check for check in checks_of(evidence) if {*requirements} & {*check.requirements}]
+    if unjudged := {*requirements}.difference(*(check.requirements for check in checks)):
+        raise LookupError(f"no check judges {type(evidence).__name__} for {sorted(unjudged)}")
+    return checks
+
+
+def _context(rules: Rules) -> CheckContext:
+    if isinstance(rules, CheckContext):
+        return rules
+    return context(rules) if isinstance(rules, str) else context_with(rules)

@@ -10,8 +10,6 @@ import pytest
 
 from hookproof.conformance.checks.api.resources.secret_roll import (
     RACE,
-    a_roll_shows_when_the_endpoint_is_fetched,
-    rolls_at_the_same_time_both_show,
 )
 from hookproof.conformance.experiments.api import roll_answers
 from hookproof.conformance.experiments.api.roll_answers import (
@@ -26,7 +24,7 @@ from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.judgement import Judgement
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.spec.dialect.reader import load_dialect
-from tests.conformance.canned_evidence import context, exchange
+from tests.conformance.canned_evidence import exchange, judgements
 
 Gather = Callable[[ExperimentContext, RequestBodies], Awaitable[Evidence]]
 
@@ -100,9 +98,7 @@ def judged(service: LosingService) -> Judgement:
         roll = {"secret": bodies.secret(), "expiration": bodies.lasting_expiration()}
         return await _roll_and_fetch(fake, bodies, "everything given", [roll])
 
-    (judgement,) = a_roll_shows_when_the_endpoint_is_fetched(
-        observed(service, roll_once), context()
-    )
+    (judgement,) = judgements("4.3-13", observed(service, roll_once))
     return judgement
 
 
@@ -149,8 +145,8 @@ def test_pairs_of_rolls_at_the_same_time_are_counted(
     monkeypatch.setattr(roll_answers, "LATER_S", 0.0)
     service = LosingService(loses)
     evidence = observed(service, _roll_at_once)
-    judgements = list(rolls_at_the_same_time_both_show(evidence, context()))
+    said = list(judgements("4.3-13", evidence))
     assert service.rolls == rolls
-    assert len(judgements) == (words is not None)
-    assert all((words or "") in each.actual for each in judgements)
-    assert all((each.verdict is Verdict.FAIL) == bool(words) for each in judgements)
+    assert len(said) == (words is not None)
+    assert all((words or "") in each.actual for each in said)
+    assert all((each.verdict is Verdict.FAIL) == bool(words) for each in said)

@@ -5,13 +5,12 @@ from typing import Any
 
 import pytest
 
-from hookproof.conformance.checks.api.responses.success import a_valid_request_succeeds
 from hookproof.conformance.experiments.support.planned_walks import PlannedWalk, planned_walks
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.lists.walk import PageWalk
 from hookproof.spec.dialect.reader import load_dialect
-from tests.conformance.canned_evidence import exchange, observation, verdicts
+from tests.conformance.canned_evidence import all_verdicts, exchange, observation
 
 REFERENCE = load_dialect("reference")
 
@@ -74,4 +73,4 @@ def test_a_service_may_refuse_two_filters_at_once(
         listed=(),
         complete=False,
     )
-    assert verdicts(a_valid_request_succeeds, walk) == judged
+    assert all_verdicts(walk) == judged

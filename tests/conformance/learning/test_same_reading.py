@@ -8,10 +8,6 @@ from typing import Any, Final
 
 import pytest
 
-from hookproof.conformance.checks.api.requests.questions import (
-    input_that_is_not_listed_is_ignored_or_refused,
-    requests_on_which_the_document_is_silent_are_taken_or_refused,
-)
 from hookproof.conformance.learning.probes.optional_requests import probe_optional_requests
 from hookproof.conformance.learning.probes.portal_links import probe_portal_link
 from hookproof.conformance.learning.probes.refusals import (
@@ -21,6 +17,7 @@ from hookproof.conformance.learning.probes.refusals import (
 )
 from hookproof.conformance.learning.session import BROADCAST, CREATE, ROLL, UPDATE
 from hookproof.conformance.model.check_registry import CheckContext
+from hookproof.conformance.model.evidence import Observation
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.requests.mistakes import (
     ORDINARY,
@@ -29,7 +26,7 @@ from hookproof.conformance.observations.requests.mistakes import (
     UnlistedInput,
 )
 from hookproof.spec.contract.service_contract import contract_for
-from tests.conformance.canned_evidence import exchange, observation
+from tests.conformance.canned_evidence import all_verdicts, exchange, observation
 from tests.conformance.learning.scripted_session import Call, ScriptedSession
 
 CREATED: Final = exchange(data={"uid": "e1"})
@@ -57,10 +54,10 @@ def learned(answer: Any) -> ScriptedSession:
     return session
 
 
-def judged_by(session: ScriptedSession, check: Any, evidence: Any) -> list[Verdict]:
+def judged_by(session: ScriptedSession, evidence: Observation) -> list[Verdict]:
     dialect = session.answers.dialect
     context = CheckContext(dialect=dialect, contract=contract_for(dialect))
-    return [judgement.verdict for judgement in check(evidence, context)]
+    return [*all_verdicts(evidence, context).values()]
 
 
 @pytest.mark.parametrize(
@@ -86,8 +83,7 @@ def test_a_field_that_comes_back_is_neither_ignored_nor_refused(
         operation_id=operation,
         field=name,
     )
-    check = input_that_is_not_listed_is_ignored_or_refused
-    assert Verdict.FAIL not in judged_by(session, check, evidence)
+    assert Verdict.FAIL not in judged_by(session, evidence)
 
 
 @pytest.mark.parametrize("operation", [CREATE, ROLL, BROADCAST, UPDATE])
@@ -122,5 +118,4 @@ def test_null_that_is_taken_otherwise_than_a_field_left_out_is_neither_taken_nor
         operation_id=CREATE,
         field="http_timeout",
     )
-    check = requests_on_which_the_document_is_silent_are_taken_or_refused
-    assert Verdict.FAIL not in judged_by(session, check, evidence)
+    assert Verdict.FAIL not in judged_by(session, evidence)

@@ -1,14 +1,11 @@
-"""One check and two pieces of evidence: of a target that conforms, and of one that does not."""
+"""Two pieces of evidence of a requirement: of a target that conforms, and of one that does not."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
-from hookproof.conformance.checks import all_checks
-from hookproof.conformance.model.check_registry import CheckContext
 from hookproof.conformance.model.evidence import Exchange, Observation
-from hookproof.conformance.model.judgement import Judgement
+from hookproof.conformance.observations.requests.endpoint_urls import UnusualUrlTried, UrlKind
 from hookproof.conformance.observations.requests.mistakes import (
     Bound,
     EndpointUrlTried,
@@ -22,7 +19,39 @@ from hookproof.conformance.observations.requests.mistakes import (
 )
 from tests.conformance.canned_evidence import exchange, observation
 
-Judge = Callable[[Any, CheckContext], Iterator[Judgement]]
+# The operations in the order of the document, which is that of the requirements about each.
+OPERATIONS = (
+    "createEndpoint",
+    "getEndpoint",
+    "expireEndpointSecret",
+    "listPortalLinks",
+    "getPortalLink",
+    "updatePortalLink",
+    "listSources",
+    "createBroadcastEvent",
+)
+# What an endpoint is created with and shows, and what an update of a portal link changes to what.
+ECHOED = {
+    "name": "4.1-4",
+    "description": "4.1-5",
+    "url": "4.1-6",
+    "owner_id": "4.1-7",
+    "content_type": "4.1-8",
+    "advanced_signatures": "4.1-9",
+    "http_timeout": "4.1-10",
+    "rate_limit": "4.1-11",
+    "rate_limit_duration": "4.1-12",
+    "slack_webhook_url": "4.1-13",
+    "support_email": "4.1-14",
+}
+UPDATED = {
+    "name": ("4.6-5", "New"),
+    "owner_id": ("4.6-6", "owner-2"),
+    "can_manage_endpoint": ("4.6-7", False),
+    "auth_type": ("4.6-8", "static_token"),
+}
+# What a request may be about: a class of observation, or one of the kinds that share a class.
+Topic = type[RequestTried] | Mistake | Unlisted | Bound | Scheme | UrlKind
 
 UID = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 OTHER_UID = "01ARZ3NDEKTSV4RRFFQ69G5FAW"
@@ -32,28 +61,17 @@ LATER = "2024-05-06T07:08:10.000001Z"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """`kept` makes the check pass the requirement, `broken` makes it fail it, both under the
-    dialect.
+    """`kept` makes the checks that judge it pass the requirement, `broken` makes one of them fail
+    it, both under the dialect.
     """
 
-    check: Judge
     requirement: str
     kept: Observation | Exchange
     broken: Observation | Exchange
     dialect: str = "reference"
 
     def __str__(self) -> str:
-        return f"{self.check.__name__}-{self.requirement}-{self.dialect}"
-
-    @property
-    def requirements_of_check(self) -> tuple[str, ...]:
-        """All requirements that the check is bound to."""
-        return requirements_by_check()[self.check]
-
-
-@cache
-def requirements_by_check() -> dict[Judge, tuple[str, ...]]:
-    return {check.judge: check.requirements for check in all_checks()}
+        return f"{self.requirement}-{type(self.broken).__name__}-{self.dialect}"
 
 
 def created(
@@ -170,7 +188,7 @@ def refusal(
 
 
 def request_tried(
-    what: type[RequestTried] | Mistake | Unlisted | Bound | Scheme,
+    what: Topic,
     answer: Exchange,
     *further: Exchange,
     field: str = "name",
@@ -184,6 +202,7 @@ def request_tried(
         Unlisted: (UnlistedInput, "kind"),
         Bound: (RequestWithinBounds, "bound"),
         Scheme: (EndpointUrlTried, "scheme"),
+        UrlKind: (UnusualUrlTried, "kind"),
     }
     fields: dict[str, Any] = {"operation_id": answer.operation_id, "field": field}
     observed, name = (what, "") if isinstance(what, type) else kinds[type(what)]

@@ -3,25 +3,6 @@
 from dataclasses import replace
 from typing import Any
 
-from hookproof.conformance.checks.api.access.api_keys import (
-    WITHOUT_HEADER,
-    WITHOUT_KEY,
-    a_key_that_is_none_is_refused,
-    a_refusal_shows_nothing_of_what_it_refuses,
-    a_refused_key_has_the_dialects_status,
-    nothing_works_without_a_key,
-    the_key_of_another_project_opens_what_the_dialect_says,
-    what_is_refused_for_its_key_changes_nothing,
-)
-from hookproof.conformance.checks.api.access.project_isolation import (
-    ACROSS,
-    LISTS,
-    a_list_holds_nothing_of_another_project,
-    a_portal_link_takes_up_no_endpoint_of_another_project,
-    a_resource_carries_the_project_of_its_path,
-    an_unknown_project_is_refused,
-    nothing_is_reached_through_another_project,
-)
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.requests.isolation import (
     CallAcrossProjects,
@@ -36,6 +17,7 @@ from hookproof.conformance.observations.requests.keys import (
 )
 from tests.conformance.canned_evidence import Observed, exchange, observation
 from tests.conformance.checks.api.example import (
+    OPERATIONS,
     OTHER_UID,
     UID,
     Example,
@@ -130,30 +112,24 @@ def creations_refused(before: Exchange, after: Exchange) -> CreationsWithoutRigh
 
 
 PROJECTS = (
-    Example(
-        check=a_resource_carries_the_project_of_its_path,
-        requirement="1-3",
-        kept=created(),
-        broken=created({"project_id": "p2"}),
-    ),
+    Example(requirement="1-3", kept=created(), broken=created({"project_id": "p2"})),
     *(
         Example(
-            check=nothing_is_reached_through_another_project,
-            requirement=ACROSS[operation_id],
-            kept=across_projects(denied_across(operation_id), before, before),
+            requirement=requirement,
+            kept=across_projects(denied_across(call.operation_id or ""), before, before),
             broken=across_projects(call, before, after),
         )
-        for operation_id, call, before, after in (
-            ("getEndpoint", accepted("getEndpoint", "across"), fetched(), fetched()),
-            ("getPortalLink", accepted("getPortalLink", "across"), retrieved(), retrieved()),
+        for requirement, call, before, after in (
+            ("1-4", accepted("getEndpoint", "across"), fetched(), fetched()),
+            ("1-6", accepted("getPortalLink", "across"), retrieved(), retrieved()),
             (
-                ROLL,
+                "1-5",
                 denied_across(ROLL, secret="changed"),
                 fetched(),
                 fetched({"secrets": [secret(value="changed")]}),
             ),
             (
-                UPDATE,
+                "1-7",
                 denied_across(UPDATE, name="Changed"),
                 retrieved(),
                 retrieved(name="Changed"),
@@ -162,21 +138,14 @@ PROJECTS = (
     ),
     *(
         Example(
-            check=a_list_holds_nothing_of_another_project,
             requirement=requirement,
             kept=listing(operation_id, UID, OTHER_UID),
             broken=listing(operation_id, UID, UID),
         )
-        for operation_id, requirement in LISTS.items()
+        for operation_id, requirement in (("listPortalLinks", "1-8"), ("listSources", "1-9"))
     ),
+    Example(requirement="1-10", kept=same_owner(UID), broken=same_owner(UID, OTHER_UID)),
     Example(
-        check=a_portal_link_takes_up_no_endpoint_of_another_project,
-        requirement="1-10",
-        kept=same_owner(UID),
-        broken=same_owner(UID, OTHER_UID),
-    ),
-    Example(
-        check=an_unknown_project_is_refused,
         requirement="4-1",
         kept=call_with(KeyKind.UNKNOWN_PROJECT, denied(401), accepted(role="authorized")),
         broken=call_with(KeyKind.UNKNOWN_PROJECT, denied(403), accepted(role="authorized")),
@@ -190,8 +159,7 @@ ONE, BOTH = (
 KEYS = (
     *(
         Example(
-            check=nothing_works_without_a_key,
-            requirement=requirement,
+            requirement=f"5-{number}",
             kept=call_with(
                 kind,
                 denied(401, operation_id),
@@ -200,12 +168,11 @@ KEYS = (
             ),
             broken=call_with(kind, accepted(operation_id), operation_id=operation_id),
         )
-        for operation_id, requirement in WITHOUT_KEY.items()
-        for kind in WITHOUT_HEADER
+        for number, operation_id in enumerate(OPERATIONS, 1)
+        for kind in (KeyKind.NONE, KeyKind.IN_BODY, KeyKind.ELSEWHERE)
     ),
     *(
         Example(
-            check=a_key_that_is_none_is_refused,
             requirement=requirement,
             kept=call_with(kind, denied(401), accepted(role="authorized")),
             broken=call_with(kind, accepted()),
@@ -220,7 +187,6 @@ KEYS = (
     ),
     *(
         Example(
-            check=a_refused_key_has_the_dialects_status,
             requirement=requirement,
             kept=call_with(kind, denied(status), accepted(role="authorized")),
             broken=call_with(kind, denied(404), accepted(role="authorized")),
@@ -233,26 +199,22 @@ KEYS = (
         )
     ),
     Example(
-        check=the_key_of_another_project_opens_what_the_dialect_says,
         requirement="5-12",
         kept=call_with(KeyKind.FOREIGN, denied(401), accepted(role="authorized")),
         broken=call_with(KeyKind.FOREIGN, accepted()),
     ),
     Example(
-        check=the_key_of_another_project_opens_what_the_dialect_says,
         requirement="5-12",
         kept=call_with(KeyKind.FOREIGN, accepted()),
         broken=call_with(KeyKind.FOREIGN, denied(403), accepted(role="authorized")),
         dialect="contrary",
     ),
     Example(
-        check=a_refusal_shows_nothing_of_what_it_refuses,
         requirement="5-17",
         kept=fetched_without_key("no"),
         broken=fetched_without_key("no: https://one.invalid/hook"),
     ),
     Example(
-        check=what_is_refused_for_its_key_changes_nothing,
         requirement="5-15",
         kept=around(
             CallWithKey,
@@ -272,13 +234,9 @@ KEYS = (
         ),
     ),
     Example(
-        check=what_is_refused_for_its_key_changes_nothing,
-        requirement="5-15",
-        kept=creations_refused(ONE, ONE),
-        broken=creations_refused(ONE, BOTH),
+        requirement="5-15", kept=creations_refused(ONE, ONE), broken=creations_refused(ONE, BOTH)
     ),
     Example(
-        check=what_is_refused_for_its_key_changes_nothing,
         requirement="5-15",
         kept=observation(
             BroadcastsWithoutRight,

@@ -1,33 +1,7 @@
 """Examples for sections 2.9, 4.9, 7 and 8: refusals, required fields and bounds."""
 
-from hookproof.conformance.checks.api.requests.questions import (
-    QUESTIONS,
-    a_mistake_is_refused_with_the_dialects_status,
-    a_partial_field_mapping_is_taken_or_refused,
-    a_rate_limit_of_zero_is_taken_or_refused,
-    an_endpoint_that_answers_no_visit_is_taken_or_refused,
-    an_http_timeout_of_zero_is_taken_or_refused,
-    an_unusual_endpoint_url_is_taken_or_refused,
-    data_is_nested_as_deeply_as_the_dialect_allows,
-    input_that_is_not_listed_is_ignored_or_refused,
-    only_https_urls_are_taken,
-    requests_on_which_the_document_is_silent_are_taken_or_refused,
-    required_fields_are_enough_and_none_may_be_left_out,
-    what_does_not_exist_is_refused,
-    what_lies_within_the_bounds_is_taken,
-)
-from hookproof.conformance.checks.api.responses.errors import (
-    a_refusal_has_the_dialects_error_body,
-    a_refusal_shows_nothing_of_the_services_code,
-    an_unfinished_request_is_ended,
-    no_request_is_answered_with_a_server_error,
-)
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.observations.requests.endpoint_urls import (
-    UnusualUrlTried,
-    UrlKind,
-    answer_to,
-)
+from hookproof.conformance.observations.requests.endpoint_urls import UrlKind
 from hookproof.conformance.observations.requests.mistakes import (
     ORDINARY,
     Bound,
@@ -39,7 +13,6 @@ from hookproof.conformance.observations.requests.mistakes import (
     OverlongRequest,
     PartialFieldMapping,
     RateLimitOfZero,
-    RequestTried,
     RequiredFieldLeftOut,
     RequiredFieldsAlone,
     RollWithoutBody,
@@ -51,29 +24,85 @@ from hookproof.conformance.observations.requests.mistakes import (
     UnknownIdentifier,
     Unlisted,
 )
-from tests.conformance.canned_evidence import context, exchange, observation
+from tests.conformance.canned_evidence import exchange, observation
 from tests.conformance.checks.api.example import (
     Example,
+    Topic,
     accepted,
     created,
     refusal,
     request_tried,
 )
 
-
-def by_operation(kind: type[RequestTried]) -> list[tuple[str, str]]:
-    """The operations that have a row of their own in the table, and its requirement."""
-    return [
-        (topic[1], row.requirement)
-        for topic, row in QUESTIONS.items()
-        if isinstance(topic, tuple) and topic[0] is kind
-    ]
-
-
-def is_refused_by(kind: type[RequestTried], dialect: str) -> bool:
-    """Whether a dialect says that such requests are refused."""
-    request = request_tried(kind, accepted(role="tried"))
-    return bool(QUESTIONS[kind].answer(context(dialect).dialect, request).value == "refused")
+# What a request may be about, beside an ordinary one, and the requirement that says what becomes of
+# it; with its operation where each has a requirement of its own.
+MISTAKES = {
+    Mistake.NOT_JSON: ("7-2", 400),
+    Mistake.OTHER_TYPE: ("7-3", 400),
+    Mistake.MEDIA_TYPE: ("7-4", 415),
+    Mistake.METHOD: ("7-5", 405),
+    Mistake.PATH: ("7-6", 404),
+    Mistake.TOO_LARGE: ("8-14", 413),
+    Mistake.BEYOND: ("8-17", 400),
+    Mistake.TOO_LONG: ("8-28", 400),
+}
+QUESTIONS: dict[Topic, str] = {
+    PartialFieldMapping: "2.5-27",
+    Unlisted.WORD: "2.9-9",
+    Unlisted.SERVICE_FIELD: "2.9-10",
+    Unlisted.FIELD: "2.9-11",
+    UnansweredVisit: "4.1-18",
+    RollWithoutBody: "4.3-21",
+    UnknownEndpointListed: "4.6-16",
+    DataOfAnotherType: "4.8-20",
+    NullField: "4.9-9",
+    UndeclaredBody: "7-11",
+    RateLimitOfZero: "8-5",
+    Scheme.HTTP: "8-10",
+    Scheme.OTHER: "8-11",
+    Bound.SIZE: "8-15",
+    Bound.NUMBER: "8-16",
+    TimeoutOfZero: "8-21",
+    UrlKind.ADDRESS: "8-22",
+    UrlKind.OTHER_PORT: "8-23",
+    UrlKind.USER_INFORMATION: "8-24",
+    UrlKind.ODD_HOST: "8-25",
+    UrlKind.FRAGMENT: "8-26",
+    Bound.TEXT: "8-27",
+}
+UNKNOWN = {
+    "getEndpoint": "4.2-7",
+    "expireEndpointSecret": "4.3-20",
+    "getPortalLink": "4.5-5",
+    "updatePortalLink": "4.6-13",
+}
+LEFT_OUT = {
+    "createEndpoint": "4.9-1",
+    "expireEndpointSecret": "4.9-3",
+    "updatePortalLink": "4.9-5",
+    "createBroadcastEvent": "4.9-7",
+}
+ALONE = {
+    "createEndpoint": "4.9-2",
+    "expireEndpointSecret": "4.9-4",
+    "updatePortalLink": "4.9-6",
+    "createBroadcastEvent": "4.9-8",
+}
+# The questions that a dialect answers with "refused", of those that it answers with a word.
+REFUSED_BY: dict[str, tuple[Topic, ...]] = {
+    "reference": (DataOfAnotherType, NullField, UndeclaredBody),
+    "contrary": (
+        PartialFieldMapping,
+        RateLimitOfZero,
+        RollWithoutBody,
+        TimeoutOfZero,
+        UnknownEndpointListed,
+        UrlKind.FRAGMENT,
+        UrlKind.ODD_HOST,
+        UrlKind.USER_INFORMATION,
+    ),
+}
+ANSWERED = (*REFUSED_BY["reference"], *REFUSED_BY["contrary"], *UrlKind)
 
 
 def half(answer: Exchange) -> HalfRequest:
@@ -100,35 +129,10 @@ def data_of(levels: int, answer: Exchange) -> NestedData:
     )
 
 
-def unusual_url(kind: UrlKind, answer: Exchange) -> UnusualUrlTried:
-    """The answer to a creation whose URL has this, beside a plain one that was accepted."""
-    plain = created(role="tried: plain")
-    return observation(
-        UnusualUrlTried, answer, plain, operation_id="createEndpoint", field="url", kind=kind
-    )
-
-
-def unanswered_visit(answer: Exchange) -> UnansweredVisit:
-    """The answer to a creation whose URL answers no visit, beside one that was accepted."""
-    return observation(
-        UnansweredVisit,
-        answer,
-        created(role="answered"),
-        operation_id="createEndpoint",
-        field="url",
-    )
-
-
 REFUSALS = (
-    Example(
-        check=no_request_is_answered_with_a_server_error,
-        requirement="7-8",
-        kept=refusal(400),
-        broken=refusal(500, body=b"oops"),
-    ),
+    Example(requirement="7-8", kept=refusal(400), broken=refusal(500, body=b"oops")),
     *(
         Example(
-            check=a_refusal_shows_nothing_of_the_services_code,
             requirement="7-9",
             kept=refusal(400),
             broken=refusal(400, body={"status": False, "message": trace}),
@@ -142,47 +146,39 @@ REFUSALS = (
         )
     ),
     Example(
-        check=a_refusal_has_the_dialects_error_body,
         requirement="7-1",
         kept=refusal(404, response_headers=[("Content-Type", "application/json; charset=utf-8")]),
         broken=refusal(404, body={"error": "no"}),
     ),
     Example(
-        check=a_refusal_has_the_dialects_error_body,
         requirement="7-1",
         kept=refusal(404),
         broken=refusal(404, response_headers=[("Content-Type", "text/html")]),
     ),
     *(
         Example(
-            check=a_mistake_is_refused_with_the_dialects_status,
-            requirement=QUESTIONS[mistake].requirement,
-            kept=request_tried(
-                mistake, refusal(context().dialect.errors.status(QUESTIONS[mistake].status).value)
-            ),
+            requirement=requirement,
+            kept=request_tried(mistake, refusal(status)),
             broken=request_tried(mistake, broken),
         )
-        for mistake in Mistake
+        for mistake, (requirement, status) in MISTAKES.items()
         for broken in (refusal(409), accepted(role="tried"))
     ),
     *(
         Example(
-            check=what_does_not_exist_is_refused,
             requirement=requirement,
             kept=request_tried(UnknownIdentifier, refusal(404, operation_id)),
             broken=request_tried(UnknownIdentifier, exchange("tried", operation_id, data={})),
         )
-        for operation_id, requirement in by_operation(UnknownIdentifier)
+        for operation_id, requirement in UNKNOWN.items()
     ),
     Example(
-        check=an_unfinished_request_is_ended,
         requirement="7-7",
         kept=half(refusal(408, role="unfinished")),
         broken=half(refusal(500, role="unfinished")),
     ),
     *(
         Example(
-            check=an_unfinished_request_is_ended,
             requirement="8-18",
             kept=overlong(refusal(413, role="unfinished"), 40),
             broken=overlong(broken, sent),
@@ -200,26 +196,23 @@ WITHOUT_NAME = exchange("tried", data={}, request={"name": "given"})
 ACCEPTED = (
     *(
         Example(
-            check=required_fields_are_enough_and_none_may_be_left_out,
             requirement=requirement,
             kept=request_tried(RequiredFieldLeftOut, refusal(400, operation_id)),
             broken=request_tried(RequiredFieldLeftOut, exchange("tried", operation_id, data={})),
         )
-        for operation_id, requirement in by_operation(RequiredFieldLeftOut)
+        for operation_id, requirement in LEFT_OUT.items()
     ),
     *(
         Example(
-            check=required_fields_are_enough_and_none_may_be_left_out,
             requirement=requirement,
             kept=request_tried(RequiredFieldsAlone, exchange("tried", operation_id, data={})),
             broken=request_tried(RequiredFieldsAlone, refusal(400, operation_id)),
         )
-        for operation_id, requirement in by_operation(RequiredFieldsAlone)
+        for operation_id, requirement in ALONE.items()
     ),
     *(
         Example(
-            check=input_that_is_not_listed_is_ignored_or_refused,
-            requirement=QUESTIONS[kind].requirement,
+            requirement=QUESTIONS[kind],
             kept=request_tried(kind, kept),
             broken=request_tried(kind, broken),
             dialect=dialect,
@@ -234,7 +227,6 @@ ACCEPTED = (
         )
     ),
     Example(
-        check=input_that_is_not_listed_is_ignored_or_refused,
         requirement="2.9-10",
         kept=request_tried(
             Unlisted.SERVICE_FIELD,
@@ -249,29 +241,22 @@ ACCEPTED = (
     ),
     *(
         Example(
-            check=only_https_urls_are_taken,
-            requirement=requirement,
+            requirement=QUESTIONS[scheme],
             kept=request_tried(scheme, refusal(409), accepted(role="with https")),
             broken=request_tried(scheme, accepted(role="tried")),
         )
-        for scheme, requirement in ((Scheme.HTTP, "8-10"), (Scheme.OTHER, "8-11"))
+        for scheme in Scheme
     ),
     *(
         Example(
-            check=what_lies_within_the_bounds_is_taken,
-            requirement=requirement,
+            requirement=QUESTIONS[bound],
             kept=request_tried(bound, accepted(role="tried"), accepted(role=ORDINARY)),
             broken=request_tried(bound, refusal(400), accepted(role=ORDINARY)),
         )
-        for bound, requirement in (
-            (Bound.NUMBER, "8-16"),
-            (Bound.SIZE, "8-15"),
-            (Bound.TEXT, "8-27"),
-        )
+        for bound in Bound
     ),
     *(
         Example(
-            check=data_is_nested_as_deeply_as_the_dialect_allows,
             requirement=requirement,
             kept=data_of(levels, kept),
             broken=data_of(levels, broken),
@@ -284,79 +269,24 @@ ACCEPTED = (
     ),
     *(
         Example(
-            check=a_rate_limit_of_zero_is_taken_or_refused,
-            requirement="8-5",
-            kept=request_tried(RateLimitOfZero, kept),
-            broken=request_tried(RateLimitOfZero, broken),
+            requirement=QUESTIONS[topic],
+            kept=request_tried(topic, kept),
+            broken=request_tried(topic, broken),
             dialect=dialect,
         )
-        for dialect, kept, broken in (
-            ("reference", accepted(role="tried"), refusal(400)),
-            ("contrary", refusal(422), accepted(role="tried")),
-        )
-    ),
-    *(
-        Example(
-            check=check,
-            requirement=requirement,
-            kept=request_tried(tried, kept),
-            broken=request_tried(tried, broken),
-            dialect=dialect,
-        )
-        for check, requirement, tried in (
-            (an_http_timeout_of_zero_is_taken_or_refused, "8-21", TimeoutOfZero),
-            (a_partial_field_mapping_is_taken_or_refused, "2.5-27", PartialFieldMapping),
-        )
-        for dialect, kept, broken in (
-            ("reference", accepted(role="tried"), refusal(400)),
-            ("contrary", refusal(422), accepted(role="tried")),
-        )
-    ),
-    *(
-        Example(
-            check=requests_on_which_the_document_is_silent_are_taken_or_refused,
-            requirement=QUESTIONS[tried].requirement,
-            kept=request_tried(tried, kept, ordinary),
-            broken=request_tried(tried, broken, ordinary),
-            dialect=dialect,
-        )
-        for ordinary in (accepted(role=ORDINARY),)
-        for tried in (
-            UnknownEndpointListed,
-            RollWithoutBody,
-            UndeclaredBody,
-            DataOfAnotherType,
-            NullField,
-        )
-        for dialect in ("reference", "contrary")
+        for dialect, refused in REFUSED_BY.items()
+        for topic in dict.fromkeys(ANSWERED)
         for kept, broken in (
-            (refusal(409), accepted(role="tried"))
-            if is_refused_by(tried, dialect)
-            else (accepted(role="tried"), refusal(409)),
+            (refusal(422), accepted(role="tried"))
+            if topic in refused
+            else (accepted(role="tried"), refusal(422)),
         )
-        if (tried, dialect) != (RollWithoutBody, "contrary")  # whose rolls require fields
-    ),
-    *(
-        Example(
-            check=an_unusual_endpoint_url_is_taken_or_refused,
-            requirement=QUESTIONS[kind].requirement,
-            kept=unusual_url(kind, kept),
-            broken=unusual_url(kind, broken),
-            dialect=dialect,
-        )
-        for kind in UrlKind
-        for dialect in ("reference", "contrary")
-        for kept, broken in (
-            (refusal(409), accepted(role="tried"))
-            if answer_to(kind, context(dialect).dialect.requests).value == "refused"
-            else (accepted(role="tried"), refusal(409)),
-        )
+        if (topic, dialect) != (RollWithoutBody, "contrary")  # whose rolls require fields
     ),
     Example(
-        check=an_endpoint_that_answers_no_visit_is_taken_or_refused,
-        requirement="4.1-18",
-        kept=unanswered_visit(accepted(role="tried")),
-        broken=unanswered_visit(refusal(409)),
+        requirement=QUESTIONS[UnansweredVisit],
+        kept=request_tried(UnansweredVisit, accepted(role="tried")),
+        broken=request_tried(UnansweredVisit, refusal(409)),
         dialect="contrary",
     ),
 )

@@ -4,13 +4,13 @@
 
 from typing import Any
 
-from hookproof.conformance.checks.api.resources.sequences import a_sequence_agrees_with_its_model
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.resources.sequence import OperationSequence
 from tests.conformance.canned_evidence import NOW, exchange, observation
 from tests.conformance.checks.api.example import (
     OTHER_UID,
     UID,
+    UPDATED,
     Example,
     endpoint,
     link,
@@ -74,22 +74,7 @@ def sequence(*exchanges: Exchange) -> OperationSequence:
 
 
 def example(requirement: str, kept: OperationSequence, broken: OperationSequence) -> Example:
-    return Example(
-        check=a_sequence_agrees_with_its_model, requirement=requirement, kept=kept, broken=broken
-    )
-
-
-def updates() -> tuple[Example, ...]:
-    values = {
-        "4.6-5": {"name": "New"},
-        "4.6-6": {"owner_id": "o"},
-        "4.6-7": {"can_manage_endpoint": False},
-        "4.6-8": {"auth_type": "static_token"},
-    }
-    return tuple(
-        example(requirement, sequence(updated(**fields)), sequence(ignored_update(**fields)))
-        for requirement, fields in values.items()
-    )
+    return Example(requirement=requirement, kept=kept, broken=broken)
 
 
 MINE, THEIRS = created(owner_id="owner-1"), created(OTHER_UID, owner_id="owner-2")
@@ -109,7 +94,11 @@ EXAMPLES = (
             created(), created(OTHER_UID), fetched(), rolled(OTHER_UID), fetched(secrets=SECRETS)
         ),
     ),
-    *updates(),
+    *(
+        example(requirement, sequence(updated(**new)), sequence(ignored_update(**new)))
+        for field, (requirement, value) in UPDATED.items()
+        for new in ({field: value},)
+    ),
     example(
         "4.6-9",
         sequence(updated(name="New"), retrieved(name="New")),

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hookproof.conformance.model.evidence import NOT_JSON, Exchange, Observation
-from tests.conformance.canned_evidence import context
+from tests.conformance.canned_evidence import checks_bound_to, context
 from tests.conformance.checks.api.example import Example
 from tests.conformance.checks.api.test_checks_of_the_api import EXAMPLES
 
@@ -67,5 +67,6 @@ def test_a_check_judges_odd_json_without_raising(data: st.DataObject) -> None:
     else:
         exchanges = tuple(disturbed(exchange, data.draw) for exchange in evidence.exchanges)
         changed = replace(evidence, exchanges=exchanges).examined(context(example.dialect).dialect)
-    for judgement in example.check(changed, context(example.dialect)):
-        assert judgement.requirement in example.requirements_of_check
+    for check in checks_bound_to([example.requirement], changed):
+        judged = check.judge(changed, context(example.dialect))
+        assert {said.requirement for said in judged} <= {*check.requirements}

@@ -4,16 +4,13 @@ from typing import Any
 
 import pytest
 
-from hookproof.conformance.checks.api.resources.endpoint import (
-    a_created_endpoint_shows_what_was_sent,
-)
 from hookproof.conformance.checks.support.given_settings import (
     require_given_contact,
     require_given_timeout,
 )
 from hookproof.conformance.model.evidence import NotExaminedError
 from hookproof.conformance.model.verdict import Verdict
-from tests.conformance.canned_evidence import verdicts
+from tests.conformance.canned_evidence import all_verdicts
 from tests.conformance.checks.api.example import created
 from tests.conformance.checks.api.examples_endpoints import shown_with
 from tests.spec.dialect_variants import UNDECIDED, variant
@@ -27,9 +24,7 @@ def judged(setting: str, given: Any, shown: Any, answer: Any) -> Verdict | None:
     """The verdict on an endpoint that was given one thing and shows another."""
     about = "given_http_timeout" if setting == "http_timeout" else "given_contacts"
     evidence = shown_with(created({setting: shown}, {setting: given}))
-    found = verdicts(
-        a_created_endpoint_shows_what_was_sent, evidence, {f"requests.{about}": answer}
-    )
+    found = all_verdicts(evidence, {f"requests.{about}": answer})
     return found.get("4.1-10" if setting == "http_timeout" else "4.1-14")
 
 

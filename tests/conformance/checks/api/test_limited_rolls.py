@@ -2,17 +2,11 @@
 
 import pytest
 
-from hookproof.conformance.checks.api.access.api_keys import (
-    the_key_of_another_project_opens_what_the_dialect_says,
-)
-from hookproof.conformance.checks.api.requests.questions import (
-    requests_on_which_the_document_is_silent_are_taken_or_refused,
-)
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.requests.keys import KeyKind
 from hookproof.conformance.observations.requests.mistakes import ORDINARY, RollWithoutBody
-from tests.conformance.canned_evidence import exchange, observation, verdicts
+from tests.conformance.canned_evidence import exchange, observation, verdict
 from tests.conformance.checks.api.example import accepted, refusal
 from tests.conformance.checks.api.examples_access import call_with
 
@@ -24,7 +18,7 @@ def answer(role: str, *, is_taken: bool) -> Exchange:
 
 
 @pytest.mark.parametrize(
-    ("tried", "ordinary", "verdict"),
+    ("tried", "ordinary", "expected"),
     [
         (False, False, None),
         (False, True, Verdict.FAIL),
@@ -33,7 +27,7 @@ def answer(role: str, *, is_taken: bool) -> Exchange:
     ],
 )
 def test_a_roll_without_body_is_judged_beside_one_that_is_taken(
-    tried: bool, ordinary: bool, verdict: Verdict | None
+    tried: bool, ordinary: bool, expected: Verdict | None
 ) -> None:
     evidence = observation(
         RollWithoutBody,
@@ -41,12 +35,12 @@ def test_a_roll_without_body_is_judged_beside_one_that_is_taken(
         answer(ORDINARY, is_taken=ordinary),
         operation_id=ROLL,
     )
-    check = requests_on_which_the_document_is_silent_are_taken_or_refused
-    assert verdicts(check, evidence).get("4.3-21") is verdict
+
+    assert verdict("4.3-21", evidence) is expected
 
 
 @pytest.mark.parametrize(
-    ("operation_id", "dialect", "status", "verdict"),
+    ("operation_id", "dialect", "status", "expected"),
     [
         (ROLL, "contrary", 422, None),
         (ROLL, "contrary", 403, Verdict.FAIL),
@@ -57,7 +51,7 @@ def test_a_roll_without_body_is_judged_beside_one_that_is_taken(
     ],
 )
 def test_the_refusal_of_a_second_roll_or_of_an_update_is_none_of_a_key(
-    operation_id: str, dialect: str, status: int, verdict: Verdict | None
+    operation_id: str, dialect: str, status: int, expected: Verdict | None
 ) -> None:
     evidence = call_with(
         KeyKind.FOREIGN,
@@ -65,5 +59,5 @@ def test_the_refusal_of_a_second_roll_or_of_an_update_is_none_of_a_key(
         accepted(operation_id, "authorized"),
         operation_id=operation_id,
     )
-    check = the_key_of_another_project_opens_what_the_dialect_says
-    assert verdicts(check, evidence, dialect).get("5-12") is verdict
+
+    assert verdict("5-12", evidence, dialect) is expected

@@ -4,12 +4,8 @@ from collections.abc import Iterable
 
 import pytest
 
-from hookproof.conformance.checks.api.resources.secret_roll import (
-    RACE,
-    a_roll_shows_when_the_endpoint_is_fetched,
-)
+from hookproof.conformance.checks.api.resources.secret_roll import RACE
 from hookproof.conformance.grading.doubt import accuses_of, doubt_about
-from hookproof.conformance.model.check_registry import Check
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement
 from hookproof.conformance.observations.resources.secret_roll import (
@@ -17,7 +13,7 @@ from hookproof.conformance.observations.resources.secret_roll import (
     ROLL_AGAIN,
     RollAnswer,
 )
-from tests.conformance.canned_evidence import context, observation
+from tests.conformance.canned_evidence import checks_bound_to, context, judgements, observation
 from tests.conformance.checks.api.example import secret
 from tests.conformance.checks.api.examples_secrets import with_secrets
 
@@ -40,7 +36,7 @@ def rolls(kept: Iterable[bool]) -> RollAnswer:
 
 
 def judgement(*kept: bool) -> Judgement:
-    (only,) = a_roll_shows_when_the_endpoint_is_fetched(rolls(kept), context())
+    (only,) = judgements("4.3-13", rolls(kept))
     return only
 
 
@@ -64,12 +60,8 @@ def test_what_was_tried_several_times_in_place_need_not_be_gathered_again(
     kept: list[bool], doubtful: bool
 ) -> None:
     """A race would be lost that way: it need not show again."""
-    check = Check(
-        name="rolls",
-        requirements=("4.3-13",),
-        evidence=(RollAnswer,),
-        judge=a_roll_shows_when_the_endpoint_is_fetched,
-    )
-    assert bool(doubt_about([rolls(kept)], [check], context())) is doubtful
-    assert accuses_of({"4.3-13"}, [rolls(kept)], [check], context()) is doubtful
-    assert not accuses_of({"1-1"}, [rolls(kept)], [check], context())
+    evidence = rolls(kept)
+    checks = checks_bound_to(["4.3-13"], evidence)
+    assert bool(doubt_about([evidence], checks, context())) is doubtful
+    assert accuses_of({"4.3-13"}, [evidence], checks, context()) is doubtful
+    assert not accuses_of({"1-1"}, [evidence], checks, context())

@@ -4,16 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from hookproof.conformance.checks.api.access.api_keys import (
-    what_is_refused_for_its_key_changes_nothing,
-)
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.requests.keys import (
     CallWithKey,
     CreationsWithoutRight,
     KeyKind,
 )
-from tests.conformance.canned_evidence import verdicts
+from tests.conformance.canned_evidence import verdict
 from tests.conformance.checks.api.example import (
     OTHER_UID,
     UID,
@@ -45,7 +42,7 @@ def creation_refused(allowed_as: str, added: str | None) -> CreationsWithoutRigh
 
 
 @pytest.mark.parametrize(
-    ("allowed_as", "added", "verdict"),
+    ("allowed_as", "added", "expected"),
     [
         (ALLOWED, None, Verdict.PASS),
         (ALLOWED, REFUSED, Verdict.FAIL),
@@ -54,15 +51,15 @@ def creation_refused(allowed_as: str, added: str | None) -> CreationsWithoutRigh
     ],
 )
 def test_only_the_endpoint_that_was_refused_is_an_effect(
-    allowed_as: str, added: str | None, verdict: Verdict
+    allowed_as: str, added: str | None, expected: Verdict
 ) -> None:
     evidence = creation_refused(allowed_as, added)
-    assert verdicts(what_is_refused_for_its_key_changes_nothing, evidence) == {"5-15": verdict}
+    assert verdict("5-15", evidence) is expected
 
 
-@pytest.mark.parametrize(("name", "verdict"), [("Portal", Verdict.PASS), ("New", Verdict.FAIL)])
+@pytest.mark.parametrize(("name", "expected"), [("Portal", Verdict.PASS), ("New", Verdict.FAIL)])
 def test_only_what_an_update_sets_is_an_effect_of_one_that_was_refused(
-    name: str, verdict: Verdict
+    name: str, expected: Verdict
 ) -> None:
     mine, of_others = endpoint(uid=UID), endpoint(uid=OTHER_UID)
     evidence = around(
@@ -73,5 +70,5 @@ def test_only_what_an_update_sets_is_an_effect_of_one_that_was_refused(
         kind=KeyKind.WRONG,
         operation_id="updatePortalLink",
     )
-    check = what_is_refused_for_its_key_changes_nothing
-    assert verdicts(check, evidence) == {"5-15": verdict}
+
+    assert verdict("5-15", evidence) is expected

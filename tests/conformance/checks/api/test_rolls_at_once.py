@@ -9,20 +9,18 @@ import pytest
 
 from hookproof.conformance.checks.api.resources.secret_roll import (
     AT_THE_SAME_TIME,
-    rolls_at_the_same_time_both_show,
 )
 from hookproof.conformance.grading.doubt import accuses_of
-from hookproof.conformance.model.check_registry import Check
 from hookproof.conformance.model.judgement import Judgement
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.resources.secret_roll import AT_ONCE, RollsAtOnce
-from tests.conformance.canned_evidence import context, observation
+from tests.conformance.canned_evidence import checks_bound_to, context, judgements, observation
 from tests.conformance.checks.api.example import refusal
 from tests.conformance.checks.api.examples_secrets import KEPT, LOST, rolled, rolls
 
 
 def judged(evidence: RollsAtOnce, dialect: str = "reference") -> list[Judgement]:
-    return list(rolls_at_the_same_time_both_show(evidence, context(dialect)))
+    return list(judgements("4.3-13", evidence, context(dialect)))
 
 
 @pytest.mark.parametrize("dialect", ["reference", "contrary"])
@@ -44,13 +42,8 @@ def test_it_is_said_of_how_many_pairs_one_roll_is_lost() -> None:
     also = ("ef", ["old", "a", "b", "d", "e", "f"])
     (lost,) = judged(rolls(LOST, also, ("gh", [*also[1], "g", "h"])))
     assert "one of the two is lost in 1 of 3 pairs of rolls; a race" in lost.actual
-    check = Check(
-        name="rolls",
-        requirements=("4.3-13",),
-        evidence=(RollsAtOnce,),
-        judge=rolls_at_the_same_time_both_show,
-    )
-    assert not accuses_of({"4.3-13"}, [rolls(LOST, also)], [check], context())
+    evidence = rolls(LOST, also)
+    assert not accuses_of({"4.3-13"}, [evidence], checks_bound_to(["4.3-13"], evidence), context())
 
 
 @pytest.mark.parametrize("changed", [{"status": 409}, {"status": 429}, {"status": None}])

@@ -5,12 +5,9 @@ from typing import Any
 
 import pytest
 
-from hookproof.conformance.checks.api.access.api_keys import (
-    the_key_of_another_project_opens_what_the_dialect_says,
-)
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.requests.keys import KeyKind
-from tests.conformance.canned_evidence import exchange, verdicts
+from tests.conformance.canned_evidence import exchange, verdict, verdicts
 from tests.conformance.checks.api.example import refusal
 from tests.conformance.checks.api.examples_access import call_with
 
@@ -20,7 +17,7 @@ SPOILT: dict[str, Any] = {"status": 201, "body": b"{}{}"}
 
 
 @pytest.mark.parametrize(
-    ("dialect", "authorized", "verdict"),
+    ("dialect", "authorized", "expected"),
     [
         ("contrary", SPOILT, None),  # every key opens all projects of its account
         ("contrary", GOOD, Verdict.FAIL),
@@ -32,7 +29,7 @@ SPOILT: dict[str, Any] = {"status": 201, "body": b"{}{}"}
 def test_a_spoilt_answer_to_every_key_does_not_show_that_one_opens_nothing(
     dialect: str | Mapping[str, Any],
     authorized: dict[str, Any] | None,
-    verdict: Verdict | None,
+    expected: Verdict | None,
 ) -> None:
     tried = exchange("refused", "createEndpoint", **SPOILT)
     others = (
@@ -40,9 +37,9 @@ def test_a_spoilt_answer_to_every_key_does_not_show_that_one_opens_nothing(
         if authorized is None
         else [exchange("authorized", "createEndpoint", **authorized)]
     )
-    check = the_key_of_another_project_opens_what_the_dialect_says
-    actual = verdicts(check, call_with(KeyKind.FOREIGN, tried, *others), dialect)
-    assert actual == ({} if verdict is None else {"5-12": verdict})
+
+    actual = verdicts("5-12", call_with(KeyKind.FOREIGN, tried, *others), dialect)
+    assert actual == ({} if expected is None else {"5-12": expected})
 
 
 def test_a_key_that_decides_is_to_find_nothing_of_another_project() -> None:
@@ -51,5 +48,5 @@ def test_a_key_that_decides_is_to_find_nothing_of_another_project() -> None:
         for role in ("refused", "authorized")
     ]
     evidence = call_with(KeyKind.FOREIGN, *answers, operation_id="getEndpoint")
-    check = the_key_of_another_project_opens_what_the_dialect_says
-    assert verdicts(check, evidence, DECIDES) == {"5-12": Verdict.FAIL}
+
+    assert verdict("5-12", evidence, DECIDES) is Verdict.FAIL

@@ -2,9 +2,6 @@
 
 import pytest
 
-from hookproof.conformance.checks.api.requests.questions import (
-    input_that_is_not_listed_is_ignored_or_refused,
-)
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.requests.mistakes import Unlisted
 from tests.conformance.canned_evidence import verdicts
@@ -28,7 +25,7 @@ def test_the_answer_for_a_field_decides_about_its_words(
 ) -> None:
     for answer in (REFUSED, TAKEN):
         found = verdicts(
-            input_that_is_not_listed_is_ignored_or_refused,
+            "2.9-9 2.9-10 2.9-11",
             request_tried(Unlisted.WORD, answer, field=field),
             {"words.other_words": "refused", "words.other_words_of": {single: "ignored"}},
         )

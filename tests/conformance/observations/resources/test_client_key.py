@@ -6,14 +6,13 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from hookproof.conformance.checks.api.resources.credentials import the_client_key_is_the_one_sent
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.resources.client_key import (
     ShownClientKey,
     is_same_key,
     shown_client_keys,
 )
-from tests.conformance.canned_evidence import verdicts
+from tests.conformance.canned_evidence import verdict
 from tests.conformance.checks.api.example import OTHER_UID, created, fetched
 from tests.conformance.checks.api.examples_endpoints import with_client_key
 
@@ -65,5 +64,5 @@ def test_a_key_is_compared_with_that_of_its_own_endpoint() -> None:
 
 def test_a_key_that_the_dialect_masks_is_not_judged() -> None:
     shown = with_client_key("PEM", "PE")
-    assert verdicts(the_client_key_is_the_one_sent, shown) == {"2.5-24": Verdict.NOT_APPLICABLE}
-    assert verdicts(the_client_key_is_the_one_sent, shown, "contrary") == {"2.5-24": Verdict.FAIL}
+    assert verdict("2.5-24", shown) is Verdict.NOT_APPLICABLE
+    assert verdict("2.5-24", shown, "contrary") is Verdict.FAIL

@@ -5,10 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from hookproof.conformance.checks.api.resources.secret import a_secret_is_made_when_none_is_given
-from hookproof.conformance.checks.api.resources.secret_roll import (
-    a_roll_without_a_secret_brings_in_one,
-)
 from hookproof.conformance.model.evidence import Evidence, NotExaminedError, Observation
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.resources.round_trip import MinimalEndpoints
@@ -21,8 +17,13 @@ from hookproof.conformance.observations.resources.shown_secret import (
 from hookproof.conformance.results.records.evidence_records import evidence_json, evidence_of
 from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.run.intake import Intake
-from tests.conformance.canned_evidence import context, exchange, observation, verdicts
-from tests.conformance.checks.api.example import Judge, created, endpoint, secret
+from tests.conformance.canned_evidence import (
+    context,
+    exchange,
+    observation,
+    verdict,
+)
+from tests.conformance.checks.api.example import created, endpoint, secret
 
 GENERATED, SHORT = "generated-secret-0123456789-0123456789-0123456789", "short-1"
 
@@ -50,39 +51,39 @@ def rolled(value: str) -> RollAnswer:
 
 
 @pytest.mark.parametrize(
-    ("check", "evidence", "requirement", "verdict"),
+    ("requirement", "evidence", "expected"),
     [
-        (a_secret_is_made_when_none_is_given, minimal(GENERATED), "2.3-13", Verdict.PASS),
-        (a_secret_is_made_when_none_is_given, minimal(SHORT), "2.3-13", Verdict.FAIL),
-        (a_roll_without_a_secret_brings_in_one, rolled(GENERATED), "4.3-19", Verdict.PASS),
-        (a_roll_without_a_secret_brings_in_one, rolled(SHORT), "4.3-19", Verdict.FAIL),
+        ("2.3-13", minimal(GENERATED), Verdict.PASS),
+        ("2.3-13", minimal(SHORT), Verdict.FAIL),
+        ("4.3-19", rolled(GENERATED), Verdict.PASS),
+        ("4.3-19", rolled(SHORT), Verdict.FAIL),
     ],
 )
 def test_the_form_of_a_secret_is_judged_after_it_was_masked(
-    check: Judge, evidence: Observation, requirement: str, verdict: Verdict
+    requirement: str, evidence: Observation, expected: Verdict
 ) -> None:
     masked_evidence = masked(evidence)
     written = str(evidence_json(masked_evidence))
     assert GENERATED not in written
     assert SHORT not in written
     assert "secret#1" in written
-    assert verdicts(check, masked_evidence)[requirement] is verdict
+    assert verdict(requirement, masked_evidence) is expected
     assert evidence_of(evidence_json(masked_evidence)) == masked_evidence
 
 
 @pytest.mark.parametrize(
-    ("check", "evidence"),
+    ("requirement", "evidence"),
     [
-        (a_secret_is_made_when_none_is_given, minimal(GENERATED)),
-        (a_roll_without_a_secret_brings_in_one, rolled(GENERATED)),
+        ("2.3-13", minimal(GENERATED)),
+        ("4.3-19", rolled(GENERATED)),
     ],
 )
 def test_the_form_of_a_secret_is_not_judged_by_other_rules_than_it_was_examined_by(
-    check: Judge, evidence: Observation
+    requirement: str, evidence: Observation
 ) -> None:
     other = replace(context("standard-webhooks"), examined_by=context().dialect)
     with pytest.raises(NotExaminedError):
-        list(check(masked(evidence), other))
+        verdict(requirement, masked(evidence), other)
 
 
 def test_a_secret_has_the_prefix_the_form_and_the_length_of_its_dialect() -> None:

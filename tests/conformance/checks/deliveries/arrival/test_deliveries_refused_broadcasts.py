@@ -2,18 +2,14 @@ from dataclasses import replace
 
 import pytest
 
-from hookproof.conformance.checks.deliveries.arrival.refused_broadcasts import (
-    a_refused_broadcast_is_not_delivered,
-)
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.delivery.arrival.refused_broadcasts import (
     RefusedBroadcasts,
 )
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from tests.conformance.canned_deliveries import destination, event, observed, sent
-from tests.conformance.canned_evidence import exchange, verdicts
+from tests.conformance.canned_evidence import exchange, verdict
 
-CHECK = a_refused_broadcast_is_not_delivered
 PLAIN, SENTINEL = destination(), event("sentinel")
 DELIVERED = sent(SENTINEL, PLAIN)
 LEAKED = sent(event("leaked"), PLAIN, body=b'{"marker":"refused-1"}')
@@ -30,22 +26,22 @@ def refused(*arrived: ReceivedDelivery, status: int | None = 401) -> RefusedBroa
 
 
 def test_a_refused_broadcast_that_is_not_delivered_passes() -> None:
-    assert verdicts(CHECK, refused(DELIVERED)) == {"5-15": Verdict.PASS}
+    assert verdict("5-15", refused(DELIVERED)) is Verdict.PASS
 
 
 def test_a_refused_broadcast_that_is_delivered_fails() -> None:
-    assert verdicts(CHECK, refused(DELIVERED, LEAKED)) == {"5-15": Verdict.FAIL}
+    assert verdict("5-15", refused(DELIVERED, LEAKED)) is Verdict.FAIL
 
 
 def test_a_refused_broadcast_is_not_judged_without_a_sentinel() -> None:
-    assert verdicts(CHECK, refused()) == {}
+    assert verdict("5-15", refused()) is None
 
 
 def test_a_broadcast_that_was_accepted_is_not_judged_here() -> None:
-    assert verdicts(CHECK, refused(DELIVERED, LEAKED, status=201)) == {}
+    assert verdict("5-15", refused(DELIVERED, LEAKED, status=201)) is None
 
 
 @pytest.mark.parametrize("status", [302, 429, 500, 502, 503, None])
 def test_a_broadcast_that_was_not_refused_is_not_judged(status: int | None) -> None:
     for arrived in ((DELIVERED,), (DELIVERED, LEAKED)):
-        assert verdicts(CHECK, refused(*arrived, status=status)) == {}
+        assert verdict("5-15", refused(*arrived, status=status)) is None

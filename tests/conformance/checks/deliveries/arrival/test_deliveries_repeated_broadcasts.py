@@ -4,11 +4,6 @@ from typing import Final
 
 import pytest
 
-from hookproof.conformance.checks.deliveries.arrival.repeated_broadcasts import (
-    a_duplicate_is_not_delivered_again,
-    a_key_of_another_project_keeps_no_event_from_arriving,
-    events_without_a_key_are_each_delivered,
-)
 from hookproof.conformance.model.evidence import NotExaminedError
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.delivery.arrival.repeated_broadcasts import (
@@ -21,7 +16,7 @@ from hookproof.conformance.observations.delivery.arrival.repeated_broadcasts imp
     RepeatedBroadcast,
 )
 from tests.conformance.canned_deliveries import broadcast, destination, event, observed, sent
-from tests.conformance.canned_evidence import NOW, verdicts
+from tests.conformance.canned_evidence import NOW, verdict, verdicts
 from tests.conformance.checks.api.example import refusal
 
 PASS, FAIL, NOT_APPLICABLE = Verdict.PASS, Verdict.FAIL, Verdict.NOT_APPLICABLE
@@ -37,40 +32,36 @@ def repeated(*arrived: str) -> DuplicateBroadcast:
 
 
 def test_a_duplicate_that_is_not_delivered_passes() -> None:
-    assert verdicts(a_duplicate_is_not_delivered_again, repeated("original", "sentinel")) == {
-        "4.8-9": PASS
-    }
+    assert verdict("4.8-9", repeated("original", "sentinel")) is PASS
 
 
 def test_a_duplicate_that_is_delivered_fails() -> None:
     repeated_broadcast = repeated("original", "original", "sentinel")
-    assert verdicts(a_duplicate_is_not_delivered_again, repeated_broadcast) == {"4.8-9": FAIL}
+    assert verdict("4.8-9", repeated_broadcast) is FAIL
 
 
 def test_a_duplicate_is_not_judged_without_a_sentinel() -> None:
-    assert verdicts(a_duplicate_is_not_delivered_again, repeated("original")) == {}
+    assert verdict("4.8-9", repeated("original")) is None
 
 
 def test_equal_events_without_a_key_are_each_delivered() -> None:
-    check = events_without_a_key_are_each_delivered
     first, second = sent(FIRST, PLAIN), sent(FIRST, PLAIN, attempt=2)
-    assert verdicts(
-        check, observed(RepeatedBroadcast, PLAIN, first, second, events=[FIRST, SECOND])
-    ) == {"4.8-11": PASS}
-    assert verdicts(check, observed(RepeatedBroadcast, PLAIN, first, events=[FIRST, SECOND])) == {
-        "4.8-11": FAIL
-    }
+    assert (
+        verdict("4.8-11", observed(RepeatedBroadcast, PLAIN, first, second, events=[FIRST, SECOND]))
+        is PASS
+    )
+    assert (
+        verdict("4.8-11", observed(RepeatedBroadcast, PLAIN, first, events=[FIRST, SECOND])) is FAIL
+    )
 
 
 def test_events_without_a_key_do_not_apply_where_the_dialect_requires_one() -> None:
     repeated_broadcast = observed(RepeatedBroadcast, [], events=[], key_required=True)
-    assert verdicts(events_without_a_key_are_each_delivered, repeated_broadcast) == {
-        "4.8-11": NOT_APPLICABLE
-    }
+    assert verdict("4.8-11", repeated_broadcast) is NOT_APPLICABLE
 
 
 PLACE: Final = destination(THERE, project="p2")
-OTHER: Final = a_key_of_another_project_keeps_no_event_from_arriving
+OTHER: Final = "4.8-12"
 
 
 def keys(

@@ -4,16 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from hookproof.conformance.checks.deliveries.arrival.unasked_requests import (
-    a_new_url_is_tried_as_the_dialect_says,
-    the_service_sends_webhooks_of_its_own_as_the_dialect_says,
-)
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.delivery.arrival.fan_out import OneProjectFanOut
 from hookproof.conformance.observations.delivery.arrival.resource_changes import ResourceChanges
 from hookproof.spec.dialect.answer import Answer
 from tests.conformance.canned_deliveries import destination, event, observed, sent
-from tests.conformance.canned_evidence import context, delivery, verdicts
+from tests.conformance.canned_evidence import context, delivery, judgements, verdict, verdicts
 
 PASS, FAIL = Verdict.PASS, Verdict.FAIL
 EVENT, SENTINEL = event(), event("sentinel")
@@ -34,14 +30,14 @@ def test_a_visit_to_a_new_url_is_judged_by_the_dialect() -> None:
         delivery(HEALTHY.token, method="GET", body=b""),
         sent(EVENT, HEALTHY),
     )
-    check = a_new_url_is_tried_as_the_dialect_says
+
     for evidence, under_reference, under_contrary in (
         (quiet, PASS, PASS),
         (visited, FAIL, PASS),
         (fetched, FAIL, FAIL),
     ):
-        assert verdicts(check, evidence) == {"4.1-16": under_reference}
-        assert verdicts(check, evidence, "contrary") == {"4.1-16": under_contrary}
+        assert verdict("4.1-16", evidence) is under_reference
+        assert verdict("4.1-16", evidence, "contrary") is under_contrary
 
 
 @pytest.mark.parametrize(
@@ -53,29 +49,27 @@ def test_a_dialect_may_name_several_methods(
 ) -> None:
     answers = {"delivery.creation_visit": visit}
     verdict_of = {"HEAD": of_head, "GET": of_get, "OPTIONS": of_options}
-    for method, verdict in verdict_of.items():
+    for method, expected in verdict_of.items():
         visited = observed(
             OneProjectFanOut, HEALTHY, delivery(HEALTHY.token, method=method, body=b"")
         )
-        actual = verdicts(a_new_url_is_tried_as_the_dialect_says, visited, answers)
-        assert actual == {"4.1-16": verdict}, method
+        actual = verdicts("4.1-16", visited, answers)
+        assert actual == {"4.1-16": expected}, method
 
 
 def test_a_visit_with_the_method_of_deliveries_is_no_webhook_of_the_service() -> None:
-    check = the_service_sends_webhooks_of_its_own_as_the_dialect_says
     visit = delivery(HEALTHY.token, body=b"")
     arrived = [visit, sent(SENTINEL, HEALTHY)]
     visited = observed(ResourceChanges, HEALTHY, *arrived, events=[SENTINEL])
     twice = observed(ResourceChanges, HEALTHY, visit, *arrived, events=[SENTINEL])
     for answer in ("head_get_post", "any"):
         answers = {"delivery.creation_visit": answer}
-        assert verdicts(check, visited, answers) == {"6-16": PASS}
-        assert verdicts(check, twice, answers) == {"6-16": FAIL}
-    assert verdicts(check, visited) == {"6-16": FAIL}
+        assert verdict("6-16", visited, answers) is PASS
+        assert verdict("6-16", twice, answers) is FAIL
+    assert verdict("6-16", visited) is FAIL
 
 
 def test_webhooks_about_the_services_own_resources_are_judged_by_the_dialect() -> None:
-    check = the_service_sends_webhooks_of_its_own_as_the_dialect_says
     quiet = observed(ResourceChanges, HEALTHY, sent(SENTINEL, HEALTHY), events=[SENTINEL])
     unasked = observed(
         ResourceChanges,
@@ -84,13 +78,13 @@ def test_webhooks_about_the_services_own_resources_are_judged_by_the_dialect() -
         sent(SENTINEL, HEALTHY),
         events=[SENTINEL],
     )
-    assert verdicts(check, quiet) == {"6-16": PASS}
-    assert verdicts(check, unasked) == {"6-16": FAIL}
+    assert verdict("6-16", quiet) is PASS
+    assert verdict("6-16", unasked) is FAIL
     marked = delivery(HEALTHY.token, body=b'{"marker":"marker-another-"}')
     beside_others = observed(
         ResourceChanges, HEALTHY, marked, sent(SENTINEL, HEALTHY), events=[SENTINEL]
     )
-    assert verdicts(check, beside_others) == {"6-16": PASS}
+    assert verdict("6-16", beside_others) is PASS
 
 
 def test_under_an_undecided_dialect_no_visit_is_judged() -> None:
@@ -99,5 +93,5 @@ def test_under_an_undecided_dialect_no_visit_is_judged() -> None:
     undecided = replace(
         dialect, delivery=replace(dialect.delivery, creation_visit=Answer((), reason="undecided"))
     )
-    check = a_new_url_is_tried_as_the_dialect_says
-    assert list(check(fetched, replace(context(), dialect=undecided))) == []
+
+    assert list(judgements("4.1-16", fetched, replace(context(), dialect=undecided))) == []

@@ -3,13 +3,6 @@ from dataclasses import replace
 
 import pytest
 
-from hookproof.conformance.checks.deliveries.attempts.exhaustion import (
-    a_failing_delivery_is_attempted_as_often_as_the_dialect_says,
-    an_endpoint_counts_the_events_that_the_dialect_says,
-    an_endpoint_is_disabled_as_the_dialect_says,
-    the_chat_channel_is_told_as_the_dialect_says,
-    the_support_address_is_told_as_the_dialect_says,
-)
 from hookproof.conformance.model.check_registry import CheckContext
 from hookproof.conformance.model.evidence import NotExaminedError
 from hookproof.conformance.model.verdict import Verdict
@@ -21,7 +14,15 @@ from hookproof.conformance.observations.delivery.attempts.exhaustion import (
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.vocabulary import Notify
 from tests.conformance.canned_deliveries import created, destination, event, observed, sent
-from tests.conformance.canned_evidence import NOW, context, delivery, exchange, verdicts
+from tests.conformance.canned_evidence import (
+    NOW,
+    context,
+    delivery,
+    exchange,
+    judgements,
+    verdict,
+    verdicts,
+)
 
 PASS, FAIL = Verdict.PASS, Verdict.FAIL
 FAILING = destination("failing")
@@ -63,15 +64,13 @@ def exhausted(
 
 
 def test_as_many_attempts_as_the_dialect_says_pass() -> None:
-    check = a_failing_delivery_is_attempted_as_often_as_the_dialect_says
-    assert verdicts(check, exhausted(5)) == {"1-12": PASS, "1-13": PASS}
-    assert verdicts(check, exhausted(3), "contrary") == {"1-12": PASS, "1-13": PASS}
+    assert verdicts("1-12 1-13", exhausted(5)) == {"1-12": PASS, "1-13": PASS}
+    assert verdicts("1-12 1-13", exhausted(3), "contrary") == {"1-12": PASS, "1-13": PASS}
 
 
 def test_too_few_or_too_many_attempts_fail() -> None:
-    check = a_failing_delivery_is_attempted_as_often_as_the_dialect_says
-    assert verdicts(check, exhausted(4)) == {"1-12": FAIL, "1-13": PASS}
-    assert verdicts(check, exhausted(6)) == {"1-12": PASS, "1-13": FAIL}
+    assert verdicts("1-12 1-13", exhausted(4)) == {"1-12": FAIL, "1-13": PASS}
+    assert verdicts("1-12 1-13", exhausted(6)) == {"1-12": PASS, "1-13": FAIL}
 
 
 def context_with(notify_on: Answer[Notify], *, deactivate_after: int = 0) -> CheckContext:
@@ -85,41 +84,40 @@ def context_with(notify_on: Answer[Notify], *, deactivate_after: int = 0) -> Che
     return CheckContext(dialect=dialect, contract=context().contract)
 
 
-def verdict(
+def on_message(
     evidence: ExhaustedDeliveries, condition: Notify, *, deactivate_after: int = 0
-) -> Verdict:
+) -> Verdict | None:
     """The verdict on the chat channel under a dialect with this condition."""
     changed = context_with(Answer((condition,)), deactivate_after=deactivate_after)
-    (judgement,) = the_chat_channel_is_told_as_the_dialect_says(evidence, changed)
-    return judgement.verdict
+    return verdict("6-14", evidence, changed)
 
 
 def test_a_message_when_all_attempts_have_failed_passes() -> None:
-    assert verdict(exhausted(messages_at=[4.5]), Notify.EXHAUSTED) is PASS
+    assert on_message(exhausted(messages_at=[4.5]), Notify.EXHAUSTED) is PASS
 
 
 def test_a_message_that_comes_too_early_or_never_fails() -> None:
-    assert verdict(exhausted(messages_at=[1.0, 4.5]), Notify.EXHAUSTED) is FAIL
-    assert verdict(exhausted(), Notify.EXHAUSTED) is FAIL
+    assert on_message(exhausted(messages_at=[1.0, 4.5]), Notify.EXHAUSTED) is FAIL
+    assert on_message(exhausted(), Notify.EXHAUSTED) is FAIL
 
 
 def test_a_message_without_the_condition_fails() -> None:
-    assert verdict(exhausted(messages_at=[4.5]), Notify.NEVER) is FAIL
-    assert verdict(exhausted(), Notify.NEVER) is PASS
-    assert verdict(exhausted(messages_at=[4.5]), Notify.STATE_CHANGE) is FAIL
+    assert on_message(exhausted(messages_at=[4.5]), Notify.NEVER) is FAIL
+    assert on_message(exhausted(), Notify.NEVER) is PASS
+    assert on_message(exhausted(messages_at=[4.5]), Notify.STATE_CHANGE) is FAIL
 
 
 def test_a_message_about_a_change_of_state_is_due_when_the_endpoint_is_disabled() -> None:
-    assert verdict(exhausted(messages_at=[4.5]), Notify.STATE_CHANGE, deactivate_after=1) is PASS
-    assert verdict(exhausted(), Notify.STATE_CHANGE, deactivate_after=1) is FAIL
+    assert on_message(exhausted(messages_at=[4.5]), Notify.STATE_CHANGE, deactivate_after=1) is PASS
+    assert on_message(exhausted(), Notify.STATE_CHANGE, deactivate_after=1) is FAIL
 
 
 def test_a_message_about_either_is_due_at_whatever_comes_first() -> None:
     both = Notify.EXHAUSTED_OR_STATE_CHANGE
-    assert verdict(exhausted(messages_at=[4.5]), both) is PASS
-    assert verdict(exhausted(messages_at=[4.5]), both, deactivate_after=1) is PASS
-    assert verdict(exhausted(messages_at=[1.0]), both) is FAIL
-    assert verdict(exhausted(), both) is FAIL
+    assert on_message(exhausted(messages_at=[4.5]), both) is PASS
+    assert on_message(exhausted(messages_at=[4.5]), both, deactivate_after=1) is PASS
+    assert on_message(exhausted(messages_at=[1.0]), both) is FAIL
+    assert on_message(exhausted(), both) is FAIL
 
 
 LATE = "this machine was late by 1200 ms"
@@ -128,51 +126,41 @@ LATE = "this machine was late by 1200 ms"
 def test_attempts_or_messages_that_a_late_machine_did_not_wait_for_are_not_judged() -> None:
     few, silent = replace(exhausted(4), late_s=1.2), replace(exhausted(), late_s=1.2)
     with pytest.raises(NotExaminedError, match=LATE):
-        verdicts(a_failing_delivery_is_attempted_as_often_as_the_dialect_says, few)
+        verdicts("1-12 1-13", few)
     with pytest.raises(NotExaminedError, match=LATE):
-        verdict(silent, Notify.EXHAUSTED)
+        on_message(silent, Notify.EXHAUSTED)
     with pytest.raises(NotExaminedError, match=LATE):
-        verdicts(
-            an_endpoint_is_disabled_as_the_dialect_says,
-            replace(exhausted(3, after="active", events=3), late_s=1.2),
-            "contrary",
-        )
+        verdict("3-7", replace(exhausted(3, after="active", events=3), late_s=1.2), "contrary")
 
 
 def test_a_message_is_not_early_where_the_last_attempt_was_noticed_late() -> None:
     early = exhausted(messages_at=[3.8])  # the last attempt arrived at 4
-    assert verdict(early, Notify.EXHAUSTED) is FAIL
-    assert verdict(replace(early, late_s=0.3), Notify.EXHAUSTED) is PASS
+    assert on_message(early, Notify.EXHAUSTED) is FAIL
+    assert on_message(replace(early, late_s=0.3), Notify.EXHAUSTED) is PASS
 
 
 def test_under_an_undecided_dialect_no_message_is_judged() -> None:
     undecided = context_with(Answer((), reason="undecided"))
-    assert (
-        list(the_chat_channel_is_told_as_the_dialect_says(exhausted(messages_at=[4.5]), undecided))
-        == []
-    )
+    assert list(judgements("6-14", exhausted(messages_at=[4.5]), undecided)) == []
 
 
 def test_an_endpoint_stays_enabled_under_the_reference_dialect() -> None:
-    check = an_endpoint_is_disabled_as_the_dialect_says
-    assert verdicts(check, exhausted()) == {"3-7": PASS}
-    assert verdicts(check, exhausted(after="inactive")) == {"3-7": FAIL}
+    assert verdict("3-7", exhausted()) is PASS
+    assert verdict("3-7", exhausted(after="inactive")) is FAIL
 
 
 @pytest.mark.parametrize("status", ["inactive", None])
 def test_an_endpoint_that_began_with_another_status_shows_nothing_of_when_it_is_disabled(
     status: str | None,
 ) -> None:
-    check = an_endpoint_is_disabled_as_the_dialect_says
     failed = exhausted(after="inactive")
     begun = replace(failed, exchanges=(created(FAILING, status=status), *failed.exchanges[1:]))
-    assert verdicts(check, begun) == ({} if status else {"3-7": FAIL})
+    assert verdicts("3-7", begun) == ({} if status else {"3-7": FAIL})
 
 
 def test_an_endpoint_is_disabled_under_the_contrary_dialect() -> None:
-    check = an_endpoint_is_disabled_as_the_dialect_says
-    assert verdicts(check, exhausted(3, after="paused", events=3), "contrary") == {"3-7": PASS}
-    assert verdicts(check, exhausted(3, after="active", events=3), "contrary") == {"3-7": FAIL}
+    assert verdict("3-7", exhausted(3, after="paused", events=3), "contrary") is PASS
+    assert verdict("3-7", exhausted(3, after="active", events=3), "contrary") is FAIL
 
 
 def lacking(evidence: ExhaustedDeliveries) -> ExhaustedDeliveries:
@@ -181,18 +169,16 @@ def lacking(evidence: ExhaustedDeliveries) -> ExhaustedDeliveries:
 
 
 def test_an_event_that_did_not_arrive_excuses_what_too_few_failures_lead_to() -> None:
-    check = an_endpoint_is_disabled_as_the_dialect_says
     with pytest.raises(NotExaminedError, match="not every attempt"):
-        verdicts(check, lacking(exhausted(3, after="active", events=3)), "contrary")
+        verdict("3-7", lacking(exhausted(3, after="active", events=3)), "contrary")
     with pytest.raises(NotExaminedError, match="not every attempt"):
-        verdict(lacking(exhausted()), Notify.EXHAUSTED)
+        on_message(lacking(exhausted()), Notify.EXHAUSTED)
 
 
 def test_an_event_that_did_not_arrive_excuses_nothing_that_comes_too_early() -> None:
-    check = an_endpoint_is_disabled_as_the_dialect_says
-    assert verdicts(check, lacking(exhausted(after="inactive"))) == {"3-7": FAIL}
+    assert verdict("3-7", lacking(exhausted(after="inactive"))) is FAIL
     early = lacking(exhausted(messages_at=[0.5]))
-    assert verdict(early, Notify.EXHAUSTED) is FAIL
+    assert on_message(early, Notify.EXHAUSTED) is FAIL
 
 
 def notified(*messages_at: float, others: int = 0) -> ChatNotifications:
@@ -210,12 +196,11 @@ def notified(*messages_at: float, others: int = 0) -> ChatNotifications:
 
 
 def test_a_message_beside_other_experiments_is_judged_by_all_that_failed() -> None:
-    check = the_chat_channel_is_told_as_the_dialect_says
-    assert verdicts(check, notified(4.5)) == {"6-14": PASS}
-    assert verdicts(check, notified()) == {"6-14": FAIL}
-    assert verdicts(check, notified(1.0, 4.5)) == {"6-14": FAIL}
-    assert verdicts(check, notified(4.8, others=5)) == {"6-14": PASS}
-    assert verdicts(check, notified(0.1, others=5)) == {"6-14": FAIL}
+    assert verdict("6-14", notified(4.5)) is PASS
+    assert verdict("6-14", notified()) is FAIL
+    assert verdict("6-14", notified(1.0, 4.5)) is FAIL
+    assert verdict("6-14", notified(4.8, others=5)) is PASS
+    assert verdict("6-14", notified(0.1, others=5)) is FAIL
 
 
 def mailed(*messages_at: float, mails: int) -> MailNotifications:
@@ -231,32 +216,28 @@ def mailed(*messages_at: float, mails: int) -> MailNotifications:
 
 
 def test_mail_is_judged_as_messages_are() -> None:
-    check = the_support_address_is_told_as_the_dialect_says
-    assert verdicts(check, mailed(4.5, mails=1)) == {"6-26": PASS}
-    assert verdicts(check, mailed(mails=1)) == {"6-26": FAIL}
-    assert verdicts(check, mailed(1.0, 4.5, mails=2)) == {"6-26": FAIL}
+    assert verdict("6-26", mailed(4.5, mails=1)) is PASS
+    assert verdict("6-26", mailed(mails=1)) is FAIL
+    assert verdict("6-26", mailed(1.0, 4.5, mails=2)) is FAIL
 
 
 def test_a_target_that_never_sent_mail_to_the_receiver_may_have_another_server() -> None:
     with pytest.raises(NotExaminedError, match="does the target submit its mail"):
-        verdicts(the_support_address_is_told_as_the_dialect_says, mailed(mails=0))
+        verdict("6-26", mailed(mails=0))
 
 
 def test_events_that_were_to_reach_an_endpoint_are_counted_under_the_reference_dialect() -> None:
-    check = an_endpoint_counts_the_events_that_the_dialect_says
-    assert verdicts(check, exhausted(counted=1)) == {"2.3-20": PASS}
-    assert verdicts(check, exhausted(counted=7)) == {"2.3-20": PASS}  # others may have reached it
-    assert verdicts(check, exhausted(counted=0)) == {"2.3-20": FAIL}
+    assert verdict("2.3-20", exhausted(counted=1)) is PASS
+    assert verdict("2.3-20", exhausted(counted=7)) is PASS  # others may have reached it
+    assert verdict("2.3-20", exhausted(counted=0)) is FAIL
 
 
 def test_delivered_events_alone_are_counted_under_the_contrary_dialect() -> None:
-    check = an_endpoint_counts_the_events_that_the_dialect_says
-    assert verdicts(check, exhausted(3, counted=0), "contrary") == {"2.3-20": PASS}
-    assert verdicts(check, exhausted(3, counted=1), "contrary") == {"2.3-20": FAIL}
+    assert verdict("2.3-20", exhausted(3, counted=0), "contrary") is PASS
+    assert verdict("2.3-20", exhausted(3, counted=1), "contrary") is FAIL
 
 
 def test_without_a_count_or_a_delivery_nothing_is_said_of_the_count() -> None:
-    check = an_endpoint_counts_the_events_that_the_dialect_says
-    assert verdicts(check, exhausted()) == {}
-    assert verdicts(check, exhausted(counted=-1)) == {}
-    assert verdicts(check, exhausted(0, counted=0)) == {}
+    assert verdict("2.3-20", exhausted()) is None
+    assert verdict("2.3-20", exhausted(counted=-1)) is None
+    assert verdict("2.3-20", exhausted(0, counted=0)) is None

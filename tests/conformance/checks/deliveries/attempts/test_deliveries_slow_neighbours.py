@@ -3,9 +3,6 @@ from dataclasses import replace
 
 import pytest
 
-from hookproof.conformance.checks.deliveries.attempts.slow_neighbours import (
-    a_slow_endpoint_delays_no_other,
-)
 from hookproof.conformance.model.evidence import NotExaminedError
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.delivery.attempts.slow_neighbours import SlowNeighbours
@@ -17,7 +14,7 @@ from tests.conformance.canned_deliveries import (
     observed,
     sent,
 )
-from tests.conformance.canned_evidence import NOW, verdicts
+from tests.conformance.canned_evidence import NOW, verdict
 
 PASS, FAIL = Verdict.PASS, Verdict.FAIL
 PROMPT, SILENT = destination("prompt"), destination("silent", http_timeout=4)
@@ -53,45 +50,39 @@ def neighbours(
 
 
 def test_deliveries_beside_a_slow_endpoint_that_come_as_before_pass() -> None:
-    check = a_slow_endpoint_delays_no_other
-    assert verdicts(check, neighbours(before=[0.1, 0.2], meanwhile=[0.1, 1.1])) == {"1-25": PASS}
+    assert verdict("1-25", neighbours(before=[0.1, 0.2], meanwhile=[0.1, 1.1])) is PASS
 
 
 def test_deliveries_that_wait_for_a_slow_endpoint_fail() -> None:
-    check = a_slow_endpoint_delays_no_other
-    assert verdicts(check, neighbours(before=[0.1, 0.2], meanwhile=[3.0, 2.9])) == {"1-25": FAIL}
+    assert verdict("1-25", neighbours(before=[0.1, 0.2], meanwhile=[3.0, 2.9])) is FAIL
 
 
 def test_a_single_delivery_may_be_late_for_a_reason_of_its_own() -> None:
-    check = a_slow_endpoint_delays_no_other
-    assert verdicts(check, neighbours(before=[0.1, 0.2], meanwhile=[0.1, 3.0])) == {"1-25": PASS}
+    assert verdict("1-25", neighbours(before=[0.1, 0.2], meanwhile=[0.1, 3.0])) is PASS
 
 
 def test_a_service_that_sends_at_intervals_is_judged_by_its_own_waits() -> None:
-    check = a_slow_endpoint_delays_no_other
-    assert verdicts(check, neighbours(before=[2.0, 1.5], meanwhile=[3.0, 4.9])) == {"1-25": PASS}
+    assert verdict("1-25", neighbours(before=[2.0, 1.5], meanwhile=[3.0, 4.9])) is PASS
 
 
 def test_without_a_slow_attempt_under_way_nothing_is_judged() -> None:
-    check = a_slow_endpoint_delays_no_other
-    assert verdicts(check, neighbours(before=[], meanwhile=[3.0])) == {}
+    assert verdict("1-25", neighbours(before=[], meanwhile=[3.0])) is None
     with pytest.raises(NotExaminedError, match="no event that was broadcast while"):
-        verdicts(check, neighbours(before=[0.1], meanwhile=[3.0], left_after=0.5))
+        verdict("1-25", neighbours(before=[0.1], meanwhile=[3.0], left_after=0.5))
 
 
 def test_the_way_to_a_target_is_not_its_fault() -> None:
-    check, far = a_slow_endpoint_delays_no_other, {"round_trip_s": 0.6}
+    far = {"round_trip_s": 0.6}
     late = neighbours(before=[0.1], meanwhile=[1.8, 1.7])
-    assert verdicts(check, replace(late, **far)) == {"1-25": PASS}
-    assert verdicts(check, replace(neighbours(before=[0.1], meanwhile=[9.0, 9.0]), **far)) == {
-        "1-25": FAIL
-    }
+    assert verdict("1-25", replace(late, **far)) is PASS
+    later = neighbours(before=[0.1], meanwhile=[9.0, 9.0])
+    assert verdict("1-25", replace(later, **far)) is FAIL
 
 
 def test_a_late_machine_is_not_the_targets_fault() -> None:
     late = neighbours(before=[0.1], meanwhile=[1.8, 1.7])
-    assert verdicts(a_slow_endpoint_delays_no_other, late) == {"1-25": FAIL}
-    assert verdicts(a_slow_endpoint_delays_no_other, replace(late, late_s=0.6)) == {"1-25": PASS}
+    assert verdict("1-25", late) is FAIL
+    assert verdict("1-25", replace(late, late_s=0.6)) is PASS
     later = replace(neighbours(before=[0.1], meanwhile=[9.0, 9.0]), late_s=1.5)
     with pytest.raises(NotExaminedError, match="this machine was late by 1500 ms"):
-        verdicts(a_slow_endpoint_delays_no_other, later)
+        verdict("1-25", later)

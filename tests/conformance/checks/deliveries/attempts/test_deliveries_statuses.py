@@ -3,19 +3,11 @@ from typing import Any
 
 import pytest
 
-from hookproof.conformance.checks.deliveries.attempts.retries import (
-    a_delivery_that_succeeded_is_not_attempted_again,
-    a_failed_attempt_is_followed_by_another,
-    a_redirect_counts_as_the_dialect_says,
-    a_redirect_is_not_followed,
-    an_attempt_without_answer_is_followed_by_another,
-)
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.delivery.attempts.statuses import AnsweredStatuses
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from tests.conformance.canned_deliveries import destination, ending, event, observed, sent
-from tests.conformance.canned_evidence import NOW, delivery, verdicts
-from tests.conformance.checks.api.example import Judge
+from tests.conformance.canned_evidence import NOW, delivery, verdict, verdicts
 from tests.spec.dialect_variants import UNDECIDED
 
 PASS, FAIL = Verdict.PASS, Verdict.FAIL
@@ -36,10 +28,9 @@ def attempt_answered(number: int, status: int | None) -> ReceivedDelivery:
 
 @pytest.mark.parametrize("status", [400, 401, 408, 410, 422, 429, 501, 504])
 def test_each_failing_status_needs_a_further_attempt(status: int) -> None:
-    check = a_failed_attempt_is_followed_by_another
-    assert verdicts(check, answered(status, 200)) == {"1-16": PASS}
-    assert verdicts(check, answered(status)) == {"1-16": FAIL}
-    assert verdicts(check, answered(500, status)) == {"1-16": FAIL}
+    assert verdict("1-16", answered(status, 200)) is PASS
+    assert verdict("1-16", answered(status)) is FAIL
+    assert verdict("1-16", answered(500, status)) is FAIL
 
 
 @pytest.mark.parametrize(
@@ -53,59 +44,55 @@ def test_each_failing_status_needs_a_further_attempt(status: int) -> None:
 def test_a_final_status_needs_that_no_attempt_follows(
     final: str, ending_it: list[int], others: list[int]
 ) -> None:
-    check, rules = a_failed_attempt_is_followed_by_another, {"retry.final_status": final}
+    rules = {"retry.final_status": final}
     for status in ending_it:
-        assert verdicts(check, answered(status), rules) == {"1-16": PASS}
-        assert verdicts(check, answered(500, status), rules) == {"1-16": PASS}
-        assert verdicts(check, answered(status, 200), rules) == {"1-16": FAIL}
+        assert verdict("1-16", answered(status), rules) is PASS
+        assert verdict("1-16", answered(500, status), rules) is PASS
+        assert verdict("1-16", answered(status, 200), rules) is FAIL
     for status in others:
-        assert verdicts(check, answered(status), rules) == {"1-16": FAIL}
-        assert verdicts(check, answered(status, 200), rules) == {"1-16": PASS}
+        assert verdict("1-16", answered(status), rules) is FAIL
+        assert verdict("1-16", answered(status, 200), rules) is PASS
 
 
 @pytest.mark.parametrize("answer", [UNDECIDED, {"one_of": ["none", "any_4xx"]}])
 def test_where_a_4xx_may_end_a_delivery_nobody_is_accused_of_it(answer: Any) -> None:
-    check, rules = a_failed_attempt_is_followed_by_another, {"retry.final_status": answer}
-    assert verdicts(check, answered(404), rules) == {}
-    assert verdicts(check, answered(404, 200), rules) == {"1-16": PASS}
-    assert verdicts(check, answered(500), rules) == {"1-16": FAIL}
+    rules = {"retry.final_status": answer}
+    assert verdict("1-16", answered(404), rules) is None
+    assert verdict("1-16", answered(404, 200), rules) is PASS
+    assert verdict("1-16", answered(500), rules) is FAIL
 
 
 def test_a_reset_needs_a_further_attempt() -> None:
-    check = an_attempt_without_answer_is_followed_by_another
-    assert verdicts(check, answered(None, 200)) == {"1-17": PASS}
-    assert verdicts(check, answered(None)) == {"1-17": FAIL}
+    assert verdict("1-17", answered(None, 200)) is PASS
+    assert verdict("1-17", answered(None)) is FAIL
 
 
 @pytest.mark.parametrize("status", [301, 303, 307, 308])
 def test_each_redirect_is_judged_by_the_dialect(status: int) -> None:
-    check = a_redirect_counts_as_the_dialect_says
-    assert verdicts(check, answered(status)) == {"1-18": FAIL}
-    assert verdicts(check, answered(status, 200)) == {"1-18": PASS}
-    assert verdicts(check, answered(status), "contrary") == {"1-18": PASS}
-    assert verdicts(check, answered(status, 200), "contrary") == {"1-18": FAIL}
+    assert verdict("1-18", answered(status)) is FAIL
+    assert verdict("1-18", answered(status, 200)) is PASS
+    assert verdict("1-18", answered(status), "contrary") is PASS
+    assert verdict("1-18", answered(status, 200), "contrary") is FAIL
 
 
 def test_the_last_attempt_needs_no_further_one() -> None:
-    assert verdicts(a_failed_attempt_is_followed_by_another, answered(*[500] * 5)) == {"1-16": PASS}
+    assert verdict("1-16", answered(*[500] * 5)) is PASS
 
 
 def test_a_further_attempt_that_may_still_come_is_not_missed() -> None:
-    check = a_failed_attempt_is_followed_by_another
-    assert verdicts(check, answered(500, ended_at=NOW + 5)) == {}
-    assert verdicts(check, answered(500, ended_at=NOW + 5.3)) == {"1-16": FAIL}
+    assert verdict("1-16", answered(500, ended_at=NOW + 5)) is None
+    assert verdict("1-16", answered(500, ended_at=NOW + 5.3)) is FAIL
     far = {"round_trip_s": 0.5}
-    assert verdicts(check, replace(answered(500, ended_at=NOW + 5.3), **far)) == {}
-    assert verdicts(check, replace(answered(500, ended_at=NOW + 7.0), **far)) == {"1-16": FAIL}
+    assert verdict("1-16", replace(answered(500, ended_at=NOW + 5.3), **far)) is None
+    assert verdict("1-16", replace(answered(500, ended_at=NOW + 7.0), **far)) is FAIL
 
 
 def test_each_status_of_success_ends_a_delivery() -> None:
-    check = a_delivery_that_succeeded_is_not_attempted_again
     for status in (200, 201, 202, 204, 206):
-        assert verdicts(check, answered(status)) == {"1-15": PASS}
-        assert verdicts(check, answered(500, status)) == {"1-15": PASS}
-        assert verdicts(check, answered(status, 200)) == {"1-15": FAIL}
-        assert verdicts(check, answered(500, status, 200)) == {"1-15": FAIL}
+        assert verdict("1-15", answered(status)) is PASS
+        assert verdict("1-15", answered(500, status)) is PASS
+        assert verdict("1-15", answered(status, 200)) is FAIL
+        assert verdict("1-15", answered(500, status, 200)) is FAIL
 
 
 def test_a_success_that_came_too_late_shows_nothing() -> None:
@@ -115,14 +102,13 @@ def test_a_success_that_came_too_late_shows_nothing() -> None:
     observation = observed(
         AnsweredStatuses, WHERE, late, attempt_answered(2, 200), aside="aside", ended_at=LONG_AFTER
     )
-    check = a_delivery_that_succeeded_is_not_attempted_again
-    assert verdicts(check, observation) == {"1-15": PASS}  # by the second attempt alone
+
+    assert verdict("1-15", observation) is PASS  # by the second attempt alone
 
 
 def test_a_redirect_of_any_status_is_not_followed() -> None:
-    check = a_redirect_is_not_followed
-    assert verdicts(check, answered(307, 200)) == {"6-17": PASS}
-    assert verdicts(check, answered(500, 200)) == {}
+    assert verdict("6-17", answered(307, 200)) is PASS
+    assert verdict("6-17", answered(500, 200)) is None
     followed = observed(
         AnsweredStatuses,
         WHERE,
@@ -131,7 +117,7 @@ def test_a_redirect_of_any_status_is_not_followed() -> None:
         aside="aside",
         ended_at=LONG_AFTER,
     )
-    assert verdicts(check, followed) == {"6-17": FAIL}
+    assert verdict("6-17", followed) is FAIL
 
 
 def test_an_attempt_with_the_body_of_another_event_may_be_the_missing_one() -> None:
@@ -139,7 +125,7 @@ def test_an_attempt_with_the_body_of_another_event_may_be_the_missing_one() -> N
     failed = replace(attempt_answered(1, 500), sequence=1)
     named = ending(sent(replace(other, uid=event().uid), WHERE, at=NOW + 1), completed=0.0)
 
-    def with_both(check: Judge, *arrived: ReceivedDelivery) -> dict[str, Verdict]:
+    def with_both(requirements: str, *arrived: ReceivedDelivery) -> dict[str, Verdict]:
         observation = observed(
             AnsweredStatuses,
             WHERE,
@@ -148,14 +134,13 @@ def test_an_attempt_with_the_body_of_another_event_may_be_the_missing_one() -> N
             aside="aside",
             ended_at=LONG_AFTER,
         )
-        return verdicts(check, observation)
+        return verdicts(requirements, observation)
 
-    check = a_failed_attempt_is_followed_by_another
-    assert with_both(check, failed) == {"1-16": FAIL}
-    assert with_both(check, failed, replace(named, sequence=2)) == {}
+    assert with_both("1-16", failed) == {"1-16": FAIL}
+    assert with_both("1-16", failed, replace(named, sequence=2)) == {}
     # Nor is it certain that the other event was delivered twice.
     whole = ending(sent(other, WHERE), completed=0.0)
-    check = a_delivery_that_succeeded_is_not_attempted_again
+
     twice = ending(sent(other, WHERE, at=NOW + 1, attempt=2), completed=0.0)
-    assert with_both(check, whole, twice) == {"1-15": FAIL}
-    assert with_both(check, whole, replace(named, sequence=2)) == {"1-15": PASS}
+    assert with_both("1-15", whole, twice) == {"1-15": FAIL}
+    assert with_both("1-15", whole, replace(named, sequence=2)) == {"1-15": PASS}

@@ -3,13 +3,6 @@ from dataclasses import replace
 
 import pytest
 
-from hookproof.conformance.checks.deliveries.security.custom_headers import (
-    a_line_break_in_a_custom_header_adds_nothing,
-    a_reserved_header_is_ignored_or_refused_as_the_dialect_says,
-    no_custom_header_replaces_or_doubles_credentials,
-    no_custom_header_replaces_or_doubles_the_signature,
-)
-from hookproof.conformance.model.check_registry import Judge
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.delivery.security.custom_headers import (
     ForgedCredentials,
@@ -18,7 +11,7 @@ from hookproof.conformance.observations.delivery.security.custom_headers import 
 )
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from tests.conformance.canned_deliveries import SIGNATURE, destination, event, observed, sent
-from tests.conformance.canned_evidence import exchange, verdicts
+from tests.conformance.canned_evidence import exchange, verdict, verdicts
 
 PASS, FAIL = Verdict.PASS, Verdict.FAIL
 PLAIN = destination("simple", advanced_signatures=False)
@@ -46,64 +39,52 @@ DOUBLED = sent(event(NAME), PLAIN, headers=[(SIGNATURE, "honest"), (SIGNATURE, "
 
 
 def test_a_reserved_header_that_is_ignored_passes_where_the_dialect_says_so() -> None:
-    check = a_reserved_header_is_ignored_or_refused_as_the_dialect_says
-    assert verdicts(check, answered(HONEST)) == {"6-13": PASS}
-    assert verdicts(check, answered(SENTINEL, status=400)) == {"6-13": FAIL}
+    assert verdict("6-13", answered(HONEST)) is PASS
+    assert verdict("6-13", answered(SENTINEL, status=400)) is FAIL
 
 
 def test_a_reserved_header_that_is_refused_passes_where_the_dialect_says_so() -> None:
-    check = a_reserved_header_is_ignored_or_refused_as_the_dialect_says
-    assert verdicts(check, answered(SENTINEL, status=422), "contrary") == {"6-13": PASS}
-    assert verdicts(check, answered(SENTINEL, status=400), "contrary") == {"6-13": FAIL}
-    assert verdicts(check, answered(HONEST), "contrary") == {"6-13": FAIL}
+    assert verdict("6-13", answered(SENTINEL, status=422), "contrary") is PASS
+    assert verdict("6-13", answered(SENTINEL, status=400), "contrary") is FAIL
+    assert verdict("6-13", answered(HONEST), "contrary") is FAIL
 
 
 def test_a_reserved_header_that_is_sent_fails() -> None:
-    assert verdicts(
-        a_reserved_header_is_ignored_or_refused_as_the_dialect_says, answered(FORGED)
-    ) == {"6-13": FAIL}
+    assert verdict("6-13", answered(FORGED)) is FAIL
 
 
 def test_a_signature_that_stays_alone_passes() -> None:
-    assert verdicts(no_custom_header_replaces_or_doubles_the_signature, answered(HONEST)) == {
-        "6-18": PASS
-    }
+    assert verdict("6-18", answered(HONEST)) is PASS
     refused = answered(SENTINEL, status=400)
-    assert verdicts(no_custom_header_replaces_or_doubles_the_signature, refused) == {"6-18": PASS}
+    assert verdict("6-18", refused) is PASS
 
 
 def test_a_signature_that_is_missing_is_neither_replaced_nor_doubled() -> None:
     unsigned = replace(
         HONEST, headers=tuple(pair for pair in HONEST.headers if pair[0] != SIGNATURE)
     )
-    assert verdicts(no_custom_header_replaces_or_doubles_the_signature, answered(unsigned)) == {
-        "6-18": PASS
-    }
+    assert verdict("6-18", answered(unsigned)) is PASS
 
 
 @pytest.mark.parametrize(
-    ("check", "name"),
+    ("requirements", "name"),
     [
-        (a_reserved_header_is_ignored_or_refused_as_the_dialect_says, NAME),
-        (no_custom_header_replaces_or_doubles_the_signature, NAME),
-        (a_line_break_in_a_custom_header_adds_nothing, BREAK),
+        ("6-13", NAME),
+        ("6-18", NAME),
+        ("6-19", BREAK),
     ],
 )
-def test_without_a_delivery_nothing_is_shown(check: Judge, name: str) -> None:
-    assert verdicts(check, answered(name=name)) == {}
-    assert verdicts(check, answered(SENTINEL, name=name)) == {}
-    assert verdicts(check, answered(name=name, status=400)) == {}
-    assert verdicts(check, answered(SENTINEL, name=name, status=502)) == {}
-    assert verdicts(check, answered(SENTINEL, name=name, status=429)) == {}
+def test_without_a_delivery_nothing_is_shown(requirements: str, name: str) -> None:
+    assert verdicts(requirements, answered(name=name)) == {}
+    assert verdicts(requirements, answered(SENTINEL, name=name)) == {}
+    assert verdicts(requirements, answered(name=name, status=400)) == {}
+    assert verdicts(requirements, answered(SENTINEL, name=name, status=502)) == {}
+    assert verdicts(requirements, answered(SENTINEL, name=name, status=429)) == {}
 
 
 def test_a_signature_that_is_replaced_or_doubled_fails() -> None:
-    assert verdicts(no_custom_header_replaces_or_doubles_the_signature, answered(FORGED)) == {
-        "6-18": FAIL
-    }
-    assert verdicts(no_custom_header_replaces_or_doubles_the_signature, answered(DOUBLED)) == {
-        "6-18": FAIL
-    }
+    assert verdict("6-18", answered(FORGED)) is FAIL
+    assert verdict("6-18", answered(DOUBLED)) is FAIL
 
 
 def with_credentials(*arrived: ReceivedDelivery, status: int = 201) -> ForgedCredentials:
@@ -134,34 +115,30 @@ def keyed(name: str, *values: str) -> ReceivedDelivery:
 def test_credentials_are_those_of_the_sentinel(
     values: list[str], expected: Mapping[str, Verdict]
 ) -> None:
-    check = no_custom_header_replaces_or_doubles_credentials
     evidence = with_credentials(keyed(KEY_EVENT, *values), keyed("sentinel", "honest"))
-    assert verdicts(check, evidence) == expected
+    assert verdicts("6-18", evidence) == expected
 
 
 def test_credentials_that_no_delivery_carries_are_not_replaced() -> None:
-    check = no_custom_header_replaces_or_doubles_credentials
     evidence = with_credentials(keyed(KEY_EVENT, "forged"), keyed("sentinel"))
-    assert verdicts(check, evidence) == {}
-    assert verdicts(check, with_credentials(keyed(KEY_EVENT, "forged"))) == {}
+    assert verdict("6-18", evidence) is None
+    assert verdict("6-18", with_credentials(keyed(KEY_EVENT, "forged"))) is None
 
 
 def test_a_broadcast_that_is_refused_for_the_header_of_credentials_replaces_none() -> None:
-    check = no_custom_header_replaces_or_doubles_credentials
     for status, expected in ((400, {"6-18": PASS}), (429, {}), (502, {})):
         evidence = with_credentials(keyed("sentinel", "honest"), status=status)
-        assert verdicts(check, evidence) == expected
+        assert verdicts("6-18", evidence) == expected
 
 
 def test_a_line_break_that_is_refused_or_harmless_passes() -> None:
-    check, harmless = a_line_break_in_a_custom_header_adds_nothing, sent(event(BREAK), PLAIN)
-    assert verdicts(check, answered(SENTINEL, status=400, name=BREAK)) == {"6-19": PASS}
-    assert verdicts(check, answered(harmless, name=BREAK)) == {"6-19": PASS}
+    harmless = sent(event(BREAK), PLAIN)
+    assert verdict("6-19", answered(SENTINEL, status=400, name=BREAK)) is PASS
+    assert verdict("6-19", answered(harmless, name=BREAK)) is PASS
 
 
 def test_a_line_break_that_adds_a_header_or_a_body_fails() -> None:
-    check = a_line_break_in_a_custom_header_adds_nothing
     header = sent(event(BREAK), PLAIN, headers=[("X-Injected", "yes")])
     body = sent(event(BREAK), PLAIN, body=b"injected")
-    assert verdicts(check, answered(header, name=BREAK)) == {"6-19": FAIL}
-    assert verdicts(check, answered(body, name=BREAK)) == {"6-19": FAIL}
+    assert verdict("6-19", answered(header, name=BREAK)) is FAIL
+    assert verdict("6-19", answered(body, name=BREAK)) is FAIL

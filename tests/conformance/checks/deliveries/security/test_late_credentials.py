@@ -4,9 +4,6 @@ from typing import Any
 
 import pytest
 
-from hookproof.conformance.checks.deliveries.security.credentials import (
-    a_delivery_presents_the_certificate_of_its_endpoint,
-)
 from hookproof.conformance.model.evidence import NotExaminedError
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.delivery.security.credentials import (
@@ -14,7 +11,7 @@ from hookproof.conformance.observations.delivery.security.credentials import (
     ClientCertificateDeliveries,
 )
 from tests.conformance.canned_deliveries import destination, event, observed, sent
-from tests.conformance.canned_evidence import NOW, context, verdicts
+from tests.conformance.canned_evidence import NOW, judgements, verdicts
 
 CERTIFIED, PLAIN = destination("authorized"), destination("plain")
 
@@ -35,7 +32,7 @@ def missing(waited_s: float, **fields: Any) -> ClientCertificateDeliveries:
 
 
 def test_what_waited_much_longer_than_the_plain_delivery_is_missing() -> None:
-    actual = verdicts(a_delivery_presents_the_certificate_of_its_endpoint, missing(1))
+    actual = verdicts("2.3-17", missing(1))
     assert actual == {"2.3-17": Verdict.FAIL}
 
 
@@ -48,4 +45,4 @@ def test_what_may_be_late_is_not_examined(
     observation: ClientCertificateDeliveries, reason: str
 ) -> None:
     with pytest.raises(NotExaminedError, match=reason):
-        list(a_delivery_presents_the_certificate_of_its_endpoint(observation, context()))
+        list(judgements("2.3-17", observation))
