@@ -24,7 +24,13 @@ from hookproof.conformance.results.baseline import (
 )
 from hookproof.conformance.results.durations import usual_durations
 from hookproof.conformance.results.run_file import NAME, Run, new_run_id
-from hookproof.conformance.run.composition_root import Settings, embedded_subject, perform, planned
+from hookproof.conformance.run.composition_root import (
+    Settings,
+    embedded_subject,
+    left_out,
+    perform,
+    planned,
+)
 from hookproof.conformance.run.gathering.schedule import ExperimentSchedule
 from hookproof.conformance.run.selection import Selection, selectors
 from hookproof.conformance.target.command_options import (
@@ -107,7 +113,8 @@ def _share(_context: click.Context, _option: click.Parameter, value: str) -> flo
     multiple=True,
     metavar="SELECTOR",
     shell_complete=complete_requirement,
-    help="Judge only these: an id, a section, '4.3-*', or @FILE with one of these a line.",
+    help="Judge only these: an id, a section, '4.3-*', or @FILE with one of these a line. What any"
+    " exchange shows is looked at in a few experiments.",
 )
 @click.option(
     "--exclude",
@@ -214,6 +221,8 @@ def check(context: click.Context, /, **options: Any) -> None:
                 settings = replace(_settings(context, options), run_id=run_id)
                 if too_long := budget_warning(*_times(settings)):
                     print_line(f"hookproof check: {too_long}", err=True)
+                if not settings.silent and (said := left_out(settings)):
+                    print_line(f"hookproof check: {said}", err=True)
                 subject = settings.subject
                 if isinstance(subject, Target) and (
                     said := plain_keys(subject.projects, subject.dialect)

@@ -49,7 +49,7 @@ def doubt_about(
     given up before the first request would be given up again, and so would what ended with a
     refusal that says nothing of load or of others.
     """
-    doubts = set()
+    doubts: set[Doubt | None] = set()
     for evidence in gathered:
         if isinstance(evidence, NotObserved):
             if evidence.exchanges and not _is_for_good(evidence.exchanges[-1].status):

@@ -1,28 +1,13 @@
 """Which experiments are relevant for a fault: those that feed a check of a violated requirement."""
 
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 from hookproof.conformance.model.check_registry import Check
 from hookproof.conformance.model.experiment_registry import Experiment, experiments_of
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.mutants.catalogue import ListedFault
+from hookproof.conformance.run.selection import SHOWN_BY, SHOWN_MOST_BY
 from hookproof.spec.catalogue import Catalogue, Requirement
-
-# An oracle judges every exchange, so one light experiment with exchanges of an operation is enough.
-SHOWN_BY: Final = {
-    "createEndpoint": "round_trip",
-    "getEndpoint": "round_trip",
-    "expireEndpointSecret": "roll_answers",
-    "listPortalLinks": "portal_links",
-    "getPortalLink": "portal_links",
-    "updatePortalLink": "portal_links",
-    "listSources": "isolation",
-    "createBroadcastEvent": "broadcast_answers",
-}
-
-# The experiments in which oracles see most of what a section is about: pages, refused requests.
-SHOWN_MOST_BY: Final = {"2.2": ("paging",), "7": ("refusals", "hostile")}
 
 
 def relevant_experiments(

@@ -18,6 +18,7 @@ from hookproof.conformance.grading.disagreements import disagreements
 from hookproof.conformance.grading.grader import Grader
 from hookproof.conformance.model.check_registry import CheckContext
 from hookproof.conformance.model.evidence import Evidence
+from hookproof.conformance.model.experiment_registry import Experiment
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.model.judgement import quoting
 from hookproof.conformance.model.ledger import Entry, Ledger
@@ -360,12 +361,31 @@ def _progress_plan(
     return ProgressPlan(requirements=requirements, sections=catalogue.sections, usual_s=usual_s)
 
 
+def left_out(settings: Settings) -> str:
+    """What a selection of requirements leaves out; empty if nothing, or if nothing is selected."""
+    requirements = settings.selection.requirements(load_catalogue())
+    some, every = (_experiments(settings, requirements, light=light) for light in (True, False))
+    if not settings.selection.only or len(some) == len(every):
+        return ""
+    return (
+        f"{len(some)} of the {len(every)} experiments that could show a violation of these"
+        " requirements run, as --only is given; without it all of them do"
+    )
+
+
+def _experiments(
+    settings: Settings, requirements: Sequence[Requirement], *, light: bool
+) -> tuple[Experiment, ...]:
+    checks, experiments = all_checks(), all_experiments()
+    return needed_experiments(requirements, checks, experiments, settings.profile, light=light)
+
+
 def _run_plan(settings: Settings, requirements: Sequence[Requirement]) -> RunPlan:
-    dialect, experiments = settings.subject.dialect, all_experiments()
+    dialect = settings.subject.dialect
     return RunPlan(
         subject=settings.subject,
-        experiments=needed_experiments(requirements, all_checks(), experiments, settings.profile),
-        every_experiment=[experiment.name for experiment in experiments],
+        experiments=_experiments(settings, requirements, light=bool(settings.selection.only)),
+        every_experiment=[experiment.name for experiment in all_experiments()],
         dialect=dialect,
         contract=contract_for(dialect),
         profile=settings.profile,

@@ -17,6 +17,22 @@ from hookproof.spec.strict_yaml.schema_wording import did_you_mean
 # A run that judges a level also judges the levels before it.
 LEVELS: Final = (Level.STATED, Level.OPEN, Level.HYGIENE)
 
+# Light experiments in which an oracle, which judges every exchange, sees those of an operation, and
+# those in which it sees most of what a section is about: pages, refused requests.
+SHOWN_BY: Final = {
+    "createEndpoint": "round_trip",
+    "getEndpoint": "round_trip",
+    "expireEndpointSecret": "roll_answers",
+    "listPortalLinks": "portal_links",
+    "getPortalLink": "portal_links",
+    "updatePortalLink": "portal_links",
+    "listSources": "isolation",
+    "createBroadcastEvent": "broadcast_answers",
+}
+SHOWN_MOST_BY: Final = {"2.2": ("paging",), "7": ("refusals", "hostile")}
+# The same for single requirements: an event has records of endpoints once there are active ones.
+SHOWN_ONLY_BY: Final = {"2.8-7": ("broadcast",)}
+
 
 @dataclass(frozen=True, slots=True)
 class Selector:
@@ -134,18 +150,29 @@ def needed_experiments(
     checks: Sequence[Check],
     experiments: Sequence[Experiment],
     profile: Profile,
+    *,
+    light: bool = False,
 ) -> tuple[Experiment, ...]:
     """The experiments of the profile whose evidence the checks of these requirements judge.
 
-    An oracle judges the evidence of all experiments.
+    An oracle judges the evidence of all experiments. Where the run is to be `light`, what only
+    oracles judge is looked at in a few of them.
     """
-    names = {
-        name
-        for check in needed_checks(requirements, checks)
-        for name in experiments_of(check, experiments)
-    }
+    names: set[str] = set()
+    for requirement in requirements:
+        judging = needed_checks([requirement], checks)
+        if light and judging and all(check.is_oracle for check in judging):
+            names.update(shown_by(requirement))
+        else:
+            names.update(name for check in judging for name in experiments_of(check, experiments))
     return tuple(
         experiment
         for experiment in experiments
         if experiment.profile <= profile and experiment.name in names
     )
+
+
+def shown_by(requirement: Requirement) -> frozenset[str]:
+    """Light experiments in which oracles see what the requirement is about."""
+    known = SHOWN_ONLY_BY.get(requirement.id) or SHOWN_MOST_BY.get(requirement.section)
+    return frozenset(known or (SHOWN_BY[each] for each in requirement.operations))
