@@ -17,19 +17,12 @@ from hookproof.conformance.model.evidence import (
     Observation,
 )
 from hookproof.conformance.model.judgement import Judgement
+from hookproof.conformance.observations.answer import refused
 from hookproof.conformance.observations.deliveries import DeliveryObservation
 from hookproof.spec.dialect.answer import Undecided
 
-# Refusals that may be due to what others send at the same time, or to load.
-_OF_THE_MOMENT: Final = frozenset(
-    {
-        HTTPStatus.REQUEST_TIMEOUT,
-        HTTPStatus.CONFLICT,
-        HTTPStatus.LOCKED,
-        HTTPStatus.TOO_EARLY,
-        HTTPStatus.TOO_MANY_REQUESTS,
-    }
-)
+# Refusals that may be due to what others do at the same time.
+_OF_THE_MOMENT: Final = frozenset({HTTPStatus.CONFLICT, HTTPStatus.LOCKED, HTTPStatus.TOO_EARLY})
 
 
 class Doubt(Enum):
@@ -52,7 +45,8 @@ def doubt_about(
     doubts: set[Doubt | None] = set()
     for evidence in gathered:
         if isinstance(evidence, NotObserved):
-            if evidence.exchanges and not _is_for_good(evidence.exchanges[-1].status):
+            last = evidence.exchanges[-1] if evidence.exchanges else None
+            if last is not None and (not refused(last) or last.status in _OF_THE_MOMENT):
                 doubts.add(Doubt.UNSEEN)
         else:
             doubts |= {
@@ -78,11 +72,6 @@ def accuses_of(
         if not check.is_oracle
         for requirement in _violated(check, evidence, context)
     )
-
-
-def _is_for_good(status: int | None) -> bool:
-    """Whether a request that was answered so is refused whenever it is sent."""
-    return status is not None and 400 <= status < 500 and status not in _OF_THE_MOMENT  # noqa: PLR2004
 
 
 def _as_if_punctual(observation: Observation) -> Observation:
