@@ -11,19 +11,77 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex, token_urlsafe
-from typing import Any, Final, Literal
+from types import TracebackType
+from typing import Any, Final, Literal, Self
 
+import aiohttp
 import trustme
 
 from hookproof.process.private_folder import private_folder
+from hookproof.process.subprocesses import PROJECTS_VARIABLE
 from hookproof.process.terminal_text import printable
-from hookproof.process.variables import PROJECTS_VARIABLE
 from hookproof.receiver.client.child_process import child
 from hookproof.receiver.http.authority import CERTIFICATE_FILE, KEY_FILE, Authority
 from hookproof.spec.dialect.reader import load_dialect
-from hookproof.testing.background_loop import BackgroundLoop
-from hookproof.testing.background_process import READY_WITHIN_S, BackgroundProcess
-from hookproof.testing.service_control import ServiceControl
+from hookproof.testing.background import READY_WITHIN_S, BackgroundLoop, BackgroundProcess
+
+# Many times as long as the server needs: it may have to share a busy machine.
+ANSWER_TIMEOUT_S: Final = 30.0
+
+
+class ServiceFailed(Exception):
+    """The reference server could not be reached, or refused a request."""
+
+
+class ServiceControl:
+    """An async context manager."""
+
+    def __init__(self, control_url: str) -> None:
+        self._base = control_url
+        self._session: aiohttp.ClientSession
+
+    async def __aenter__(self) -> Self:
+        self._session = aiohttp.ClientSession()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._session.close()
+
+    async def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        record: Mapping[str, object] | None = None,
+        wait_s: float = 0.0,
+    ) -> Any:
+        """The JSON of the answer, None without one; raises ServiceFailed.
+
+        `wait_s` is how long the server is asked to wait before it answers.
+        """
+        limit = aiohttp.ClientTimeout(total=wait_s + ANSWER_TIMEOUT_S)
+        url = self._base + path
+        try:
+            async with self._session.request(
+                method, url, params=query, json=record, timeout=limit
+            ) as answer:
+                content = await answer.json() if answer.content_type == "application/json" else None
+                if not answer.ok:
+                    problem = content["problem"] if isinstance(content, dict) else answer.reason
+                    raise ServiceFailed(f"the reference server refused {method} {path}: {problem}")
+                return content
+        except (aiohttp.ClientError, TimeoutError, ValueError) as error:
+            raise ServiceFailed(
+                f"the reference server at {self._base} does not answer:"
+                f" {str(error) or f'nothing came within {limit.total:g} s'}"
+            ) from error
+
 
 JournalKind = Literal["requests", "deliveries", "notifications"]
 # An entry of a journal: its fields by name, as the control listener shows them.

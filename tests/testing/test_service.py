@@ -14,7 +14,7 @@ import pytest
 from hookproof import Receiver, Service
 from hookproof.receiver.client.child_process import ChildFailed
 from hookproof.testing.failure_report import fixture_sections
-from hookproof.testing.service_control import ServiceFailed
+from hookproof.testing.service import ServiceFailed
 from tests.polling import poll_until
 from tests.quick_start.children import usual_children
 from tests.testing.api_caller import broadcast_to, call

@@ -10,8 +10,7 @@ from typing import Any, Final, Self
 
 import aiohttp
 
-from hookproof.load.no_answer import no_answer_reason
-from hookproof.load.plan import KEY, is_success
+from hookproof.load.plan import KEY, is_success, no_answer_reason
 from hookproof.load.target.settings import TargetSettings
 from hookproof.target.masking.quotation_mask import QuotationMask
 from hookproof.target.rate_answer import is_refusal, requested_pause_s

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from hookproof.spec.dialect.answer import Answer
+from hookproof.spec.dialect.given_settings import least_http_timeout
 from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
 from hookproof.spec.dialect.groups.requests import least_expiration, most
 from hookproof.spec.dialect.groups.signature_vocabulary import BASE64_VARIANTS, SecretForm
@@ -20,7 +21,6 @@ from hookproof.spec.dialect.vocabulary import (
     PartialMapping,
     ZeroLimit,
 )
-from hookproof.spec.dialect.zero_timeout import least_http_timeout
 from hookproof.spec.openapi_document import (
     SCHEMAS,
     Document,

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from hookproof.load.locust_worker.operation_mix import OperationMix
+from hookproof.load.locust_worker.users import OperationMix
 from hookproof.load.plan import failure_reason
 from hookproof.load.profile.load_profile import load_profile
 from hookproof.receiver.http.authority import Authority

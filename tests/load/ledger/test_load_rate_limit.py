@@ -2,7 +2,7 @@
 
 import pytest
 
-from hookproof.load.ledger.rate_limit import Limit, allowance_used, curve, most_in_window, pace
+from hookproof.load.ledger.balance import Limit, allowance_used, curve, most_in_window, pace
 
 LIMIT = Limit(most=2, window_s=1.0)
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from hookproof.load.locust_worker.operation_mix import OperationMix
+from hookproof.load.locust_worker.users import OperationMix
 
 
 def test_each_operation_gets_its_share_of_every_round() -> None:

@@ -11,7 +11,7 @@ from hookproof.load.profile.load_profile import (
     shipped_profiles,
 )
 from hookproof.load.profile.schedule import RateCurve
-from hookproof.load.target.endpoint_creation import endpoint_features
+from hookproof.load.target.preparation import endpoint_features
 from hookproof.spec.dialect.reader import load_dialect
 from hookproof.spec.strict_yaml.reader import FileProblems
 

@@ -8,9 +8,19 @@ from typing import Any
 import pytest
 
 from hookproof.load.figures import FIGURES, Unit, label
-from hookproof.load.reports.html_page import page, plots
-from hookproof.load.reports.line_plot import BOTTOM, HEIGHT, TOP, Plot, PlotLine, nice, svg
-from hookproof.load.reports.time_series import rows, series_csv
+from hookproof.load.reports.html_page import (
+    BOTTOM,
+    HEIGHT,
+    TOP,
+    Plot,
+    PlotLine,
+    nice,
+    page,
+    plots,
+    rows,
+    series_csv,
+    svg,
+)
 from tests.receiver.dashboard.browser import chromium
 
 LEDGER = ("expected", "delivered", "explained", "pending", "lost", "unaccounted", "arrived")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hookproof.mockserver.delivery.engine_dispatch import EngineDispatch
+from hookproof.mockserver.delivery.engine import EngineDispatch
 
 
 class ScriptedEngine:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from hookproof.mockserver.notifications.limits import NotificationLimits
-from hookproof.mockserver.notifications.mail import MailServer
+from hookproof.mockserver.notifications.channels import MailServer
+from hookproof.mockserver.notifications.notifier import NotificationLimits
 from tests.mockserver.delivery.endpoints import (
     EndpointServer,
     LoopbackAuthority,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hookproof.mockserver.notifications.mail import MailServer
+from hookproof.mockserver.notifications.channels import MailServer
 from tests.mockserver.delivery.endpoints import (
     EndpointRequest,
     LoopbackAuthority,

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookproof.mockserver.delivery.store_port import Failure
-from hookproof.mockserver.notifications.mail import parse_mailbox
-from hookproof.mockserver.notifications.notice import NoticeKind
-from hookproof.mockserver.notifications.wording import (
+from hookproof.mockserver.notifications.channels import parse_mailbox
+from hookproof.mockserver.notifications.notice import (
     MAX_TEXT_LENGTH,
+    NoticeKind,
     Wording,
     describe_outcome,
     one_line,

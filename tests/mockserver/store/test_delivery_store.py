@@ -18,8 +18,7 @@ from hookproof.mockserver.delivery.store_port import (
     Start,
 )
 from hookproof.mockserver.store.database import Database
-from hookproof.mockserver.store.deliveries import UNLIMITED_S, Deliveries
-from hookproof.mockserver.store.delivery_journal import DeliveryJournal
+from hookproof.mockserver.store.deliveries import UNLIMITED_S, Deliveries, DeliveryJournal
 from hookproof.mockserver.store.endpoints import EndpointTable, StoredSecret
 from hookproof.spec.dialect.model import Dialect
 from tests.mockserver.delivery.engines import dialect

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from hookproof.receiver.clock import Clock
-from hookproof.receiver.http.body_budget import BodyBudget
-from hookproof.receiver.http.connection import SenderConnection
+from hookproof.receiver.http.connection import BodyBudget, SenderConnection
 from tests.receiver.http.test_sender_connection import Answers, RecordingTransport
 from tests.receiver.receiver_process import ReceiverProcess, receiver
 

@@ -9,8 +9,7 @@ from hookproof.receiver.clock import Clock
 from hookproof.receiver.http.address import Address
 from hookproof.receiver.http.request_handler import RequestHandler
 from hookproof.receiver.http.server import listen
-from hookproof.receiver.inbox.arrival import OVERHEAD_BYTES
-from hookproof.receiver.inbox.delivery_filter import DeliveryFilter
+from hookproof.receiver.inbox.arrival import OVERHEAD_BYTES, DeliveryFilter
 from hookproof.receiver.inbox.observer import Observers
 from hookproof.receiver.inbox.store import Inbox, InboxLimits, QueryResult
 from tests.receiver.inbox.inbox_fixtures import (

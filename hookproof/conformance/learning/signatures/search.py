@@ -14,7 +14,7 @@ from typing import Final
 
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.receiver.signatures.base64_text import decode_base64
-from hookproof.receiver.signatures.secret_key import secret_key
+from hookproof.receiver.signatures.verification import secret_key
 from hookproof.spec.dialect.answer import NOT_ASKED
 from hookproof.spec.dialect.groups.signature_vocabulary import (
     BASE64_VARIANTS,

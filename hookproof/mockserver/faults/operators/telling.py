@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from hookproof.mockserver.delivery.attempt.base64_text import ENCODE_BASE64
+from hookproof.mockserver.delivery.attempt.signing import ENCODE_BASE64
 from hookproof.mockserver.faults.operators.altered_fields import ABSENT, Change, blank_for
 from hookproof.mockserver.faults.operators.place import (
     ENVELOPE,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import count
 from math import inf
 
-from hookproof.mockserver.delivery.scheduling.api_priority import (
+from hookproof.mockserver.delivery.scheduling.attempt_limits import (
     IN_PROGRESS,
     LINGERS_S,
     STEP,

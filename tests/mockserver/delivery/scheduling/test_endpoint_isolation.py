@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from hookproof.mockserver.delivery.scheduling.concurrency_limit import (
+from hookproof.mockserver.delivery.scheduling.attempt_limits import (
     ConcurrencyBounds,
     ConcurrencyLimit,
 )

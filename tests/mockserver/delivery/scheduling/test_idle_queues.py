@@ -2,8 +2,7 @@
 
 import asyncio
 
-from hookproof.mockserver.delivery.scheduling.endpoint_queue import EndpointQueue
-from hookproof.mockserver.delivery.scheduling.idle_queues import IdleQueues
+from hookproof.mockserver.delivery.scheduling.endpoint_queue import EndpointQueue, IdleQueues
 from tests.mockserver.delivery.endpoints import LoopbackAuthority, always_ok, serving
 from tests.mockserver.delivery.engines import engine
 from tests.mockserver.delivery.memory_store import MemoryStore, settings

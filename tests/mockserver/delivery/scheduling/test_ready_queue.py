@@ -2,9 +2,8 @@
 
 import asyncio
 
-from hookproof.mockserver.delivery.scheduling.concurrency_limit import ConcurrencyBounds
-from hookproof.mockserver.delivery.scheduling.endpoint_queue import EndpointQueue
-from hookproof.mockserver.delivery.scheduling.ready_queue import ReadyQueue
+from hookproof.mockserver.delivery.scheduling.attempt_limits import ConcurrencyBounds
+from hookproof.mockserver.delivery.scheduling.endpoint_queue import EndpointQueue, ReadyQueue
 from tests.mockserver.delivery.endpoints import LoopbackAuthority, always_ok, serving
 from tests.mockserver.delivery.engines import engine
 from tests.mockserver.delivery.memory_store import MemoryStore, settings
