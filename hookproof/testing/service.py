@@ -1,9 +1,9 @@
 """`Service`: the reference server, in a process of `hookproof serve`.
 
 with Service(dialect="convoy") as service:
-service.arm_fault("server_error", status=503, next=1)
-...  # have your client call service.url
-service.journal("requests", count=2, operation="createEndpoint")
+    service.arm_fault("server_error", status=503, next=1)
+    ...  # have your client call service.url
+    service.journal("requests", count=2, operation="createEndpoint")
 """
 
 from collections.abc import Mapping
@@ -11,12 +11,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex, token_urlsafe
-from types import TracebackType
-from typing import Any, Final, Literal, Self
+from typing import Any, Final, Literal
 
-import aiohttp
 import trustme
 
+from hookproof.control.client import ControlClient
 from hookproof.process.private_folder import private_folder
 from hookproof.process.subprocesses import PROJECTS_VARIABLE
 from hookproof.process.terminal_text import printable
@@ -25,62 +24,17 @@ from hookproof.receiver.http.authority import CERTIFICATE_FILE, KEY_FILE, Author
 from hookproof.spec.dialect.reader import load_dialect
 from hookproof.testing.background import READY_WITHIN_S, BackgroundLoop, BackgroundProcess
 
-# Many times as long as the server needs: it may have to share a busy machine.
-ANSWER_TIMEOUT_S: Final = 30.0
-
 
 class ServiceFailed(Exception):
     """The reference server could not be reached, or refused a request."""
 
 
-class ServiceControl:
-    """An async context manager."""
+class ServiceControl(ControlClient):
+    """A client of the control listener of `hookproof serve`."""
 
-    def __init__(self, control_url: str) -> None:
-        self._base = control_url
-        self._session: aiohttp.ClientSession
-
-    async def __aenter__(self) -> Self:
-        self._session = aiohttp.ClientSession()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self._session.close()
-
-    async def call(
-        self,
-        method: str,
-        path: str,
-        *,
-        query: Mapping[str, str] | None = None,
-        record: Mapping[str, object] | None = None,
-        wait_s: float = 0.0,
-    ) -> Any:
-        """The JSON of the answer, None without one; raises ServiceFailed.
-
-        `wait_s` is how long the server is asked to wait before it answers.
-        """
-        limit = aiohttp.ClientTimeout(total=wait_s + ANSWER_TIMEOUT_S)
-        url = self._base + path
-        try:
-            async with self._session.request(
-                method, url, params=query, json=record, timeout=limit
-            ) as answer:
-                content = await answer.json() if answer.content_type == "application/json" else None
-                if not answer.ok:
-                    problem = content["problem"] if isinstance(content, dict) else answer.reason
-                    raise ServiceFailed(f"the reference server refused {method} {path}: {problem}")
-                return content
-        except (aiohttp.ClientError, TimeoutError, ValueError) as error:
-            raise ServiceFailed(
-                f"the reference server at {self._base} does not answer:"
-                f" {str(error) or f'nothing came within {limit.total:g} s'}"
-            ) from error
+    failure = ServiceFailed
+    server = "the reference server"
+    reason = "problem"
 
 
 JournalKind = Literal["requests", "deliveries", "notifications"]
@@ -257,7 +211,7 @@ class Service(BackgroundProcess):
 
     def _call(self, method: str, path: str, record: Mapping[str, object] | None = None) -> Any:
         opened = self._opened
-        return opened.loop.call(opened.control.call(method, path, record=record))
+        return opened.loop.call(opened.control.call(method, path, json=record))
 
     def _add(self, kind: str, record: Mapping[str, object]) -> dict[str, Any]:
         created: dict[str, Any] = self._call("POST", f"/projects/{self.project}/{kind}", record)
@@ -268,7 +222,7 @@ class Service(BackgroundProcess):
     ) -> list[Entry]:
         query = {"kind": kind, "count": str(count), "timeout": str(timeout_s)}
         query |= {name: str(value) for name, value in filters.items()}
-        answer = await self._opened.control.call("GET", "/journal", query=query, wait_s=timeout_s)
+        answer = await self._opened.control.call("GET", "/journal", params=query, wait_s=timeout_s)
         found: list[Entry] = answer[kind]
         return found
 

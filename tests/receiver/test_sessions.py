@@ -116,14 +116,14 @@ def test_an_ended_session_is_gone_with_all_it_had(running: ReceiverProcess) -> N
         async with client.session() as ours:
             token = (await ours.new_token()).token
             await ours.script(token, [Reply(status=500)])
-            (name,) = (await client._call("GET", "/sessions"))["sessions"]
-            assert (await client._call("GET", f"/sessions/{name}/tokens"))["tokens"][0][
+            (name,) = (await client.call("GET", "/sessions"))["sessions"]
+            assert (await client.call("GET", f"/sessions/{name}/tokens"))["tokens"][0][
                 "token"
             ] == token
         with pytest.raises(ReceiverFailed, match="there is no session"):
-            await client._call("GET", f"/sessions/{name}/tokens")
+            await client.call("GET", f"/sessions/{name}/tokens")
         assert b" 200 " in await asyncio.to_thread(running.post, f"/{token}")
-        assert (await client._call("GET", "/sessions"))["sessions"] == []
+        assert (await client.call("GET", "/sessions"))["sessions"] == []
 
     running.call(work)
 
@@ -146,7 +146,7 @@ def test_a_session_that_was_ended_early_is_reported_at_the_end_of_its_block(
 ) -> None:
     async def work(client: ReceiverClient) -> None:
         async with client.session() as ours:
-            await ours._call("DELETE", "")
+            await ours.call("DELETE", "")
 
     with pytest.raises(ReceiverFailed, match="there is no session"):
         running.call(work)
@@ -159,7 +159,7 @@ def test_secrets_of_a_token_are_what_its_deliveries_are_judged_by(running: Recei
     running.post(f"/{token}", b"{}")
     summary = running.call(lambda client: client.summary(token))
     assert (summary["verified"], summary["unverified"]) == (0, {"missing header": 1})
-    shown = running.call(lambda client: client._call("GET", f"/tokens/{token}/deliveries"))
+    shown = running.call(lambda client: client.call("GET", f"/tokens/{token}/deliveries"))
     assert shown["deliveries"][0]["verdict"]["reason"] == "missing header"
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from hookproof.receiver.client import control_api
+from hookproof.control import client as control_client
 from hookproof.receiver.client.control_api import ReceiverClient, ReceiverFailed
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.receiver.replies.script import Reply
@@ -383,7 +383,7 @@ def test_a_receiver_that_is_silent_is_reported_with_how_long(
         async with ReceiverClient(url) as client:
             await client.new_token()
 
-    monkeypatch.setattr(control_api, "ANSWER_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(control_client, "ANSWER_TIMEOUT_S", 0.1)
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
