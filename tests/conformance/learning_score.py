@@ -17,7 +17,6 @@ from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.answers import answers_of
 from hookproof.spec.dialect.file_schema import LABELS
 from hookproof.spec.dialect.given_settings import least_http_timeout
-from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm, SigningSecrets
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import (
     CreationVisit,
@@ -26,6 +25,8 @@ from hookproof.spec.dialect.vocabulary import (
     KeyScope,
     OnInput,
     RetryAfter,
+    SecretForm,
+    SigningSecrets,
     ZeroTimeout,
 )
 

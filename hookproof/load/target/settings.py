@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 from hookproof.process.exit_codes import CommandError
 from hookproof.receiver.http.authority import CERTIFICATE_FILE, KEY_FILE
 from hookproof.receiver.signatures.base64_text import encode_base64
-from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm
 from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.vocabulary import SecretForm
 from hookproof.target.connection import DIRECT, PROXIED, UNVERIFIED, ApiConnection, connection_of
 from hookproof.target.file_schema import Presence
 from hookproof.target.hooks.declaration import read_provision

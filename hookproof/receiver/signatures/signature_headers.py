@@ -11,7 +11,7 @@ from typing import Final
 
 from hookproof.receiver.signatures.base64_text import decode_base64
 from hookproof.receiver.signatures.signed_message import Headers
-from hookproof.spec.dialect.groups.signature_vocabulary import BASE64_VARIANTS
+from hookproof.spec.dialect.vocabulary import BASE64_VARIANTS
 
 # The hashes that MACs are made with, by the number of their bytes.
 HASHES: Final = {20: "sha1", 32: "sha256", 48: "sha384", 64: "sha512"}

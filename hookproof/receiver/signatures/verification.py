@@ -17,8 +17,8 @@ from hookproof.receiver.signatures.signed_message import (
     read_headers,
     signed_bytes,
 )
-from hookproof.spec.dialect.groups.signature_vocabulary import Encoding, SecretForm
 from hookproof.spec.dialect.signature_scheme import Secrets, SignatureScheme
+from hookproof.spec.dialect.vocabulary import Encoding, SecretForm
 
 
 def secret_key(rules: Secrets, secret: str) -> bytes:

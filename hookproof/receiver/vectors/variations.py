@@ -10,7 +10,7 @@ from typing import Final
 from hookproof.receiver.signatures.base64_text import encode_base64, loose_base64
 from hookproof.receiver.signatures.signed_message import Reason, label_at
 from hookproof.receiver.vectors.vector import Vector, notes
-from hookproof.spec.dialect.groups.signature_vocabulary import BASE64_VARIANTS, Encoding
+from hookproof.spec.dialect.vocabulary import BASE64_VARIANTS, Encoding
 
 _ALPHABET: Final = f"{string.ascii_uppercase}{string.ascii_lowercase}{string.digits}+/"
 SIGNATURE: Final = re.compile(r"[0-9A-Za-z+/_-]{40,}={0,2}")

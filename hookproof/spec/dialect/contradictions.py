@@ -14,14 +14,14 @@ from typing import Any, Final
 from hookproof.spec.dialect.answer import UNREAD, Answer
 from hookproof.spec.dialect.groups.errors import KEY_REFUSALS, REFUSALS, WITHOUT_OPERATION
 from hookproof.spec.dialect.groups.requests import FREE_TEXTS, REQUIRES, REQUIRES_ONE_OF
-from hookproof.spec.dialect.groups.signature_vocabulary import (
+from hookproof.spec.dialect.model import LABELS, WORDS_IN_REQUESTS, Dialect
+from hookproof.spec.dialect.signature_scheme import SignatureScheme
+from hookproof.spec.dialect.vocabulary import (
     BASE64_VARIANTS,
     Encoding,
     SecretForm,
     SigningSecrets,
 )
-from hookproof.spec.dialect.model import LABELS, WORDS_IN_REQUESTS, Dialect
-from hookproof.spec.dialect.signature_scheme import SignatureScheme
 from hookproof.spec.openapi_document import (
     JSON_TYPES,
     content_schema,

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from hookproof.spec.dialect.answer import Answer
-from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
 from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.vocabulary import Acceptance
 from tests.mockserver.running_server import Server, every_dialect, run_against_server
 
 ADDRESSES = (

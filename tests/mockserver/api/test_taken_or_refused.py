@@ -7,9 +7,8 @@ from enum import StrEnum
 import pytest
 
 from hookproof.spec.dialect.answer import Answer
-from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import OnInput
+from hookproof.spec.dialect.vocabulary import Acceptance, OnInput
 from tests.mockserver.running_server import Server, run_against_server
 
 

@@ -29,10 +29,9 @@ from hookproof.mockserver.store.endpoints import (
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.given_settings import what_becomes_of
 from hookproof.spec.dialect.groups.deliveries import Delivery
-from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
 from hookproof.spec.dialect.groups.requests import RequestRules
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import AppIdMeaning, GivenSetting
+from hookproof.spec.dialect.vocabulary import Acceptance, AppIdMeaning, GivenSetting
 
 HTTPS_PORT: Final = 443
 

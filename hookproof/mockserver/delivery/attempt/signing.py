@@ -18,16 +18,16 @@ from hookproof.mockserver.delivery.store_port import (
     PendingDelivery,
     SigningSecret,
 )
-from hookproof.spec.dialect.groups.signature_vocabulary import (
+from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.signature_scheme import Secrets, SignatureScheme
+from hookproof.spec.dialect.vocabulary import (
     BASE64_VARIANTS,
     Base64Variant,
     Encoding,
     SecretForm,
     SigningSecrets,
+    TimeUnit,
 )
-from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.signature_scheme import Secrets, SignatureScheme
-from hookproof.spec.dialect.vocabulary import TimeUnit
 
 _URL_SAFE: Final = str.maketrans("+/", "-_")
 

@@ -21,9 +21,8 @@ from hookproof.mockserver.faults.operators.place import (
 from hookproof.mockserver.fixture_file import default_fixtures
 from hookproof.mockserver.store.identifiers import create_identifier_source, create_timestamp_writer
 from hookproof.spec.dialect.answer import Answer
-from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import CursorForm, HeaderText
+from hookproof.spec.dialect.vocabulary import CursorForm, HeaderText, SecretForm
 
 # 2026-03-04, with a share of a second.
 _TIME_S: Final = 1_772_582_400.123456

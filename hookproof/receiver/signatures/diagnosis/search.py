@@ -36,8 +36,8 @@ from hookproof.receiver.signatures.diagnosis.time_variants import (
 )
 from hookproof.receiver.signatures.signed_message import PLACEHOLDER, WHOLE_NUMBER, Headers
 from hookproof.receiver.signatures.verification import Verified, verify
-from hookproof.spec.dialect.groups.signature_vocabulary import Hash
 from hookproof.spec.dialect.signature_scheme import Secrets, SignatureScheme
+from hookproof.spec.dialect.vocabulary import Hash
 
 EFFORT_OF_A_HASH: Final = 2048
 # In bytes hashed, plus EFFORT_OF_A_HASH for each hash.

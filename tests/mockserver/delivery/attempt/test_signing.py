@@ -15,8 +15,8 @@ from hookproof.mockserver.delivery.attempt.signing import (
     secrets_valid_at,
 )
 from hookproof.mockserver.delivery.store_port import SigningSecret
-from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm
 from hookproof.spec.dialect.reader import load_dialect
+from hookproof.spec.dialect.vocabulary import SecretForm
 from tests.mockserver.delivery.engines import dialect
 
 VECTORS = json.loads(
