@@ -128,17 +128,15 @@ def test_an_ended_session_is_gone_with_all_it_had(running: ReceiverProcess) -> N
     running.call(work)
 
 
-def test_waiting_in_a_session_that_ends_stops_at_its_timeout() -> None:
-    async def run() -> QueryResult:
-        sessions = make_sessions(INBOX_LIMITS)
-        ours = sessions.open()
-        sessions.issue(ours, "t")
-        waiting = asyncio.create_task(ours.inbox.wait("t", after=0, count=1, timeout_s=0.2))
-        await wait_for_waiter(ours.inbox, "t")
-        sessions.end(ours)
-        return await asyncio.wait_for(waiting, DEADLINE_S)
-
-    assert asyncio.run(run()) == QueryResult(deliveries=(), complete=False, dropped=0)
+async def test_waiting_in_a_session_that_ends_stops_at_its_timeout() -> None:
+    sessions = make_sessions(INBOX_LIMITS)
+    ours = sessions.open()
+    sessions.issue(ours, "t")
+    waiting = asyncio.create_task(ours.inbox.wait("t", after=0, count=1, timeout_s=0.2))
+    await wait_for_waiter(ours.inbox, "t")
+    sessions.end(ours)
+    result = await asyncio.wait_for(waiting, DEADLINE_S)
+    assert result == QueryResult(deliveries=(), complete=False, dropped=0)
 
 
 def test_a_session_that_was_ended_early_is_reported_at_the_end_of_its_block(

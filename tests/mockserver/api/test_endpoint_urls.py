@@ -8,7 +8,7 @@ import pytest
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import Acceptance
-from tests.mockserver.running_server import Server, every_dialect, run_against_server
+from tests.mockserver.running_server import every_dialect, run_server
 
 ADDRESSES = (
     "https://127.0.0.1/",
@@ -69,12 +69,12 @@ def answering(**answers: Acceptance | None) -> Callable[[Dialect], Dialect]:
 
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("answer", [Acceptance.TAKEN, Acceptance.REFUSED, None])
-def test_urls_of_one_kind_are_refused_where_the_dialect_says_so(
+async def test_urls_of_one_kind_are_refused_where_the_dialect_says_so(
     name: str, answer: Acceptance | None
 ) -> None:
     others = dict.fromkeys(KINDS, Acceptance.TAKEN)
 
-    async def scenario(server: Server) -> None:
+    async with run_server("reference", change=answering(**{**others, name: answer})) as server:
         for kind, urls in KINDS.items():
             refused = kind == name and answer is Acceptance.REFUSED
             for url in urls:
@@ -86,25 +86,19 @@ def test_urls_of_one_kind_are_refused_where_the_dialect_says_so(
                 else:
                     assert response.data["url"] == url
 
-    run_against_server("reference", scenario, change=answering(**{**others, name: answer}))
-
 
 @every_dialect
-def test_a_plain_url_is_taken_whatever_the_dialect_refuses(dialect_name: str) -> None:
-    async def scenario(server: Server) -> None:
+async def test_a_plain_url_is_taken_whatever_the_dialect_refuses(dialect_name: str) -> None:
+    change = answering(**dict.fromkeys(KINDS, Acceptance.REFUSED))
+    async with run_server(dialect_name, change=change) as server:
         for url in PLAIN:
             response = await server.call("createEndpoint", body=server.endpoint_body(url=url))
             assert server.is_success("createEndpoint", response), url
 
-    change = answering(**dict.fromkeys(KINDS, Acceptance.REFUSED))
-    run_against_server(dialect_name, scenario, change=change)
 
-
-def test_the_reference_dialect_takes_all_of_them() -> None:
-    async def scenario(server: Server) -> None:
+async def test_the_reference_dialect_takes_all_of_them() -> None:
+    async with run_server("reference") as server:
         for urls in KINDS.values():
             for url in urls:
                 response = await server.call("createEndpoint", body=server.endpoint_body(url=url))
                 assert server.is_success("createEndpoint", response), url
-
-    run_against_server("reference", scenario)

@@ -32,18 +32,15 @@ class ScriptedEngine:
         ({"HEAD": None, "GET": 301, "POST": 500}, ["HEAD", "GET", "POST"]),
     ],
 )
-def test_further_methods_are_tried_until_one_succeeds(
+async def test_further_methods_are_tried_until_one_succeeds(
     statuses: dict[str, int | None], visited: list[str]
 ) -> None:
     engine: Any = ScriptedEngine(statuses)
 
-    async def scenario() -> None:
-        dispatch = EngineDispatch(engine)
-        dispatch.visit("https://receiver.invalid/", "HEAD", "GET", "POST")
-        await asyncio.gather(*dispatch._visits)
-        await dispatch.stop(0)
-
-    asyncio.run(scenario())
+    dispatch = EngineDispatch(engine)
+    dispatch.visit("https://receiver.invalid/", "HEAD", "GET", "POST")
+    await asyncio.gather(*dispatch._visits)
+    await dispatch.stop(0)
     assert engine.visited == visited
 
 

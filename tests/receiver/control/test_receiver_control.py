@@ -358,22 +358,19 @@ def test_an_unreachable_receiver_is_reported_in_words() -> None:
             asyncio.run(call())
 
 
-def test_no_wait_waits_for_another(running: ReceiverProcess) -> None:
-    async def call() -> None:
-        async with ReceiverClient(running.control) as client:
-            tokens = [(await client.new_token()).token for _ in range(120)]
-            *others, last = [
-                asyncio.create_task(client.deliveries(token, 1, timeout_s=DEADLINE_S))
-                for token in tokens
-            ]
-            running.post(f"/{tokens[-1]}")
-            assert len(await last) == 1
-            assert not any(other.done() for other in others)
-            for token in tokens:
-                running.post(f"/{token}")
-            await asyncio.gather(*others)
-
-    asyncio.run(call())
+async def test_no_wait_waits_for_another(running: ReceiverProcess) -> None:
+    async with ReceiverClient(running.control) as client:
+        tokens = [(await client.new_token()).token for _ in range(120)]
+        *others, last = [
+            asyncio.create_task(client.deliveries(token, 1, timeout_s=DEADLINE_S))
+            for token in tokens
+        ]
+        running.post(f"/{tokens[-1]}")
+        assert len(await last) == 1
+        assert not any(other.done() for other in others)
+        for token in tokens:
+            running.post(f"/{token}")
+        await asyncio.gather(*others)
 
 
 def test_a_receiver_that_is_silent_is_reported_with_how_long(

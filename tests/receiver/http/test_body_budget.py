@@ -54,75 +54,63 @@ class BudgetedSender:
         return any(b" 503 " in sent and b"Retry-After: 1" in sent for sent in self.transport.sent)
 
 
-def test_the_largest_body_is_refused_and_a_small_one_goes_on() -> None:
-    async def run() -> None:
-        answers, budget = Answers(), BodyBudget(1000)
-        large, small, other = (BudgetedSender(answers, budget) for _ in range(3))
-        for sender, token in ((large, "large"), (small, "plain"), (other, "other")):
-            sender.begin(token, 5000)
-        large.send(900)
-        small.send(90)
-        assert not large.is_refused
-        other.send(20)
-        assert large.is_refused
-        assert not small.is_refused
-        assert "refused large" in answers.notes
-        large.send(5000)  # what still comes is not kept
-        small.send(890)
-        assert [small.is_refused, other.is_refused] == [False, False]
-        small.send(100)
-        assert [small.is_refused, other.is_refused] == [True, False]
-
-    asyncio.run(run())
+async def test_the_largest_body_is_refused_and_a_small_one_goes_on() -> None:
+    answers, budget = Answers(), BodyBudget(1000)
+    large, small, other = (BudgetedSender(answers, budget) for _ in range(3))
+    for sender, token in ((large, "large"), (small, "plain"), (other, "other")):
+        sender.begin(token, 5000)
+    large.send(900)
+    small.send(90)
+    assert not large.is_refused
+    other.send(20)
+    assert large.is_refused
+    assert not small.is_refused
+    assert "refused large" in answers.notes
+    large.send(5000)  # what still comes is not kept
+    small.send(890)
+    assert [small.is_refused, other.is_refused] == [False, False]
+    small.send(100)
+    assert [small.is_refused, other.is_refused] == [True, False]
 
 
 @pytest.mark.parametrize("ends", ["whole", "left"])
-def test_what_a_body_took_is_given_back(ends: str) -> None:
-    async def run() -> None:
-        answers, budget = Answers(), BodyBudget(1000)
-        for _ in range(5):
-            sender = BudgetedSender(answers, budget)
-            sender.begin("plain", 900)
-            sender.send(899)
-            if ends == "whole":
-                sender.send(1)
-                assert sender.transport.sent == [b"plain"]
-            else:
-                sender.connection.connection_lost(None)
-        assert budget.refused == 0
-
-    asyncio.run(run())
-
-
-def test_requests_that_wait_behind_an_answer_count_as_well() -> None:
-    async def run() -> None:
-        answers, budget = Answers(), BodyBudget(1000)
+async def test_what_a_body_took_is_given_back(ends: str) -> None:
+    answers, budget = Answers(), BodyBudget(1000)
+    for _ in range(5):
         sender = BudgetedSender(answers, budget)
-        sender.begin("slow", 0)
-        sender.begin("plain", 600)
-        sender.send(600)
-        sender.begin("half", 600)
-        sender.send(500)
-        assert answers.notes == ["received slow", "refused plain"]
-        answers.ready.set()
-        await sender.transport.wait_for_writes(2)
-        assert sender.is_refused
-        assert answers.notes == ["received slow", "refused plain", "refused half"]
-
-    asyncio.run(run())
+        sender.begin("plain", 900)
+        sender.send(899)
+        if ends == "whole":
+            sender.send(1)
+            assert sender.transport.sent == [b"plain"]
+        else:
+            sender.connection.connection_lost(None)
+    assert budget.refused == 0
 
 
-def test_a_head_has_to_arrive_in_time_as_a_body_has() -> None:
-    async def run() -> None:
-        transport = RecordingTransport()
-        connection = SenderConnection(Answers(), Clock(), 0.01, set())
-        connection.connection_made(transport)
-        connection.data_received(b"POST /plain HTTP/1.1\r\nX-Half: ")
-        await transport.wait_for_writes(1)
-        assert b"the head did not arrive completely" in transport.sent[0]
-        assert transport.closed
+async def test_requests_that_wait_behind_an_answer_count_as_well() -> None:
+    answers, budget = Answers(), BodyBudget(1000)
+    sender = BudgetedSender(answers, budget)
+    sender.begin("slow", 0)
+    sender.begin("plain", 600)
+    sender.send(600)
+    sender.begin("half", 600)
+    sender.send(500)
+    assert answers.notes == ["received slow", "refused plain"]
+    answers.ready.set()
+    await sender.transport.wait_for_writes(2)
+    assert sender.is_refused
+    assert answers.notes == ["received slow", "refused plain", "refused half"]
 
-    asyncio.run(run())
+
+async def test_a_head_has_to_arrive_in_time_as_a_body_has() -> None:
+    transport = RecordingTransport()
+    connection = SenderConnection(Answers(), Clock(), 0.01, set())
+    connection.connection_made(transport)
+    connection.data_received(b"POST /plain HTTP/1.1\r\nX-Half: ")
+    await transport.wait_for_writes(1)
+    assert b"the head did not arrive completely" in transport.sent[0]
+    assert transport.closed
 
 
 async def _send_unfinished(port: int) -> asyncio.StreamWriter:

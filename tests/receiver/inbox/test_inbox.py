@@ -18,146 +18,127 @@ from tests.receiver.inbox.inbox_fixtures import (
     bodies,
     fill,
     make_sessions,
+    new_inbox,
     query_all,
     wait_for_waiter,
-    with_inbox,
 )
 
 ANY_PORT = Address(host="127.0.0.1", port=0)
 
 
-def test_the_oldest_deliveries_are_dropped_when_there_are_too_many_and_counted() -> None:
-    async def work(inbox: Inbox) -> QueryResult:
+async def test_the_oldest_deliveries_are_dropped_when_there_are_too_many_and_counted() -> None:
+    with new_inbox(deliveries=3) as inbox:
         fill(inbox, "t", b"1", b"2", b"3", b"4", b"5")
-        return await query_all(inbox, "t", count=5)
-
-    result = with_inbox(work, deliveries=3)
+        result = await query_all(inbox, "t", count=5)
     assert bodies(result) == [b"3", b"4", b"5"]
     assert [kept.sequence for kept in result.deliveries] == [3, 4, 5]
     assert (result.dropped, result.complete) == (2, True)
 
 
-def test_the_oldest_deliveries_are_dropped_when_they_are_too_large_and_counted() -> None:
-    async def work(inbox: Inbox) -> QueryResult:
+async def test_the_oldest_deliveries_are_dropped_when_they_are_too_large_and_counted() -> None:
+    with new_inbox(memory=100 + 2 * OVERHEAD_BYTES) as inbox:
         fill(inbox, "t", b"x" * 60, b"y" * 40, b"z")
-        return await query_all(inbox, "t")
-
-    result = with_inbox(work, memory=100 + 2 * OVERHEAD_BYTES)
+        result = await query_all(inbox, "t")
     assert bodies(result) == [b"y" * 40, b"z"]
     assert result.dropped == 1
 
 
-def test_room_is_made_across_tokens_and_each_reports_its_own_loss() -> None:
-    async def work(inbox: Inbox) -> QueryResult:
+async def test_room_is_made_across_tokens_and_each_reports_its_own_loss() -> None:
+    with new_inbox(deliveries=3) as inbox:
         inbox.issue("old")
         fill(inbox, "old", b"1", b"2")
         fill(inbox, "new", b"3", b"4", b"5")
         assert bodies(await query_all(inbox, "new")) == [b"3", b"4", b"5"]
         assert (await query_all(inbox, "new")).dropped == 0
-        return await query_all(inbox, "old")
-
-    result = with_inbox(work, deliveries=3)
+        result = await query_all(inbox, "old")
     assert (result.deliveries, result.dropped) == ((), 2)
 
 
-def test_what_was_dropped_before_a_query_begins_is_not_missing_from_it() -> None:
-    async def work(inbox: Inbox) -> QueryResult:
+async def test_what_was_dropped_before_a_query_begins_is_not_missing_from_it() -> None:
+    with new_inbox(deliveries=2) as inbox:
         fill(inbox, "t", b"1", b"2", b"3")
-        return await query_all(inbox, "t", after=1)
-
-    result = with_inbox(work, deliveries=2)
+        result = await query_all(inbox, "t", after=1)
     assert (bodies(result), result.dropped) == ([b"2", b"3"], 0)
 
 
-def test_tokens_that_nobody_issued_take_no_memory_once_they_are_empty() -> None:
-    async def work(inbox: Inbox) -> QueryResult:
+async def test_tokens_that_nobody_issued_take_no_memory_once_they_are_empty() -> None:
+    with new_inbox(deliveries=3) as inbox:
         for number in range(100):
             fill(inbox, f"unknown {number}", b"")
         assert len(inbox._logs) == 3
-        return await query_all(inbox, "unknown 99")
+        result = await query_all(inbox, "unknown 99")
+    assert len(result.deliveries) == 1
 
-    assert len(with_inbox(work, deliveries=3).deliveries) == 1
 
-
-def test_a_dropped_delivery_can_still_be_answered() -> None:
-    async def work(inbox: Inbox) -> QueryResult:
+async def test_a_dropped_delivery_can_still_be_answered() -> None:
+    with new_inbox(deliveries=1) as inbox:
         first = arrival("t")
         inbox.record(first)
         fill(inbox, "t", b"2")
         inbox.complete(first, status=200, at=11.0)
-        return await query_all(inbox, "t")
+        result = await query_all(inbox, "t")
+    assert [kept.status for kept in result.deliveries] == [None]
 
-    assert [kept.status for kept in with_inbox(work, deliveries=1).deliveries] == [None]
 
-
-def test_a_cleared_inbox_has_all_its_space_again() -> None:
-    async def work(inbox: Inbox) -> QueryResult:
+async def test_a_cleared_inbox_has_all_its_space_again() -> None:
+    with new_inbox(deliveries=3, memory=100 + 3 * OVERHEAD_BYTES) as inbox:
         fill(inbox, "t", b"x" * 40, b"y" * 40, b"z" * 20)
         inbox.clear()
         assert (await query_all(inbox, "t")) == QueryResult(deliveries=(), complete=True, dropped=0)
         fill(inbox, "t", b"a" * 40, b"b" * 40, b"c" * 20)
-        return await query_all(inbox, "t")
-
-    result = with_inbox(work, deliveries=3, memory=100 + 3 * OVERHEAD_BYTES)
+        result = await query_all(inbox, "t")
     assert (bodies(result), result.dropped) == ([b"a" * 40, b"b" * 40, b"c" * 20], 0)
 
 
-def test_the_answer_to_a_forgotten_delivery_is_not_noted_with_another() -> None:
-    async def work(inbox: Inbox) -> QueryResult:
+async def test_the_answer_to_a_forgotten_delivery_is_not_noted_with_another() -> None:
+    with new_inbox() as inbox:
         forgotten = arrival("t", b"forgotten")
         inbox.record(forgotten)
         inbox.clear()
         fill(inbox, "t", b"another")
         inbox.complete(forgotten, status=200, at=11.0)
-        return await query_all(inbox, "t")
-
-    (kept,) = with_inbox(work).deliveries
+        result = await query_all(inbox, "t")
+    (kept,) = result.deliveries
     assert (kept.body, kept.status) == (b"another", None)
 
 
-def test_an_answer_is_noted_with_its_delivery_alone() -> None:
-    async def work(inbox: Inbox) -> QueryResult:
+async def test_an_answer_is_noted_with_its_delivery_alone() -> None:
+    with new_inbox() as inbox:
         first = arrival("t")
         inbox.record(first)
         fill(inbox, "t", b"2")
         inbox.complete(first, status=503, at=11.0)
-        return await query_all(inbox, "t")
-
-    result = with_inbox(work)
+        result = await query_all(inbox, "t")
     assert [(kept.status, kept.completed_monotonic) for kept in result.deliveries] == [
         (503, 11.0),
         (None, None),
     ]
 
 
-def test_a_sender_that_left_is_noted_with_its_delivery_alone() -> None:
-    async def work(inbox: Inbox) -> QueryResult:
+async def test_a_sender_that_left_is_noted_with_its_delivery_alone() -> None:
+    with new_inbox() as inbox:
         first = arrival("t")
         inbox.record(first)
         fill(inbox, "t", b"2")
         inbox.close(first, at=11.0)
-        return await query_all(inbox, "t")
-
-    result = with_inbox(work)
+        result = await query_all(inbox, "t")
     assert [(kept.status, kept.closed_monotonic) for kept in result.deliveries] == [
         (None, 11.0),
         (None, None),
     ]
 
 
-def test_a_limit_leaves_the_later_ones_out_and_says_so() -> None:
-    async def work(inbox: Inbox) -> QueryResult:
+async def test_a_limit_leaves_the_later_ones_out_and_says_so() -> None:
+    with new_inbox(deliveries=5, disk=10**6) as inbox:
         fill(inbox, "t", *[b"%d" % number for number in range(9)])
         whole = await inbox.wait("t", after=0, count=0, timeout_s=0, limit=9)
         assert (len(whole.deliveries), whole.more) == (9, False)
-        return await inbox.wait("t", after=3, count=0, timeout_s=0, limit=2)
-
-    result = with_inbox(work, deliveries=5, disk=10**6)
+        result = await inbox.wait("t", after=3, count=0, timeout_s=0, limit=2)
     assert (bodies(result), result.more) == ([b"3", b"4"], True)
 
 
 @pytest.mark.parametrize("in_memory", [1, 9])
-def test_a_page_ends_with_the_delivery_that_fills_it(in_memory: int) -> None:
+async def test_a_page_ends_with_the_delivery_that_fills_it(in_memory: int) -> None:
     async def work(inbox: Inbox) -> list[tuple[int, bool]]:
         fill(inbox, "t", *[b"x" * 2 * 2**20 for _ in range(5)])
         pages, after, more = [], 0, True
@@ -169,11 +150,9 @@ def test_a_page_ends_with_the_delivery_that_fills_it(in_memory: int) -> None:
 
     seen: list[list[tuple[int, bool]]] = []
 
-    async def collect(inbox: Inbox) -> QueryResult:
+    with new_inbox(deliveries=in_memory, memory=10**9, disk=10**9) as inbox:
         seen.append(await work(inbox))
-        return await query_all(inbox, "t")
-
-    with_inbox(collect, deliveries=in_memory, memory=10**9, disk=10**9)
+        await query_all(inbox, "t")
     assert seen == [[(3, True), (2, False)]]
 
 
@@ -187,22 +166,21 @@ def test_a_page_ends_with_the_delivery_that_fills_it(in_memory: int) -> None:
         ("POST", "X-Id:b", [b"3"]),
     ],
 )
-def test_a_filter_matches_by_method_and_header(
+async def test_a_filter_matches_by_method_and_header(
     method: str | None, header: str | None, expected: list[bytes]
 ) -> None:
-    async def work(inbox: Inbox) -> QueryResult:
+    with new_inbox() as inbox:
         inbox.record(arrival("t", b"1"))
         inbox.record(arrival("t", b"2", "PUT", **{"X-Id": "a"}))
         inbox.record(arrival("t", b"3", **{"x-ID": "b"}))
-        return await inbox.wait(
+        result = await inbox.wait(
             "t", after=0, count=0, timeout_s=0, delivery_filter=DeliveryFilter.parse(method, header)
         )
+    assert bodies(result) == expected
 
-    assert bodies(with_inbox(work)) == expected
 
-
-def test_waiting_with_a_filter_counts_only_matches() -> None:
-    async def work(inbox: Inbox) -> QueryResult:
+async def test_waiting_with_a_filter_counts_only_matches() -> None:
+    with new_inbox() as inbox:
         delivery_filter = DeliveryFilter.parse("PUT", None)
         waiting = asyncio.create_task(
             inbox.wait("t", after=0, count=2, timeout_s=30, delivery_filter=delivery_filter)
@@ -212,15 +190,13 @@ def test_waiting_with_a_filter_counts_only_matches() -> None:
         await wait_for_waiter(inbox, "t")
         assert not waiting.done()
         inbox.record(arrival("t", b"last", "PUT"))
-        return await waiting
-
-    result = with_inbox(work)
+        result = await waiting
     assert [kept.sequence for kept in result.deliveries] == [1, 4]
     assert result.complete
 
 
-def test_waiting_with_a_filter_goes_on_when_the_inbox_is_cleared() -> None:
-    async def work(inbox: Inbox) -> QueryResult:
+async def test_waiting_with_a_filter_goes_on_when_the_inbox_is_cleared() -> None:
+    with new_inbox() as inbox:
         fill(inbox, "t", b"1", b"2", b"3")
         delivery_filter = DeliveryFilter.parse("PUT", None)
         waiting = asyncio.create_task(
@@ -229,9 +205,7 @@ def test_waiting_with_a_filter_goes_on_when_the_inbox_is_cleared() -> None:
         await wait_for_waiter(inbox, "t")
         inbox.clear()
         inbox.record(arrival("t", b"after", "PUT"))
-        return await waiting
-
-    result = with_inbox(work)
+        result = await waiting
     assert bodies(result) == [b"after"]
     assert result.complete
 
@@ -283,8 +257,8 @@ def test_an_observer_is_notified_of_what_arrives_what_becomes_of_it_and_what_is_
 
 
 @pytest.mark.parametrize("disk", [0, 10**6])
-def test_a_single_delivery_is_found_if_it_is_kept(disk: int) -> None:
-    async def work(inbox: Inbox) -> QueryResult:
+async def test_a_single_delivery_is_found_if_it_is_kept(disk: int) -> None:
+    with new_inbox(deliveries=3, disk=disk) as inbox:
         fill(inbox, "t", b"1", b"2", b"3", b"4", b"5")
         assert inbox.find("t", 6) is None
         assert inbox.find("other", 1) is None
@@ -292,13 +266,11 @@ def test_a_single_delivery_is_found_if_it_is_kept(disk: int) -> None:
         kept = [delivery.body if delivery else None for delivery in deliveries]
         oldest = [b"1", b"2"] if disk else [None, None]
         assert kept == [*oldest, b"3", b"4", b"5"]
-        return await query_all(inbox, "t")
-
-    with_inbox(work, deliveries=3, disk=disk)
+        await query_all(inbox, "t")
 
 
-def test_gaps_are_counted_wherever_they_are() -> None:
-    async def work(inbox: Inbox) -> QueryResult:
+async def test_gaps_are_counted_wherever_they_are() -> None:
+    with new_inbox(deliveries=3) as inbox:
         fill(inbox, "t", b"1")
         inbox.drop("t", NOW)
         fill(inbox, "t", b"3")
@@ -307,14 +279,12 @@ def test_gaps_are_counted_wherever_they_are() -> None:
         assert (await query_all(inbox, "t", after=2)).dropped == 1
         fill(inbox, "t", b"5", b"6")
         assert inbox.counts("t") == (6, 3)
-        return await query_all(inbox, "t")
-
-    result = with_inbox(work, deliveries=3)
+        result = await query_all(inbox, "t")
     assert (bodies(result), result.dropped) == ([b"3", b"5", b"6"], 3)
 
 
-def test_waiters_for_different_tokens_and_numbers_are_each_woken_in_time() -> None:
-    async def work(inbox: Inbox) -> QueryResult:
+async def test_waiters_for_different_tokens_and_numbers_are_each_woken_in_time() -> None:
+    with new_inbox() as inbox:
         waits = [("a", 1), ("a", 2), ("b", 1), ("b", 3)]
         waiting = [
             asyncio.create_task(inbox.wait(token, after=0, count=count, timeout_s=30))
@@ -327,28 +297,23 @@ def test_waiters_for_different_tokens_and_numbers_are_each_woken_in_time() -> No
         assert all(result.complete for result in results)
         assert not waiting[3].done()
         fill(inbox, "b", b"2", b"3")
-        return await waiting[3]
-
-    assert bodies(with_inbox(work)) == [b"1", b"2", b"3"]
+        assert bodies(await waiting[3]) == [b"1", b"2", b"3"]
 
 
-def test_a_body_that_never_ends_is_abandoned_and_counted_as_dropped() -> None:
-    async def run() -> tuple[bytes, QueryResult]:
-        sessions = make_sessions(InboxLimits(deliveries=10, memory_bytes=1000, disk_bytes=0))
-        handler = RequestHandler(sessions=sessions, clock=Clock())
-        async with listen(handler, ANY_PORT, None, clock=Clock(), body_within_s=0.05) as address:
-            reader, writer = await asyncio.open_connection(address.host, address.port)
-            writer.write(
-                b"POST /t HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n"
-            )
-            assert await reader.readline() == b"HTTP/1.1 100 Continue\r\n"
-            writer.write(b"1234")
-            answer = await asyncio.wait_for(reader.read(), 30)
-            writer.close()
-            await writer.wait_closed()
-            return answer, await query_all(sessions.default.inbox, "t", count=1)
-
-    answer, result = asyncio.run(run())
+async def test_a_body_that_never_ends_is_abandoned_and_counted_as_dropped() -> None:
+    sessions = make_sessions(InboxLimits(deliveries=10, memory_bytes=1000, disk_bytes=0))
+    handler = RequestHandler(sessions=sessions, clock=Clock())
+    async with listen(handler, ANY_PORT, None, clock=Clock(), body_within_s=0.05) as address:
+        reader, writer = await asyncio.open_connection(address.host, address.port)
+        writer.write(
+            b"POST /t HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n"
+        )
+        assert await reader.readline() == b"HTTP/1.1 100 Continue\r\n"
+        writer.write(b"1234")
+        answer = await asyncio.wait_for(reader.read(), 30)
+        writer.close()
+        await writer.wait_closed()
+        result = await query_all(sessions.default.inbox, "t", count=1)
     assert b" 400 Bad Request\r\n" in answer
     assert b"did not arrive completely within 0.05 s" in answer
     assert (result.deliveries, result.dropped, result.complete) == ((), 1, True)

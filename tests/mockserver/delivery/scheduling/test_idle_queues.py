@@ -9,100 +9,88 @@ from tests.mockserver.delivery.memory_store import MemoryStore, settings
 from tests.mockserver.polling import poll_until
 
 
-def test_a_queue_is_reported_once_and_not_before_its_delay_is_over() -> None:
-    async def run() -> None:
-        loop = asyncio.get_running_loop()
-        reported: list[tuple[str, float]] = []
-        finished = asyncio.Event()
+async def test_a_queue_is_reported_once_and_not_before_its_delay_is_over() -> None:
+    loop = asyncio.get_running_loop()
+    reported: list[tuple[str, float]] = []
+    finished = asyncio.Event()
 
-        def report(queue: EndpointQueue) -> None:
-            reported.append((queue.endpoint_uid, loop.time()))
-            if queue.endpoint_uid == "late":
-                finished.set()
+    def report(queue: EndpointQueue) -> None:
+        reported.append((queue.endpoint_uid, loop.time()))
+        if queue.endpoint_uid == "late":
+            finished.set()
 
-        idle, early, late = IdleQueues(report), EndpointQueue("early"), EndpointQueue("late")
-        started = loop.time()
-        idle.add(late, 0.3)
-        for _ in range(2):
-            idle.add(early, 0.1)
-        async with asyncio.timeout(60):
-            await finished.wait()
-        (early_uid, early_at), (late_uid, late_at) = reported
-        assert (early_uid, late_uid) == ("early", "late")
-        assert early_at - started >= 0.1
-        assert late_at - started >= 0.3
-        assert not early.in_idle_queues
-
-    asyncio.run(run())
+    idle, early, late = IdleQueues(report), EndpointQueue("early"), EndpointQueue("late")
+    started = loop.time()
+    idle.add(late, 0.3)
+    for _ in range(2):
+        idle.add(early, 0.1)
+    async with asyncio.timeout(60):
+        await finished.wait()
+    (early_uid, early_at), (late_uid, late_at) = reported
+    assert (early_uid, late_uid) == ("early", "late")
+    assert early_at - started >= 0.1
+    assert late_at - started >= 0.3
+    assert not early.in_idle_queues
 
 
-def test_a_queue_may_be_added_again_when_it_is_reported() -> None:
-    async def run() -> None:
-        reports = 0
-        finished = asyncio.Event()
+async def test_a_queue_may_be_added_again_when_it_is_reported() -> None:
+    reports = 0
+    finished = asyncio.Event()
 
-        def report(queue: EndpointQueue) -> None:
-            nonlocal reports
-            reports += 1
-            if reports < 3:
-                idle.add(queue, 0.0)
-            else:
-                finished.set()
+    def report(queue: EndpointQueue) -> None:
+        nonlocal reports
+        reports += 1
+        if reports < 3:
+            idle.add(queue, 0.0)
+        else:
+            finished.set()
 
-        idle = IdleQueues(report)
-        idle.add(EndpointQueue("a"), 0.0)
-        async with asyncio.timeout(60):
-            await finished.wait()
-
-    asyncio.run(run())
+    idle = IdleQueues(report)
+    idle.add(EndpointQueue("a"), 0.0)
+    async with asyncio.timeout(60):
+        await finished.wait()
 
 
-def test_no_queue_is_reported_after_clear() -> None:
-    async def run() -> None:
-        loop = asyncio.get_running_loop()
-        reported: list[str] = []
-        errors: list[object] = []
-        later = asyncio.Event()
+async def test_no_queue_is_reported_after_clear() -> None:
+    loop = asyncio.get_running_loop()
+    reported: list[str] = []
+    errors: list[object] = []
+    later = asyncio.Event()
 
-        def report(queue: EndpointQueue) -> None:
-            reported.append(queue.endpoint_uid)
-            if queue.endpoint_uid == "later":
-                later.set()
+    def report(queue: EndpointQueue) -> None:
+        reported.append(queue.endpoint_uid)
+        if queue.endpoint_uid == "later":
+            later.set()
 
-        loop.set_exception_handler(lambda _, error: errors.append(error))
-        idle = IdleQueues(report)
-        idle.add(EndpointQueue("cleared"), 0.0)
-        idle.clear()
-        idle.add(EndpointQueue("later"), 0.1)
-        async with asyncio.timeout(60):
-            await later.wait()
-        assert reported == ["later"]
-        assert not errors
-
-    asyncio.run(run())
+    loop.set_exception_handler(lambda _, error: errors.append(error))
+    idle = IdleQueues(report)
+    idle.add(EndpointQueue("cleared"), 0.0)
+    idle.clear()
+    idle.add(EndpointQueue("later"), 0.1)
+    async with asyncio.timeout(60):
+        await later.wait()
+    assert reported == ["later"]
+    assert not errors
 
 
-def test_the_engine_removes_a_queue_when_its_rate_limit_counts_nothing_and_creates_it_again(
+async def test_the_engine_removes_a_queue_when_its_rate_limit_counts_nothing_and_creates_it_again(
     authority: LoopbackAuthority,
 ) -> None:
-    async def run() -> None:
-        store = MemoryStore()
-        async with (
-            serving(always_ok, authority.context()) as endpoint,
-            engine(store, authority.file) as running,
-        ):
-            store.on_accept = running.wake
-            store.endpoints["e"] = settings("e", endpoint.url, rate_limit=2, rate_window_s=1)
-            queues = running._dispatcher._queues
+    store = MemoryStore()
+    async with (
+        serving(always_ok, authority.context()) as endpoint,
+        engine(store, authority.file) as running,
+    ):
+        store.on_accept = running.wake
+        store.endpoints["e"] = settings("e", endpoint.url, rate_limit=2, rate_window_s=1)
+        queues = running._dispatcher._queues
 
-            async def no_queue_left() -> bool:
-                return not queues
+        async def no_queue_left() -> bool:
+            return not queues
 
-            for _ in range(2):
-                for _ in range(3):
-                    store.accept("e")
-                    await store.until_final()
-                    assert list(queues) == ["e"]
-                await poll_until(no_queue_left)
-
-    asyncio.run(run())
+        for _ in range(2):
+            for _ in range(3):
+                store.accept("e")
+                await store.until_final()
+                assert list(queues) == ["e"]
+            await poll_until(no_queue_left)

@@ -1,7 +1,5 @@
 """The order in which endpoint queues take turns."""
 
-import asyncio
-
 from hookproof.mockserver.delivery.scheduling.attempt_limits import ConcurrencyBounds
 from hookproof.mockserver.delivery.scheduling.endpoint_queue import EndpointQueue, ReadyQueue
 from tests.mockserver.delivery.endpoints import LoopbackAuthority, always_ok, serving
@@ -29,23 +27,20 @@ def test_a_queue_waits_once() -> None:
     assert not ready
 
 
-def test_a_quiet_endpoint_does_not_wait_for_hundreds_with_a_backlog(
+async def test_a_quiet_endpoint_does_not_wait_for_hundreds_with_a_backlog(
     authority: LoopbackAuthority,
 ) -> None:
-    async def run() -> None:
-        store = MemoryStore()
-        async with serving(always_ok, authority.context()) as endpoint:
-            for uid in map(str, range(300)):
-                store.endpoints[uid] = settings(uid, f"{endpoint.url}/crowd")
-                for _ in range(3):
-                    store.accept(uid)
-            store.endpoints["quiet"] = settings("quiet", f"{endpoint.url}/quiet")
-            async with engine(store, authority.file, bounds=ConcurrencyBounds(young=4)) as running:
-                await endpoint.wait_for_requests(20)
-                store.on_accept = running.wake
-                before = len(endpoint.arrived)
-                await store.until_final(store.accept("quiet"))
-                assert len(endpoint.requests_at("/crowd")) < before + 150
-                await store.until_final()
-
-    asyncio.run(run())
+    store = MemoryStore()
+    async with serving(always_ok, authority.context()) as endpoint:
+        for uid in map(str, range(300)):
+            store.endpoints[uid] = settings(uid, f"{endpoint.url}/crowd")
+            for _ in range(3):
+                store.accept(uid)
+        store.endpoints["quiet"] = settings("quiet", f"{endpoint.url}/quiet")
+        async with engine(store, authority.file, bounds=ConcurrencyBounds(young=4)) as running:
+            await endpoint.wait_for_requests(20)
+            store.on_accept = running.wake
+            before = len(endpoint.arrived)
+            await store.until_final(store.accept("quiet"))
+            assert len(endpoint.requests_at("/crowd")) < before + 150
+            await store.until_final()
