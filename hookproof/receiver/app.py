@@ -36,8 +36,7 @@ from hookproof.receiver.http.connection import BodyBudget, FaultyListener, Hands
 from hookproof.receiver.http.request_handler import RequestHandler
 from hookproof.receiver.http.server import STOP_WITHIN_S, listen
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
-from hookproof.receiver.inbox.observer import Observers
-from hookproof.receiver.inbox.store import InboxLimits
+from hookproof.receiver.inbox.store import InboxLimits, Observers
 from hookproof.receiver.mail import MailSink, listen_for_mail
 from hookproof.receiver.replies.script import Script
 from hookproof.receiver.replies.script_file import TokenPlan

@@ -12,8 +12,7 @@ from typing import Any, Final
 
 from hookproof.load.figures import FIGURES, Unit, label
 from hookproof.load.reports.summary import GROUPS, left_lines, not_verified, what_was_run
-from hookproof.pages.content_policy import policy_element
-from hookproof.pages.templates import page_source, page_templates
+from hookproof.pages import page_source, page_templates, policy_element
 
 COLUMNS: Final = (
     "at_s",

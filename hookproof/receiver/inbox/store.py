@@ -11,17 +11,46 @@ import sqlite3
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Collection
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Final
+from typing import Final, Protocol
 
 from hookproof.receiver.clock import Instant
 from hookproof.receiver.inbox.arrival import EVERYTHING, Arrival, DeliveryFilter
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.receiver.inbox.disk_overflow import PAGE_SIZE, DiskOverflow
-from hookproof.receiver.inbox.observer import Observers
 from hookproof.receiver.inbox.rate import Rate, rate_of
+
+
+class Observer(Protocol):
+    """Is notified of every change; must be quick, since a sender waits meanwhile."""
+
+    def arrived(self, token: str, sequence: int) -> None: ...
+
+    def updated(self, token: str, sequence: int) -> None:
+        """A request was answered, or its sender left."""
+        ...
+
+    def verdicts_changed(self, token: str) -> None:
+        """The token has other secrets, so the verdicts of its deliveries may differ."""
+        ...
+
+    def forgotten(self, tokens: Collection[str]) -> None:
+        """Nothing of these tokens is kept any more; their counts start at 1 again."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observers:
+    """All observers; `on_done` gets each delivery that was answered or broken off.
+
+    `on_done` must not block.
+    """
+
+    observers: tuple[Observer, ...] = ()
+    on_done: Callable[[ReceivedDelivery], None] | None = None
+
 
 # How many times of dropped requests are tolerated before they are removed.
 SPARE_TIMES: Final = 4096

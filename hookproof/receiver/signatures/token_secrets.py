@@ -14,7 +14,7 @@ import msgspec
 
 from hookproof.receiver.inbox.arrival import Arrival
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
-from hookproof.receiver.inbox.observer import Observers
+from hookproof.receiver.inbox.store import Observers
 from hookproof.receiver.signatures.diagnosis import Diagnosis, KnownValues, diagnose
 from hookproof.receiver.signatures.fast_path import FastPath
 from hookproof.receiver.signatures.signed_message import Headers

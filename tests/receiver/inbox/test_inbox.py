@@ -1,17 +1,21 @@
-"""The inbox keeps within its limits and reports what it dropped for them."""
+"""The inbox keeps within memory and disk, reports what it dropped, and finds every burst."""
 
 import asyncio
+from array import array
 from collections.abc import Collection
+from itertools import pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hookproof.receiver.clock import Clock
 from hookproof.receiver.http.address import Address
 from hookproof.receiver.http.request_handler import RequestHandler
 from hookproof.receiver.http.server import listen
 from hookproof.receiver.inbox.arrival import OVERHEAD_BYTES, DeliveryFilter
-from hookproof.receiver.inbox.observer import Observers
-from hookproof.receiver.inbox.store import Inbox, InboxLimits, QueryResult
+from hookproof.receiver.inbox.rate import rate_of
+from hookproof.receiver.inbox.store import Inbox, InboxLimits, Observers, QueryResult
 from tests.receiver.inbox.inbox_fixtures import (
     NOW,
     arrival,
@@ -317,3 +321,108 @@ async def test_a_body_that_never_ends_is_abandoned_and_counted_as_dropped() -> N
     assert b" 400 Bad Request\r\n" in answer
     assert b"did not arrive completely within 0.05 s" in answer
     assert (result.deliveries, result.dropped, result.complete) == ((), 1, True)
+
+
+async def test_what_does_not_fit_in_memory_goes_to_disk_and_is_found_there() -> None:
+    with new_inbox(deliveries=50, disk=10**6) as inbox:
+        for number in range(2000):
+            fill(inbox, f"t{number % 3}", b"%d" % number)
+        assert len(inbox._in_memory) <= 50
+        assert sum(len(log.in_memory) for log in inbox._logs.values()) == len(inbox._in_memory)
+        result = await query_all(inbox, "t1", count=2)
+    assert bodies(result) == [b"%d" % number for number in range(1, 2000, 3)]
+    assert [kept.sequence for kept in result.deliveries] == list(range(1, 668))
+    assert (result.dropped, result.complete, result.more) == (0, True, False)
+
+
+async def test_what_does_not_fit_on_disk_is_dropped_and_counted() -> None:
+    with new_inbox(deliveries=50, disk=100_000) as inbox:
+        for number in range(2000):
+            fill(inbox, "t", b"%d" % number)
+        result = await query_all(inbox, "t")
+    assert result.dropped > 0
+    assert len(result.deliveries) > 50
+    assert [kept.sequence for kept in result.deliveries] == list(range(result.dropped + 1, 2001))
+
+
+async def test_an_answer_is_noted_with_a_delivery_that_went_to_disk_meanwhile() -> None:
+    with new_inbox(deliveries=3, disk=10**6) as inbox:
+        answered, left = arrival("t", b"1"), arrival("t", b"2")
+        inbox.record(answered)
+        inbox.record(left)
+        fill(inbox, "t", *[b"later"] * 20)
+        assert answered.place is not None
+        inbox.complete(answered, status=503, at=11.0)
+        inbox.close(left, at=12.0)
+        first, second, third, *_ = (await query_all(inbox, "t")).deliveries
+    assert (first.body, first.status, first.completed_monotonic) == (b"1", 503, 11.0)
+    assert (second.body, second.status, second.closed_monotonic) == (b"2", None, 12.0)
+    assert third.status is None
+
+
+async def test_a_cleared_inbox_forgets_what_is_on_disk_and_late_answers_to_it() -> None:
+    with new_inbox(deliveries=3, disk=10**6) as inbox:
+        first = arrival("t", b"1")
+        inbox.record(first)
+        fill(inbox, "t", *[b"later"] * 20)
+        inbox.clear()
+        fill(inbox, "t", *[b"new"] * 20)
+        inbox.complete(first, status=503, at=11.0)
+        result = await query_all(inbox, "t")
+    assert {(kept.body, kept.status) for kept in result.deliveries} == {(b"new", None)}
+    assert len(result.deliveries) == 20
+
+
+async def test_a_disk_that_fails_costs_the_deliveries_on_it_and_says_so(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with new_inbox(deliveries=3, disk=10**6) as inbox:
+        fill(inbox, "t", *[b"1"] * 20)
+        assert inbox._overflow is not None
+        inbox._overflow.close()
+        fill(inbox, "t", *[b"2"] * 20)
+        result = await query_all(inbox, "t")
+    assert result.dropped == 17 + 1  # all that was on disk, and what was on its way there
+    assert [kept.sequence for kept in result.deliveries] == list(range(19, 41))
+    assert "deliveries that no longer fit in memory are dropped" in caplog.text
+
+
+def highest_by_trying_all(times: list[float], window_s: float) -> int:
+    return max((sum(0 <= time - begin < window_s for time in times) for begin in times), default=0)
+
+
+@given(st.lists(st.integers(0, 60)), st.integers(1, 30))
+def test_the_highest_count_is_that_of_trying_every_window(times: list[int], window_s: int) -> None:
+    exact = [float(time) for time in times]
+    assert rate_of(array("d", exact), window_s).highest == highest_by_trying_all(exact, window_s)
+
+
+@given(st.lists(st.floats(0, 100), min_size=1))
+def test_first_last_and_total_are_reported_whatever_the_order(times: list[float]) -> None:
+    rate = rate_of(array("d", times), 1.0, wall_ahead_s=1000.0, earlier=3)
+    assert (rate.first_at, rate.last_at) == (min(times) + 1000.0, max(times) + 1000.0)
+    assert (rate.total, rate.examined) == (len(times) + 3, len(times))
+    assert sum(count for _, count in rate.per_second) == len(times)
+    assert all(earlier < later for (earlier, _), (later, _) in pairwise(rate.per_second))
+
+
+def test_a_burst_across_the_edge_of_a_second_is_seen_and_dated() -> None:
+    rate = rate_of(array("d", [0.0, 10.9, 10.95, 11.0, 11.05, 11.9]), 1.0, wall_ahead_s=5.0)
+    assert (rate.highest, rate.highest_at) == (4, pytest.approx(15.9))
+    assert rate.per_second == ((5, 1), (15, 2), (16, 3))
+
+
+def test_a_request_at_the_end_of_the_window_belongs_to_the_next() -> None:
+    assert rate_of(array("d", [0.0, 1.0]), 1.0).highest == 1
+    assert rate_of(array("d", [0.0, 0.5]), 1.0).highest == 2
+
+
+def test_without_requests_there_is_no_time_to_report() -> None:
+    rate = rate_of(array("d"), 1.0)
+    assert (rate.highest, rate.highest_at, rate.first_at, rate.last_at, rate.per_second) == (
+        0,
+        None,
+        None,
+        None,
+        (),
+    )
