@@ -7,7 +7,6 @@ Standard input tells a child process that its parent is gone. The parent holds t
 pipe open as long as it lives, however it ends; what arrives there is read and thrown away.
 """
 
-import asyncio
 import contextlib
 import errno
 import io
@@ -20,6 +19,8 @@ from typing import TYPE_CHECKING, Final, TextIO
 from hookproof.process.exit_codes import ExitCode
 
 if TYPE_CHECKING:
+    import asyncio
+
     from _typeshed import ReadableBuffer
 
 OUTPUT: Final = 1
@@ -85,7 +86,7 @@ STDIN: Final = 0
 _CHUNK_BYTES: Final = 2**16
 
 
-def call_at_end_of_input(loop: asyncio.AbstractEventLoop, callback: Callable[[], object]) -> None:
+def call_at_end_of_input(loop: "asyncio.AbstractEventLoop", callback: Callable[[], object]) -> None:
     """Call `callback` in the event loop when standard input ends; a closed one has ended."""
     # A thread, since an event loop can watch a pipe, but neither a file nor a closed descriptor.
     threading.Thread(target=_wait, args=(loop, callback), daemon=True).start()
@@ -104,7 +105,7 @@ def read_to_end(read: Callable[[int, int], bytes] = os.read) -> None:
             pass
 
 
-def _wait(loop: asyncio.AbstractEventLoop, callback: Callable[[], object]) -> None:
+def _wait(loop: "asyncio.AbstractEventLoop", callback: Callable[[], object]) -> None:
     read_to_end()
     with contextlib.suppress(RuntimeError):  # the loop may have closed meanwhile
         loop.call_soon_threadsafe(callback)

@@ -72,7 +72,7 @@ OWN: Final[Mapping[str, tuple[frozenset[object], str]]] = {
             " endpoint refuses one"
         ),
     ),
-    "hookproof/load/locust_worker/progress.py": (
+    "hookproof/load/locust_worker/stats_display.py": (
         frozenset({403}),
         "how the web page of a run refuses what it does not do",
     ),

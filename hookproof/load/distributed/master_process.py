@@ -48,16 +48,8 @@ from hookproof.load.distributed.messages import (
 from hookproof.load.ledger.draining import Drain
 from hookproof.load.ledger.share import LostWorker, RunResult, Share
 from hookproof.load.locust_worker.generator import LONGEST_ANSWER_S, START_DELAY_S
-from hookproof.load.locust_worker.progress import (
-    Interrupts,
-    RunProgress,
-    drain,
-    say,
-    serve_web_page,
-    show_progress,
-    show_tables,
-    stats_csv,
-)
+from hookproof.load.locust_worker.progress import Interrupts, RunProgress, drain, say, show_progress
+from hookproof.load.locust_worker.stats_display import serve_web_page, show_tables, stats_csv
 from hookproof.load.locust_worker.users import LoadUser
 from hookproof.load.plan import LoadPlan
 from hookproof.process.standard_streams import STDIN, use_lasting_streams

@@ -48,7 +48,8 @@ from hookproof.load.distributed.messages import (
 from hookproof.load.ledger.sending import Sending
 from hookproof.load.ledger.share import Share
 from hookproof.load.locust_worker.generator import Generator
-from hookproof.load.locust_worker.progress import Interrupts, RunProgress, say, show_tables
+from hookproof.load.locust_worker.progress import Interrupts, RunProgress, say
+from hookproof.load.locust_worker.stats_display import show_tables
 from hookproof.load.locust_worker.users import LoadUser
 from hookproof.load.plan import LoadPlan
 from hookproof.load.sidecar.api import Arrived

@@ -24,15 +24,8 @@ from locust.stats import print_stats
 
 from hookproof.load.ledger.share import RunResult
 from hookproof.load.locust_worker.generator import Generator
-from hookproof.load.locust_worker.progress import (
-    Interrupts,
-    drain,
-    say,
-    serve_web_page,
-    show_progress,
-    show_tables,
-    stats_csv,
-)
+from hookproof.load.locust_worker.progress import Interrupts, drain, say, show_progress
+from hookproof.load.locust_worker.stats_display import serve_web_page, show_tables, stats_csv
 from hookproof.load.locust_worker.users import LoadUser
 from hookproof.load.plan import LoadPlan
 from hookproof.load.target.settings import KEY_VARIABLE, connection_from

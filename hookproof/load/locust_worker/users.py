@@ -2,7 +2,7 @@
 
 import ssl
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Final
 from urllib.parse import unquote, urlsplit
@@ -18,32 +18,9 @@ from hookproof.load.broadcast_mark import data_with_mark
 from hookproof.load.ledger.sending import Sending
 from hookproof.load.plan import LoadPlan, OperationTemplate, failure_reason, is_success
 from hookproof.load.profile.load_profile import BROADCAST, CREATION
-from hookproof.load.profile.schedule import Schedule
+from hookproof.load.profile.schedule import OperationMix, Schedule
 from hookproof.target.connection import ApiConnection
 from hookproof.target.rate_answer import ApiPause, is_refusal, requested_pause_s
-
-
-class OperationMix:
-    """Chooses by weight, and evenly, so that short runs have each operation.
-
-    The operation that is furthest behind its weight is next.
-    """
-
-    def __init__(self, weights: Mapping[str, float]) -> None:
-        self._weights = dict(weights)
-        self._total = sum(self._weights.values())
-        self._due = dict.fromkeys(self._weights, 0.0)
-
-    def take(self) -> str:
-        """The operationId of the next slot."""
-        if len(self._due) == 1:
-            return next(iter(self._due))
-        for operation_id, weight in self._weights.items():
-            self._due[operation_id] += weight
-        chosen = max(self._due, key=self._due.__getitem__)
-        self._due[chosen] -= self._total
-        return chosen
-
 
 # In bytes; whoever sends more of an answer has failed.
 LONGEST_ANSWER: Final = 16 * 1024 * 1024

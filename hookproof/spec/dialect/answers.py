@@ -13,7 +13,7 @@ from hookproof.spec.dialect.model import Dialect
 def _not_asked(group: Any, prefix: str = "") -> Iterator[str]:
     """The dotted names of the answers that a file need not have."""
     for field in fields(group):
-        kind = field.type.__origin__  # of its Annotated
+        kind = getattr(field.type, "__origin__", None)  # of its Annotated
         if field.default is NOT_ASKED:
             yield f"{prefix}{field.name}"
         elif is_dataclass(kind):

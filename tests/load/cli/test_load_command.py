@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from hookproof.load.locust_worker.users import OperationMix
 from hookproof.load.plan import failure_reason
 from hookproof.load.profile.load_profile import load_profile
+from hookproof.load.profile.schedule import OperationMix
 from hookproof.receiver.http.authority import Authority
 from tests.conformance.reference_server import reference_server, write_target_file
 from tests.load.embedded import (

@@ -1,15 +1,12 @@
-"""How often a load run says how far it is, and how evenly it chooses its operations."""
+"""How often a load run says how far it is, on a terminal and elsewhere."""
 
 import json
 import os
 import subprocess
 import sys
-from collections import Counter
 from contextlib import suppress
 
 import pytest
-
-from hookproof.load.locust_worker.users import OperationMix
 
 # A process of its own, as only Locust's import gevent.
 PROGRAM = """
@@ -58,19 +55,3 @@ def test_on_a_terminal_a_run_has_about_sixty_lines(duration_s: float, every_s: f
     pauses, lines = shown(duration_s, on_terminal=True)
     assert pauses == [every_s] * 3
     assert lines.count("accepted 0 (0/s)") == 2
-
-
-def test_each_operation_gets_its_share_of_every_round() -> None:
-    mix = OperationMix({"a": 6, "b": 3, "c": 1})
-    for _ in range(3):
-        assert Counter(mix.take() for _ in range(10)) == {"a": 6, "b": 3, "c": 1}
-
-
-def test_no_operation_comes_all_at_once() -> None:
-    mix = OperationMix({"a": 1, "b": 1})
-    assert "".join(mix.take() for _ in range(6)) in {"ababab", "bababa"}
-
-
-def test_a_single_operation_is_always_next() -> None:
-    mix = OperationMix({"a": 0.5})
-    assert [mix.take() for _ in range(3)] == ["a", "a", "a"]

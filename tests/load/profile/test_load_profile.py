@@ -1,5 +1,6 @@
 """Profiles and thresholds are read strictly, and slots are fixed by the shape alone."""
 
+from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,7 +12,14 @@ from hookproof.load.profile.load_profile import (
     load_profile,
     shipped_profiles,
 )
-from hookproof.load.profile.schedule import MOST_SLOTS, Point, RateCurve, Schedule, problems_of
+from hookproof.load.profile.schedule import (
+    MOST_SLOTS,
+    OperationMix,
+    Point,
+    RateCurve,
+    Schedule,
+    problems_of,
+)
 from hookproof.load.profile.thresholds import BadThreshold, Threshold
 from hookproof.load.target.preparation import endpoint_features
 from hookproof.spec.dialect.reader import load_dialect
@@ -240,3 +248,19 @@ def test_workers_share_the_slots_between_them_in_turn() -> None:
         shape.times()
     )
     assert times[1] == [slot for number, slot in enumerate(shape.times()) if number % 3 == 1]
+
+
+def test_each_operation_gets_its_share_of_every_round() -> None:
+    mix = OperationMix({"a": 6, "b": 3, "c": 1})
+    for _ in range(3):
+        assert Counter(mix.take() for _ in range(10)) == {"a": 6, "b": 3, "c": 1}
+
+
+def test_no_operation_comes_all_at_once() -> None:
+    mix = OperationMix({"a": 1, "b": 1})
+    assert "".join(mix.take() for _ in range(6)) in {"ababab", "bababa"}
+
+
+def test_a_single_operation_is_always_next() -> None:
+    mix = OperationMix({"a": 0.5})
+    assert [mix.take() for _ in range(3)] == ["a", "a", "a"]
