@@ -111,9 +111,9 @@ class LoadPlan(msgspec.Struct, frozen=True, kw_only=True):
     weighs the `calls` by operationId. `broadcast` holds the members of a broadcast's body besides
     `data` and `idempotency_key`; `pad` fills its `data`. `endpoints` are those of this worker;
     `deliveries_each` is the number of all endpoints; `timeout_s` is how long the target waits for
-    the answer to a delivery, 0 if unknown. Deliveries may arrive for `drain_s` seconds after the
-    last answer, and as long as others do for at most `drain_at_most_s`; silence of
-    `pause_s` and more means that none does. With `may_drop` some need not arrive at all.
+    the answer to a delivery, 0 if unknown. After the last answer deliveries may arrive for
+    `drain_s` seconds, and longer while others arrive, at most for `drain_at_most_s`; `pause_s` is
+    the longest pause between two of them. With `may_drop` some need not arrive at all.
     """
 
     run: str

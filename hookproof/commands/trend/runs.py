@@ -67,7 +67,7 @@ def read_load_run(folder: Path) -> LoadRun:
         }
         return LoadRun(
             place=str(folder),
-            # As UTC, in which the first and the last hours that a text can name are none.
+            # The first and last hours that a text can name raise OverflowError in UTC.
             started_at=datetime.fromisoformat(report["started_at"]).astimezone(UTC).timestamp(),
             target=EMBEDDED if report.get("embedded") is True else str(report["target"]),
             profile=str(report["profile"]),

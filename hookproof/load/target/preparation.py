@@ -188,7 +188,7 @@ def in_unit(seconds: float, unit: TimeUnit) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilledList:
-    """A list operation at its path, and what may fill it; `left_out` is told if the hook fails."""
+    """A list operation at its path, and the hook that may fill it; its failure is in `left_out`."""
 
     operation_id: str
     path: str

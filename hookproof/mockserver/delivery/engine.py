@@ -31,12 +31,12 @@ from hookproof.spec.dialect.model import Dialect
 class DeliveryEngine:
     """Delivers what the store holds, under one dialect.
 
-    `clock` returns unix seconds, `monotonic` seconds that never decrease, and `steady` unix seconds
-    that go on evenly when `clock` is set: it decides when something is due, `clock` what is told to
-    others. `rng` draws the jitter of retries. `ca_file` (PEM) replaces the authorities of the
-    system; a file that cannot be read raises OSError or ssl.SSLError here. `observer` is notified
-    of exhausted deliveries. `answered_requests` returns how many API requests were answered on the
-    same event loop; the engine leaves time to them.
+    `clock` returns unix seconds, which others are shown. `steady` returns them too, but goes on
+    evenly when the clock is set, and decides when something is due. `monotonic` returns seconds
+    that never decrease. `rng` draws the jitter of retries. `ca_file` (PEM) replaces the authorities
+    of the system; a file that cannot be read raises OSError or ssl.SSLError here. `observer` is
+    notified of exhausted deliveries. `answered_requests` returns how many API requests were
+    answered on the same event loop; the engine leaves time to them.
     """
 
     def __init__(

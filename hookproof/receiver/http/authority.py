@@ -47,7 +47,7 @@ Network = IPv4Network | IPv6Network
 def new_authority(now: datetime, names: Iterable[str]) -> trustme.CA:
     """Make an authority for this machine and these names: hosts, addresses, networks (CIDR).
 
-    Raises ValueError for what is none of these.
+    Raises ValueError for anything else.
     """
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.ORGANIZATION_NAME, NAME)])

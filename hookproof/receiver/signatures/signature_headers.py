@@ -49,7 +49,7 @@ def signature_headers(deliveries: Iterable[tuple[Headers, bytes]]) -> tuple[Sign
     """The headers that may carry the signatures of these deliveries, given as headers and body; the
     likeliest first.
 
-    A digest of the body that needs no key is none. Equal bodies may have equal signatures.
+    A plain digest of the body is not a signature. Equal bodies may have equal signatures.
     """
     carried: dict[str, list[tuple[str, str, bytes]]] = {}
     for headers, body in deliveries:

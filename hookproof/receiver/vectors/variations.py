@@ -116,8 +116,9 @@ def other_encodings(vector: Vector) -> Iterator[Change]:
 
 
 def loosely_written(vector: Vector) -> Iterator[Change]:
-    """The right signature, written so that only a lenient reader finds it; or beside what cannot be
-    read, where it counts.
+    """The right signature, written so that only a lenient reader finds it.
+
+    Beside another one that cannot be read it has to be accepted all the same.
     """
     (text,) = signature_texts(vector)
     scheme, value = vector.scheme, vector.header(vector.scheme.header)

@@ -42,7 +42,7 @@ class RemovableEndpoint:
 
     @property
     def owner(self) -> str:
-        """Empty if it is not shown, or is no text."""
+        """Empty if it is not shown or is not a string."""
         owner = self.shown.get("owner_id")
         return owner if isinstance(owner, str) else ""
 
@@ -113,7 +113,7 @@ def endpoints_of_runs(event: object) -> Iterator[tuple[str, str]]:
 
 
 def slowing_words(count: int) -> str:
-    """That so many endpoints of earlier runs slow a run; empty if there are none."""
+    """A sentence that says that endpoints of earlier runs slow this one; empty without any."""
     if not count:
         return ""
     get = "endpoint that earlier runs left gets"

@@ -259,7 +259,7 @@ class KnownCredentials:
         return text if written in self._alike else self.text(text)
 
     def _masked(self, text: str, mask: Callable[[bytes], bytes]) -> str:
-        """What hardly any text has is told soon, and what was told is remembered."""
+        """Mask a text; short ones are left as they are, and results are remembered."""
         if len(text) < (SHORTEST_WHOLE if self._whole else SHORTEST):
             return text
         key = text if mask == self._text else f"{text}\0"

@@ -52,7 +52,7 @@ def words_of(dialect: Dialect) -> frozenset[str]:
 
 @cache
 def _document_words() -> frozenset[str]:
-    """Names, values and parts of paths, as they are and each word of which they consist."""
+    """Names, values and parts of paths, whole and split into their words."""
     document = openapi_document()
     named = {text for text in _texts(document) if " " not in text}
     words = {part for text in named for part in _PARTS.findall(text)}
@@ -158,9 +158,7 @@ class QuotationMask:
 
 
 def plain_keys(projects: Sequence[KeyedProject], dialect: Dialect) -> str:
-    """What is to be said of keys that stay in clear where they may be something else; empty if
-    there are none.
-    """
+    """A note on keys that may be ordinary words, and so are not masked everywhere; empty without."""
     words = words_of(dialect)
     plain = [
         project.id
