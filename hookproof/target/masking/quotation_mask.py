@@ -158,7 +158,7 @@ class QuotationMask:
 
 
 def plain_keys(projects: Sequence[KeyedProject], dialect: Dialect) -> str:
-    """A note on keys that may be ordinary words, and so are not masked everywhere; empty without."""
+    """A note on keys that may be ordinary words, so that they are not masked everywhere, or ""."""
     words = words_of(dialect)
     plain = [
         project.id
