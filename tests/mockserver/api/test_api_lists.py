@@ -89,14 +89,11 @@ async def test_prev_leads_back_over_the_pages_of_next(dialect_name: str, operati
                 break
             cursor = {"next_page_cursor": pagination["next_page_cursor"]}
         for earlier in reversed(seen[:-1]):
-            uids, pagination = await list_page(
-                server,
-                operation_id,
-                perPage="2",
-                direction="prev",
-                prev_page_cursor=pagination["prev_page_cursor"],
-            )
+            query = {"perPage": "2", "prev_page_cursor": pagination["prev_page_cursor"]}
+            uids, pagination = await list_page(server, operation_id, direction="prev", **query)
             assert uids == earlier
+            # A cursor alone says in which direction it leads.
+            assert (await list_page(server, operation_id, **query))[0] == earlier
             assert pagination["has_next_page"] is True
         assert pagination["has_prev_page"] is False
 

@@ -9,7 +9,14 @@ from collections.abc import Sequence
 import pytest
 
 from hookproof.mockserver.delivery.store_port import DeliveryState, Failure, SigningSecret
-from tests.mockserver.delivery.endpoints import EndpointRequest, LoopbackAuthority, answering, reply
+from tests.mockserver.delivery.endpoints import (
+    EndpointRequest,
+    LoopbackAuthority,
+    always_ok,
+    answering,
+    reply,
+    serving,
+)
 from tests.mockserver.delivery.engines import PROMPT, dialect
 from tests.mockserver.delivery.memory_store import SECRET, MemoryStore, settings
 from tests.mockserver.delivery.scenario import running, running_with_endpoint
@@ -350,6 +357,22 @@ async def test_a_redirect_is_followed_where_the_dialect_says_so(
         first, second = endpoint.arrived
         assert (second.target, second.method) == ("/elsewhere", method)
         assert second.body == (first.body if method == "POST" else b"")
+
+
+async def test_credentials_stay_with_the_endpoint_when_it_redirects_elsewhere(
+    authority: LoopbackAuthority,
+) -> None:
+    key = {"type": "api_key", "api_key": {"header_name": "X-Key", "header_value": "k-1"}}
+    async with serving(always_ok, authority.context()) as other:
+        redirects = answering(reply(307, "Location: /here"), reply(307, f"Location: {other.url}/"))
+        answers = dialect(retry={**PROMPT, "redirect": "followed"})
+        async with running(authority, redirects, answers) as (store, endpoint):
+            store.endpoints["e"] = settings("e", f"{endpoint.url}/e", authentication=key)
+            store.accept("e", b"{}", custom_headers={"X-Own": "1"})
+            await store.until_final()
+            assert [each.header("X-Key") for each in endpoint.arrived] == ["k-1", "k-1"]
+            [elsewhere] = other.arrived
+            assert (elsewhere.header("X-Key"), elsewhere.header("X-Own")) == (None, "1")
 
 
 @pytest.mark.parametrize("location", ["/e", "http://127.0.0.1:9/", "", "https://["])

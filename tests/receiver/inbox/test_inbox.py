@@ -341,7 +341,8 @@ async def test_what_does_not_fit_on_disk_is_dropped_and_counted() -> None:
             fill(inbox, "t", b"%d" % number)
         result = await query_all(inbox, "t")
     assert result.dropped > 0
-    assert len(result.deliveries) > 50
+    # The oldest are dropped in batches of 64: the disk stays nearly full.
+    assert len(result.deliveries) > 900
     assert [kept.sequence for kept in result.deliveries] == list(range(result.dropped + 1, 2001))
 
 
