@@ -2,6 +2,8 @@
 those that tests make.
 """
 
+import asyncio
+import inspect
 import os
 import tempfile
 from collections import defaultdict
@@ -40,6 +42,16 @@ def pytest_configure(config: pytest.Config) -> None:
     # a certificate of theirs.
     os.environ["SSL_CERT_FILE"] = os.devnull
     os.environ["SSL_CERT_DIR"] = os.devnull
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run a test that is a coroutine in an event loop of its own."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    names = pyfuncitem._fixtureinfo.argnames
+    asyncio.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
+    return True
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -8,7 +8,7 @@ import click
 
 from hookproof.conformance.results import baseline
 from hookproof.help_examples import examples
-from hookproof.load.profile.schema import profile_schema
+from hookproof.load.profile.load_profile import profile_schema
 from hookproof.process.exit_codes import CommandError
 from hookproof.process.messages import print_document
 from hookproof.receiver.replies.script_file import script_schema

@@ -6,15 +6,43 @@ or as a message of Locust's. It does not hold the target's key: each process rea
 environment.
 """
 
-from collections.abc import Sequence
+import os
+import socket
+import ssl
+from collections.abc import Iterator, Sequence
+from errno import errorcode
 from typing import Any, Final
 
 import msgspec
 
-from hookproof.load.no_answer import no_answer_reason
 from hookproof.load.profile.schedule import Point, RateCurve
 from hookproof.receiver.replies.script import Reply
 from hookproof.target.connection import ApiConnection
+
+
+def no_answer_reason(error: BaseException, within_s: float) -> str:
+    """What the first of the errors behind this one says; an answer may take `within_s` seconds."""
+    behind = list(_errors_behind(error))
+    for each in behind:
+        if isinstance(each, ssl.SSLError):  # numbers, also of what it causes, are of OpenSSL
+            said = (getattr(each, name, None) for name in ("verify_message", "reason"))
+            return next(filter(None, said), str(each))
+    for each in behind:
+        if isinstance(each, TimeoutError):
+            return f"nothing within {within_s:g} s"
+        if isinstance(each, socket.gaierror) and each.strerror:
+            return each.strerror.lower()
+        if isinstance(each, OSError) and each.errno is not None and each.errno in errorcode:
+            return os.strerror(each.errno).lower()
+    return str(error) or type(error).__name__
+
+
+def _errors_behind(error: BaseException) -> Iterator[BaseException]:
+    each: BaseException | None = error
+    while each is not None:
+        yield each
+        each = each.__cause__ or each.__context__
+
 
 KEY: Final = "{key}"
 FIRST_SUCCESS, FIRST_REDIRECT = 200, 300
@@ -83,9 +111,9 @@ class LoadPlan(msgspec.Struct, frozen=True, kw_only=True):
     weighs the `calls` by operationId. `broadcast` holds the members of a broadcast's body besides
     `data` and `idempotency_key`; `pad` fills its `data`. `endpoints` are those of this worker;
     `deliveries_each` is the number of all endpoints; `timeout_s` is how long the target waits for
-    the answer to a delivery, 0 if unknown. Deliveries may arrive for `drain_s` seconds after the
-    last answer, and as long as others do for at most `drain_at_most_s`; silence of
-    `pause_s` and more means that none does. With `may_drop` some need not arrive at all.
+    the answer to a delivery, 0 if unknown. After the last answer deliveries may arrive for
+    `drain_s` seconds, and longer while others arrive, at most for `drain_at_most_s`; `pause_s` is
+    the longest pause between two of them. With `may_drop` some need not arrive at all.
     """
 
     run: str

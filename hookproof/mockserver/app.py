@@ -27,19 +27,20 @@ from hookproof.mockserver.api.service import ApiService, Dispatch
 from hookproof.mockserver.collaborators import Collaborators
 from hookproof.mockserver.control.fixtures import FixtureLoader
 from hookproof.mockserver.control.listener import ControlListener
-from hookproof.mockserver.delivery.engine import DeliveryEngine
-from hookproof.mockserver.delivery.engine_dispatch import EngineDispatch
+from hookproof.mockserver.delivery.engine import DeliveryEngine, EngineDispatch
 from hookproof.mockserver.delivery.http_client.egress import Network
 from hookproof.mockserver.delivery.http_client.tls import TlsContexts
-from hookproof.mockserver.delivery.scheduling.concurrency_limit import ConcurrencyBounds
+from hookproof.mockserver.delivery.scheduling.attempt_limits import ConcurrencyBounds
 from hookproof.mockserver.delivery.store_port import OutcomeObserver
 from hookproof.mockserver.faults.live import FaultOrder, LiveFaults
 from hookproof.mockserver.faults.registry import Fault, with_faults
 from hookproof.mockserver.fixture_file import ProjectFixtures
-from hookproof.mockserver.notifications.assembly import create_notifier
-from hookproof.mockserver.notifications.limits import NotificationLimits
-from hookproof.mockserver.notifications.mail import MailServer
-from hookproof.mockserver.notifications.notifier import Notifier
+from hookproof.mockserver.notifications.channels import MailServer
+from hookproof.mockserver.notifications.notifier import (
+    NotificationLimits,
+    Notifier,
+    create_notifier,
+)
 from hookproof.mockserver.randomness import Randomness, steady_clock, strictly_increasing
 from hookproof.mockserver.store.contacts import Contacts
 from hookproof.mockserver.store.database import IN_MEMORY, Database

@@ -8,8 +8,9 @@ import signal
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from ipaddress import ip_network
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 import uvloop
@@ -27,22 +28,76 @@ from hookproof.mockserver.faults.selection import (
     render_generated,
 )
 from hookproof.mockserver.fixture_file import DEFAULT_PATH, ProjectFixtures, read_fixtures
-from hookproof.mockserver.notifications.mail import SENDER, MailServer
-from hookproof.mockserver.option_types import HostPort, MailboxType, NetworkType, ProjectKey
+from hookproof.mockserver.notifications.channels import SENDER, MailServer, parse_mailbox
 from hookproof.mockserver.project_file import read_projects
 from hookproof.mockserver.store.database import IN_MEMORY, UnusableDatabase
 from hookproof.process.exit_codes import CommandError
 from hookproof.process.messages import MessageHandler, print_document, print_line
-from hookproof.process.standard_input import OPTION, call_at_end_of_input
+from hookproof.process.standard_streams import UNTIL_STDIN_CLOSES, call_at_end_of_input
 from hookproof.process.stop_signals import STOPPING
+from hookproof.process.subprocesses import PROJECTS_VARIABLE
 from hookproof.process.system_resources import raise_descriptor_limit
-from hookproof.process.variables import PROJECTS_VARIABLE
 from hookproof.spec.completion import complete_dialect
 from hookproof.spec.dialect.answer import Undecided
 from hookproof.spec.dialect.answers import first_of, require_decided
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_decided_dialect, load_dialect
 from hookproof.spec.strict_yaml.reader import FileProblems
+
+_LAST_PORT: Final = 65535
+
+
+class HostPort(click.ParamType[tuple[str, int]]):
+    name = "HOST:PORT"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, int]:
+        if isinstance(value, tuple):  # click converts a default twice
+            return value
+        host, _, port = str(value).rpartition(":")
+        if not host or not port.isdecimal() or int(port) > _LAST_PORT:
+            self.fail(f"{value!r} is not of the form HOST:PORT", param, ctx)
+        return host.strip("[]"), int(port)
+
+
+class NetworkType(click.ParamType[Network]):
+    name = "CIDR"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Network:
+        try:
+            return ip_network(value)
+        except ValueError as problem:
+            self.fail(str(problem), param, ctx)
+
+
+class MailboxType(click.ParamType[str]):
+    name = "ADDRESS"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        try:
+            parse_mailbox(value)
+        except ValueError as problem:
+            self.fail(f"{value!r} is not an e-mail address: {problem}", param, ctx)
+        return str(value)
+
+
+class ProjectKey(click.ParamType[tuple[str, str]]):
+    name = "ID=KEY"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str]:
+        if isinstance(value, tuple):  # click converts a default twice
+            return value
+        project, equals, key = str(value).partition("=")
+        if not (project and equals and key):
+            # The message does not quote the value: it may be a key.
+            self.fail("a project is given as ID=KEY", param, ctx)
+        return project, key
+
 
 _DEFAULT_PROJECTS: Final = {"demo": ("demo-key",)}
 _COLLECT_AFTER: Final = 10_000
@@ -191,7 +246,7 @@ class ServeSettings:
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the addresses as one line of JSON when ready."
 )
-@click.option(OPTION, is_flag=True, help="Stop when standard input ends.")
+@click.option(UNTIL_STDIN_CLOSES, is_flag=True, help="Stop when standard input ends.")
 def serve(
     host: str,
     port: int,

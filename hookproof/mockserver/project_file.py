@@ -1,8 +1,8 @@
 """Projects and their API keys, from the command line and from a YAML file (section 5).
 
 projects:
-- {id: demo, api_key: demo-key}
-- {id: other, api_key: other-key}
+  - {id: demo, api_key: demo-key}
+  - {id: other, api_key: other-key}
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -150,7 +150,7 @@ class EncodedCredentials:
 
     def places(self, content: bytes, *, in_bytes: bool = False) -> Iterator[Part]:
         """Where credentials are, from left to right, each with what takes its place."""
-        # Hardly any text has one of them: that is told without a loop in Python.
+        # Hardly any text contains a credential: this finds out without a loop in Python.
         halves = (_windows(content[start:]) for start in range(0, WINDOW, STEP))
         shown = {window for windows in halves for window in self._windows.keys() & windows}
         if not shown:
@@ -208,7 +208,7 @@ def rarest_place(pattern: bytes, known: Mapping[int, Sequence[Any]]) -> int:
         for at in range(place, place + STEP):
             window = pattern[at : at + WINDOW]
             shared += len(known.get(_number_at(pattern, at)[0], ()))
-            # The ends of a filled text are repeated nearby, so that this is told soon.
+            # In a text of equal characters the next window is the same, so this search ends soon.
             is_repeated = is_repeated or (
                 pattern.find(window) < at or pattern.find(window, at + 1) >= 0
             )

@@ -1,16 +1,26 @@
-"""Standard output and standard error that a command can always write to.
+"""The standard streams: output that a command can always write, and input whose end it notices.
 
 What is written is lost where nobody reads any more, or the disk is full: the command goes on and
 ends with its own exit code. What the encoding of the stream lacks is written as an escape.
+
+Standard input tells a child process that its parent is gone. The parent holds the other end of a
+pipe open as long as it lives, however it ends; what arrives there is read and thrown away.
 """
 
+import contextlib
 import errno
 import io
 import os
 import sys
+import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TextIO
 
+from hookproof.process.exit_codes import ExitCode
+
 if TYPE_CHECKING:
+    import asyncio
+
     from _typeshed import ReadableBuffer
 
 OUTPUT: Final = 1
@@ -67,3 +77,35 @@ def _lasting(descriptor: int, before: TextIO | None) -> TextIO:
         errors="backslashreplace",
         line_buffering=descriptor == ERRORS or (before is not None and before.isatty()),
     )
+
+
+# The option by which a command is asked to stop then.
+UNTIL_STDIN_CLOSES: Final = "--until-stdin-closes"
+
+STDIN: Final = 0
+_CHUNK_BYTES: Final = 2**16
+
+
+def call_at_end_of_input(loop: "asyncio.AbstractEventLoop", callback: Callable[[], object]) -> None:
+    """Call `callback` in the event loop when standard input ends; a closed one has ended."""
+    # A thread, since an event loop can watch a pipe, but neither a file nor a closed descriptor.
+    threading.Thread(target=_wait, args=(loop, callback), daemon=True).start()
+
+
+def end_with_parent(read: Callable[[int, int], bytes] = os.read) -> None:
+    """End this process at once when its parent has ended, which it never outlives by itself."""
+    read_to_end(read)
+    os._exit(ExitCode.INTERNAL_ERROR)
+
+
+def read_to_end(read: Callable[[int, int], bytes] = os.read) -> None:
+    """Return when standard input has ended; gevent brings a `read` that does not block."""
+    with contextlib.suppress(OSError):
+        while read(STDIN, _CHUNK_BYTES):
+            pass
+
+
+def _wait(loop: "asyncio.AbstractEventLoop", callback: Callable[[], object]) -> None:
+    read_to_end()
+    with contextlib.suppress(RuntimeError):  # the loop may have closed meanwhile
+        loop.call_soon_threadsafe(callback)

@@ -9,7 +9,7 @@ import os
 import signal
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager, suppress
-from typing import Any, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 T = TypeVar("T")
 
@@ -70,3 +70,7 @@ def send_signal(process: Signalled, signal_number: signal.Signals) -> None:
     if process.returncode is None:
         with suppress(ProcessLookupError):
             os.kill(process.pid, signal_number)
+
+
+# The projects of `hookproof serve` and their API keys: ID=KEY, with spaces between them.
+PROJECTS_VARIABLE: Final = "HOOKPROOF_PROJECTS"

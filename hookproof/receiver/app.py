@@ -26,20 +26,18 @@ from hookproof.receiver.closed_ports import ClosedPorts
 from hookproof.receiver.control.api import ControlApi
 from hookproof.receiver.control.json_exchange import refusal
 from hookproof.receiver.dashboard.change_feed import ChangeFeed
+from hookproof.receiver.dashboard.delivery_rows import SessionDeliveries
 from hookproof.receiver.dashboard.replay import Replayer
 from hookproof.receiver.dashboard.replay_target import THIS_MACHINE, ReplayAllowance
 from hookproof.receiver.dashboard.routes import Dashboard
-from hookproof.receiver.dashboard.session_deliveries import SessionDeliveries
 from hookproof.receiver.http.address import Address, listener_names
 from hookproof.receiver.http.authority import Authority
-from hookproof.receiver.http.body_budget import BodyBudget
-from hookproof.receiver.http.handshakes import FaultyListener, Handshakes
+from hookproof.receiver.http.connection import BodyBudget, FaultyListener, Handshakes
 from hookproof.receiver.http.request_handler import RequestHandler
 from hookproof.receiver.http.server import STOP_WITHIN_S, listen
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
-from hookproof.receiver.inbox.observer import Observers
-from hookproof.receiver.inbox.store import InboxLimits
-from hookproof.receiver.mail.sink import MailSink, listen_for_mail
+from hookproof.receiver.inbox.store import InboxLimits, Observers
+from hookproof.receiver.mail import MailSink, listen_for_mail
 from hookproof.receiver.replies.script import Script
 from hookproof.receiver.replies.script_file import TokenPlan
 from hookproof.receiver.replies.token_server import TokenServer

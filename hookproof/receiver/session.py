@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from hookproof.receiver.inbox.arrival import Arrival
-from hookproof.receiver.inbox.observer import Observers
-from hookproof.receiver.inbox.store import Inbox, InboxLimits
+from hookproof.receiver.inbox.store import Inbox, InboxLimits, Observers
 from hookproof.receiver.replies.script import DEFAULT_REPLY, Reply, Script, Scripts
 from hookproof.receiver.replies.token_server import TokenServer
 from hookproof.receiver.signatures.token_secrets import SecretsByToken

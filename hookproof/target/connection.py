@@ -64,7 +64,7 @@ class ApiConnection:
     verify: bool = True
 
     def with_headers(self, headers: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-        """These headers of a request and the further ones, which take the place of their equals."""
+        """The headers of a request and the further ones, which replace those of the same name."""
         names = {name.lower() for name, _ in self.headers}
         return (*(pair for pair in headers if pair[0].lower() not in names), *self.headers)
 

@@ -22,8 +22,8 @@ PAUSE_S: Final = 0.2
 async def wait_for_answer(base_url: str, connection: ApiConnection, timeout_s: float) -> None:
     """Return when the server at this URL answers anything, or else when the time is over.
 
-    An answer in which something else is wrong, such as its certificate, is one: what to say of it
-    is for those who call the server next. The request has no key.
+    Any answer counts, even one that cannot be trusted because of its certificate: whoever calls the
+    server next reports that. The request has no key.
     """
     until = time.monotonic() + timeout_s
     tls = connection.tls_context() if base_url.startswith("https:") else True

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.receiver.http.address import Address
-from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
 from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.vocabulary import Acceptance
 from hookproof.target.settings import ReceiverSettings
 
 HTTPS_PORT: Final = 443

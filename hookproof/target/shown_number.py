@@ -4,7 +4,7 @@ import math
 
 
 def shown_number(value: object) -> float | None:
-    """A number as one to count with; None for what is none, or is beyond what a float holds."""
+    """The number as a float; None if it is not a number, or larger than a float can be."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:

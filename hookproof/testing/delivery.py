@@ -4,8 +4,7 @@ import json
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
-from hookproof.receiver.cli.delivery_text import delivery_line
-from hookproof.receiver.cli.delivery_watch import JudgedDelivery
+from hookproof.receiver.cli.delivery_watch import JudgedDelivery, delivery_line
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.receiver.signatures.judgement import SignatureJudge, SignatureJudgement
 

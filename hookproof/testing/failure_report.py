@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from hookproof.receiver.client.control_api import ReceiverFailed
 from hookproof.testing.receiver import Receiver
-from hookproof.testing.service import Service
-from hookproof.testing.service_control import ServiceFailed
+from hookproof.testing.service import Service, ServiceFailed
 
 
 def fixture_sections(fixtures: Mapping[str, object], message: str) -> Iterator[tuple[str, str]]:

@@ -18,8 +18,7 @@ from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.receiver.replies.script import Reply
 from hookproof.receiver.signatures.judgement import SchemeFormat, SignatureJudge
 from hookproof.spec.dialect.reader import load_dialect
-from hookproof.testing.background_loop import BackgroundLoop
-from hookproof.testing.background_process import READY_WITHIN_S, BackgroundProcess
+from hookproof.testing.background import READY_WITHIN_S, BackgroundLoop, BackgroundProcess
 from hookproof.testing.delivery import WebhookDelivery
 
 # How long to wait for deliveries unless the caller says more.

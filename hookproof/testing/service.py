@@ -1,9 +1,9 @@
 """`Service`: the reference server, in a process of `hookproof serve`.
 
 with Service(dialect="convoy") as service:
-service.arm_fault("server_error", status=503, next=1)
-...  # have your client call service.url
-service.journal("requests", count=2, operation="createEndpoint")
+    service.arm_fault("server_error", status=503, next=1)
+    ...  # have your client call service.url
+    service.journal("requests", count=2, operation="createEndpoint")
 """
 
 from collections.abc import Mapping
@@ -15,15 +15,27 @@ from typing import Any, Final, Literal
 
 import trustme
 
+from hookproof.control.client import ControlClient
 from hookproof.process.private_folder import private_folder
+from hookproof.process.subprocesses import PROJECTS_VARIABLE
 from hookproof.process.terminal_text import printable
-from hookproof.process.variables import PROJECTS_VARIABLE
 from hookproof.receiver.client.child_process import child
 from hookproof.receiver.http.authority import CERTIFICATE_FILE, KEY_FILE, Authority
 from hookproof.spec.dialect.reader import load_dialect
-from hookproof.testing.background_loop import BackgroundLoop
-from hookproof.testing.background_process import READY_WITHIN_S, BackgroundProcess
-from hookproof.testing.service_control import ServiceControl
+from hookproof.testing.background import READY_WITHIN_S, BackgroundLoop, BackgroundProcess
+
+
+class ServiceFailed(Exception):
+    """The reference server could not be reached, or refused a request."""
+
+
+class ServiceControl(ControlClient):
+    """A client of the control listener of `hookproof serve`."""
+
+    failure = ServiceFailed
+    server = "the reference server"
+    reason = "problem"
+
 
 JournalKind = Literal["requests", "deliveries", "notifications"]
 # An entry of a journal: its fields by name, as the control listener shows them.
@@ -199,7 +211,7 @@ class Service(BackgroundProcess):
 
     def _call(self, method: str, path: str, record: Mapping[str, object] | None = None) -> Any:
         opened = self._opened
-        return opened.loop.call(opened.control.call(method, path, record=record))
+        return opened.loop.call(opened.control.call(method, path, json=record))
 
     def _add(self, kind: str, record: Mapping[str, object]) -> dict[str, Any]:
         created: dict[str, Any] = self._call("POST", f"/projects/{self.project}/{kind}", record)
@@ -210,7 +222,7 @@ class Service(BackgroundProcess):
     ) -> list[Entry]:
         query = {"kind": kind, "count": str(count), "timeout": str(timeout_s)}
         query |= {name: str(value) for name, value in filters.items()}
-        answer = await self._opened.control.call("GET", "/journal", query=query, wait_s=timeout_s)
+        answer = await self._opened.control.call("GET", "/journal", params=query, wait_s=timeout_s)
         found: list[Entry] = answer[kind]
         return found
 

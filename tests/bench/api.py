@@ -10,20 +10,20 @@ import argparse
 import json
 import shutil
 import socket
-import statistics
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
 from tests.bench.machine import (
     WrkRequest,
     call,
+    compared,
     mock_server,
     polled_server,
+    rates_in_turns,
     requests_per_second,
     resident_mb,
     running_server,
@@ -55,52 +55,22 @@ BROADCAST: Final = json.dumps(
 ).encode()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RateComparison:
-    """One row of the table: the rate of `subject` over that of `baseline`.
-
-    Both are names of requests, and rates are requests per second. `least` is the ratio required.
-    """
-
-    work: str
-    subject: str
-    baseline: str
-    least: float
-
-
+# The work, the requests whose rates are compared, and the ratio required.
 ROWS: Final = (
-    RateComparison(work="GET endpoint (about 1.4 kB)", subject="get", baseline="bare", least=0.60),
-    RateComparison(work="POST create endpoint", subject="create", baseline="bare", least=0.30),
-    RateComparison(
-        work="POST broadcast, no endpoints", subject="broadcast", baseline="bare", least=0.30
-    ),
-    RateComparison(work="GET list of 20 portal links", subject="list", baseline="bare", least=0.35),
-    RateComparison(
-        work="POST create endpoint, --db", subject="create, file", baseline="create", least=0.6
-    ),
-    RateComparison(
-        work="POST broadcast, --db", subject="broadcast, file", baseline="broadcast", least=0.6
-    ),
-    RateComparison(
-        work=f"GET endpoint, {STORED} stored", subject="get, full", baseline="get", least=0.9
-    ),
-    RateComparison(
-        work=f"GET list, {STORED} stored", subject="list, full", baseline="list", least=0.9
-    ),
+    ("GET endpoint (about 1.4 kB)", "get", "bare", 0.60),
+    ("POST create endpoint", "create", "bare", 0.30),
+    ("POST broadcast, no endpoints", "broadcast", "bare", 0.30),
+    ("GET list of 20 portal links", "list", "bare", 0.35),
+    ("POST create endpoint, --db", "create, file", "create", 0.6),
+    ("POST broadcast, --db", "broadcast, file", "broadcast", 0.6),
+    (f"GET endpoint, {STORED} stored", "get, full", "get", 0.9),
+    (f"GET list, {STORED} stored", "list, full", "list", 0.9),
 )
 PRISM_ROWS: Final = (
-    RateComparison(
-        work="create, of Prism silent", subject="create", baseline="prism silent, create", least=2
-    ),
-    RateComparison(
-        work="list, of Prism silent", subject="list", baseline="prism silent, list", least=2
-    ),
-    RateComparison(
-        work="create, of Prism by default", subject="create", baseline="prism, create", least=4
-    ),
-    RateComparison(
-        work="list, of Prism by default", subject="list", baseline="prism, list", least=4
-    ),
+    ("create, of Prism silent", "create", "prism silent, create", 2),
+    ("list, of Prism silent", "list", "prism silent, list", 2),
+    ("create, of Prism by default", "create", "prism, create", 4),
+    ("list, of Prism by default", "list", "prism, list", 4),
 )
 RSS_LIMIT_MB: Final = 350.0
 
@@ -188,53 +158,6 @@ def free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-def measure(
-    requests: Mapping[str, WrkRequest], names: Sequence[str], rounds: int, seconds: int
-) -> list[dict[str, float]]:
-    """Return the requests per second by name, one mapping per round."""
-    for name in names:
-        requests_per_second(requests[name], seconds=1)
-    return [
-        {name: requests_per_second(requests[name], seconds=seconds) for name in names}
-        for _ in range(rounds)
-    ]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComparisonResult:
-    """The medians of both rates of a row, and their ratio in each round."""
-
-    row: RateComparison
-    rate: float
-    of_rate: float
-    ratios: tuple[float, ...]
-
-    @property
-    def ratio(self) -> float:
-        return statistics.median(self.ratios)
-
-    def line(self) -> str:
-        verdict = "ok" if self.ratio >= self.row.least else "BELOW"
-        figures = (
-            f"{self.row.work:30} {self.rate:>8.0f}/s {self.ratio:>6.2f} of {self.row.baseline:20}"
-        )
-        return f"{figures} {self.of_rate:>8.0f}/s  wanted {self.row.least:<4g} {verdict}"
-
-
-def results_of(
-    rows: Sequence[RateComparison], rounds: Sequence[Mapping[str, float]]
-) -> list[ComparisonResult]:
-    return [
-        ComparisonResult(
-            row=row,
-            rate=statistics.median(round_[row.subject] for round_ in rounds),
-            of_rate=statistics.median(round_[row.baseline] for round_ in rounds),
-            ratios=tuple(round_[row.subject] / round_[row.baseline] for round_ in rounds),
-        )
-        for row in rows
-    ]
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
@@ -250,19 +173,21 @@ def main() -> None:
     rows = ROWS + (PRISM_ROWS if prism else ())
     with ExitStack() as stack:
         requests, resident = start_servers(stack, prism=prism)
-        names = sorted({name for row in rows for name in (row.subject, row.baseline)})
-        results = results_of(
-            rows, measure(requests, names, rounds=options.rounds, seconds=options.seconds)
+        names = sorted({name for _, *pair, _ in rows for name in pair})
+        rounds = rates_in_turns(
+            {name: requests[name] for name in names},
+            rounds=options.rounds,
+            seconds=options.seconds,
         )
+    results = [compared(*row, rounds) for row in rows]
     print(*(result.line() for result in results), sep="\n")
     print(
         f"resident memory with {STORED} endpoints: {resident:.0f} MB,"
         f" wanted under {RSS_LIMIT_MB:.0f} MB"
     )
-    rows_written = [{**asdict(result), "ratio": result.ratio} for result in results]
-    written = {"rows": rows_written, "resident_mb": resident}
+    written = {"rows": [result.written() for result in results], "resident_mb": resident}
     options.out.write_text(json.dumps(written, indent=2) + "\n")
-    keep_rounds("api", {result.row.work: RoundFigures(rounds=result.ratios) for result in results})
+    keep_rounds("api", {result.work: RoundFigures(rounds=result.ratios) for result in results})
 
 
 if __name__ == "__main__":

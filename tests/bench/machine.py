@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -12,7 +13,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -56,17 +57,8 @@ def running_server(command: Sequence[str]) -> Iterator[tuple[dict[str, Any], int
 @contextmanager
 def mock_server(*options: str) -> Iterator[tuple[dict[str, Any], int]]:
     """Run the reference server, pinned; yields its JSON line and the process id."""
-    serve = [
-        sys.executable,
-        "-m",
-        "hookproof",
-        "serve",
-        "--port",
-        "0",
-        "--json",
-        "--until-stdin-closes",
-    ]
-    with running_server([*serve, *options]) as server:
+    serve = [sys.executable, "-m", "hookproof", "serve", "--port", "0", "--json"]
+    with running_server([*serve, "--until-stdin-closes", *options]) as server:
         yield server
 
 
@@ -136,6 +128,58 @@ def requests_per_second(request: WrkRequest, *, seconds: int = 4, connections: i
     match = re.search(r"Requests/sec:\s+([\d.]+)", output)
     assert match is not None, output
     return float(match[1])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateComparison:
+    """One row of a table: the rate of a `subject` over that of a `baseline`, in each round.
+
+    Rates are requests per second, here the medians of the rounds; `least` is the ratio required.
+    """
+
+    work: str
+    baseline: str
+    rate: float
+    of_rate: float
+    ratios: tuple[float, ...]
+    least: float
+
+    @property
+    def ratio(self) -> float:
+        return statistics.median(self.ratios)
+
+    def line(self) -> str:
+        verdict = "ok" if self.ratio >= self.least else "BELOW"
+        figures = f"{self.work:34} {self.rate:>8.0f}/s {self.ratio:>6.2f} of {self.baseline:20}"
+        return f"{figures} {self.of_rate:>8.0f}/s  wanted {self.least:<4g} {verdict}"
+
+    def written(self) -> dict[str, Any]:
+        return {**asdict(self), "ratio": self.ratio}
+
+
+def rates_in_turns(
+    requests: Mapping[str, WrkRequest], *, rounds: int, seconds: int
+) -> list[dict[str, float]]:
+    """The requests per second by name, one mapping per round, after a second of warming up."""
+    for request in requests.values():
+        requests_per_second(request, seconds=1)
+    return [
+        {name: requests_per_second(request, seconds=seconds) for name, request in requests.items()}
+        for _ in range(rounds)
+    ]
+
+
+def compared(
+    work: str, subject: str, baseline: str, least: float, rounds: Sequence[Mapping[str, float]]
+) -> RateComparison:
+    return RateComparison(
+        work=work,
+        baseline=baseline,
+        rate=statistics.median(rates[subject] for rates in rounds),
+        of_rate=statistics.median(rates[baseline] for rates in rounds),
+        ratios=tuple(rates[subject] / rates[baseline] for rates in rounds),
+        least=least,
+    )
 
 
 def lua_script(request: WrkRequest) -> str:

@@ -25,7 +25,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from hookproof.spec.dialect.reader import load_dialect
-from tests.bench.machine import WrkRequest, call, requests_per_second, resident_mb, running_server
+from tests.bench.machine import (
+    RateComparison,
+    WrkRequest,
+    call,
+    compared,
+    rates_in_turns,
+    resident_mb,
+    running_server,
+)
 from tests.bench.rounds import RoundFigures, keep_rounds
 
 SECRET: Final = "a-secret-of-the-benchmark"
@@ -35,30 +43,6 @@ TOKENS, PER_TOKEN = 1000, 1000
 LONGEST_QUERY_MS: Final = 50.0
 MOST_RESIDENT_MB: Final = 350.0
 QUERIES: Final = 25
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReceivingResult:
-    """One row of the table: requests per second of the receiver and of the baseline, as medians,
-    and their ratio in each round.
-    """
-
-    work: str
-    rate: float
-    of_rate: float
-    ratios: tuple[float, ...]
-    least: float
-
-    @property
-    def ratio(self) -> float:
-        return statistics.median(self.ratios)
-
-    def line(self) -> str:
-        verdict = "ok" if self.ratio >= self.least else "BELOW"
-        figures = (
-            f"{self.work:34} {self.rate:>8.0f}/s {self.ratio:>6.2f} of bare {self.of_rate:>8.0f}/s"
-        )
-        return f"{figures}  wanted {self.least:g} {verdict}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +117,7 @@ def new_token_url(ready: Mapping[str, Any]) -> str:
 
 def compare_with_bare(
     name: str, rounds: int, seconds: int, options: list[str], bare_options: list[str]
-) -> ReceivingResult:
+) -> RateComparison:
     """Measure the receiver and the baseline in turns."""
     with ExitStack() as stack:
         ready, _ = start_receiver(stack, *options)
@@ -145,26 +129,12 @@ def compare_with_bare(
             "bare": WrkRequest(url=bare["api"], headers=headers, body=BODY),
             "receiver": WrkRequest(url=url, headers=headers, body=BODY),
         }
-        for request in requests.values():
-            requests_per_second(request, seconds=1)
-        figures = [
-            {
-                server: requests_per_second(request, seconds=seconds)
-                for server, request in requests.items()
-            }
-            for _ in range(rounds)
-        ]
+        figures = rates_in_turns(requests, rounds=rounds, seconds=seconds)
         token = url.rsplit("/", 1)[1]
         tally = json.loads(call(WrkRequest(url=f"{ready['control']}/tokens/{token}", headers={})))
     if tally["unverified"] or tally["verified"] != tally["arrived"]:
         raise SystemExit(f"the receiver did not verify everything: {tally}")
-    return ReceivingResult(
-        work=name,
-        rate=statistics.median(rates["receiver"] for rates in figures),
-        of_rate=statistics.median(rates["bare"] for rates in figures),
-        ratios=tuple(rates["receiver"] / rates["bare"] for rates in figures),
-        least=LEAST_RATIO,
-    )
+    return compared(name, "receiver", "bare", LEAST_RATIO, figures)
 
 
 def measure_recall() -> Recall:
@@ -244,8 +214,10 @@ def main() -> None:
     recall = None if options.without_recall else measure_recall()
     if recall:
         print(recall.line())
-    rows_written = [{**asdict(row), "ratio": row.ratio} for row in rows]
-    written = {"rows": rows_written, "recall": asdict(recall) if recall else None}
+    written = {
+        "rows": [row.written() for row in rows],
+        "recall": asdict(recall) if recall else None,
+    }
     options.out.write_text(json.dumps(written, indent=2) + "\n")
     keep_rounds("receiving", {row.work: RoundFigures(rounds=row.ratios) for row in rows})
 

@@ -27,7 +27,7 @@ import uvloop
 
 from hookproof.mockserver.delivery.engine import DeliveryEngine
 from hookproof.mockserver.delivery.http_client.egress import EgressGuard
-from hookproof.mockserver.delivery.scheduling.concurrency_limit import ConcurrencyBounds
+from hookproof.mockserver.delivery.scheduling.attempt_limits import ConcurrencyBounds
 from hookproof.mockserver.store.database import IN_MEMORY, Database
 from hookproof.mockserver.store.deliveries import Deliveries
 from hookproof.mockserver.store.endpoints import (

@@ -16,7 +16,7 @@ from hookproof.spec.contract.responses import template_schema
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.answers import answers_of
 from hookproof.spec.dialect.file_schema import LABELS
-from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm, SigningSecrets
+from hookproof.spec.dialect.given_settings import least_http_timeout
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import (
     CreationVisit,
@@ -25,9 +25,10 @@ from hookproof.spec.dialect.vocabulary import (
     KeyScope,
     OnInput,
     RetryAfter,
+    SecretForm,
+    SigningSecrets,
     ZeroTimeout,
 )
-from hookproof.spec.dialect.zero_timeout import least_http_timeout
 
 ONE_SECRET = (SigningSecrets.NEWEST, SigningSecrets.OLDEST)
 # As many as two rolls lead to.

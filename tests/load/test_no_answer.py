@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from hookproof.load.no_answer import no_answer_reason
+from hookproof.load.plan import no_answer_reason
 from hookproof.receiver.http.authority import Authority
 
 

@@ -53,37 +53,34 @@ async def call(base: str, path: str, body: Any) -> Any:
 
 
 @pytest.mark.parametrize("said", [b"", b"GET /api/v1/projects/demo/sources HTTP/1.1\r\nHost:"])
-def test_idle_connections_do_not_use_up_what_deliveries_need(
+async def test_idle_connections_do_not_use_up_what_deliveries_need(
     authority: LoopbackAuthority, tmp_path: Path, said: bytes
 ) -> None:
-    async def run() -> None:
-        async with serving(always_ok, authority.context()) as endpoint:
-            process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-c", LIMITED, *SERVE, "--port", "0", "--json"),
-                *("--until-stdin-closes", "--ca", str(authority.file)),
-                *("--db", str(tmp_path / "hookproof.db")),
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-            )
-            assert process.stdin is not None
-            assert process.stdout is not None
-            base = json.loads(await process.stdout.readline())["api"]
-            with idle_connections(base, IDLE, said):
-                created = await call(base, "endpoints", {"name": "n", "url": f"{endpoint.url}/e"})
-                assert created["status"] is True
-                event = {"event_type": "a.b", "data": {"n": 1}}
-                accepted = await call(base, "events/broadcast", event)
-                assert accepted["status"] is True
-                await endpoint.wait_for_requests(1, 30)
-            process.stdin.close()
-            _, log = await process.communicate()
-            assert (process.returncode, log) == (0, b"")
-
-    asyncio.run(run())
+    async with serving(always_ok, authority.context()) as endpoint:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-c", LIMITED, *SERVE, "--port", "0", "--json"),
+            *("--until-stdin-closes", "--ca", str(authority.file)),
+            *("--db", str(tmp_path / "hookproof.db")),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        assert process.stdin is not None
+        assert process.stdout is not None
+        base = json.loads(await process.stdout.readline())["api"]
+        with idle_connections(base, IDLE, said):
+            created = await call(base, "endpoints", {"name": "n", "url": f"{endpoint.url}/e"})
+            assert created["status"] is True
+            event = {"event_type": "a.b", "data": {"n": 1}}
+            accepted = await call(base, "events/broadcast", event)
+            assert accepted["status"] is True
+            await endpoint.wait_for_requests(1, 30)
+        process.stdin.close()
+        _, log = await process.communicate()
+        assert (process.returncode, log) == (0, b"")
 
 
-def test_the_connection_that_was_idle_for_longest_is_closed(
+async def test_the_connection_that_was_idle_for_longest_is_closed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("hookproof.mockserver.app.descriptor_limit", lambda: 8)
@@ -102,20 +99,17 @@ def test_the_connection_that_was_idle_for_longest_is_closed(
         )
         await reader.readexactly(length)
 
-    async def run() -> None:
-        async with run_server() as server:
-            host, port = server.base.removeprefix("http://").split(":")
-            opened = []
-            for _ in range(4):
-                opened.append(await asyncio.open_connection(host, int(port)))
-                await use(*opened[-1])
-            await use(*opened[0])  # so that the second one is idle for longest
+    async with run_server() as server:
+        host, port = server.base.removeprefix("http://").split(":")
+        opened = []
+        for _ in range(4):
             opened.append(await asyncio.open_connection(host, int(port)))
             await use(*opened[-1])
-            assert await asyncio.wait_for(opened[1][0].read(), 30) == b""
-            for kept in (0, 2, 3, 4):
-                await use(*opened[kept])
-            for _, writer in opened:
-                writer.close()
-
-    asyncio.run(run())
+        await use(*opened[0])  # so that the second one is idle for longest
+        opened.append(await asyncio.open_connection(host, int(port)))
+        await use(*opened[-1])
+        assert await asyncio.wait_for(opened[1][0].read(), 30) == b""
+        for kept in (0, 2, 3, 4):
+            await use(*opened[kept])
+        for _, writer in opened:
+            writer.close()

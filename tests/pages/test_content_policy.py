@@ -18,8 +18,7 @@ from hookproof.conformance.reports.html import html_text
 from hookproof.conformance.reports.matrix.html import matrix_page
 from hookproof.conformance.target.definition import Project, Target
 from hookproof.load.reports.html_page import page as load_page
-from hookproof.pages.content_policy import policy_element
-from hookproof.pages.style_rules import StyleRules
+from hookproof.pages import StyleRules, policy_element
 from hookproof.spec.dialect.reader import load_dialect
 from tests.conformance.golden_run import golden_run
 from tests.conformance.mutants.test_campaign_results import BOTH, campaign, outcome

@@ -3,7 +3,7 @@
 import pytest
 from jinja2 import UndefinedError
 
-from hookproof.pages.templates import page_source, page_templates
+from hookproof.pages import page_source, page_templates
 
 PACKAGE = "hookproof.load.reports"
 

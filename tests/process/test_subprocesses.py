@@ -19,17 +19,15 @@ PIPE = asyncio.subprocess.PIPE
 SLEEPS = "import time; print(1, flush=True); time.sleep(60)"
 
 
-def test_a_process_that_ends_while_it_is_signalled_keeps_its_exit_code() -> None:
+async def test_a_process_that_ends_while_it_is_signalled_keeps_its_exit_code() -> None:
     async def ended(number: int) -> int:
         process = await asyncio.create_subprocess_exec("/bin/true")
         await asyncio.sleep(number % 20 / 5000)  # signal it at any time of its short life
         send_signal(process, signal.SIGKILL)
         return await process.wait()
 
-    async def codes() -> set[int]:
-        return {await ended(number) for number in range(200)}
-
-    assert asyncio.run(codes()) <= {0, -signal.SIGKILL}
+    result = {await ended(number) for number in range(200)}
+    assert result <= {0, -signal.SIGKILL}
 
 
 @asynccontextmanager
@@ -94,10 +92,7 @@ def test_what_is_to_end_ends_before_the_cancellation_is_raised() -> None:
     assert ended == [True]
 
 
-def test_what_cannot_be_started_is_told() -> None:
-    async def start() -> None:
+async def test_what_cannot_be_started_is_told() -> None:
+    with pytest.raises(FileNotFoundError):
         async with subprocess_killed_at_end("/no/such/program"):
             raise AssertionError
-
-    with pytest.raises(FileNotFoundError):
-        asyncio.run(start())

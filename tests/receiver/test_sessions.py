@@ -116,29 +116,27 @@ def test_an_ended_session_is_gone_with_all_it_had(running: ReceiverProcess) -> N
         async with client.session() as ours:
             token = (await ours.new_token()).token
             await ours.script(token, [Reply(status=500)])
-            (name,) = (await client._call("GET", "/sessions"))["sessions"]
-            assert (await client._call("GET", f"/sessions/{name}/tokens"))["tokens"][0][
+            (name,) = (await client.call("GET", "/sessions"))["sessions"]
+            assert (await client.call("GET", f"/sessions/{name}/tokens"))["tokens"][0][
                 "token"
             ] == token
         with pytest.raises(ReceiverFailed, match="there is no session"):
-            await client._call("GET", f"/sessions/{name}/tokens")
+            await client.call("GET", f"/sessions/{name}/tokens")
         assert b" 200 " in await asyncio.to_thread(running.post, f"/{token}")
-        assert (await client._call("GET", "/sessions"))["sessions"] == []
+        assert (await client.call("GET", "/sessions"))["sessions"] == []
 
     running.call(work)
 
 
-def test_waiting_in_a_session_that_ends_stops_at_its_timeout() -> None:
-    async def run() -> QueryResult:
-        sessions = make_sessions(INBOX_LIMITS)
-        ours = sessions.open()
-        sessions.issue(ours, "t")
-        waiting = asyncio.create_task(ours.inbox.wait("t", after=0, count=1, timeout_s=0.2))
-        await wait_for_waiter(ours.inbox, "t")
-        sessions.end(ours)
-        return await asyncio.wait_for(waiting, DEADLINE_S)
-
-    assert asyncio.run(run()) == QueryResult(deliveries=(), complete=False, dropped=0)
+async def test_waiting_in_a_session_that_ends_stops_at_its_timeout() -> None:
+    sessions = make_sessions(INBOX_LIMITS)
+    ours = sessions.open()
+    sessions.issue(ours, "t")
+    waiting = asyncio.create_task(ours.inbox.wait("t", after=0, count=1, timeout_s=0.2))
+    await wait_for_waiter(ours.inbox, "t")
+    sessions.end(ours)
+    result = await asyncio.wait_for(waiting, DEADLINE_S)
+    assert result == QueryResult(deliveries=(), complete=False, dropped=0)
 
 
 def test_a_session_that_was_ended_early_is_reported_at_the_end_of_its_block(
@@ -146,7 +144,7 @@ def test_a_session_that_was_ended_early_is_reported_at_the_end_of_its_block(
 ) -> None:
     async def work(client: ReceiverClient) -> None:
         async with client.session() as ours:
-            await ours._call("DELETE", "")
+            await ours.call("DELETE", "")
 
     with pytest.raises(ReceiverFailed, match="there is no session"):
         running.call(work)
@@ -159,7 +157,7 @@ def test_secrets_of_a_token_are_what_its_deliveries_are_judged_by(running: Recei
     running.post(f"/{token}", b"{}")
     summary = running.call(lambda client: client.summary(token))
     assert (summary["verified"], summary["unverified"]) == (0, {"missing header": 1})
-    shown = running.call(lambda client: client._call("GET", f"/tokens/{token}/deliveries"))
+    shown = running.call(lambda client: client.call("GET", f"/tokens/{token}/deliveries"))
     assert shown["deliveries"][0]["verdict"]["reason"] == "missing header"
 
 

@@ -13,9 +13,14 @@ from hookproof.conformance.target.hooks.noted_provision import noted_provision
 from hookproof.conformance.target.preflight import with_fresh_projects
 from hookproof.process.exit_codes import CommandError
 from hookproof.spec.dialect.reader import load_dialect
-from hookproof.target.hooks.hook_failures import HookFailures
 from hookproof.target.hooks.http_steps import HttpStep, http_hook
-from hookproof.target.hooks.provision import LONGEST_QUOTED, Hook, HookFailed, Provision
+from hookproof.target.hooks.provision import (
+    LONGEST_QUOTED,
+    Hook,
+    HookFailed,
+    HookFailures,
+    Provision,
+)
 from hookproof.target.masking.quotation_mask import QuotationMask
 from tests.conformance.planted_credentials import credentials
 from tests.conformance.scripted_target import response, stand_in

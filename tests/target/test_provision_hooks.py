@@ -92,7 +92,7 @@ def test_a_hook_that_fails_is_reported_in_one_line(tmp_path: Path, body: str, me
     assert "\n" not in str(failed.value)
 
 
-def test_a_hook_that_blocks_does_not_block_the_loop(tmp_path: Path) -> None:
+async def test_a_hook_that_blocks_does_not_block_the_loop(tmp_path: Path) -> None:
     source = (
         "class Provisioner:\n"
         "    def create_source(self, project, source):\n"
@@ -102,15 +102,12 @@ def test_a_hook_that_blocks_does_not_block_the_loop(tmp_path: Path) -> None:
     provision = provision_from(tmp_path, source)
     begun, may_end = threading.Event(), threading.Event()
 
-    async def let_hook_end() -> None:
-        hook = asyncio.create_task(
-            provision.create_source(PROJECT, {"begun": begun, "may_end": may_end})
-        )
-        assert await asyncio.to_thread(begun.wait, 10)
-        may_end.set()
-        await hook
-
-    asyncio.run(let_hook_end())
+    hook = asyncio.create_task(
+        provision.create_source(PROJECT, {"begun": begun, "may_end": may_end})
+    )
+    assert await asyncio.to_thread(begun.wait, 10)
+    may_end.set()
+    await hook
 
 
 @pytest.mark.parametrize(

@@ -135,16 +135,14 @@ def test_one_format_may_be_asked_for(receiver: Receiver) -> None:
     assert receiver.deliveries[0].verified is True
 
 
-def test_an_event_loop_goes_on_while_deliveries_are_awaited() -> None:
-    async def received() -> int:
-        async with Receiver() as receiver:
-            waiting = asyncio.create_task(receiver.wait_for_async(1, timeout_s=30))
-            # The loop that waits is the one that sends.
-            await asyncio.sleep(0)
-            assert await asyncio.to_thread(send, receiver) == 200
-            return len(await waiting)
-
-    assert asyncio.run(received()) == 1
+async def test_an_event_loop_goes_on_while_deliveries_are_awaited() -> None:
+    async with Receiver() as receiver:
+        waiting = asyncio.create_task(receiver.wait_for_async(1, timeout_s=30))
+        # The loop that waits is the one that sends.
+        await asyncio.sleep(0)
+        assert await asyncio.to_thread(send, receiver) == 200
+        result = len(await waiting)
+    assert result == 1
 
 
 def test_waiting_in_vain_in_an_event_loop_says_what_arrived(receiver: Receiver) -> None:

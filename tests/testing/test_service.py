@@ -14,7 +14,7 @@ import pytest
 from hookproof import Receiver, Service
 from hookproof.receiver.client.child_process import ChildFailed
 from hookproof.testing.failure_report import fixture_sections
-from hookproof.testing.service_control import ServiceFailed
+from hookproof.testing.service import ServiceFailed
 from tests.polling import poll_until
 from tests.quick_start.children import usual_children
 from tests.testing.api_caller import broadcast_to, call
@@ -143,14 +143,12 @@ def test_no_control_character_of_a_client_reaches_the_terminal(service: Service)
     assert "31m 404" in described
 
 
-def test_awaiting_the_journal_leaves_the_event_loop_alone(service: Service) -> None:
-    async def requested() -> int:
-        waiting = asyncio.create_task(service.journal_async("requests", count=1, timeout_s=30))
-        await asyncio.sleep(0)
-        await asyncio.to_thread(call, service, "GET", "sources")
-        return len(await waiting)
-
-    assert asyncio.run(requested()) == 1
+async def test_awaiting_the_journal_leaves_the_event_loop_alone(service: Service) -> None:
+    waiting = asyncio.create_task(service.journal_async("requests", count=1, timeout_s=30))
+    await asyncio.sleep(0)
+    await asyncio.to_thread(call, service, "GET", "sources")
+    result = len(await waiting)
+    assert result == 1
 
 
 def test_keys_are_in_no_command_line() -> None:

@@ -4,14 +4,14 @@ import json
 
 import click
 
-from hookproof.commands.dialect.comparison import difference_lines
 from hookproof.commands.dialect.listing import (
     UnknownSelector,
+    dialect_text,
+    difference_lines,
     field_json,
     field_lines,
     select_fields,
 )
-from hookproof.commands.dialect.text import dialect_text
 from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.messages import print_document, print_line, print_text

@@ -1,4 +1,4 @@
-"""The fields of a dialect for people and as JSON, and the choice of some of them."""
+"""Dialects for people and as JSON: their fields, all answers of one, what differs between two."""
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,11 +8,14 @@ from typing import Any, Final
 from hookproof.spec.described_fields import (
     DescribedField,
     FieldGroup,
+    answer_at,
     described_fields,
     field_groups,
 )
 from hookproof.spec.dialect.file_schema import ONE_OF, UNDECIDED
-from hookproof.spec.dialect.writer import answer_text
+from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.writer import answer_text, written_dialect
+from hookproof.spec.differing_fields import DifferingField
 from hookproof.spec.strict_yaml.schema_wording import did_you_mean
 
 # In columns.
@@ -120,3 +123,49 @@ def _nearest(selector: str) -> str:
 
 def _wrapped(text: str, first: str) -> Iterator[str]:
     yield from textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=" " * len(first))
+
+
+def difference_lines(difference: DifferingField, first: str, second: str) -> Iterator[str]:
+    """A difference for people; `first` and `second` name the dialects."""
+    width = max(len(first), len(second))
+    yield difference.field.name
+    yield f"  {first:<{width}}  {answer_text(difference.first)}"
+    yield f"  {second:<{width}}  {answer_text(difference.second)}"
+
+
+INDENT: Final = 2
+
+
+def dialect_text(dialect: Dialect) -> str:
+    """The text of a file with all answers of a dialect, inherited ones too."""
+    answers = written_dialect(dialect)
+    lines = [line for group in field_groups() for line in _group_lines(group, answers)]
+    return "\n".join(lines) + "\n"
+
+
+def _group_lines(group: FieldGroup, answers: Mapping[str, Any]) -> Iterator[str]:
+    steps = group.name.split(".") if group.name else []
+    indent = " " * INDENT * len(steps)
+    if steps:
+        yield ""
+        yield from _opening_lines(steps, group.description, first=not _follows_sibling(group))
+    for field in group.fields:
+        yield f"{indent}# {field.description}"
+        key = field.name.rpartition(".")[-1]
+        yield f"{indent}{key}: {answer_text(answer_at(answers, field.name))}"
+
+
+def _opening_lines(steps: list[str], description: str, *, first: bool) -> Iterator[str]:
+    """The keys that lead to a group; those around it are written for the first one in them."""
+    for depth, step in enumerate(steps):
+        if depth == len(steps) - 1:
+            yield f"{' ' * INDENT * depth}# {description}"
+        if first or depth == len(steps) - 1:
+            yield f"{' ' * INDENT * depth}{step}:"
+
+
+def _follows_sibling(group: FieldGroup) -> bool:
+    """Whether an earlier group stands within the same one."""
+    around = group.name.rpartition(".")[0]
+    siblings = [each.name for each in field_groups() if each.name.rpartition(".")[0] == around]
+    return bool(around) and siblings[0] != group.name

@@ -5,10 +5,8 @@ from pathlib import Path
 
 import click
 
-from hookproof.commands.trend.found_runs import found_runs
-from hookproof.commands.trend.history import history_of
-from hookproof.commands.trend.json import trend_json
-from hookproof.commands.trend.text import trend_lines
+from hookproof.commands.trend.history import history_of, trend_json, trend_lines
+from hookproof.commands.trend.runs import found_runs
 from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError
 from hookproof.process.messages import print_document, print_line

@@ -1,19 +1,34 @@
-"""The runs of a folder by what they tested, in the order of time, each with what changed."""
+"""The runs of a folder by what they tested, in the order of time, each with what changed.
+
+Written for people (`trend_lines`) and for programs (`trend_json`).
+"""
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass
-from typing import TypeVar
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any, Final, TypeVar
 
-from hookproof.commands.trend.check_runs import cut_short, differing_conditions, verdict_changes
-from hookproof.commands.trend.found_runs import CheckRun, FoundRun, UnreadableRun
-from hookproof.commands.trend.load_runs import (
+from hookproof.commands.trend.runs import (
+    COUNTS,
+    PERCENTILES,
+    RATES,
+    CheckRun,
     FigureChange,
+    FoundRun,
     LoadRun,
+    UnreadableRun,
+    cut_short,
+    differing_conditions,
     figure_changes,
     other_conditions,
+    verdict_changes,
 )
-from hookproof.conformance.results.comparison import Difference
+from hookproof.conformance.cli.stored_run import verdict_line
+from hookproof.conformance.reports.behaviour.json import change_json, run_json
+from hookproof.conformance.reports.summary import SHOWN_ORDER
+from hookproof.conformance.results.comparison import Change, Difference
+from hookproof.load.figures import FIGURES
 
 R = TypeVar("R", bound=CheckRun | LoadRun)
 K = TypeVar("K", bound=Hashable)
@@ -86,3 +101,111 @@ def _load_step(before: LoadRun | None, run: LoadRun) -> LoadStep:
         changes=() if before is None else tuple(figure_changes(before, run)),
         notes=() if before is None else tuple(other_conditions(before, run)),
     )
+
+
+INDENT: Final = " " * 4
+# How many requirements are named for each direction of change; compare names them all.
+MOST_NAMED: Final = 20
+
+
+def trend_lines(history: History) -> Iterator[str]:
+    for target, steps in history.check.items():
+        yield f"check {target}: {_counted(len(steps))}"
+        for step in steps:
+            yield from _check_lines(step)
+    for (target, profile), loads in history.load.items():
+        yield f"load {target}, profile {profile}: {_counted(len(loads))}"
+        for load in loads:
+            yield from _load_lines(load)
+    for each in history.left_out:
+        yield f"Note: {each.place} is left out: {each.why}."
+
+
+def _check_lines(step: CheckStep) -> Iterator[str]:
+    run = step.run.run
+    verdict = verdict_line(run.ledger, strict=run.header.strict)
+    yield f"  {_time(step.run.started_at)}  {verdict}  {step.run.place}"
+    yield from (f"{INDENT}Note: {note}." for note in step.notes)
+    for change in (Change.WORSE, Change.BETTER):
+        changed = [each for each in step.changes if each.change is change]
+        if changed:
+            yield f"{INDENT}{change.value}: {_named(changed)}"
+    others = sum(each.change is Change.OTHER for each in step.changes)
+    if others:
+        yield f"{INDENT}other changes: {others}"
+
+
+def _named(changed: Sequence[Difference]) -> str:
+    words = [f"{each.entry.requirement.id} ({each.words})" for each in changed[:MOST_NAMED]]
+    more = len(changed) - len(words)
+    return ", ".join(words) + (f", and {more} more" if more else "")
+
+
+def _load_lines(step: LoadStep) -> Iterator[str]:
+    run = step.run
+    yield f"  {_time(run.started_at)}  {run.verdict.upper()}  {run.place}"
+    for names in (RATES, PERCENTILES, COUNTS):
+        if shown := _figures(run, names):
+            yield f"{INDENT}{shown}"
+    yield from (f"{INDENT}Note: {note}." for note in step.notes)
+    for direction in (Change.WORSE.value, Change.BETTER.value):
+        words = [each.words for each in step.changes if each.change == direction]
+        if words:
+            yield f"{INDENT}{direction}: {', '.join(words)}"
+
+
+def _figures(run: LoadRun, names: Sequence[str]) -> str:
+    return " · ".join(
+        f"{name} {FIGURES[name].unit.shown(run.figures[name])}"
+        for name in names
+        if name in run.figures
+    )
+
+
+def _time(seconds: float) -> str:
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def _counted(runs: int) -> str:
+    return "1 run" if runs == 1 else f"{runs} runs"
+
+
+def trend_json(history: History) -> dict[str, Any]:
+    return {
+        "check": [
+            {"target": target, "runs": [_check_json(step) for step in steps]}
+            for target, steps in history.check.items()
+        ],
+        "load": [
+            {"target": target, "profile": profile, "runs": [_load_json(step) for step in steps]}
+            for (target, profile), steps in history.load.items()
+        ],
+        "left_out": [asdict(each) for each in history.left_out],
+    }
+
+
+def _check_json(step: CheckStep) -> dict[str, Any]:
+    totals = step.run.run.ledger.totals
+    return {
+        "place": step.run.place,
+        **run_json(step.run.run),
+        "totals": {
+            level.value: {verdict.key: counts[verdict] for verdict in SHOWN_ORDER}
+            for level, counts in totals.items()
+        },
+        "changes": [change_json(each) for each in step.changes],
+        "notes": list(step.notes),
+    }
+
+
+def _load_json(step: LoadStep) -> dict[str, Any]:
+    run = step.run
+    return {
+        "place": run.place,
+        "started_at": run.started_at,
+        "verdict": run.verdict,
+        "conditions": dict(run.conditions),
+        "figures": dict(run.figures),
+        "changes": [asdict(each) for each in step.changes],
+        "notes": list(step.notes),
+    }

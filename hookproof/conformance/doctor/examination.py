@@ -46,8 +46,7 @@ from hookproof.receiver.http.address import Address
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.contract.service_contract import contract_for
 from hookproof.target.connection import UNVERIFIED
-from hookproof.target.hooks.hook_failures import HookFailures
-from hookproof.target.hooks.provision import HookFailed
+from hookproof.target.hooks.provision import HookFailed, HookFailures
 
 DELIVERS: Final = "a delivery arrives"
 # How long after the end of a connection its request may still be on its way to the inbox.

@@ -26,7 +26,7 @@ from hookproof.conformance.generation.contract_requests import generate_linked, 
 from hookproof.conformance.generation.local_constants import ignore_local_constants
 from hookproof.conformance.generation.stateful_model import generate_sequences
 from hookproof.process.messages import print_document
-from hookproof.process.standard_input import end_with_parent
+from hookproof.process.standard_streams import end_with_parent
 
 GENERATORS: Final[Mapping[str, Callable[..., Iterator[Any]]]] = {
     "requests": generate_requests,

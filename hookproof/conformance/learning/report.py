@@ -16,8 +16,7 @@ from hookproof.conformance.learning.learner import Learned
 from hookproof.conformance.learning.signatures.reading import FOUND
 from hookproof.conformance.reports.summary import earlier_words, left_words
 from hookproof.conformance.target.definition import Target
-from hookproof.pages.content_policy import policy_element
-from hookproof.pages.templates import page_source, page_templates
+from hookproof.pages import page_source, page_templates, policy_element
 from hookproof.process.terminal_text import printable, without_passwords
 from hookproof.spec.catalogue import Gap, load_catalogue
 from hookproof.target.connection import NOT_VERIFIED

@@ -18,7 +18,7 @@ from hookproof.conformance.target.hooks.created_endpoints import CreatedEndpoint
 from hookproof.conformance.target.pacing import LimitedForGood, Pacing
 from hookproof.spec.contract.service_contract import Contract, contract_for
 from hookproof.spec.dialect.model import Dialect
-from hookproof.target.hooks.hook_failures import HookFailures
+from hookproof.target.hooks.provision import HookFailures
 
 # The role of a request that is sent beside others, to see whether it is taken.
 ORDINARY: Final = "an ordinary request"

@@ -22,8 +22,8 @@ from hookproof.conformance.model.judgement import Judgement
 from hookproof.spec.contract.service_contract import Contract, contract_for
 from hookproof.spec.dialect.answers import with_answer
 from hookproof.spec.dialect.assumptions import as_acted_on, assumed_fields, opened, without_assumed
-from hookproof.spec.dialect.groups.signature_vocabulary import SigningSecrets
 from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.vocabulary import SigningSecrets
 
 # Where only one secret signs, nothing stands between two signatures.
 ONE_SIGNATURE: Final = (SigningSecrets.NEWEST, SigningSecrets.OLDEST)

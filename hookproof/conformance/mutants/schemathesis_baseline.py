@@ -18,8 +18,7 @@ from hookproof.conformance.mutants.campaign import CLEAN, CampaignPlan
 from hookproof.conformance.mutants.catalogue import ListedFault, NamedDialect, conforming_dialects
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.private_folder import private_folder
-from hookproof.process.subprocesses import subprocess_killed_at_end
-from hookproof.process.variables import PROJECTS_VARIABLE
+from hookproof.process.subprocesses import PROJECTS_VARIABLE, subprocess_killed_at_end
 from hookproof.receiver.client.child_process import child
 
 RECORDED: Final = Path(__file__).parent / "schemathesis_baseline.json"

@@ -14,8 +14,7 @@ from hookproof.conformance.observations.answer import Kind, Resource, items, res
 from hookproof.conformance.replay.recording import RequestKey, request_key
 from hookproof.conformance.target.client import ApiClient
 from hookproof.conformance.target.definition import Project
-from hookproof.target.hooks.hook_failures import HookFailures
-from hookproof.target.hooks.provision import HookFailed, Provision
+from hookproof.target.hooks.provision import HookFailed, HookFailures, Provision
 
 ROLE: Final = "existing"
 HOOKS: Final = {Kind.PORTAL_LINK: "create_portal_link", Kind.SOURCE: "create_source"}

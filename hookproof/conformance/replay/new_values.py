@@ -19,8 +19,8 @@ from hookproof.conformance.replay.recording import KEY, Recording, key_in, key_n
 from hookproof.conformance.target.definition import Project
 from hookproof.receiver.client.control_api import IssuedCertificate
 from hookproof.receiver.signatures.base64_text import encode_base64
-from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm
 from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.vocabulary import SecretForm
 from hookproof.target.masking.credential_names import NAME, is_name
 
 # A string of a JSON text, without its quotes.

@@ -37,7 +37,7 @@ from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.receiver.replies.script import Reply
 from hookproof.receiver.replies.token_server_settings import FieldNames, TokenServerSettings, Turn
 from hookproof.spec.contract.service_contract import contract_for
-from hookproof.target.hooks.hook_failures import HookFailures
+from hookproof.target.hooks.provision import HookFailures
 
 INTERRUPTED: Final = "it was interrupted"
 # In seconds; what is still to come when the replay ends is given so long to be cancelled.

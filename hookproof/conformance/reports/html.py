@@ -34,9 +34,7 @@ from hookproof.conformance.reports.texts.repeat_script import repeat_script
 from hookproof.conformance.reports.timeline import experiments_timeline, timeline
 from hookproof.conformance.results.defects import Defect, defects
 from hookproof.conformance.results.run_file import Run
-from hookproof.pages.content_policy import policy_element
-from hookproof.pages.style_rules import StyleRules
-from hookproof.pages.templates import page_source, page_templates
+from hookproof.pages import StyleRules, page_source, page_templates, policy_element
 from hookproof.process.terminal_text import printable_lines
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.catalogue import Level

@@ -16,7 +16,7 @@ from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.results.run_file import Run
 from hookproof.spec.catalogue import Level
 from hookproof.target.connection import NOT_VERIFIED, UNVERIFIED
-from hookproof.target.endpoints_of_runs import slowing_words
+from hookproof.target.hooks.removable_endpoints import slowing_words
 from hookproof.target.rate_answer import limit_words
 
 HEADLINES: Final = {

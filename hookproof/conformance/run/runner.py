@@ -48,8 +48,7 @@ from hookproof.conformance.target.preflight import reach
 from hookproof.process.subprocesses import to_its_end
 from hookproof.receiver.client.control_api import ReceiverClient
 from hookproof.spec.catalogue import Level, load_catalogue
-from hookproof.target.hooks.hook_failures import HookFailures
-from hookproof.target.hooks.provision import HookFailed
+from hookproof.target.hooks.provision import HookFailed, HookFailures
 from hookproof.target.hooks.removable_endpoints import CLEANED_WITHIN_S
 
 CANCELLED_WITHIN_S: Final = 5.0

@@ -18,7 +18,7 @@ from hookproof.conformance.model.evidence import PreconditionFailed
 from hookproof.conformance.target.definition import Budgets, Project, Target
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.private_folder import private_folder
-from hookproof.process.variables import PROJECTS_VARIABLE
+from hookproof.process.subprocesses import PROJECTS_VARIABLE
 from hookproof.process.written_file import FileNotWritten
 from hookproof.receiver.client.child_process import ChildCommand, ChildFailed, child, children
 from hookproof.receiver.client.control_api import ReceiverClient

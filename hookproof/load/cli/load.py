@@ -19,13 +19,18 @@ from hookproof.load.cli.distributed_options import (
     distributed_options,
 )
 from hookproof.load.distributed.workers import Distribution, UnfitWorker
-from hookproof.load.profile.load_profile import LoadProfile, load_profile, shipped_profiles
-from hookproof.load.profile.schema import HIGHEST_RATE, LONGEST_S, MOST_USERS
+from hookproof.load.profile.load_profile import (
+    HIGHEST_RATE,
+    LONGEST_S,
+    MOST_USERS,
+    LoadProfile,
+    load_profile,
+    shipped_profiles,
+)
 from hookproof.load.profile.thresholds import BadThreshold, Threshold
 from hookproof.load.reports.comparison import REPORT, NoReport, comparison_table, read_report
-from hookproof.load.reports.html_page import page
+from hookproof.load.reports.html_page import page, series_csv
 from hookproof.load.reports.summary import console_report, summary, trial_line
-from hookproof.load.reports.time_series import series_csv
 from hookproof.load.run.driver import Driver, open_driver
 from hookproof.load.run.judgement import complaints, is_undecided, own_limit
 from hookproof.load.run.knee_search import Knee

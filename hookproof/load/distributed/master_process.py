@@ -52,8 +52,7 @@ from hookproof.load.locust_worker.progress import Interrupts, RunProgress, drain
 from hookproof.load.locust_worker.stats_display import serve_web_page, show_tables, stats_csv
 from hookproof.load.locust_worker.users import LoadUser
 from hookproof.load.plan import LoadPlan
-from hookproof.process.standard_input import STDIN
-from hookproof.process.standard_streams import use_lasting_streams
+from hookproof.process.standard_streams import STDIN, use_lasting_streams
 from hookproof.process.written_file import write_whole
 from hookproof.receiver.http.address import Address
 

@@ -56,8 +56,12 @@ from hookproof.load.sidecar.api import Arrived
 from hookproof.load.target.settings import KEY_VARIABLE, connection_from, other_host
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.messages import print_line, print_text
-from hookproof.process.standard_input import OPTION, STDIN, read_to_end
-from hookproof.process.standard_streams import use_lasting_streams
+from hookproof.process.standard_streams import (
+    STDIN,
+    UNTIL_STDIN_CLOSES,
+    read_to_end,
+    use_lasting_streams,
+)
 from hookproof.receiver.http.address import Address
 from hookproof.spec.dialect.reader import load_dialect
 from hookproof.target.connection import ApiConnection
@@ -234,7 +238,7 @@ def await_end_of_stdin(worker: Worker) -> None:
 @click.option("--master", required=True, metavar="H:P")
 @click.option("--dialect", required=True)
 @click.option("--may-load")
-@click.option(OPTION, is_flag=True)
+@click.option(UNTIL_STDIN_CLOSES, is_flag=True)
 @click.argument("of_receiver", nargs=-1, type=click.UNPROCESSED)
 def main(
     master: str,

@@ -22,7 +22,7 @@ from hookproof.load.single_process import (
     start_locust_process,
 )
 from hookproof.load.target.settings import KEY_VARIABLE, TargetSettings
-from hookproof.process import standard_input
+from hookproof.process.standard_streams import UNTIL_STDIN_CLOSES
 from hookproof.receiver.client.child_process import ChildFailed
 from hookproof.receiver.http.address import Address
 
@@ -207,7 +207,7 @@ async def _worker(
 ) -> AsyncIterator[asyncio.subprocess.Process]:
     options = worker_options(settings, master=master, ca_dir=ca_dir, may_load=settings.host)
     process = await start_locust_process(
-        ["hookproof.load.distributed.worker_process", *options, standard_input.OPTION],
+        ["hookproof.load.distributed.worker_process", *options, UNTIL_STDIN_CLOSES],
         variables=settings.variables,
     )
     try:

@@ -29,8 +29,7 @@ from hookproof.load.locust_worker.stats_display import serve_web_page, show_tabl
 from hookproof.load.locust_worker.users import LoadUser
 from hookproof.load.plan import LoadPlan
 from hookproof.load.target.settings import KEY_VARIABLE, connection_from
-from hookproof.process.standard_input import STDIN, end_with_parent
-from hookproof.process.standard_streams import use_lasting_streams
+from hookproof.process.standard_streams import STDIN, end_with_parent, use_lasting_streams
 from hookproof.process.written_file import write_whole
 from hookproof.receiver.http.address import Address
 from hookproof.target.connection import ApiConnection

@@ -17,11 +17,10 @@ from urllib3 import disable_warnings
 from urllib3.exceptions import InsecureRequestWarning
 
 from hookproof.load.ledger.sending import Sending
-from hookproof.load.no_answer import no_answer_reason
-from hookproof.load.plan import LoadPlan, ReplyPeriod, SecretRolls, is_success
+from hookproof.load.plan import LoadPlan, ReplyPeriod, SecretRolls, is_success, no_answer_reason
 from hookproof.load.sidecar.api import Arrived
 from hookproof.load.sidecar.arrivals import NewRun
-from hookproof.load.target.signing_secret import new_secret
+from hookproof.load.target.settings import new_secret
 from hookproof.target.connection import ApiConnection
 from hookproof.target.rate_answer import ApiPause, requested_pause_s
 

@@ -4,29 +4,64 @@ import ssl
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar, Final
 from urllib.parse import unquote, urlsplit
 
 import gevent
 import msgspec
 from locust import FastHttpUser, task
+from locust.contrib.fasthttp import FastResponse
 from locust.env import Environment
 from locust.exception import StopUser
 
 from hookproof.load.broadcast_mark import data_with_mark
 from hookproof.load.ledger.sending import Sending
-from hookproof.load.locust_worker.operation_mix import OperationMix
-from hookproof.load.locust_worker.unread_answer import EventAnswer, UnreadAnswer
-from hookproof.load.plan import (
-    LoadPlan,
-    OperationTemplate,
-    failure_reason,
-    is_success,
-)
+from hookproof.load.plan import LoadPlan, OperationTemplate, failure_reason, is_success
 from hookproof.load.profile.load_profile import BROADCAST, CREATION
-from hookproof.load.profile.schedule import Schedule
+from hookproof.load.profile.schedule import OperationMix, Schedule
 from hookproof.target.connection import ApiConnection
 from hookproof.target.rate_answer import ApiPause, is_refusal, requested_pause_s
+
+# In bytes; whoever sends more of an answer has failed.
+LONGEST_ANSWER: Final = 16 * 1024 * 1024
+READ_AT_ONCE: Final = 65536
+LONGEST_BEGINNING: Final = 8192
+LONGEST_EVENT: Final = 1024 * 1024
+
+
+class UnreadAnswer(FastResponse):
+    """An answer of which little but the status counts: it is neither decompressed nor kept.
+
+    So what a target sends cannot exhaust the memory of a generator, nor its time. `beginning` is
+    the body up to `longest_beginning`.
+    """
+
+    longest_beginning: ClassVar[int] = LONGEST_BEGINNING
+    beginning: bytes = b""
+
+    def _content(self) -> bytes:
+        """Read the body and forget it; raises ConnectionError for one without end."""
+        if self.headers is None or self._response is None:
+            return b""
+        length = 0
+        try:
+            while piece := self._response.read(READ_AT_ONCE):
+                if length < self.longest_beginning:
+                    self.beginning += piece[: self.longest_beginning - length]
+                length += len(piece)
+                if length > LONGEST_ANSWER:
+                    reason = f"its answer is longer than {LONGEST_ANSWER} bytes"
+                    raise ConnectionError(reason)
+        finally:
+            self.release()
+        return b""
+
+
+class EventAnswer(UnreadAnswer):
+    """An answer that lists the endpoints which an event reaches, of which there may be many."""
+
+    longest_beginning = LONGEST_EVENT
+
 
 ANSWER_WITHIN_S: Final = 10.0
 PROXY_PORT: Final = 80

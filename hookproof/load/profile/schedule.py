@@ -5,7 +5,7 @@ from the time of its slot. So the waiting in front of a stalled target is measur
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import Final
@@ -104,3 +104,25 @@ def problems_of(points: Sequence[Point]) -> Iterator[str]:
         yield "a curve starts at 0 s and ends later"
     elif len(points) > 1 and RateCurve(points=tuple(points)).slots > MOST_SLOTS:
         yield f"it has more than {MOST_SLOTS:,} slots"
+
+
+class OperationMix:
+    """Chooses the operation of each slot: by weight, and evenly, so that short runs have each.
+
+    The operation that is furthest behind its weight is next.
+    """
+
+    def __init__(self, weights: Mapping[str, float]) -> None:
+        self._weights = dict(weights)
+        self._total = sum(self._weights.values())
+        self._due = dict.fromkeys(self._weights, 0.0)
+
+    def take(self) -> str:
+        """The operationId of the next slot."""
+        if len(self._due) == 1:
+            return next(iter(self._due))
+        for operation_id, weight in self._weights.items():
+            self._due[operation_id] += weight
+        chosen = max(self._due, key=self._due.__getitem__)
+        self._due[chosen] -= self._total
+        return chosen

@@ -14,7 +14,7 @@ from hookproof.load.profile.load_profile import LoadProfile
 from hookproof.load.run.outcome import LoadOutcome
 from hookproof.process.exit_codes import ExitCode
 from hookproof.target.connection import NOT_VERIFIED, UNVERIFIED
-from hookproof.target.endpoints_of_runs import slowing_words
+from hookproof.target.hooks.removable_endpoints import slowing_words
 
 # The figures as the console shows them, a line each.
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {

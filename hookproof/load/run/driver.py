@@ -18,7 +18,7 @@ from hookproof.load.target.hook_calls import HookCalls
 from hookproof.load.target.preparation import LoadPreparation, prepare
 from hookproof.load.target.settings import TargetSettings
 from hookproof.process.private_folder import private_folder
-from hookproof.process.variables import PROJECTS_VARIABLE
+from hookproof.process.subprocesses import PROJECTS_VARIABLE
 from hookproof.process.written_file import write_file
 from hookproof.receiver.client.child_process import child
 from hookproof.receiver.http.address import Address, listener_names

@@ -5,9 +5,18 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from hookproof.load.latency import OverTime, quantiles, stretch_s, unpacked
-from hookproof.load.ledger.balance import NO_ACCOUNT, Account, Explanations, balance_endpoint
+from hookproof.load.ledger.balance import (
+    NO_ACCOUNT,
+    Account,
+    Explanations,
+    Limit,
+    allowance_used,
+    balance_endpoint,
+    curve,
+    most_in_window,
+    pace,
+)
 from hookproof.load.ledger.draining import Drain
-from hookproof.load.ledger.rate_limit import Limit, allowance_used, curve, most_in_window, pace
 from hookproof.load.ledger.sending import MOST_SAMPLES, Sent
 from hookproof.load.ledger.share import (
     LostWorker,

@@ -21,13 +21,12 @@ from aiohttp import web
 
 from hookproof.control.runner import ControlRunner
 from hookproof.control.same_origin import guard, own_names
-from hookproof.load.sidecar.api import EndpointReplies, SidecarApi
+from hookproof.load.sidecar.api import EndpointReplies, OwnLoad, SidecarApi
 from hookproof.load.sidecar.arrivals import Arrivals
-from hookproof.load.sidecar.own_load import OwnLoad
 from hookproof.process.exit_codes import ExitCode
 from hookproof.process.lateness import LatenessMeter
 from hookproof.process.messages import print_document, print_line, print_text
-from hookproof.process.standard_input import OPTION, call_at_end_of_input
+from hookproof.process.standard_streams import UNTIL_STDIN_CLOSES, call_at_end_of_input
 from hookproof.process.system_resources import raise_descriptor_limit
 from hookproof.receiver.clock import Clock
 from hookproof.receiver.control.json_exchange import refusal
@@ -161,7 +160,7 @@ async def serve_control_api(stack: AsyncExitStack, application: web.Application)
 @click.option("--http", is_flag=True)
 @click.option("--dialect", required=True)
 @click.option("--json", is_flag=True, expose_value=False)
-@click.option(OPTION, is_flag=True, expose_value=False)
+@click.option(UNTIL_STDIN_CLOSES, is_flag=True, expose_value=False)
 def main(
     bind: str,
     public_url: str | None,

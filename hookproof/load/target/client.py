@@ -10,8 +10,7 @@ from typing import Any, Final, Self
 
 import aiohttp
 
-from hookproof.load.no_answer import no_answer_reason
-from hookproof.load.plan import KEY, is_success
+from hookproof.load.plan import KEY, is_success, no_answer_reason
 from hookproof.load.target.settings import TargetSettings
 from hookproof.target.masking.quotation_mask import QuotationMask
 from hookproof.target.rate_answer import is_refusal, requested_pause_s
@@ -79,7 +78,7 @@ class TargetClient:
     async def __aenter__(self) -> Self:
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(ssl=self._settings.connection.tls_context()),
-            # Whatever was not asked for is not decompressed, lest a small answer become a huge one.
+            # What was not asked for is not decompressed: a small answer could become a huge one.
             auto_decompress=False,
             skip_auto_headers=("Accept-Encoding",),
             timeout=aiohttp.ClientTimeout(total=ANSWER_WITHIN_S, connect=CONNECT_WITHIN_S),

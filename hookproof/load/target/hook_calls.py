@@ -10,10 +10,12 @@ from typing import Any, Final, Self
 from hookproof.load.target.client import data_of
 from hookproof.load.target.settings import TargetSettings
 from hookproof.spec.dialect.model import Words
-from hookproof.target.endpoints_of_runs import endpoints_of_runs
-from hookproof.target.hooks.hook_failures import HookFailures
-from hookproof.target.hooks.provision import HookFailed, Provision
-from hookproof.target.hooks.removable_endpoints import RemovableEndpoint, RemovableEndpoints
+from hookproof.target.hooks.provision import HookFailed, HookFailures, Provision
+from hookproof.target.hooks.removable_endpoints import (
+    RemovableEndpoint,
+    RemovableEndpoints,
+    endpoints_of_runs,
+)
 from hookproof.target.hooks.wanted_resources import HOOKS, wanted_resources
 from hookproof.target.masking.quotation_mask import QuotationMask
 

@@ -4,6 +4,7 @@ target.yaml is that of `hookproof check`; a load run uses the first project, and
 """
 
 import re
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,7 +13,9 @@ from urllib.parse import urlsplit
 
 from hookproof.process.exit_codes import CommandError
 from hookproof.receiver.http.authority import CERTIFICATE_FILE, KEY_FILE
+from hookproof.receiver.signatures.base64_text import encode_base64
 from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.vocabulary import SecretForm
 from hookproof.target.connection import DIRECT, PROXIED, UNVERIFIED, ApiConnection, connection_of
 from hookproof.target.file_schema import Presence
 from hookproof.target.hooks.declaration import read_provision
@@ -223,3 +226,12 @@ def _authority_folder(flags: Flags, file: TargetFile) -> Path | None:
             f" {CERTIFICATE_FILE} and {KEY_FILE} in one folder, as `hookproof ca DIR` makes them"
         )
     return certificate.parent
+
+
+SECRET_BYTES: Final = 32
+
+
+def new_secret(prefix: str, form: str) -> str:
+    """A random secret; `form` is a word of `SecretForm`."""
+    raw = secrets.token_bytes(SECRET_BYTES)
+    return prefix + (raw.hex() if form == SecretForm.TEXT else encode_base64(form, raw))

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from hookproof.mockserver.api.errors import ErrorResponses
-from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import KeyScope
+from hookproof.spec.dialect.vocabulary import Acceptance, KeyScope
 
 KEY_ALONE: Final = "{key}"
 

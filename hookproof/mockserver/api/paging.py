@@ -16,10 +16,14 @@ import msgspec
 
 from hookproof.mockserver.api.errors import ErrorResponses
 from hookproof.mockserver.store.keyset_paging import Listing, Position, Span
-from hookproof.spec.dialect.groups.request_vocabulary import PrevWithoutCursor
 from hookproof.spec.dialect.groups.requests import most
 from hookproof.spec.dialect.model import Paging
-from hookproof.spec.dialect.vocabulary import AboveMaximum, BadParameter, CursorForm
+from hookproof.spec.dialect.vocabulary import (
+    AboveMaximum,
+    BadParameter,
+    CursorForm,
+    PrevWithoutCursor,
+)
 
 NEXT: Final = "next"
 PREV: Final = "prev"

@@ -28,8 +28,8 @@ from hookproof.mockserver.api.serialization.request_body import (
 from hookproof.mockserver.api.service import Handler, OperationCall, OperationResult
 from hookproof.mockserver.store.database import Database
 from hookproof.spec.contract.service_contract import Contract, SchemaProblem
-from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
 from hookproof.spec.dialect.groups.requests import RequestRules
+from hookproof.spec.dialect.vocabulary import Acceptance
 
 _UTF8: Final = ("utf-8", "utf8", "us-ascii")
 _NOT_ENCODED: Final = "identity"

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from hookproof.mockserver.delivery.attempt.base64_text import ENCODE_BASE64, decode_base64
+from hookproof.mockserver.delivery.attempt.signing import ENCODE_BASE64, decode_base64
 from hookproof.mockserver.store.identifiers import Entropy
-from hookproof.spec.dialect.groups.signature_vocabulary import BASE64_VARIANTS, SecretForm
 from hookproof.spec.dialect.signature_scheme import Secrets
+from hookproof.spec.dialect.vocabulary import BASE64_VARIANTS, SecretForm
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

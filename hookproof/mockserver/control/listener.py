@@ -16,12 +16,17 @@ browser are refused (`hookproof.control.same_origin`).
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from http import HTTPStatus
 from typing import Any, Final, TypeVar
 
 import msgspec
 from aiohttp import web
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
+from prometheus_client.process_collector import ProcessCollector
+from prometheus_client.registry import Collector
 
 from hookproof.control.same_origin import guard
 from hookproof.mockserver.api.request_journal import RequestEntry, RequestJournal
@@ -31,9 +36,60 @@ from hookproof.mockserver.faults.answering import FAULTS
 from hookproof.mockserver.faults.catalogue import catalogue
 from hookproof.mockserver.faults.live import BadOrder, FaultOrder, LiveFaults
 from hookproof.mockserver.fixture_file import ProjectFixtures
-from hookproof.mockserver.notifications.journal import NOTIFICATION_FIELDS
+from hookproof.mockserver.notifications.journal import NOTIFICATION_FIELDS, NotificationJournal
 from hookproof.mockserver.notifications.notifier import Notifier
-from hookproof.mockserver.store.delivery_journal import DELIVERY_FIELDS, DeliveryJournal
+from hookproof.mockserver.store.deliveries import DELIVERY_FIELDS, DeliveryJournal
+
+CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
+
+
+def render_metrics(
+    journal: RequestJournal, deliveries: DeliveryJournal, notifications: NotificationJournal
+) -> bytes:
+    registry = CollectorRegistry()
+    ProcessCollector(registry=registry)
+    registry.register(_Collector(journal, deliveries, notifications))
+    return generate_latest(registry)
+
+
+class _Collector(Collector):
+    def __init__(
+        self,
+        journal: RequestJournal,
+        deliveries: DeliveryJournal,
+        notifications: NotificationJournal,
+    ) -> None:
+        self._journal = journal
+        self._deliveries = deliveries
+        self._notifications = notifications
+
+    def collect(self) -> Iterator[Metric]:
+        requests = CounterMetricFamily(
+            "hookproof_requests", "Requests to the API.", labels=("operation", "status")
+        )
+        for (operation, status), count in self._journal.counts.items():
+            requests.add_metric((operation or "none", str(status)), count)
+        yield requests
+        states = GaugeMetricFamily(
+            "hookproof_deliveries", "Deliveries by state.", labels=("state",)
+        )
+        for state, count in self._deliveries.counts().items():
+            states.add_metric((state,), count)
+        yield states
+        notifications = CounterMetricFamily(
+            "hookproof_notifications",
+            "Notifications by channel and how they ended.",
+            labels=("channel", "state"),
+        )
+        for labels, count in self._notifications.counts.items():
+            notifications.add_metric(labels, count)
+        yield notifications
+        yield CounterMetricFamily(
+            "hookproof_notifications_held_back",
+            "Notifications that were held back by their rate limit.",
+            value=self._notifications.held_back,
+        )
+
 
 _MAX_WAIT_S: Final = 60.0
 _POLL_S: Final = 0.01
@@ -89,7 +145,7 @@ class ControlListener:
 
     async def metrics(self, _request: web.Request) -> web.Response:
         # Imported here because it takes a tenth of the start-up time and is rarely needed.
-        from hookproof.mockserver.control.metrics import CONTENT_TYPE, render_metrics
+        from hookproof.mockserver.control.listener import CONTENT_TYPE, render_metrics
 
         content = render_metrics(self._journal, self._deliveries, self._notifier.journal)
         return web.Response(body=content, headers={"Content-Type": CONTENT_TYPE})

@@ -11,8 +11,7 @@ from rich.text import Text
 
 from hookproof.process.message_console import MessageConsole
 from hookproof.process.messages import print_line
-from hookproof.receiver.cli.delivery_text import cells, delivery_line
-from hookproof.receiver.cli.delivery_watch import Display, JudgedDelivery
+from hookproof.receiver.cli.delivery_watch import Display, JudgedDelivery, cells, delivery_line
 
 COLUMNS: Final = ("time (UTC)", "token", "#", "request", "bytes", "answer", "verdict")
 # The others have texts of senders and diagnoses, of any length, which go on in the next line.

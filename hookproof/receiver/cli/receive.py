@@ -17,12 +17,11 @@ from hookproof.control.same_origin import NAME_OPTION
 from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError
 from hookproof.process.messages import MessageHandler, print_line, print_text
-from hookproof.process.standard_input import OPTION, call_at_end_of_input
+from hookproof.process.standard_streams import UNTIL_STDIN_CLOSES, call_at_end_of_input
 from hookproof.process.stop_signals import STOPPING
 from hookproof.process.system_resources import raise_descriptor_limit
 from hookproof.receiver.app import CannotStart, ReceiverConfiguration, RunningReceiver, run_receiver
-from hookproof.receiver.cli.delivery_watch import DeliveryWatch, WatchOptions
-from hookproof.receiver.cli.json_lines import JsonLines
+from hookproof.receiver.cli.delivery_watch import DeliveryWatch, JsonLines, WatchOptions
 from hookproof.receiver.cli.verify import DIALECT, FORMAT, SECRET, TOLERANCE, build_judge
 from hookproof.receiver.dashboard.replay_target import ReplayAllowance
 from hookproof.receiver.http.address import Address, parse_base_url
@@ -131,7 +130,7 @@ ADDRESS: Final[dict[str, Any]] = {
     help="An additional host name by which browsers may reach --control.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the addresses as one line of JSON.")
-@click.option(OPTION, is_flag=True, help="Stop when standard input ends.")
+@click.option(UNTIL_STDIN_CLOSES, is_flag=True, help="Stop when standard input ends.")
 @click.option("--once", is_flag=True, help="Stop after the first delivery: --expect 1.")
 @click.option(
     "--expect",

@@ -21,14 +21,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Self
 
-from hookproof.process import standard_input
+from hookproof.process.standard_streams import UNTIL_STDIN_CLOSES
 from hookproof.process.subprocesses import send_signal, to_its_end
 from hookproof.receiver.client.forked_process import ForkedProcess
 
 # -P keeps a folder `hookproof` in the user's current folder from being imported.
 HOOKPROOF: Final = (sys.executable, "-P", "-m", "hookproof")
-CHILD_OPTIONS: Final = ("--json", standard_input.OPTION)
-SOURCES: Final = Path(standard_input.__file__).parents[2]
+CHILD_OPTIONS: Final = ("--json", UNTIL_STDIN_CLOSES)
+SOURCES: Final = Path(__file__).parents[3]
 GRACE_S: Final = 2.0
 # How many of a child's last lines of errors are kept.
 KEPT_LINES: Final = 20

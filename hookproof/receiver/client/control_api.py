@@ -3,23 +3,18 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any
 from urllib.parse import quote
 
-import aiohttp
 import msgspec
-import orjson
 
+from hookproof.control.client import ControlClient
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.receiver.inbox.rate import Rate
 from hookproof.receiver.replies.script import Reply, script_json
 from hookproof.receiver.replies.token_server import TokenRequest
 from hookproof.receiver.replies.token_server_settings import TokenServerSettings
 from hookproof.receiver.signatures.token_secrets import TokenSecrets
-
-# Many times as long as the receiver needs: it may have to share a busy machine.
-ANSWER_TIMEOUT_S: Final = 30.0
 
 
 class ReceiverFailed(Exception):
@@ -71,51 +66,35 @@ class ReservedPort:
     url: str
 
 
-class ReceiverClient:
+class ReceiverClient(ControlClient):
     """Talks to one receiver, or to one session of it; an async context manager.
 
     Every method raises ReceiverFailed.
     """
 
+    failure = ReceiverFailed
+    server = "the receiver"
+    reason = "error"
+
     def __init__(self, control_url: str) -> None:
-        self._base = control_url.rstrip("/")
-        self._session: aiohttp.ClientSession | None = None
+        super().__init__(control_url)
         self._late_s: dict[str, float] = {}
-
-    @property
-    def control_url(self) -> str:
-        """Where another client reaches the same receiver, or the same session of it."""
-        return self._base
-
-    async def __aenter__(self) -> Self:
-        # Each wait for a delivery holds a connection, and experiments wait at many tokens at once.
-        self._session = aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0))
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        assert self._session is not None
-        await self._session.close()
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator["ReceiverClient"]:
         """A client of a new session, which ends with the block."""
-        session = await self._call("POST", "/sessions")
+        session = await self.call("POST", "/sessions")
         path = f"/sessions/{session['session']}"
         try:
             async with type(self)(self._base + path) as client:
                 yield client
         finally:
-            await self._call("DELETE", path)
+            await self.call("DELETE", path)
 
     async def new_token(self, token: str | None = None) -> ReceiverToken:
         """Issue a token: a new one, or the one named if no other session has it."""
         return ReceiverToken(
-            **await self._call("POST", "/tokens", json={} if token is None else {"token": token})
+            **await self.call("POST", "/tokens", json={} if token is None else {"token": token})
         )
 
     async def script(
@@ -125,38 +104,39 @@ class ReceiverClient:
         the last one repeats indefinitely. With `visits` GET, HEAD and OPTIONS get them too.
         """
         script = script_json(replies, only_for, visits=visits)
-        await self._call("PUT", f"{_path(token)}/script", data=script)
+        await self.call("PUT", f"{_path(token)}/script", data=script)
 
     async def accept_all(self) -> int:
         """Answer whatever comes with success from now on; returns how many connections that waited
         for an answer were aborted.
         """
-        aborted: int = (await self._call("POST", "/accept"))["aborted"]
+        aborted: int = (await self.call("POST", "/accept"))["aborted"]
         return aborted
 
     async def last_arrival_s_ago(self) -> float | None:
         """How long ago the last request of any token came; None if none did."""
-        last_s_ago: float | None = (await self._call("GET", "/arrivals"))["last_s_ago"]
+        last_s_ago: float | None = (await self.call("GET", "/arrivals"))["last_s_ago"]
         return last_s_ago
 
     async def secrets(self, token: str, token_secrets: TokenSecrets) -> None:
         """Set the secrets that verify the token's deliveries."""
-        await self._call("PUT", f"{_path(token)}/secrets", data=msgspec.json.encode(token_secrets))
+        await self.call("PUT", f"{_path(token)}/secrets", data=msgspec.json.encode(token_secrets))
 
     async def summary(self, token: str) -> Mapping[str, Any]:
         """The token's counts, as the control API returns them."""
-        return await self._call("GET", _path(token))
+        counts: Mapping[str, Any] = await self.call("GET", _path(token))
+        return counts
 
     async def token_server(self, token: str, settings: TokenServerSettings) -> None:
         """Make the token's URL an OAuth 2 token endpoint."""
-        await self._call("PUT", f"{_path(token)}/token-server", data=msgspec.json.encode(settings))
+        await self.call("PUT", f"{_path(token)}/token-server", data=msgspec.json.encode(settings))
 
     async def token_requests(self, token: str) -> tuple[TokenRequest, ...]:
         """The requests to a token endpoint, and their results.
 
         Raises ReceiverFailed if any record was dropped.
         """
-        answer = await self._call("GET", f"{_path(token)}/token-server")
+        answer = await self.call("GET", f"{_path(token)}/token-server")
         self._check_no_loss(answer, token)
         return tuple(TokenRequest(**request) for request in answer["requests"])
 
@@ -198,43 +178,43 @@ class ReceiverClient:
 
     async def rate(self, token: str, window_s: float) -> Rate:
         """The token's arrival rate over a sliding window."""
-        rate = await self._call("GET", f"{_path(token)}/rate", params={"window": window_s})
+        rate = await self.call("GET", f"{_path(token)}/rate", params={"window": window_s})
         return msgspec.convert(rate, Rate)
 
     async def tls_faults(self) -> Mapping[str, str]:
         """The base URL of each listener with wrong TLS, by fault; empty without --tls-faults."""
-        faults: Mapping[str, str] = (await self._call("GET", "/tls-faults"))["tls_faults"]
+        faults: Mapping[str, str] = (await self.call("GET", "/tls-faults"))["tls_faults"]
         return faults
 
     async def tls_fault_handshakes(self) -> Mapping[str, int]:
         """How many handshakes senders began with each listener with wrong TLS, by fault."""
-        counted = (await self._call("GET", "/tls-faults"))["handshakes"]
+        counted = (await self.call("GET", "/tls-faults"))["handshakes"]
         return {fault: handshakes["begun"] for fault, handshakes in counted.items()}
 
     async def reserve_port(self) -> ReservedPort:
         """A port at which nobody listens until `open_port`; needs --tls-faults."""
-        return ReservedPort(**await self._call("POST", "/closed-ports"))
+        return ReservedPort(**await self.call("POST", "/closed-ports"))
 
     async def open_port(self, port: int) -> None:
-        await self._call("POST", f"/closed-ports/{port}/open")
+        await self.call("POST", f"/closed-ports/{port}/open")
 
     async def tls_handshakes(self) -> TlsHandshakes:
         """The handshakes with the receiver's own listener, of all sessions."""
-        return TlsHandshakes(**await self._call("GET", "/tls-handshakes"))
+        return TlsHandshakes(**await self.call("GET", "/tls-handshakes"))
 
     async def mail(self) -> ReceivedMail:
         """Where the receiver accepts mail, and how much came, of all sessions."""
-        answer = await self._call("GET", "/mail")
+        answer = await self.call("GET", "/mail")
         return ReceivedMail(address=answer["mail"], mails=answer["received"])
 
     async def client_certificate(self, name: str) -> IssuedCertificate:
         """Issue a client certificate with this common name."""
         return IssuedCertificate(
-            **await self._call("POST", "/client-certificates", json={"name": name})
+            **await self.call("POST", "/client-certificates", json={"name": name})
         )
 
     async def reset(self) -> None:
-        await self._call("POST", "/reset")
+        await self.call("POST", "/reset")
 
     async def _deliveries(
         self, token: str, wait: dict[str, float], conditions: dict[str, str], after: int
@@ -244,7 +224,7 @@ class ReceiverClient:
         path, more = f"{_path(token)}/deliveries", True
         while more:
             wait_s = wait.get("timeout", 0.0)
-            page = await self._call(
+            page = await self.call(
                 "GET", path, params={**wait, **conditions, "after": after}, wait_s=wait_s
             )
             self._check_no_loss(page, token)
@@ -261,32 +241,6 @@ class ReceiverClient:
                 f"the receiver dropped {answer['dropped']} deliveries to {token}; "
                 "its inbox is limited"
             )
-
-    async def _call(
-        self, method: str, path: str, *, wait_s: float = 0.0, **content: Any
-    ) -> Mapping[str, Any]:
-        """Call the control API; `wait_s` is how long it is asked to wait before it answers."""
-        assert self._session is not None, "use the client in an async with statement"
-        timeout_s = wait_s + ANSWER_TIMEOUT_S
-        limit = aiohttp.ClientTimeout(total=timeout_s)
-        try:
-            async with self._session.request(
-                method, self._base + path, timeout=limit, **content
-            ) as answer:
-                answer_json: Mapping[str, Any] = (
-                    await answer.json(loads=orjson.loads)
-                    if answer.content_type == "application/json"
-                    else {}
-                )
-                if not answer.ok:
-                    reason = answer_json.get("error", answer.reason)
-                    raise ReceiverFailed(f"the receiver refused {method} {path}: {reason}")
-                return answer_json
-        except (aiohttp.ClientError, TimeoutError, ValueError) as error:
-            raise ReceiverFailed(
-                f"the receiver at {self._base} does not answer:"
-                f" {str(error) or f'nothing came within {timeout_s:g} s'}"
-            ) from error
 
 
 def _path(token: str) -> str:

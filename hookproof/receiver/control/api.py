@@ -17,8 +17,8 @@ from hookproof.receiver.closed_ports import ClosedPorts, TooManyPorts, UnknownPo
 from hookproof.receiver.control.json_exchange import errors_as_json, json_response, read_body
 from hookproof.receiver.control.session_api import SessionApi
 from hookproof.receiver.http.authority import Authority
-from hookproof.receiver.http.handshakes import FaultyListener, Handshakes
-from hookproof.receiver.mail.sink import MailSink
+from hookproof.receiver.http.connection import FaultyListener, Handshakes
+from hookproof.receiver.mail import MailSink
 from hookproof.receiver.session import Sessions, TooManySessions
 
 MOST_SCRIPT_BYTES: Final = 32 * 2**20

@@ -20,8 +20,8 @@ from hookproof.receiver.control.json_exchange import (
     read_body,
     read_query,
 )
+from hookproof.receiver.inbox.arrival import DeliveryFilter
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
-from hookproof.receiver.inbox.delivery_filter import DeliveryFilter
 from hookproof.receiver.replies.script import Script, TokenName
 from hookproof.receiver.replies.token_server import TokenServer
 from hookproof.receiver.replies.token_server_settings import TokenServerSettings

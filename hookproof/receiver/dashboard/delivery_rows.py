@@ -1,11 +1,45 @@
 """What the page shows of a delivery: a row of the list, and the details of an open one."""
 
 import base64
-from typing import Final
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, Protocol
 
 from hookproof.receiver.dashboard.curl_command import ReceiverAddresses, curl_command
-from hookproof.receiver.dashboard.signature_status import SignatureStatus, SignatureVerdict
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.receiver.session import Sessions
+from hookproof.receiver.signatures.verification import Verified
+
+
+class SignatureVerdict(StrEnum):
+    """Whether a delivery is signed; `UNCHECKED` while no secret of its token is known."""
+
+    VERIFIED = "verified"
+    UNVERIFIED = "unverified"
+    UNCHECKED = "unchecked"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignatureStatus:
+    """A verdict, with a short `reason` and a `detail` sentence if it is unverified."""
+
+    verdict: SignatureVerdict
+    reason: str | None = None
+    detail: str | None = None
+
+
+class SignatureStatuses(Protocol):
+    def status(self, delivery: ReceivedDelivery) -> SignatureStatus:
+        """The status of one delivery; fast enough for every row of the page."""
+        ...
+
+    def explain(self, delivery: ReceivedDelivery) -> str | None:
+        """What the sender of an unverified delivery signed instead, or None.
+
+        May be slow, and is called in a thread.
+        """
+        ...
+
 
 LONGEST_PATH: Final = 300
 # How many characters of the headers the page's search covers.
@@ -74,3 +108,29 @@ def _searchable_text(delivery: ReceivedDelivery) -> str:
     return (
         headers[:SEARCHED_HEADERS] + "\n" + delivery.body[:SEARCHED_BODY].decode("utf-8", "replace")
     )
+
+
+class SessionDeliveries:
+    """Finds and verifies deliveries in the session that their token belongs to."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    def find(self, token: str, sequence: int) -> ReceivedDelivery | None:
+        """A delivery that is still kept, or None."""
+        return self._sessions.session_for(token).inbox.find(token, sequence)
+
+    def status(self, delivery: ReceivedDelivery) -> SignatureStatus:
+        """The verdict on a delivery by the current secrets of its token."""
+        outcome = self._sessions.session_for(delivery.token).secrets.verdict(delivery)
+        if outcome is None:
+            return SignatureStatus(verdict=SignatureVerdict.UNCHECKED)
+        if isinstance(outcome, Verified):
+            return SignatureStatus(verdict=SignatureVerdict.VERIFIED)
+        return SignatureStatus(
+            verdict=SignatureVerdict.UNVERIFIED, reason=outcome.reason.value, detail=outcome.detail
+        )
+
+    def explain(self, delivery: ReceivedDelivery) -> str | None:
+        """What the sender of an unverified delivery did instead."""
+        return self._sessions.session_for(delivery.token).secrets.explain(delivery)

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
+from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Final, Protocol
 
@@ -14,19 +15,63 @@ from aiohttp import web
 from hookproof.receiver.clock import Clock
 from hookproof.receiver.dashboard.change_feed import ChangeFeed
 from hookproof.receiver.dashboard.curl_command import ReceiverAddresses
-from hookproof.receiver.dashboard.delivery_rows import delivery_detail, lost_row, row
-from hookproof.receiver.dashboard.event_stream import EventStream
-from hookproof.receiver.dashboard.page_files import (
-    FIRST_PAGE,
-    SECURITY_HEADERS,
-    file_response,
-    page_files,
+from hookproof.receiver.dashboard.delivery_rows import (
+    SignatureStatuses,
+    SignatureVerdict,
+    delivery_detail,
+    lost_row,
+    row,
 )
+from hookproof.receiver.dashboard.event_stream import EventStream
 from hookproof.receiver.dashboard.replay import Replayer
 from hookproof.receiver.dashboard.replay_target import ReplayRefused
-from hookproof.receiver.dashboard.signature_status import SignatureStatuses, SignatureVerdict
 from hookproof.receiver.http.forwarded import Forwarded, forwarded_members
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
+
+MEDIA_TYPES: Final = {
+    "html": "text/html; charset=utf-8",
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+}
+FIRST_PAGE: Final = "index.html"
+
+# Everything is loaded from here, nothing is inline, and no text can become markup.
+POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
+)
+SECURITY_HEADERS: Final[Mapping[str, str]] = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+def page_files() -> Mapping[str, bytes]:
+    """The files of the page, by name."""
+    folder = files(__package__).joinpath("page")
+    return {
+        file.name: file.read_bytes()
+        for file in folder.iterdir()
+        if file.name.rpartition(".")[2] in MEDIA_TYPES
+    }
+
+
+def file_response(content: Mapping[str, bytes], name: str) -> web.Response:
+    """Serve one file of the page; raises HTTPNotFound."""
+    if name not in content:
+        raise web.HTTPNotFound
+    media_type = MEDIA_TYPES[name.rpartition(".")[2]]
+    return web.Response(
+        body=content[name], headers={**SECURITY_HEADERS, "Content-Type": media_type}
+    )
+
 
 # Required for a replay: another page can send it only after a CORS preflight, which fails.
 REPLAY_HEADER: Final = "X-Hookproof-Page"

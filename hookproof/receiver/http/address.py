@@ -53,7 +53,7 @@ def listener_names(bind: Address, public_url: str | None) -> tuple[str, ...]:
     """The names by which senders may reach a listener, for its certificate."""
     public = urlsplit(public_url or "").hostname
     hosts = [bind.host, *LOCAL_HOSTS, *([public] if public else [])]
-    # That of all addresses is nobody's name.
+    # 0.0.0.0 and :: stand for every address, so nobody is called that.
     return tuple(dict.fromkeys(host for host in hosts if host not in ALL_ADDRESSES))
 
 

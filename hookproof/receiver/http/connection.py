@@ -9,14 +9,16 @@ import asyncio
 import hashlib
 import logging
 import socket
+import ssl
+import time
+import weakref
 from collections.abc import Coroutine
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, Final, Protocol, cast
 
 from hookproof.receiver.clock import Clock
 from hookproof.receiver.http.authority import requested_server_name
-from hookproof.receiver.http.body_budget import BodyBudget
-from hookproof.receiver.http.handshakes import Handshakes
 from hookproof.receiver.http.reply_bytes import interim_answer, refusal_answer
 from hookproof.receiver.http.request import (
     MalformedRequest,
@@ -26,6 +28,98 @@ from hookproof.receiver.http.request import (
 )
 from hookproof.receiver.inbox.arrival import Sender
 from hookproof.receiver.inbox.delivery import TlsFacts
+
+MOST_BYTES: Final = 64 * 2**20
+
+
+class Holder(Protocol):
+    """A connection that holds bytes of requests that are not handled yet."""
+
+    def make_room(self) -> None:
+        """Refuse what is under way, and hold nothing any more."""
+        ...
+
+
+class BodyBudget:
+    """The bytes under way of one receiver; beyond its limit the largest holder is refused.
+
+    Each connection is bounded by limits of its own; this bounds all of them together. So a sender
+    of small bodies is served while others hold many large ones.
+    """
+
+    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+        self._most_bytes = most_bytes
+        self._held: dict[Holder, int] = {}
+        self._total = 0
+        self.refused = 0
+
+    def hold(self, holder: Holder, count: int) -> None:
+        """Note how many bytes a connection holds now."""
+        self._total += count - self._held.pop(holder, 0)
+        if count:
+            self._held[holder] = count
+        while self._total > self._most_bytes:
+            largest = max(self._held, key=self._held.__getitem__)
+            self.refused += 1
+            if self.refused.bit_count() == 1:  # the first, the second, the fourth, ...
+                LOG.warning(
+                    "requests under way hold more than %d MiB: the largest are refused, %d so far",
+                    self._most_bytes // 2**20,
+                    self.refused,
+                )
+            largest.make_room()
+
+
+@dataclass(slots=True, kw_only=True)
+class Handshakes:
+    """How many handshakes senders began with a listener, and how many of them they completed.
+
+    A sender that does not trust the authority begins them and completes none. It leaves before a
+    request, so no other part of the receiver sees it. So does one that is so slow that its own
+    time-out is over before it has sent anything.
+
+    `first_at` is when the first one began, `unused_at` when the last connection ended on which no
+    request was sent, both by time.monotonic; 0 if there was none.
+    """
+
+    begun: int = 0
+    completed: int = 0
+    first_at: float = 0.0
+    unused_at: float = 0.0
+    _unfinished: "weakref.WeakKeyDictionary[ssl.SSLObject, weakref.finalize[..., Any]]" = field(
+        default_factory=weakref.WeakKeyDictionary
+    )
+
+    def count_beginnings(self, context: ssl.SSLContext) -> None:
+        """Count the handshakes that begin in this context, beside what its callback does."""
+        notify = context.sni_callback
+
+        def begin(connection: ssl.SSLObject, name: str, used: ssl.SSLContext) -> int | None:
+            self.begun += 1
+            self.first_at = self.first_at or time.monotonic()
+            self._unfinished[connection] = weakref.finalize(connection, self.note_unused)
+            return None if notify is None else notify(connection, name, used)
+
+        context.sni_callback = begin
+
+    def complete(self, connection: ssl.SSLObject) -> None:
+        """Count a handshake as completed."""
+        self.completed += 1
+        if unfinished := self._unfinished.pop(connection, None):
+            unfinished.detach()
+
+    def note_unused(self) -> None:
+        """A connection has ended on which no request was sent."""
+        self.unused_at = time.monotonic()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultyListener:
+    """A listener whose TLS is wrong: its base URL, and the handshakes with it."""
+
+    url: str
+    handshakes: Handshakes
+
 
 LOG: Final = logging.getLogger(__name__)
 # Limits of the requests that wait for their turn; beyond them no more is read.

@@ -10,9 +10,12 @@ from typing import Final
 
 from hookproof.receiver.clock import Clock
 from hookproof.receiver.http.address import Address
-from hookproof.receiver.http.body_budget import BodyBudget
-from hookproof.receiver.http.connection import ConnectionHandler, SenderConnection
-from hookproof.receiver.http.handshakes import Handshakes
+from hookproof.receiver.http.connection import (
+    BodyBudget,
+    ConnectionHandler,
+    Handshakes,
+    SenderConnection,
+)
 
 BACKLOG: Final = 1024
 STOP_WITHIN_S: Final = 1.0

@@ -1,8 +1,11 @@
-"""A request as the inbox stores it.
+"""A request as the inbox stores it, and the filter by which a query chooses some.
 
 One is made for each request, so it is lean: headers stay bytes until somebody asks for the
 delivery, and what the requests of one connection have in common is stored once.
 """
+
+from dataclasses import dataclass
+from typing import Final
 
 import msgspec
 
@@ -74,3 +77,40 @@ class Arrival(msgspec.Struct, kw_only=True, array_like=True, gc=False):
             tls=self.sender.tls,
             status=self.status,
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryFilter:
+    """Matches deliveries by method and header; None matches any.
+
+    Header names are compared without case, values exactly. A `value` of None matches any value.
+    """
+
+    method: str | None = None
+    header: str | None = None
+    value: str | None = None
+
+    @classmethod
+    def parse(cls, method: str | None, header: str | None) -> "DeliveryFilter":
+        """Read a method, and `Name` or `Name: value`; raises ValueError."""
+        if method is None and header is None:
+            return EVERYTHING
+        name, colon, value = (header or "").partition(":")
+        if header is not None and not name.strip():
+            raise ValueError("header must be a name, or a name, a colon and a value")
+        return cls(
+            method=method.upper() if method else None,
+            header=name.strip().lower() if header is not None else None,
+            value=value.strip() if colon else None,
+        )
+
+    def matches(self, arrival: Arrival) -> bool:
+        if self.method is not None and arrival.method.upper() != self.method:
+            return False
+        if self.header is None:
+            return True
+        values = [value for name, value in arrival.text_headers() if name.lower() == self.header]
+        return bool(values) if self.value is None else self.value in values
+
+
+EVERYTHING: Final = DeliveryFilter()

@@ -8,21 +8,150 @@ from its result.
 import asyncio
 import logging
 import sqlite3
+from array import array
+from bisect import bisect_left, bisect_right
 from collections import deque
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Collection
+from dataclasses import dataclass, field
 from itertools import islice
-from typing import Final
+from typing import Final, Protocol
 
 from hookproof.receiver.clock import Instant
-from hookproof.receiver.inbox.arrival import Arrival
+from hookproof.receiver.inbox.arrival import EVERYTHING, Arrival, DeliveryFilter
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
-from hookproof.receiver.inbox.delivery_filter import EVERYTHING, DeliveryFilter
 from hookproof.receiver.inbox.disk_overflow import PAGE_SIZE, DiskOverflow
-from hookproof.receiver.inbox.observer import Observers
 from hookproof.receiver.inbox.rate import Rate, rate_of
-from hookproof.receiver.inbox.token_log import TokenLog
-from hookproof.receiver.inbox.waiters import Waiters
+
+
+class Observer(Protocol):
+    """Is notified of every change; must be quick, since a sender waits meanwhile."""
+
+    def arrived(self, token: str, sequence: int) -> None: ...
+
+    def updated(self, token: str, sequence: int) -> None:
+        """A request was answered, or its sender left."""
+        ...
+
+    def verdicts_changed(self, token: str) -> None:
+        """The token has other secrets, so the verdicts of its deliveries may differ."""
+        ...
+
+    def forgotten(self, tokens: Collection[str]) -> None:
+        """Nothing of these tokens is kept any more; their counts start at 1 again."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observers:
+    """All observers; `on_done` gets each delivery that was answered or broken off.
+
+    `on_done` must not block.
+    """
+
+    observers: tuple[Observer, ...] = ()
+    on_done: Callable[[ReceivedDelivery], None] | None = None
+
+
+# How many times of dropped requests are tolerated before they are removed.
+SPARE_TIMES: Final = 4096
+
+
+@dataclass(slots=True, kw_only=True)
+class TokenLog:
+    """One token's requests, counted from 1.
+
+    Requests from `oldest` on are kept, except for `gaps`, which could not be kept when they came.
+    `in_memory` holds the newest by sequence; the others are on disk. `times` are the monotonic
+    arrival times from sequence `first_time` on, and `wall_ahead_s` is how far the wall clock was
+    ahead of the monotonic clock at the first arrival.
+    """
+
+    issued: bool = False
+    arrived: int = 0
+    oldest: int = 1
+    gaps: "array[int]" = field(default_factory=lambda: array("Q"))
+    in_memory: dict[int, Arrival] = field(default_factory=dict)
+    times: "array[float]" = field(default_factory=lambda: array("d"))
+    first_time: int = 1
+    wall_ahead_s: float = 0.0
+
+    def count(self, *, wall: float, monotonic: float) -> int:
+        """Count a request; return its sequence."""
+        if not self.arrived:
+            self.wall_ahead_s = wall - monotonic
+        self.arrived += 1
+        self.times.append(monotonic)
+        return self.arrived
+
+    def mark_unkept(self, sequence: int) -> None:
+        """Note that a counted request is not kept."""
+        self.gaps.append(sequence)
+        if sequence == self.oldest:
+            self.drop_until(sequence)
+
+    def drop_until(self, sequence: int) -> None:
+        """Note that requests up to this sequence are dropped; none may be in memory."""
+        self.oldest = max(self.oldest, sequence + 1)
+        # A gap directly after a dropped request is dropped with it.
+        first = bisect_left(self.gaps, self.oldest)
+        while first < len(self.gaps) and self.gaps[first] == self.oldest:
+            self.oldest += 1
+            first += 1
+        del self.gaps[:first]
+        # Times are removed in large pieces, since each removal moves all that remain.
+        if self.oldest - self.first_time > max(SPARE_TIMES, len(self.times) // 2):
+            del self.times[: self.oldest - self.first_time]
+            self.first_time = self.oldest
+
+    def dropped(self, after: int) -> int:
+        """Return how many of the requests above a sequence are not kept."""
+        dropped_so_far = self.oldest - 1
+        return (
+            max(0, dropped_so_far - after)
+            + len(self.gaps)
+            - bisect_right(self.gaps, max(after, dropped_so_far))
+        )
+
+    @property
+    def is_empty(self) -> bool:
+        return self.oldest > self.arrived
+
+
+class Waiters:
+    """Tasks that wait for a token's n-th request; it costs nothing for those at other tokens."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, list[tuple[int, asyncio.Future[None]]]] = {}
+
+    def wake(self, token: str, number: int) -> None:
+        """Wake those who wait for this request of the token, or for an earlier one."""
+        if self._waiting:
+            for wanted, future in self._waiting.get(token, ()):
+                if wanted <= number:
+                    _wake(future)
+
+    def wake_all(self) -> None:
+        for waiters in self._waiting.values():
+            for _, future in waiters:
+                _wake(future)
+
+    async def wait(self, token: str, number: int) -> None:
+        """Return when woken; the caller checks whether the request has arrived."""
+        waiter = (number, asyncio.get_running_loop().create_future())
+        self._waiting.setdefault(token, []).append(waiter)
+        try:
+            await waiter[1]
+        finally:
+            waiters = self._waiting[token]
+            waiters.remove(waiter)
+            if not waiters:
+                del self._waiting[token]
+
+
+def _wake(future: "asyncio.Future[None]") -> None:
+    if not future.done():
+        future.set_result(None)
+
 
 LOG: Final = logging.getLogger(__name__)
 # How many deliveries are moved at once; few, since the receiver does nothing else meanwhile.

@@ -3,7 +3,7 @@
 import base64
 from typing import Final
 
-from hookproof.spec.dialect.groups.signature_vocabulary import BASE64_VARIANTS
+from hookproof.spec.dialect.vocabulary import BASE64_VARIANTS
 
 URL_SAFE: Final = str.maketrans("+/", "-_")
 STANDARD: Final = str.maketrans("-_", "+/")

@@ -13,10 +13,10 @@ from typing import Final
 
 from hookproof.receiver.inbox.arrival import RawHeaders
 from hookproof.receiver.signatures.base64_text import encode_base64
-from hookproof.receiver.signatures.secret_key import secret_key
 from hookproof.receiver.signatures.signed_message import PLACEHOLDER, label_at
-from hookproof.spec.dialect.groups.signature_vocabulary import Encoding
+from hookproof.receiver.signatures.verification import secret_key
 from hookproof.spec.dialect.signature_scheme import Secrets, SignatureScheme
+from hookproof.spec.dialect.vocabulary import Encoding
 
 LONGEST_NUMBER: Final = 20
 SHAPES: Final = {

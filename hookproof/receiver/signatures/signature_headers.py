@@ -11,7 +11,7 @@ from typing import Final
 
 from hookproof.receiver.signatures.base64_text import decode_base64
 from hookproof.receiver.signatures.signed_message import Headers
-from hookproof.spec.dialect.groups.signature_vocabulary import BASE64_VARIANTS
+from hookproof.spec.dialect.vocabulary import BASE64_VARIANTS
 
 # The hashes that MACs are made with, by the number of their bytes.
 HASHES: Final = {20: "sha1", 32: "sha256", 48: "sha384", 64: "sha512"}
@@ -49,7 +49,7 @@ def signature_headers(deliveries: Iterable[tuple[Headers, bytes]]) -> tuple[Sign
     """The headers that may carry the signatures of these deliveries, given as headers and body; the
     likeliest first.
 
-    A digest of the body that needs no key is none. Equal bodies may have equal signatures.
+    A plain digest of the body is not a signature. Equal bodies may have equal signatures.
     """
     carried: dict[str, list[tuple[str, str, bytes]]] = {}
     for headers, body in deliveries:

@@ -14,12 +14,11 @@ import msgspec
 
 from hookproof.receiver.inbox.arrival import Arrival
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
-from hookproof.receiver.inbox.observer import Observers
+from hookproof.receiver.inbox.store import Observers
 from hookproof.receiver.signatures.diagnosis import Diagnosis, KnownValues, diagnose
 from hookproof.receiver.signatures.fast_path import FastPath
-from hookproof.receiver.signatures.secret_key import secret_key
 from hookproof.receiver.signatures.signed_message import Headers
-from hookproof.receiver.signatures.verification import Unverified, Verified, verify
+from hookproof.receiver.signatures.verification import Unverified, Verified, secret_key, verify
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_dialect, shipped_dialects
 from hookproof.spec.dialect.signature_scheme import SignatureScheme

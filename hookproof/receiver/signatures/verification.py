@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hookproof.receiver.signatures.base64_text import decode_base64
-from hookproof.receiver.signatures.secret_key import secret_key
 from hookproof.receiver.signatures.signed_message import (
     Headers,
     Reason,
@@ -18,8 +17,28 @@ from hookproof.receiver.signatures.signed_message import (
     read_headers,
     signed_bytes,
 )
-from hookproof.spec.dialect.groups.signature_vocabulary import Encoding
 from hookproof.spec.dialect.signature_scheme import Secrets, SignatureScheme
+from hookproof.spec.dialect.vocabulary import Encoding, SecretForm
+
+
+def secret_key(rules: Secrets, secret: str) -> bytes:
+    """Derive the key from a secret's text; raises ValueError, without the text in its message."""
+    if not secret.startswith(rules.prefix):
+        raise ValueError(f"does not begin with {rules.prefix!r}")
+    text = secret.removeprefix(rules.prefix)
+    try:
+        # Base64 with padding and without stands for the same bytes, so both are accepted.
+        key = (
+            (secret if rules.prefix_in_key and text else text).encode()
+            if rules.form is SecretForm.TEXT
+            else decode_base64(rules.form, text, any_padding=True)
+        )
+    except ValueError:
+        raise ValueError(f"is not {rules.form}") from None
+    if not key:
+        raise ValueError("is empty")
+    return key
+
 
 __all__ = ["Reason", "Unverified", "Verified", "verify"]
 

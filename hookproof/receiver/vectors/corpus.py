@@ -14,9 +14,9 @@ from typing import Any, Final
 from hookproof.receiver.signatures.judgement import SchemeFormat
 from hookproof.receiver.vectors.variations import derive_vectors
 from hookproof.receiver.vectors.vector import FOLDER, Vector, notes
-from hookproof.spec.dialect.groups.signature_vocabulary import Encoding, Hash
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_dialect
+from hookproof.spec.dialect.vocabulary import Encoding, Hash
 
 SCHEMA_FILE: Final = FOLDER / "corpus.schema.json"
 ABOUT: Final = (

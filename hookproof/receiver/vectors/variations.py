@@ -1,22 +1,253 @@
 """Variations of good vectors: what may be wrong with a delivery, and what is only unusual."""
 
+import base64
+import re
+import string
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from hookproof.receiver.signatures.signed_message import Reason
-from hookproof.receiver.vectors.signature_variations import (
-    Change,
-    loosely_written,
-    other_encodings,
-    other_labels,
-    other_secret,
-    several_signatures,
-    signature_texts,
-    with_signatures,
-    wrong_signatures,
-)
+from hookproof.receiver.signatures.base64_text import encode_base64, loose_base64
+from hookproof.receiver.signatures.signed_message import Reason, label_at
 from hookproof.receiver.vectors.vector import Vector, notes
+from hookproof.spec.dialect.vocabulary import BASE64_VARIANTS, Encoding
+
+_ALPHABET: Final = f"{string.ascii_uppercase}{string.ascii_lowercase}{string.digits}+/"
+SIGNATURE: Final = re.compile(r"[0-9A-Za-z+/_-]{40,}={0,2}")
+
+# The end of the name, the vector, the expected reason (None: accept), and the explanation.
+Change = tuple[str, Vector, Reason | None, str]
+
+
+def signature_texts(vector: Vector) -> list[str]:
+    """The texts of the signatures in the header."""
+    return SIGNATURE.findall(vector.header(vector.scheme.header))
+
+
+def with_signatures(vector: Vector, *signatures: str) -> Vector:
+    """The vector with other texts for its signatures."""
+    value = vector.header(vector.scheme.header)
+    for old, new in zip(signature_texts(vector), signatures, strict=True):
+        value = value.replace(old, new)
+    return vector.with_header(vector.scheme.header, value)
+
+
+def _digest(vector: Vector, text: str) -> bytes:
+    return bytes.fromhex(text) if vector.scheme.encoding is Encoding.HEX else loose_base64(text)
+
+
+def _text(vector: Vector, digest: bytes) -> str:
+    return (
+        digest.hex()
+        if vector.scheme.encoding is Encoding.HEX
+        else encode_base64(vector.scheme.encoding, digest)
+    )
+
+
+def wrong_signatures(vector: Vector) -> Iterator[Change]:
+    """Signatures of which some bytes, or the length, are wrong."""
+    (text,) = signature_texts(vector)
+    digest = _digest(vector, text)
+    unmatched, half = Reason.NO_SIGNATURE_MATCHES, len(digest) // 2
+    for name, other, why in (
+        ("truncated by a byte", digest[:-1], "a signature has to be compared whole"),
+        (
+            "the first half alone",
+            digest[:half],
+            "a verifier that compares prefixes accepts forgeries of a few bytes",
+        ),
+        (
+            "the first byte alone",
+            digest[:1],
+            "a verifier that compares prefixes is broken by 256 guesses",
+        ),
+        ("lengthened by a byte", digest + b"\x00", "what follows a signature is part of it"),
+        (
+            "one bit of the first byte changed",
+            bytes([digest[0] ^ 1]) + digest[1:],
+            "every bit counts",
+        ),
+        (
+            "one bit of the last byte changed",
+            digest[:-1] + bytes([digest[-1] ^ 1]),
+            "every bit counts",
+        ),
+        ("all bytes zero", bytes(len(digest)), "it is not a signature by any known secret"),
+        ("its bytes reversed", digest[::-1], "the order of the bytes counts"),
+    ):
+        yield name, with_signatures(vector, _text(vector, other)), unmatched, why
+    yield (
+        "truncated by a character",
+        with_signatures(vector, text[:-1]),
+        unmatched,
+        "a signature has to be compared whole",
+    )
+    yield "no signature", with_signatures(vector, ""), Reason.MALFORMED, "nothing was signed"
+    yield (
+        "text beyond ASCII",
+        with_signatures(vector, "\u00e9" * len(text)),
+        Reason.MALFORMED,
+        "a verifier must refuse this and must not crash",
+    )
+
+
+def other_encodings(vector: Vector) -> Iterator[Change]:
+    """The right bytes in another encoding."""
+    (text,) = signature_texts(vector)
+    digest = _digest(vector, text)
+    for name, other in (
+        ("in hex", digest.hex()),
+        ("in base64", base64.b64encode(digest).decode()),
+        ("in base64url", base64.urlsafe_b64encode(digest).decode()),
+        ("in base64 without padding", base64.b64encode(digest).decode().rstrip("=")),
+        ("in base64 of its hex", base64.b64encode(digest.hex().encode()).decode()),
+        (
+            "with its letters' case swapped",
+            text.swapcase() if vector.scheme.encoding in BASE64_VARIANTS else text,
+        ),
+    ):
+        if other != text:
+            yield (
+                f"written {name}",
+                with_signatures(vector, other),
+                Reason.NO_SIGNATURE_MATCHES,
+                "the scheme defines one encoding for signatures",
+            )
+
+
+def loosely_written(vector: Vector) -> Iterator[Change]:
+    """The right signature, written so that only a lenient reader finds it.
+
+    Beside another one that cannot be read it has to be accepted all the same.
+    """
+    (text,) = signature_texts(vector)
+    scheme, value = vector.scheme, vector.header(vector.scheme.header)
+    unmatched, one_text = Reason.NO_SIGNATURE_MATCHES, "one text alone stands for a signature"
+    middle = len(text) // 2
+    yield (
+        "junk within the signature",
+        with_signatures(vector, f"{text[:middle]}!{text[middle:]}"),
+        unmatched,
+        one_text,
+    )
+    digits, padding = text.rstrip("="), text[len(text.rstrip("=")) :]
+    if padding:
+        place = _ALPHABET.index(digits[-1]) ^ 1
+        yield (
+            "the unused bits of the signature set",
+            with_signatures(vector, f"{digits[:-1]}{_ALPHABET[place]}{padding}"),
+            unmatched,
+            one_text,
+        )
+        yield (
+            "text after the padding of the signature",
+            with_signatures(vector, f"{text}AAAA"),
+            unmatched,
+            one_text,
+        )
+    item = scheme.item.replace("{version}", label_at(scheme, 0)) if scheme.versions else scheme.item
+    own = item.replace("{signature}", text)
+    if scheme.versions:
+        followed = value.replace(own, f"{own},garbage")
+        reason = Reason.MALFORMED if scheme.separator == "," else unmatched
+        yield (
+            "garbage after the signature",
+            vector.with_header(scheme.header, followed),
+            reason,
+            "what follows a signature is part of it",
+        )
+    if scheme.separator and len(scheme.versions) == 1:
+        broken = item.replace("{signature}", "@@@@")
+        preceded = value.replace(own, f"{broken}{scheme.separator}{own}")
+        yield (
+            "one that cannot be read before the right one",
+            vector.with_header(scheme.header, preceded),
+            None,
+            "one valid signature is enough",
+        )
+    if "{timestamp}" in scheme.value and scheme.separator:
+        parts = value.split(scheme.separator)
+        yield (
+            "the signature before the time",
+            vector.with_header(scheme.header, scheme.separator.join(reversed(parts))),
+            Reason.MALFORMED,
+            "the scheme defines the order of the parts",
+        )
+
+
+def other_labels(vector: Vector) -> Iterator[Change]:
+    """Labels that the scheme does not define."""
+    if not vector.scheme.versions:
+        return
+    (text,) = signature_texts(vector)
+    item = vector.scheme.item.replace("{signature}", text)
+    own = item.replace("{version}", label_at(vector.scheme, 0))
+    value = vector.header(vector.scheme.header)
+
+    def labelled(new: str) -> Vector:
+        return vector.with_header(vector.scheme.header, value.replace(own, new))
+
+    for label in ("v0", "v9"):
+        yield (
+            f"labelled {label}",
+            labelled(item.replace("{version}", label)),
+            Reason.WRONG_VERSION,
+            "a signature of another version was made by other rules",
+        )
+    yield (
+        "without a label",
+        labelled(text),
+        Reason.MALFORMED,
+        "the label defines the rules by which it was made",
+    )
+    newer = item.replace("{version}", "v9").replace(text, text[::-1].replace("=", "A"))
+    if vector.scheme.separator:
+        yield (
+            "a newer version after it",
+            labelled(f"{own}{vector.scheme.separator}{newer}"),
+            None,
+            "a sender may add signatures of a future version",
+        )
+
+
+def several_signatures(vector: Vector) -> Iterator[Change]:
+    """Several signatures, some of them wrong."""
+    first, last = signature_texts(vector)
+    wrong = [_text(vector, bytes(len(_digest(vector, text)))) for text in (first, last)]
+    yield (
+        "the last of them alone valid",
+        with_signatures(vector, wrong[0], last),
+        None,
+        "one valid signature is enough",
+    )
+    yield (
+        "the first of them alone valid",
+        with_signatures(vector, first, wrong[1]),
+        None,
+        "one valid signature is enough",
+    )
+    yield (
+        "none of them valid",
+        with_signatures(vector, *wrong),
+        Reason.NO_SIGNATURE_MATCHES,
+        "no known secret made any of them",
+    )
+    for index, name in enumerate(("first", "second")):
+        known = replace(vector, secrets=(vector.secrets[index],))
+        yield (
+            f"the {name} secret alone known",
+            known,
+            None,
+            "one of the signatures is by this secret",
+        )
+    unknown = replace(vector, secrets=tuple(map(other_secret, vector.secrets)))
+    yield "neither secret known", unknown, Reason.NO_SIGNATURE_MATCHES, "other secrets signed"
+
+
+def other_secret(secret: str) -> str:
+    """A secret of the same form: the middle, between prefix and padding, is reversed."""
+    return secret[:8] + secret[8:-4][::-1] + secret[-4:]
+
 
 # What a number may be written with that many libraries read too (U+0660 to U+0669).
 ARABIC_DIGITS: Final = {ord("0") + digit: 0x0660 + digit for digit in range(10)}

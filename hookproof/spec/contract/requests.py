@@ -9,18 +9,19 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from hookproof.spec.dialect.answer import Answer
-from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
+from hookproof.spec.dialect.given_settings import least_http_timeout
 from hookproof.spec.dialect.groups.requests import least_expiration, most
-from hookproof.spec.dialect.groups.signature_vocabulary import BASE64_VARIANTS, SecretForm
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import (
+    BASE64_VARIANTS,
     AboveMaximum,
+    Acceptance,
     BadParameter,
     OnInput,
     PartialMapping,
+    SecretForm,
     ZeroLimit,
 )
-from hookproof.spec.dialect.zero_timeout import least_http_timeout
 from hookproof.spec.openapi_document import (
     SCHEMAS,
     Document,

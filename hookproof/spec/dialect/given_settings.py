@@ -1,4 +1,7 @@
-"""Settings of an endpoint that a service may take and drop (sections 2.3 and 4.1)."""
+"""What becomes of settings of an endpoint that a service may drop, and of an http_timeout of 0.
+
+Sections 2.3, 4.1 and 8.
+"""
 
 from collections.abc import Mapping
 from typing import Final
@@ -6,7 +9,7 @@ from typing import Final
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.groups.requests import accepted_timeout
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import GivenSetting
+from hookproof.spec.dialect.vocabulary import GivenSetting, ZeroTimeout
 
 # The answer about each of these settings, a field of RequestRules.
 ABOUT: Final[Mapping[str, str]] = {
@@ -42,3 +45,22 @@ def timeout_in_force(dialect: Dialect, seconds: int) -> int:
     if GivenSetting.DROPPED in given.allowed and default.decided:
         return default.value
     return accepted_timeout(dialect.requests, seconds)
+
+
+def least_http_timeout(dialect: Dialect) -> int:
+    """The smallest http_timeout that is accepted, which is not 0 where that is refused."""
+    refused = dialect.delivery.zero_http_timeout.allowed == (ZeroTimeout.REFUSED,)
+    return max(dialect.requests.http_timeout_minimum, int(refused))
+
+
+def zero_http_timeout(dialect: Dialect) -> Answer[ZeroTimeout]:
+    """What an http_timeout of 0 means; it is refused where a larger one is the smallest, and the
+    default where every one is dropped.
+    """
+    if dialect.requests.http_timeout_minimum > 0:
+        return Answer((ZeroTimeout.REFUSED,))
+    if is_dropped("http_timeout", dialect) and not dialect.delivery.zero_http_timeout.prefers(
+        ZeroTimeout.REFUSED
+    ):
+        return Answer((ZeroTimeout.DEFAULT,))
+    return dialect.delivery.zero_http_timeout

@@ -29,12 +29,12 @@ from hookproof.spec.dialect.constraints import (
 )
 from hookproof.spec.dialect.groups.deliveries import Delivery, Retry
 from hookproof.spec.dialect.groups.errors import Errors
-from hookproof.spec.dialect.groups.request_vocabulary import Acceptance, PrevWithoutCursor
 from hookproof.spec.dialect.groups.requests import RequestRules
 from hookproof.spec.dialect.signature_scheme import Signatures
 from hookproof.spec.dialect.vocabulary import (
     IDENTIFIER_PATTERNS,
     AboveMaximum,
+    Acceptance,
     BadParameter,
     CursorForm,
     Duplicate,
@@ -52,6 +52,7 @@ from hookproof.spec.dialect.vocabulary import (
     Match,
     NoValue,
     OnInput,
+    PrevWithoutCursor,
     SecretDisplay,
     SortKey,
     TimestampForm,

@@ -12,13 +12,14 @@ from hookproof.spec.dialect.constraints import (
     Placeholder,
     Range,
 )
-from hookproof.spec.dialect.groups.signature_vocabulary import (
+from hookproof.spec.dialect.vocabulary import (
     Encoding,
     Hash,
+    OnInput,
     SecretForm,
     SigningSecrets,
+    TimeUnit,
 )
-from hookproof.spec.dialect.vocabulary import OnInput, TimeUnit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,15 +5,15 @@ user removes them. Their URLs lead nowhere once the receiver has ended.
 """
 
 import asyncio
+import re
 from collections import deque
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from hookproof.process.subprocesses import to_its_end
-from hookproof.target.hooks.hook_failures import HookFailures
-from hookproof.target.hooks.provision import HookFailed, KeyedProject, Provision
+from hookproof.target.hooks.provision import HookFailed, HookFailures, KeyedProject, Provision
 
 REMOVE: Final = "remove_endpoint"
 AFTER_RUN: Final = "after_run"
@@ -42,7 +42,7 @@ class RemovableEndpoint:
 
     @property
     def owner(self) -> str:
-        """Empty if it is not shown, or is no text."""
+        """Empty if it is not shown or is not a string."""
         owner = self.shown.get("owner_id")
         return owner if isinstance(owner, str) else ""
 
@@ -93,3 +93,33 @@ class RemovableEndpoints:
                     self.removed.append(endpoint)
 
         await asyncio.gather(*(remove_some() for _ in range(REMOVED_AT_ONCE)))
+
+
+# The owners and names that runs give their endpoints: `check` and `learn`, the doctor, `load`.
+OWNER: Final = re.compile(r"owner-(?:[0-9a-f]{15,16}|doctor[0-9a-f]{8})")
+NAME: Final = re.compile(r"endpoint-(?:[0-9a-f]{15,16}|doctor[0-9a-f]{8})|hookproof load .*")
+
+
+def endpoints_of_runs(event: object) -> Iterator[tuple[str, str]]:
+    """The uid and the owner of each endpoint of a run, as far as the answer to a broadcast shows
+    them. What a run creates stays at the target, and gets the events of every later one.
+    """
+    records = event.get("endpoint_metadata") if isinstance(event, dict) else None
+    for record in records if isinstance(records, list) else ():
+        if isinstance(record, dict) and isinstance(uid := record.get("uid"), str):
+            owner, name = (str(record.get(field) or "") for field in ("owner_id", "name"))
+            if OWNER.fullmatch(owner) or NAME.fullmatch(name):
+                yield uid[:LONGEST_UID], owner
+
+
+def slowing_words(count: int) -> str:
+    """A sentence that says that endpoints of earlier runs slow this one; empty without any."""
+    if not count:
+        return ""
+    get = "endpoint that earlier runs left gets"
+    if count > 1:
+        get = "endpoints that earlier runs left get"
+    return (
+        f"{count:,} {get} each event of this one too, which slows its deliveries: remove"
+        f" {'them' if count > 1 else 'it'}, or use other projects"
+    )

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from hookproof.cli import cli
-from hookproof.commands.trend.load_runs import FigureChange, LoadRun, figure_changes
+from hookproof.commands.trend.runs import FigureChange, LoadRun, figure_changes
 from hookproof.conformance.model.ledger import Entry
 from hookproof.conformance.results.packed.writing import packed_run
 from hookproof.conformance.results.run_file import NAME

@@ -11,8 +11,7 @@ from hookproof.conformance.target.client import ApiClient
 from hookproof.conformance.target.definition import Project
 from hookproof.conformance.target.hooks.noted_provision import noted_provision
 from hookproof.spec.dialect.reader import load_dialect
-from hookproof.target.hooks.hook_failures import HookFailures
-from hookproof.target.hooks.provision import HookFailed, Provision
+from hookproof.target.hooks.provision import HookFailed, HookFailures, Provision
 from hookproof.target.hooks.wanted_resources import ENOUGH, wanted_resources
 from tests.conformance.canned_evidence import exchange
 

@@ -26,8 +26,7 @@ from hookproof.conformance.target.definition import Project
 from hookproof.spec.contract.service_contract import contract_for
 from hookproof.spec.dialect.reader import load_dialect
 from hookproof.spec.dialect.vocabulary import UNIX_UNITS, TimestampForm
-from hookproof.target.hooks.hook_failures import HookFailures
-from hookproof.target.hooks.provision import Provision
+from hookproof.target.hooks.provision import HookFailures, Provision
 from hookproof.target.hooks.wanted_resources import ENOUGH
 from tests.conformance.canned_evidence import NOW, exchange
 

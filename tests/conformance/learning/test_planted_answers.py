@@ -15,7 +15,7 @@ from hookproof.conformance.learning.written_files import dialect_text
 from hookproof.conformance.model.ledger import LeftBehind
 from hookproof.conformance.target.definition import Project, Target
 from hookproof.spec.dialect.reader import load_dialect, load_dialect_mapping
-from hookproof.target.masking.escapes import unescaped
+from hookproof.target.masking.known_credentials import unescaped
 from tests.conformance.canned_evidence import exchange
 from tests.conformance.planted_credentials import (
     ENCODINGS,

@@ -13,9 +13,9 @@ from hookproof.conformance.learning.signatures.reading import DeliveryWithSecret
 from hookproof.conformance.learning.written_files import dialect_text
 from hookproof.mockserver.delivery.attempt.signing import SignatureFormat
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
-from hookproof.spec.dialect.groups.signature_vocabulary import Encoding, SecretForm
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_dialect, load_dialect_mapping
+from hookproof.spec.dialect.vocabulary import Encoding, SecretForm
 from tests.conformance.learning_score import LEAST_TOLERANCE_S, Outcome, outcome
 from tests.spec.random_dialects import random_dialect
 

@@ -9,8 +9,7 @@ import pytest
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.replay.existing_resources import ExistingResources
 from hookproof.conformance.target.definition import Project
-from hookproof.target.hooks.hook_failures import HookFailures
-from hookproof.target.hooks.provision import HookFailed, Provision
+from hookproof.target.hooks.provision import HookFailed, HookFailures, Provision
 from tests.conformance.canned_evidence import NOW, exchange
 
 PROJECT = Project(id="q1", api_key="key")

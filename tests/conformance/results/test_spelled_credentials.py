@@ -16,7 +16,7 @@ from hookproof.conformance.results.records.compression import unpack
 from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.results.run_file import NAME, RunWriter
 from hookproof.conformance.run.intake import Intake
-from hookproof.target.masking.escapes import unescaped
+from hookproof.target.masking.known_credentials import unescaped
 from tests.conformance.canned_evidence import context, delivery, exchange, seen
 from tests.conformance.canned_run import PROJECTS, header
 from tests.conformance.planted_credentials import traces

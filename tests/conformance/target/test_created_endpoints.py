@@ -6,8 +6,7 @@ from typing import Any
 
 from hookproof.conformance.target.definition import Project
 from hookproof.conformance.target.hooks.created_endpoints import CreatedEndpoints
-from hookproof.target.hooks.hook_failures import HookFailures
-from hookproof.target.hooks.provision import HookFailed, Provision
+from hookproof.target.hooks.provision import HookFailed, HookFailures, Provision
 from hookproof.target.hooks.removable_endpoints import MOST_FAILURES, REMOVED_AT_ONCE
 from tests.conformance.canned_evidence import exchange
 

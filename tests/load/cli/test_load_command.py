@@ -4,6 +4,9 @@ import csv
 import json
 import signal
 import socket
+import ssl
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,12 +15,17 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
+import yaml
 
-from hookproof.load.locust_worker.operation_mix import OperationMix
 from hookproof.load.plan import failure_reason
 from hookproof.load.profile.load_profile import load_profile
+from hookproof.load.profile.schedule import OperationMix
 from hookproof.receiver.http.authority import Authority
+from tests.conformance.reference_server import reference_server, write_target_file
 from tests.load.embedded import (
+    ENDS_WITHIN_S,
+    HOOKPROOF,
+    PATIENT,
     exit_code_of,
     figures,
     hookproof_load,
@@ -28,6 +36,8 @@ from tests.load.embedded import (
     serving,
     wait_for_end,
 )
+from tests.relays import tls_front
+from tests.source_tree import ROOT
 
 ROWS = ("lost", "unverifiable", "altered", "unexpected", "refused", "errors", "unaccounted")
 EVERYTHING = """
@@ -352,3 +362,81 @@ def test_two_runs_are_compared_figure_by_figure(
     rows = {line.split()[0]: line.split() for line in capsys.readouterr().out.splitlines()[1:]}
     assert rows["lost"] == ["lost", "0", "3", "new", "worse"]
     assert rows["delivery_p50"][-2:] == ["+300.0%", "worse"]
+
+
+ROLLS = ("roll-under-load", "--rate", "10", "--duration", "3")
+HEADERS = {"X-Gateway": "open-sesame-4711"}
+
+
+@pytest.mark.parametrize("processes", ["1", "2"])
+def test_every_request_of_a_load_run_is_sent_as_the_target_file_says(
+    tmp_path: Path, processes: str
+) -> None:
+    api_ca = Authority(tmp_path / "api-ca")
+    tls = api_ca.server_context("127.0.0.1")
+    tls.verify_mode = ssl.CERT_REQUIRED
+    files = ("client.pem", "client.key")
+    for name, text in zip(files, api_ca.client_certificate("the client"), strict=True):
+        (tmp_path / name).write_text(text)
+    with serving(tmp_path) as options:
+        url = options[1]
+        with tls_front(url, tls) as front:
+            target = {
+                "base_url": front.url,
+                "projects": [{"id": "p", "api_key": "k"}],
+                "headers": HEADERS,
+                "connection": dict(zip(("client_cert", "client_key"), files, strict=True))
+                | {"ca": "api-ca/ca.pem"},
+            }
+            path = tmp_path / "target.yaml"
+            path.write_text(yaml.safe_dump(target))
+            outcome = hookproof_load(
+                tmp_path / "out",
+                *ROLLS,
+                *("--processes", processes, "--target", str(path), "--ca-dir", options[-1]),
+            )
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    assert report(tmp_path / "out")["figures"]["errors"] == 0
+    assert front.requests
+    assert all(b"x-gateway: open-sesame-4711" in head.lower() for head in front.requests)
+    assert "open-sesame" not in (tmp_path / "out" / "report.json").read_text()
+
+
+# The limit of a file's size stands for a full disk.
+LIMITED = (
+    "import os, resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, ({0}, {0}));"
+    " os.execv(sys.argv[1], sys.argv[1:])"
+)
+# No report is so short, and nothing else of a run is longer.
+SPACE = 3000
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (("smoke", "--rate", "1000"), "expected 1,000 · delivered 1,000 ·"),
+        (("smoke", "--rate", "1000", "--processes", "2"), "expected 2,000 · delivered 2,000 ·"),
+        (("fanout", "--rate", "10"), "expected 1,000 · delivered 1,000 ·"),
+    ],
+    ids=["one process", "workers", "many endpoints"],
+)
+def test_the_whole_result_is_shown_where_no_report_can_be_written(
+    tmp_path: Path, words: tuple[str, ...], shown: str
+) -> None:
+    with reference_server(tmp_path, ROOT, "p1", stderr=subprocess.DEVNULL) as ready:
+        target = write_target_file(tmp_path, ready["api"], "p1")
+        command = [*HOOKPROOF, "load", *words, "--duration", "1", *PATIENT, "--target", str(target)]
+        ended = subprocess.run(
+            [sys.executable, "-c", LIMITED.format(SPACE), *command, "--out", "out"],
+            capture_output=True,
+            cwd=tmp_path,
+            text=True,
+            timeout=ENDS_WITHIN_S,
+            check=False,
+        )
+    assert ended.returncode == 64, ended.stdout + ended.stderr
+    [line] = ended.stderr.splitlines()
+    assert line == "hookproof: out/report.json cannot be written: File too large"
+    assert shown in ended.stdout, ended.stdout
+    assert ended.stdout.splitlines()[-1].startswith("PASS"), ended.stdout
+    assert "report.json" not in [path.name for path in (tmp_path / "out").iterdir()]

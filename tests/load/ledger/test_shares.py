@@ -21,9 +21,8 @@ from hookproof.load.plan import ReceivingEndpoint
 from hookproof.load.profile.load_profile import load_profile
 from hookproof.load.run.outcome import compute_outcome
 from hookproof.load.sidecar.api import Arrived, ArrivedAt
-from hookproof.load.target.endpoint_creation import PlacedEndpoint
 from hookproof.load.target.hook_calls import HookCalls
-from hookproof.load.target.preparation import LoadPreparation
+from hookproof.load.target.preparation import LoadPreparation, PlacedEndpoint
 from hookproof.load.target.settings import target_settings
 from hookproof.spec.contract.service_contract import contract_for
 from hookproof.target.settings import Flags

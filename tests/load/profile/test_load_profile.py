@@ -1,5 +1,7 @@
-"""Profiles are read strictly."""
+"""Profiles and thresholds are read strictly, and slots are fixed by the shape alone."""
 
+from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -10,8 +12,16 @@ from hookproof.load.profile.load_profile import (
     load_profile,
     shipped_profiles,
 )
-from hookproof.load.profile.schedule import RateCurve
-from hookproof.load.target.endpoint_creation import endpoint_features
+from hookproof.load.profile.schedule import (
+    MOST_SLOTS,
+    OperationMix,
+    Point,
+    RateCurve,
+    Schedule,
+    problems_of,
+)
+from hookproof.load.profile.thresholds import BadThreshold, Threshold
+from hookproof.load.target.preparation import endpoint_features
 from hookproof.spec.dialect.reader import load_dialect
 from hookproof.spec.strict_yaml.reader import FileProblems
 
@@ -138,3 +148,119 @@ def test_deliveries_that_still_arrive_are_awaited_five_times_as_long_unless_it_i
     assert profile.overridden(drain_at_most_s=6).longest_drain_s == 6
     assert plain_profile(tmp_path, "fail_if: []\ndrain_at_most_s: 90\n").longest_drain_s == 90
     assert profile.overridden(drain_at_most_s=1).longest_drain_s == 4, "never less than drain_s"
+
+
+@pytest.mark.parametrize(
+    ("text", "figures", "crossed"),
+    [
+        ("delivery_p99 > 2s", {"delivery_p99": 2.1}, True),
+        ("delivery_p99 > 2s", {"delivery_p99": 2.0}, False),
+        ("delivery_p99>250ms", {"delivery_p99": 0.3}, True),
+        ("lost > 0", {"lost": 0}, False),
+        ("ingest_rps < 500/s", {"ingest_rps": 499.9}, True),
+        ("allowance_used < 80%", {"allowance_used": 0.79}, True),
+        ("allowance_used < 0.8", {"allowance_used": 0.81}, False),
+    ],
+)
+def test_a_threshold_is_crossed_where_its_comparison_holds(
+    text: str, figures: dict[str, float], crossed: bool
+) -> None:
+    assert (Threshold.parse(text).crossed(figures) is not None) is crossed
+
+
+def test_a_figure_that_could_not_be_measured_crosses_its_threshold() -> None:
+    assert "could not be measured" in str(
+        Threshold.parse("overshoot > 0").crossed({"overshoot": None})
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("delivery_p9 > 2s", "did you mean delivery_p9"),
+        ("lost > 2s", "not in s"),
+        ("delivery_p99 > 2", "not in no unit"),
+        ("lost", "write one like"),
+        ("lost => 1", "write one like"),
+    ],
+)
+def test_what_is_not_a_threshold_is_refused_with_what_was_expected(
+    text: str, expected: str
+) -> None:
+    with pytest.raises(BadThreshold, match=expected):
+        Threshold.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("rate", "duration_s", "slots"), [(50, 10, 500), (0.5, 10, 5), (3, 0.1, 1)]
+)
+def test_a_run_has_rate_times_duration_slots(rate: float, duration_s: float, slots: int) -> None:
+    shape = RateCurve.steady(rate, duration_s)
+    schedule = Schedule(shape)
+    times = [schedule.take() for _ in range(slots)]
+    assert shape.slots == slots
+    assert None not in times
+    assert schedule.take() is None
+
+
+def test_slots_of_a_steady_rate_lie_evenly_apart() -> None:
+    times = list(RateCurve.steady(4, 1).times())
+    assert [later - earlier for earlier, later in pairwise(times)] == [0.25, 0.25, 0.25]
+
+
+def test_a_spike_has_its_slots_between_its_two_moments() -> None:
+    times = list(RateCurve.spike(10, 10, times=10, from_s=4, to_s=5).times())
+    assert len(times) == 10 * 9 + 100
+    assert len([at_s for at_s in times if 4 <= at_s < 5]) == 100
+
+
+def test_a_rate_that_grows_evenly_has_its_slots_ever_closer() -> None:
+    times = list(RateCurve(points=(Point(at_s=0, rate=0.001), Point(at_s=10, rate=20))).times())
+    gaps = [later - earlier for earlier, later in pairwise(times)]
+    assert len(times) == 100
+    assert gaps == sorted(gaps, reverse=True)
+    assert len([at_s for at_s in times if at_s < 5]) == 26  # a quarter of them, and the one at 0
+
+
+@pytest.mark.parametrize(
+    ("points", "expected"),
+    [
+        ([(0, 1)], "at least two"),
+        ([(0, 1), (5, 1), (4, 1)], "order"),
+        ([(1, 1), (5, 1)], "starts at 0"),
+        ([(0, MOST_SLOTS), (2, MOST_SLOTS)], "more than"),
+    ],
+)
+def test_points_that_are_not_a_curve_are_refused(
+    points: list[tuple[float, float]], expected: str
+) -> None:
+    problems = list(problems_of([Point(at_s=at_s, rate=rate) for at_s, rate in points]))
+    assert any(expected in problem for problem in problems)
+
+
+def test_workers_share_the_slots_between_them_in_turn() -> None:
+    shape = RateCurve.steady(10, 1)
+    shares = [Schedule(shape, worker=worker, workers=3) for worker in range(3)]
+    times = [[share.take() for _ in range(share.slots)] for share in shares]
+    assert [share.slots for share in shares] == [4, 3, 3]
+    assert all(share.take() is None for share in shares)
+    assert sorted(slot for slots in times for slot in slots if slot is not None) == list(
+        shape.times()
+    )
+    assert times[1] == [slot for number, slot in enumerate(shape.times()) if number % 3 == 1]
+
+
+def test_each_operation_gets_its_share_of_every_round() -> None:
+    mix = OperationMix({"a": 6, "b": 3, "c": 1})
+    for _ in range(3):
+        assert Counter(mix.take() for _ in range(10)) == {"a": 6, "b": 3, "c": 1}
+
+
+def test_no_operation_comes_all_at_once() -> None:
+    mix = OperationMix({"a": 1, "b": 1})
+    assert "".join(mix.take() for _ in range(6)) in {"ababab", "bababa"}
+
+
+def test_a_single_operation_is_always_next() -> None:
+    mix = OperationMix({"a": 0.5})
+    assert [mix.take() for _ in range(3)] == ["a", "a", "a"]

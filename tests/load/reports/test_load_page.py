@@ -1,16 +1,30 @@
-"""The HTML report shows a run as it was, needs no network, and escapes what a target wrote."""
+"""Reports of load runs: the page shows a run as it was and escapes it; strangers' are compared."""
 
+import json
 import re
 import time
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hookproof.load.figures import FIGURES, Unit, label
-from hookproof.load.reports.html_page import page, plots
-from hookproof.load.reports.line_plot import BOTTOM, HEIGHT, TOP, Plot, PlotLine, nice, svg
-from hookproof.load.reports.time_series import rows, series_csv
+from hookproof.load.reports.html_page import (
+    BOTTOM,
+    HEIGHT,
+    TOP,
+    Plot,
+    PlotLine,
+    nice,
+    page,
+    plots,
+    rows,
+    series_csv,
+    svg,
+)
+from hookproof.process.exit_codes import ExitCode
+from tests.conformance.cli.test_hostile_run_files import HOSTILE, ended
 from tests.receiver.dashboard.browser import chromium
 
 LEDGER = ("expected", "delivered", "explained", "pending", "lost", "unaccounted", "arrived")
@@ -235,3 +249,67 @@ def test_an_axis_of_zeros_has_readable_ticks() -> None:
     drawn = svg(Plot(title="t", unit=Unit.COUNT, lines=[zeros]))
     ticks = [float(text) for text in re.findall(r'class="y"[^>]*>([^<]+)<', drawn)]
     assert ticks == [0, 0.3, 0.6, 0.9, 1.2]
+
+
+FIRST = next(iter(FIGURES))
+
+
+def report(**changes: Any) -> dict[str, Any]:
+    figures = dict.fromkeys(FIGURES, 1.5)
+    return {
+        "profile": "smoke",
+        "verdict": "pass",
+        "target": "http://target.invalid",
+        "started_at": "2026-11-29T10:00:00+00:00",
+        "figures": figures,
+        **changes,
+    }
+
+
+def compared(folder: Path, *, changed: dict[str, Any]) -> Any:
+    for name, content in (("a", report()), ("b", changed)):
+        (folder / name).mkdir()
+        (folder / name / "report.json").write_text(json.dumps(content))
+    return ended("load", "compare", folder / "a", folder / "b")
+
+
+def test_two_reports_are_compared(tmp_path: Path) -> None:
+    done = compared(tmp_path, changed=report(profile=HOSTILE))
+    assert (done.code, list(done.problems)) == (ExitCode.OK, [])
+    assert "\\x1b]0;owned" in done.out
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"profile": None},
+        {"verdict": 7},
+        {"verdict": ["x"]},
+        {"figures": []},
+        *({"figures": {FIRST: value}} for value in (HOSTILE, True, 10**4000, 1e400, [], {})),
+    ],
+    ids=lambda changes: str(changes)[:30],
+)
+def test_what_cannot_be_compared_is_refused(changes: dict[str, Any], tmp_path: Path) -> None:
+    done = compared(tmp_path, changed=report(**changes))
+    assert (done.code, list(done.problems)) == (ExitCode.USAGE, [])
+    assert "is not a report of a load run" in done.err
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"target": HOSTILE},
+        {"started_at": HOSTILE},
+        {"started_at": "9999-12-31T23:59:59-23:59"},
+        {"started_at": 10**300},
+        {"rate": HOSTILE},
+        {"verdict": HOSTILE},
+    ],
+    ids=lambda changes: str(changes)[:40],
+)
+def test_a_trend_shows_it_or_says_why_not(changes: dict[str, Any], tmp_path: Path) -> None:
+    compared(tmp_path, changed=report(**changes))
+    for words in ((), ("--format", "json")):
+        done = ended("trend", tmp_path, *words)
+        assert (done.code, list(done.problems)) == (ExitCode.OK, [])

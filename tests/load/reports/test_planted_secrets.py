@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from hookproof.load.broadcast_mark import data_with_mark
-from hookproof.load.reports.html_page import page
+from hookproof.load.reports.html_page import page, series_csv
 from hookproof.load.reports.summary import console_report, summary
-from hookproof.load.reports.time_series import series_csv
 from hookproof.load.sidecar.arrivals import Arrivals, Endpoint, NewRun
 from hookproof.load.sidecar.signatures import EndpointSignatures
 from hookproof.receiver.clock import Instant

@@ -1,6 +1,5 @@
 """Other users of the machine can list the arguments of its processes; no key is among them."""
 
-import asyncio
 from pathlib import Path
 
 import psutil
@@ -11,7 +10,7 @@ from hookproof.receiver.http.authority import Authority
 from hookproof.spec.dialect.reader import load_dialect
 
 
-def test_the_key_of_the_embedded_target_is_in_no_command_line(tmp_path: Path) -> None:
+async def test_the_key_of_the_embedded_target_is_in_no_command_line(tmp_path: Path) -> None:
     settings = TargetSettings(
         base_url=None,
         project="",
@@ -24,12 +23,9 @@ def test_the_key_of_the_embedded_target_is_in_no_command_line(tmp_path: Path) ->
         ca_dir=None,
     )
 
-    async def seen() -> tuple[str, list[list[str]]]:
-        async with _target(settings, Authority(tmp_path).certificate_path) as reached:
-            children = psutil.Process().children(recursive=True)
-            return reached.api_key, [child.cmdline() for child in children]
-
-    key, command_lines = asyncio.run(seen())
+    async with _target(settings, Authority(tmp_path).certificate_path) as reached:
+        children = psutil.Process().children(recursive=True)
+        key, command_lines = reached.api_key, [child.cmdline() for child in children]
     assert key
     assert any("serve" in words for words in command_lines)
     assert not [words for words in command_lines if key in " ".join(words)]

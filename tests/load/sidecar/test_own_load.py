@@ -3,7 +3,7 @@
 import pytest
 
 from hookproof.load.latency import quantiles
-from hookproof.load.sidecar.own_load import OwnLoad, machine_ticks
+from hookproof.load.sidecar.api import OwnLoad, machine_ticks
 
 
 class Machine:

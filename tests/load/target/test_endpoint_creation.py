@@ -9,10 +9,11 @@ import pytest
 
 from hookproof.load.profile.load_profile import LoadEndpointSettings, load_profile
 from hookproof.load.target.client import TargetClient, TargetRefusal
-from hookproof.load.target.endpoint_creation import EndpointCreator, PlacedEndpoint
 from hookproof.load.target.hook_calls import HookCalls
 from hookproof.load.target.preparation import (
+    EndpointCreator,
     LoadPreparation,
+    PlacedEndpoint,
     counts_as_delivered,
     longest_pause_s,
 )

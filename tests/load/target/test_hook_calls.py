@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from hookproof.load.target.client import TargetClient
-from hookproof.load.target.filled_list import FilledList
 from hookproof.load.target.hook_calls import MOST_FAILURES, HookCalls, LoadedProject
+from hookproof.load.target.preparation import FilledList
 from hookproof.load.target.settings import target_settings
 from hookproof.target.hooks.provision import Hook, HookFailed, Provision
 from hookproof.target.settings import Flags

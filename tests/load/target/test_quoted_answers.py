@@ -135,22 +135,19 @@ def test_a_credential_is_masked_before_the_quotation_is_cut() -> None:
         assert KEY[:4] not in said
 
 
-def test_an_answer_that_is_no_http_quotes_no_key() -> None:
-    async def call() -> str:
-        async def answer(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            writer.write(f"HTTP/1.1 abc {KEY}\r\n\r\n".encode())
-            writer.close()
+async def test_an_answer_that_is_no_http_quotes_no_key() -> None:
+    async def answer(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(f"HTTP/1.1 abc {KEY}\r\n\r\n".encode())
+        writer.close()
 
-        server = await asyncio.start_server(answer, "127.0.0.1", 0)
-        async with server:
-            port = server.sockets[0].getsockname()[1]
-            settings = replace(SETTINGS, base_url=f"http://127.0.0.1:{port}")
-            async with TargetClient(settings, HookCalls.of(settings).mask) as target:
-                with pytest.raises(Unreachable) as unreachable:
-                    await target.call("GET", "/")
-        return str(unreachable.value)
-
-    said = asyncio.run(call())
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        settings = replace(SETTINGS, base_url=f"http://127.0.0.1:{port}")
+        async with TargetClient(settings, HookCalls.of(settings).mask) as target:
+            with pytest.raises(Unreachable) as unreachable:
+                await target.call("GET", "/")
+    said = str(unreachable.value)
     assert "HTTP" in said
     assert leaks(said) == []
 
@@ -168,64 +165,54 @@ def with_hooks(*hooks: str) -> TargetSettings:
     return replace(SETTINGS, provision=Provision(hooks={hook: telling(hook) for hook in hooks}))
 
 
-def test_no_failure_of_a_hook_quotes_what_it_was_called_with() -> None:
+async def test_no_failure_of_a_hook_quotes_what_it_was_called_with() -> None:
     hooks = ("after_endpoint_created", "create_portal_link", "remove_endpoint")
     calls = HookCalls.of(with_hooks(*hooks))
     calls.mask.learn(json.dumps({"secret": SECRET}).encode())
 
-    async def fail() -> list[str]:
-        said = []
-        await calls.after_endpoint_created({"uid": "e", "shown": SECRET})
-        with pytest.raises(HookFailed) as failed:
-            calls.check_endpoints()
-        said.append(str(failed.value))
-        with pytest.raises(HookFailed) as failed:
-            await calls.create_missing("listPortalLinks", 0)
-        said.append(str(failed.value))
-        mixed = json.dumps({"secret": AUTH_KEY, "data": {"uid": "m", "name": AUTH_KEY}})
-        calls.note_created_by_mix(1, [mixed.encode()])
-        async with calls.cleaned_up():
-            pass
-        return [*said, *calls.failed_at_end()]
-
-    said = asyncio.run(fail())
+    said = []
+    await calls.after_endpoint_created({"uid": "e", "shown": SECRET})
+    with pytest.raises(HookFailed) as failed:
+        calls.check_endpoints()
+    said.append(str(failed.value))
+    with pytest.raises(HookFailed) as failed:
+        await calls.create_missing("listPortalLinks", 0)
+    said.append(str(failed.value))
+    mixed = json.dumps({"secret": AUTH_KEY, "data": {"uid": "m", "name": AUTH_KEY}})
+    calls.note_created_by_mix(1, [mixed.encode()])
+    async with calls.cleaned_up():
+        pass
+    said = [*said, *calls.failed_at_end()]
     assert [text.partition(" failed")[0].split()[-1] for text in said] == list(hooks)
     assert all("was sent with $HOOKPROOF_HEADER_X_GATEWAY" in text for text in said)
     assert [leak for text in said for leak in leaks(text)] == []
 
 
-def test_what_a_hook_gave_is_masked_before_the_quotation_is_cut() -> None:
+async def test_what_a_hook_gave_is_masked_before_the_quotation_is_cut() -> None:
     async def fail(arguments: Mapping[str, Any]) -> object:
         raise HookFailed("after_endpoint_created", "it was answered", "x" * 190 + KEY)
 
     hooks = dict.fromkeys(("after_endpoint_created", "create_source", "remove_endpoint"), fail)
     calls = HookCalls.of(replace(SETTINGS, provision=Provision(hooks=hooks)))
 
-    async def said() -> list[str]:
-        await calls.after_endpoint_created({"uid": "e"})
-        with pytest.raises(HookFailed) as before:
-            calls.check_endpoints()
-        with pytest.raises(HookFailed) as listed:
-            await calls.create_missing("listSources", 0)
-        calls.note_created({"uid": "e"}, is_disabled=False)
-        async with calls.cleaned_up():
-            pass
-        return [str(before.value), str(listed.value), *calls.failed_at_end()]
-
-    texts = asyncio.run(said())
+    await calls.after_endpoint_created({"uid": "e"})
+    with pytest.raises(HookFailed) as before:
+        calls.check_endpoints()
+    with pytest.raises(HookFailed) as listed:
+        await calls.create_missing("listSources", 0)
+    calls.note_created({"uid": "e"}, is_disabled=False)
+    async with calls.cleaned_up():
+        pass
+    texts = [str(before.value), str(listed.value), *calls.failed_at_end()]
     assert ["x" * 190 in text for text in texts] == [True] * 3
     assert [text for text in texts if KEY[:6] in text] == []
 
 
-def test_a_fresh_project_that_cannot_be_made_quotes_no_header_of_the_target() -> None:
+async def test_a_fresh_project_that_cannot_be_made_quotes_no_header_of_the_target() -> None:
     settings = replace(with_hooks("fresh_project"), base_url="http://127.0.0.1:1", project="")
-
-    async def begin() -> None:
-        profile, interrupts = load_profile("smoke"), InterruptForwarder(cancel=lambda: None)
+    profile, interrupts = load_profile("smoke"), InterruptForwarder(cancel=lambda: None)
+    with pytest.raises(HookFailed) as failed:
         async with open_driver(settings, profile, None, web=None, interrupts=interrupts):
             raise AssertionError("a project was made")
-
-    with pytest.raises(HookFailed) as failed:
-        asyncio.run(begin())
     assert leaks(str(failed.value)) == []
     assert "was sent with $HOOKPROOF_HEADER_X_GATEWAY" in str(failed.value)

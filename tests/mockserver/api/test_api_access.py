@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from hookproof.spec.dialect.vocabulary import KeyScope
-from tests.mockserver.running_server import Server, every_dialect, run_against_server
+from tests.mockserver.running_server import Server, every_dialect, run_server
 from tests.spec.dialect_variants import variant
 
 
@@ -30,8 +30,8 @@ def valid_requests(server: Server) -> list[tuple[str, dict[str, Any]]]:
 
 
 @every_dialect
-def test_every_operation_asks_for_a_key(dialect_name: str) -> None:
-    async def scenario(server: Server) -> None:
+async def test_every_operation_asks_for_a_key(dialect_name: str) -> None:
+    async with run_server(dialect_name) as server:
         rules = server.dialect.authentication
         assert {operation_id for operation_id, _ in valid_requests(server)} == set(
             server.contract.operations
@@ -46,47 +46,39 @@ def test_every_operation_asks_for_a_key(dialect_name: str) -> None:
                     wrong,
                 )
 
-    run_against_server(dialect_name, scenario)
-
 
 @every_dialect
-def test_a_key_without_its_scheme_is_wrong(dialect_name: str) -> None:
-    async def scenario(server: Server) -> None:
+async def test_a_key_without_its_scheme_is_wrong(dialect_name: str) -> None:
+    async with run_server(dialect_name) as server:
         rules = server.dialect.authentication
         for header in ("key-one", "Basic key-one", "bearer key-one", "Bearer  key-one", " "):
             response = await server.call("listSources", key=None, headers={"Authorization": header})
             expected = rules.wrong_key_status if header.strip() else rules.missing_key_status
             assert server.is_refusal(response, expected.value), header
 
-    run_against_server(dialect_name, scenario)
 
-
-def test_a_key_without_its_scheme_is_taken_where_the_dialect_takes_other_formats() -> None:
-    async def scenario(server: Server) -> None:
+async def test_a_key_without_its_scheme_is_taken_where_the_dialect_takes_other_formats() -> None:
+    answers = {"authentication.other_key_formats": "taken"}
+    async with run_server("reference", change=lambda _: variant(answers)) as server:
         for header, is_taken in (("key-one", True), ("Basic key-one", False), ("key-on", False)):
             response = await server.call("listSources", key=None, headers={"Authorization": header})
             assert (response.status == HTTPStatus.OK) is is_taken, header
 
-    answers = {"authentication.other_key_formats": "taken"}
-    run_against_server("reference", scenario, change=lambda _: variant(answers))
 
-
-def test_a_key_with_a_scheme_is_taken_where_the_format_has_none() -> None:
-    async def scenario(server: Server) -> None:
-        for header, is_taken in (("key-one", True), ("Basic key-one", True), ("Basic key", False)):
-            response = await server.call("listSources", key=None, headers={"Authorization": header})
-            assert (response.status == HTTPStatus.OK) is is_taken, header
-
+async def test_a_key_with_a_scheme_is_taken_where_the_format_has_none() -> None:
     answers = {
         "authentication.key_format": "{key}",
         "authentication.other_key_formats": "taken",
     }
-    run_against_server("reference", scenario, change=lambda _: variant(answers))
+    async with run_server("reference", change=lambda _: variant(answers)) as server:
+        for header, is_taken in (("key-one", True), ("Basic key-one", True), ("Basic key", False)):
+            response = await server.call("listSources", key=None, headers={"Authorization": header})
+            assert (response.status == HTTPStatus.OK) is is_taken, header
 
 
 @every_dialect
-def test_a_key_grants_access_to_what_the_dialect_says_and_no_more(dialect_name: str) -> None:
-    async def scenario(server: Server) -> None:
+async def test_a_key_grants_access_to_what_the_dialect_says_and_no_more(dialect_name: str) -> None:
+    async with run_server(dialect_name) as server:
         rules = server.dialect.authentication
         foreign = await server.call("listSources", project="two", key="key-one")
         if rules.key_scope.value is KeyScope.ACCOUNT:
@@ -102,12 +94,10 @@ def test_a_key_grants_access_to_what_the_dialect_says_and_no_more(dialect_name: 
             )
             assert server.is_refusal(response, expected.value), project
 
-    run_against_server(dialect_name, scenario)
-
 
 @every_dialect
-def test_other_paths_and_methods_are_refused(dialect_name: str) -> None:
-    async def scenario(server: Server) -> None:
+async def test_other_paths_and_methods_are_refused(dialect_name: str) -> None:
+    async with run_server(dialect_name) as server:
         errors = server.dialect.errors
         base = "/api/v1/projects/one"
         paths = (
@@ -139,22 +129,18 @@ def test_other_paths_and_methods_are_refused(dialect_name: str) -> None:
         response = await server.send("DELETE", f"{base}/sources?_method=GET", headers=override)
         assert server.is_refusal(response, errors.method_not_allowed.value)
 
-    run_against_server(dialect_name, scenario)
-
 
 @every_dialect
-def test_an_encoded_slash_stays_within_its_segment(dialect_name: str) -> None:
-    async def scenario(server: Server) -> None:
+async def test_an_encoded_slash_stays_within_its_segment(dialect_name: str) -> None:
+    async with run_server(dialect_name) as server:
         for target in ("a/b", "../sources", "%", "\x00", "ä"):
             response = await server.call("getEndpoint", target=target)
             assert server.is_refusal(response, server.dialect.errors.unknown_resource.value), target
 
-    run_against_server(dialect_name, scenario)
-
 
 @every_dialect
-def test_the_contract_and_its_page_are_served_without_a_key(dialect_name: str) -> None:
-    async def scenario(server: Server) -> None:
+async def test_the_contract_and_its_page_are_served_without_a_key(dialect_name: str) -> None:
+    async with run_server(dialect_name) as server:
         document = await server.send("GET", "/openapi.yaml")
         assert document.status == 200
         assert f"({server.dialect.name})".encode() in document.text
@@ -168,8 +154,6 @@ def test_the_contract_and_its_page_are_served_without_a_key(dialect_name: str) -
             assert response.status == 200
             assert response.text
 
-    run_against_server(dialect_name, scenario)
-
 
 @pytest.mark.parametrize(
     ("host", "url"),
@@ -180,18 +164,17 @@ def test_the_contract_and_its_page_are_served_without_a_key(dialect_name: str) -
         ("mock internal", "/"),
     ],
 )
-def test_the_contract_names_the_address_at_which_it_is_served(host: str, url: str) -> None:
-    async def scenario(server: Server) -> None:
+async def test_the_contract_names_the_address_at_which_it_is_served(host: str, url: str) -> None:
+    async with run_server("reference") as server:
         for path in ("/openapi.yaml", "/openapi.json"):
             document = yaml.safe_load((await server.send("GET", path, headers={"Host": host})).text)
             assert document["servers"] == [{"url": url}]
             assert "servers" not in document["paths"]
 
-    run_against_server("reference", scenario)
 
-
-def test_a_key_may_open_its_own_project_under_every_path() -> None:
-    async def scenario(server: Server) -> None:
+async def test_a_key_may_open_its_own_project_under_every_path() -> None:
+    answers = {"authentication.key_scope": "key_decides"}
+    async with run_server("reference", change=lambda _: variant(answers)) as server:
         source = await server.create_source("one", name="a source", type="http")
         own = await server.create_endpoint()
         for project in ("one", "two", "three"):
@@ -203,6 +186,3 @@ def test_a_key_may_open_its_own_project_under_every_path() -> None:
         assert server.is_refusal(other, server.dialect.errors.unknown_resource.value)
         wrong = await server.call("listSources", project="two", key="key-three")
         assert server.is_refusal(wrong, server.dialect.authentication.wrong_key_status.value)
-
-    answers = {"authentication.key_scope": "key_decides"}
-    run_against_server("reference", scenario, change=lambda _: variant(answers))

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
 from hookproof.spec.dialect.vocabulary import (
+    Acceptance,
     Duplicate,
     EventApplication,
     EventEcho,
@@ -21,7 +21,7 @@ from tests.mockserver.running_server import (
     Server,
     ServerResponse,
     every_dialect,
-    run_against_server,
+    run_server,
 )
 
 
@@ -43,8 +43,8 @@ async def broadcast(
 
 
 @every_dialect
-def test_an_event_shows_what_was_sent_and_whom_it_reaches(dialect_name: str) -> None:
-    async def scenario(server: Server) -> None:
+async def test_an_event_shows_what_was_sent_and_whom_it_reaches(dialect_name: str) -> None:
+    async with run_server(dialect_name) as server:
         rules = server.dialect.delivery
         active = await server.create_endpoint()
         disabled = await server.create_endpoint(is_disabled=True)
@@ -68,12 +68,12 @@ def test_an_event_shows_what_was_sent_and_whom_it_reaches(dialect_name: str) -> 
         assert event["endpoints"] == reached
         assert [endpoint["uid"] for endpoint in event["endpoint_metadata"]] == reached
 
-    run_against_server(dialect_name, scenario)
-
 
 @every_dialect
-def test_an_event_shows_its_source_and_its_origin_as_the_dialect_says(dialect_name: str) -> None:
-    async def scenario(server: Server) -> None:
+async def test_an_event_shows_its_source_and_its_origin_as_the_dialect_says(
+    dialect_name: str,
+) -> None:
+    async with run_server(dialect_name) as server:
         shown = server.dialect.representation
         await wait_until_endpoints_are_reachable(server)
         without_source = (await broadcast(server, key="before")).data
@@ -96,12 +96,12 @@ def test_an_event_shows_its_source_and_its_origin_as_the_dialect_says(dialect_na
         shows_raw = not shown.event_raw.prefers(EventRaw.NONE)
         assert event.get("raw") == (bytes(event["data"]).decode() if shows_raw else None)
 
-    run_against_server(dialect_name, scenario)
-
 
 @every_dialect
-def test_endpoints_without_an_owner_are_reached_as_the_dialect_says(dialect_name: str) -> None:
-    async def scenario(server: Server) -> None:
+async def test_endpoints_without_an_owner_are_reached_as_the_dialect_says(
+    dialect_name: str,
+) -> None:
+    async with run_server(dialect_name) as server:
         rules = server.dialect.delivery
         created = await server.create_endpoint(owner_id="")
         await wait_until_endpoints_are_reachable(server)
@@ -109,22 +109,18 @@ def test_endpoints_without_an_owner_are_reached_as_the_dialect_says(dialect_name
         reached = rules.reach.value is Reach.ACTIVE_ENDPOINTS
         assert event["endpoints"] == ([created["uid"]] if reached else [])
 
-    run_against_server(dialect_name, scenario)
 
-
-def test_an_endpoint_is_reached_once_it_is_old_enough() -> None:
-    async def scenario(server: Server) -> None:
+async def test_an_endpoint_is_reached_once_it_is_old_enough() -> None:
+    async with run_server("contrary") as server:
         created = await server.create_endpoint()
         young = (await broadcast(server, key="young")).data
         assert young["endpoints"] == []
         await wait_until_endpoints_are_reachable(server)
         assert (await broadcast(server, key="old")).data["endpoints"] == [created["uid"]]
 
-    run_against_server("contrary", scenario)
 
-
-def test_data_is_kept_byte_for_byte() -> None:
-    async def scenario(server: Server) -> None:
+async def test_data_is_kept_byte_for_byte() -> None:
+    async with run_server("reference") as server:
         for data in (
             b'{"z": 1, "a": 123456789012345678901234567890, "e": 1e5, "f": 1.0}',
             b'{"g": -0.0, "h": 1E+2}',
@@ -141,14 +137,12 @@ def test_data_is_kept_byte_for_byte() -> None:
             assert bytes(response.data["data"]) == data
             assert response.data["raw"] == data.decode()
 
-    run_against_server("reference", scenario)
-
 
 @every_dialect
-def test_data_that_is_not_an_object_is_refused_unless_the_dialect_takes_it(
+async def test_data_that_is_not_an_object_is_refused_unless_the_dialect_takes_it(
     dialect_name: str,
 ) -> None:
-    async def scenario(server: Server) -> None:
+    async with run_server(dialect_name) as server:
         takes = server.dialect.requests.other_data.value is Acceptance.TAKEN
         for data in ([1], "text", 1, True, None):
             response = await broadcast(server, data=data)
@@ -157,12 +151,10 @@ def test_data_that_is_not_an_object_is_refused_unless_the_dialect_takes_it(
             else:
                 assert server.is_refusal(response, server.dialect.errors.invalid_value.value), data
 
-    run_against_server(dialect_name, scenario)
-
 
 @every_dialect
-def test_of_fifty_events_at_once_with_one_key_one_is_the_original(dialect_name: str) -> None:
-    async def scenario(server: Server) -> None:
+async def test_of_fifty_events_at_once_with_one_key_one_is_the_original(dialect_name: str) -> None:
+    async with run_server(dialect_name) as server:
         await server.create_endpoint()
         await wait_until_endpoints_are_reachable(server)
         answers = await asyncio.gather(*(broadcast(server) for _ in range(50)))
@@ -182,24 +174,20 @@ def test_of_fifty_events_at_once_with_one_key_one_is_the_original(dialect_name: 
         deliveries = await server.journal(kind="deliveries")
         assert len(deliveries["deliveries"]) == 1
 
-    run_against_server(dialect_name, scenario)
-
 
 @every_dialect
-def test_a_key_counts_within_its_project_only(dialect_name: str) -> None:
-    async def scenario(server: Server) -> None:
+async def test_a_key_counts_within_its_project_only(dialect_name: str) -> None:
+    async with run_server(dialect_name) as server:
         body = {"event_type": "t", "data": {}, "idempotency_key": "k"}
         first = await server.call("createBroadcastEvent", body=body)
         other = await server.call("createBroadcastEvent", body=body, project="two", key="key-two")
         assert first.data["uid"] != other.data["uid"]
         assert other.data["is_duplicate_event"] is False
 
-    run_against_server(dialect_name, scenario)
-
 
 @every_dialect
-def test_custom_headers_that_cannot_be_sent_are_refused(dialect_name: str) -> None:
-    async def scenario(server: Server) -> None:
+async def test_custom_headers_that_cannot_be_sent_are_refused(dialect_name: str) -> None:
+    async with run_server(dialect_name) as server:
         invalid = server.dialect.errors.invalid_value.value
         for headers in (
             {"X": "a\r\nY: b"},
@@ -219,5 +207,3 @@ def test_custom_headers_that_cannot_be_sent_are_refused(dialect_name: str) -> No
             assert server.is_refusal(response, invalid)
         else:
             assert server.is_success("createBroadcastEvent", response)
-
-    run_against_server(dialect_name, scenario)

@@ -13,7 +13,7 @@ from hookproof.spec.dialect.vocabulary import (
     NoValue,
     SortKey,
 )
-from tests.mockserver.running_server import Server, every_dialect, run_against_server
+from tests.mockserver.running_server import Server, every_dialect, run_server
 
 LISTS = ("listPortalLinks", "listSources")
 every_list = pytest.mark.parametrize("operation_id", LISTS)
@@ -55,8 +55,8 @@ async def list_pages(
 
 @every_list
 @every_dialect
-def test_every_item_comes_once_in_either_order(dialect_name: str, operation_id: str) -> None:
-    async def scenario(server: Server) -> None:
+async def test_every_item_comes_once_in_either_order(dialect_name: str, operation_id: str) -> None:
+    async with run_server(dialect_name) as server:
         created = [
             (await create_item(server, operation_id, f"name {n % 5}"))["uid"] for n in range(11)
         ]
@@ -70,13 +70,11 @@ def test_every_item_comes_once_in_either_order(dialect_name: str, operation_id: 
             pages = await list_pages(server, operation_id, "next", per_page)
             assert [uid for page in pages for uid in page] == ascending[::-1]
 
-    run_against_server(dialect_name, scenario)
-
 
 @every_list
 @every_dialect
-def test_prev_leads_back_over_the_pages_of_next(dialect_name: str, operation_id: str) -> None:
-    async def scenario(server: Server) -> None:
+async def test_prev_leads_back_over_the_pages_of_next(dialect_name: str, operation_id: str) -> None:
+    async with run_server(dialect_name) as server:
         for n in range(9):
             await create_item(server, operation_id, f"name {n % 4}")
         cursor: dict[str, str] = {}
@@ -91,26 +89,21 @@ def test_prev_leads_back_over_the_pages_of_next(dialect_name: str, operation_id:
                 break
             cursor = {"next_page_cursor": pagination["next_page_cursor"]}
         for earlier in reversed(seen[:-1]):
-            uids, pagination = await list_page(
-                server,
-                operation_id,
-                perPage="2",
-                direction="prev",
-                prev_page_cursor=pagination["prev_page_cursor"],
-            )
+            query = {"perPage": "2", "prev_page_cursor": pagination["prev_page_cursor"]}
+            uids, pagination = await list_page(server, operation_id, direction="prev", **query)
             assert uids == earlier
+            # A cursor alone says in which direction it leads.
+            assert (await list_page(server, operation_id, **query))[0] == earlier
             assert pagination["has_next_page"] is True
         assert pagination["has_prev_page"] is False
-
-    run_against_server(dialect_name, scenario)
 
 
 @every_list
 @every_dialect
-def test_items_created_between_pages_neither_repeat_nor_hide_others(
+async def test_items_created_between_pages_neither_repeat_nor_hide_others(
     dialect_name: str, operation_id: str
 ) -> None:
-    async def scenario(server: Server) -> None:
+    async with run_server(dialect_name) as server:
         created = [(await create_item(server, operation_id, f"b {n:02}"))["uid"] for n in range(8)]
         seen = []
         cursor: dict[str, str] = {}
@@ -127,12 +120,10 @@ def test_items_created_between_pages_neither_repeat_nor_hide_others(
         assert [uid for uid in seen if uid in created] == created[::-1]
         assert len(set(seen)) == len(seen)
 
-    run_against_server(dialect_name, scenario)
-
 
 @every_dialect
-def test_portal_links_are_filtered_as_the_dialect_matches(dialect_name: str) -> None:
-    async def scenario(server: Server) -> None:
+async def test_portal_links_are_filtered_as_the_dialect_matches(dialect_name: str) -> None:
+    async with run_server(dialect_name) as server:
         rules = server.dialect.paging
         names = ["Alpha", "alpha", "Beta alpha", "Alph", "ÄLPHA", "100%", "a_b", "äl"]
         owners = ["own", "owner", "an own", "OWN", ""]
@@ -164,11 +155,9 @@ def test_portal_links_are_filtered_as_the_dialect_matches(dialect_name: str) -> 
             ],
         )
 
-    run_against_server(dialect_name, scenario)
 
-
-def test_an_opaque_cursor_carries_filter_and_order() -> None:
-    async def scenario(server: Server) -> None:
+async def test_an_opaque_cursor_carries_filter_and_order() -> None:
+    async with run_server("reference") as server:
         rules = server.dialect.paging
         wanted = [
             (await server.create_portal_link(name=f"yes {n}", owner_id="o"))["uid"]
@@ -191,12 +180,10 @@ def test_an_opaque_cursor_carries_filter_and_order() -> None:
         )
         assert first + second + third == wanted
 
-    run_against_server("reference", scenario)
-
 
 @every_dialect
-def test_sources_are_filtered_by_type_and_provider(dialect_name: str) -> None:
-    async def scenario(server: Server) -> None:
+async def test_sources_are_filtered_by_type_and_provider(dialect_name: str) -> None:
+    async with run_server(dialect_name) as server:
         words = server.dialect.words
         http, queue = words.source_types[:2]
         github, twitter = words.source_providers[:2]
@@ -218,13 +205,11 @@ def test_sources_are_filtered_by_type_and_provider(dialect_name: str) -> None:
         assert await list_uids(type=queue, provider=github) == set()
         assert await list_uids(type="else") == set()
 
-    run_against_server(dialect_name, scenario)
-
 
 @every_list
 @every_dialect
-def test_page_sizes_follow_the_dialect(dialect_name: str, operation_id: str) -> None:
-    async def scenario(server: Server) -> None:
+async def test_page_sizes_follow_the_dialect(dialect_name: str, operation_id: str) -> None:
+    async with run_server(dialect_name) as server:
         rules = server.dialect.paging
         maximum = rules.maximum_per_page.value
         _, pagination = await list_page(server, operation_id)
@@ -236,15 +221,13 @@ def test_page_sizes_follow_the_dialect(dialect_name: str, operation_id: str) -> 
             else:
                 assert response.data["pagination"]["per_page"] == maximum
 
-    run_against_server(dialect_name, scenario)
-
 
 @every_list
 @every_dialect
-def test_parameters_that_cannot_be_read_are_refused_or_ignored(
+async def test_parameters_that_cannot_be_read_are_refused_or_ignored(
     dialect_name: str, operation_id: str
 ) -> None:
-    async def scenario(server: Server) -> None:
+    async with run_server(dialect_name) as server:
         rules = server.dialect.paging
         await create_item(server, operation_id, "only")
         bad = (
@@ -268,11 +251,9 @@ def test_parameters_that_cannot_be_read_are_refused_or_ignored(
                 assert response.data["pagination"]["per_page"] == rules.default_per_page.value
                 assert len(response.data["content"]) == 1
 
-    run_against_server(dialect_name, scenario)
 
-
-def test_a_cursor_of_the_other_list_is_refused() -> None:
-    async def scenario(server: Server) -> None:
+async def test_a_cursor_of_the_other_list_is_refused() -> None:
+    async with run_server("reference") as server:
         for n in range(2):
             await server.create_source(name=f"s{n}", type=server.dialect.words.source_types[0])
         _, pagination = await list_page(
@@ -281,11 +262,9 @@ def test_a_cursor_of_the_other_list_is_refused() -> None:
         cursor = {"next_page_cursor": pagination["next_page_cursor"]}
         assert server.is_refusal(await server.call("listPortalLinks", query=cursor), 400)
 
-    run_against_server("reference", scenario)
 
-
-def test_a_forged_cursor_is_refused() -> None:
-    async def scenario(server: Server) -> None:
+async def test_a_forged_cursor_is_refused() -> None:
+    async with run_server("reference") as server:
         assert server.dialect.paging.cursor_form.value is CursorForm.OPAQUE
         for n in range(3):
             await server.create_portal_link(name=f"n{n}")
@@ -296,15 +275,13 @@ def test_a_forged_cursor_is_refused() -> None:
             response = await server.call("listPortalLinks", query={"next_page_cursor": forged})
             assert server.is_refusal(response, 400), place
 
-    run_against_server("reference", scenario)
-
 
 @every_list
 @every_dialect
-def test_a_cursor_of_another_project_or_list_shows_nothing_of_them(
+async def test_a_cursor_of_another_project_or_list_shows_nothing_of_them(
     dialect_name: str, operation_id: str
 ) -> None:
-    async def scenario(server: Server) -> None:
+    async with run_server(dialect_name) as server:
         [other_operation_id] = [other for other in LISTS if other != operation_id]
         for project in ("one", "two"):
             for n in range(3):
@@ -322,17 +299,13 @@ def test_a_cursor_of_another_project_or_list_shows_nothing_of_them(
                 assert server.is_success(elsewhere, response)
                 assert all(item["project_id"] == project for item in response.data["content"])
 
-    run_against_server(dialect_name, scenario)
-
 
 @every_list
 @every_dialect
-def test_an_empty_list_has_an_empty_page(dialect_name: str, operation_id: str) -> None:
-    async def scenario(server: Server) -> None:
+async def test_an_empty_list_has_an_empty_page(dialect_name: str, operation_id: str) -> None:
+    async with run_server(dialect_name) as server:
         uids, pagination = await list_page(server, operation_id)
         assert uids == []
         assert (pagination["has_next_page"], pagination["has_prev_page"]) == (False, False)
         if server.dialect.representation.no_value.value is NoValue.ABSENT:
             assert "next_page_cursor" not in pagination
-
-    run_against_server(dialect_name, scenario)

@@ -8,7 +8,7 @@ import pytest
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import LeftOut, OnInput, PortalEndpointsMeaning
-from tests.mockserver.running_server import Server, every_dialect, run_against_server
+from tests.mockserver.running_server import Server, every_dialect, run_server
 
 
 async def exposed_uids(server: Server, link: Any) -> list[str]:
@@ -27,8 +27,10 @@ async def exposed_uids(server: Server, link: Any) -> list[str]:
 
 
 @every_dialect
-def test_a_portal_link_inherits_the_endpoints_of_its_owner_as_they_come(dialect_name: str) -> None:
-    async def scenario(server: Server) -> None:
+async def test_a_portal_link_inherits_the_endpoints_of_its_owner_as_they_come(
+    dialect_name: str,
+) -> None:
+    async with run_server(dialect_name) as server:
         link = await server.create_portal_link(name="link", owner_id="mine")
         assert await exposed_uids(server, link) == []
         await server.create_endpoint(owner_id="not mine")
@@ -37,12 +39,10 @@ def test_a_portal_link_inherits_the_endpoints_of_its_owner_as_they_come(dialect_
             created.append((await server.create_endpoint(owner_id="mine"))["uid"])
             assert await exposed_uids(server, link) == created
 
-    run_against_server(dialect_name, scenario)
-
 
 @every_dialect
-def test_an_update_is_what_is_fetched_afterwards(dialect_name: str) -> None:
-    async def scenario(server: Server) -> None:
+async def test_an_update_is_what_is_fetched_afterwards(dialect_name: str) -> None:
+    async with run_server(dialect_name) as server:
         link = await server.create_portal_link(name="old", owner_id="old owner")
         auth_type = server.dialect.words.portal_auth_types[1]
         change = {
@@ -63,12 +63,10 @@ def test_an_update_is_what_is_fetched_afterwards(dialect_name: str) -> None:
         )
         assert kept.data["can_manage_endpoint"] is True
 
-    run_against_server(dialect_name, scenario)
-
 
 @every_dialect
-def test_a_new_owner_brings_that_owners_endpoints(dialect_name: str) -> None:
-    async def scenario(server: Server) -> None:
+async def test_a_new_owner_brings_that_owners_endpoints(dialect_name: str) -> None:
+    async with run_server(dialect_name) as server:
         ours = (await server.create_endpoint(owner_id="ours"))["uid"]
         theirs = (await server.create_endpoint(owner_id="theirs"))["uid"]
         link = await server.create_portal_link(name="link", owner_id="ours")
@@ -78,12 +76,10 @@ def test_a_new_owner_brings_that_owners_endpoints(dialect_name: str) -> None:
         )
         assert await exposed_uids(server, link) == [theirs]
 
-    run_against_server(dialect_name, scenario)
-
 
 @every_dialect
-def test_the_deprecated_endpoints_list_means_what_the_dialect_says(dialect_name: str) -> None:
-    async def scenario(server: Server) -> None:
+async def test_the_deprecated_endpoints_list_means_what_the_dialect_says(dialect_name: str) -> None:
+    async with run_server(dialect_name) as server:
         owned = (await server.create_endpoint(owner_id="ours"))["uid"]
         named = (await server.create_endpoint(owner_id="theirs"))["uid"]
         link = await server.create_portal_link(name="link", owner_id="ours")
@@ -96,12 +92,10 @@ def test_the_deprecated_endpoints_list_means_what_the_dialect_says(dialect_name:
         added = server.dialect.requests.portal_endpoints.value is PortalEndpointsMeaning.ADDED
         assert await exposed_uids(server, link) == ([owned, named] if added else [owned])
 
-    run_against_server(dialect_name, scenario)
-
 
 @every_dialect
-def test_other_projects_neither_see_nor_lend_anything(dialect_name: str) -> None:
-    async def scenario(server: Server) -> None:
+async def test_other_projects_neither_see_nor_lend_anything(dialect_name: str) -> None:
+    async with run_server(dialect_name) as server:
         body = server.endpoint_body(owner_id="shared")
         foreign = await server.call("createEndpoint", body=body, project="two", key="key-two")
         link = await server.create_portal_link(name="link", owner_id="shared")
@@ -118,12 +112,14 @@ def test_other_projects_neither_see_nor_lend_anything(dialect_name: str) -> None
             )
             assert server.is_refusal(response, server.dialect.errors.unknown_resource.value)
 
-    run_against_server(dialect_name, scenario)
-
 
 @pytest.mark.parametrize("left_out", LeftOut)
-def test_what_an_update_leaves_out_is_kept_or_cleared(left_out: LeftOut) -> None:
-    async def scenario(server: Server) -> None:
+async def test_what_an_update_leaves_out_is_kept_or_cleared(left_out: LeftOut) -> None:
+    def with_answer(dialect: Dialect) -> Dialect:
+        requests = replace(dialect.requests, update_left_out=Answer((left_out,)))
+        return replace(dialect, requests=requests)
+
+    async with run_server("reference", change=with_answer) as server:
         link = await server.create_portal_link(
             name="link", owner_id="owner", can_manage_endpoint=True
         )
@@ -131,9 +127,3 @@ def test_what_an_update_leaves_out_is_kept_or_cleared(left_out: LeftOut) -> None
         kept = left_out is LeftOut.KEPT
         assert updated.data["owner_id"] == ("owner" if kept else None)
         assert updated.data["can_manage_endpoint"] is kept
-
-    def with_answer(dialect: Dialect) -> Dialect:
-        requests = replace(dialect.requests, update_left_out=Answer((left_out,)))
-        return replace(dialect, requests=requests)
-
-    run_against_server("reference", scenario, change=with_answer)

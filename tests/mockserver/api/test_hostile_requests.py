@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.mockserver.api.request_flood import flood
-from tests.mockserver.running_server import Server, every_dialect, run_against_server
+from tests.mockserver.running_server import Server, every_dialect, run_server
 
 DEADLINE_S = 60.0
 NESTED = 10_000
@@ -62,8 +62,8 @@ async def stored_content(server: Server) -> list[object]:
 
 @pytest.mark.parametrize("kind", [*MALFORMED, *INVALID])
 @every_dialect
-def test_a_hostile_body_is_refused_and_changes_nothing(dialect_name: str, kind: str) -> None:
-    async def scenario(server: Server) -> None:
+async def test_a_hostile_body_is_refused_and_changes_nothing(dialect_name: str, kind: str) -> None:
+    async with run_server(dialect_name) as server:
         link = await server.create_portal_link(name="link", owner_id="o")
         before = await stored_content(server)
         errors = server.dialect.errors
@@ -80,12 +80,10 @@ def test_a_hostile_body_is_refused_and_changes_nothing(dialect_name: str, kind: 
             assert server.is_refusal(response, expected), operation_id
         assert await stored_content(server) == before
 
-    run_against_server(dialect_name, scenario)
-
 
 @every_dialect
-def test_deep_or_broken_data_of_an_event_is_refused(dialect_name: str) -> None:
-    async def scenario(server: Server) -> None:
+async def test_deep_or_broken_data_of_an_event_is_refused(dialect_name: str) -> None:
+    async with run_server(dialect_name) as server:
         malformed = server.dialect.errors.malformed_body.value
         for data in (
             b'{"a":' + b"[" * NESTED + b"]" * NESTED + b"}",
@@ -101,12 +99,10 @@ def test_deep_or_broken_data_of_an_event_is_refused(dialect_name: str) -> None:
         twice = b'{"event_type":"t","idempotency_key":"k","data":{},"data":{"a":1}}'
         assert server.is_refusal(await server.call("createBroadcastEvent", raw=twice), malformed)
 
-    run_against_server(dialect_name, scenario)
-
 
 @every_dialect
-def test_a_body_that_is_not_declared_as_json_is_refused(dialect_name: str) -> None:
-    async def scenario(server: Server) -> None:
+async def test_a_body_that_is_not_declared_as_json_is_refused(dialect_name: str) -> None:
+    async with run_server(dialect_name) as server:
         status = server.dialect.errors.unsupported_media_type.value
         body = json.dumps(server.endpoint_body()).encode()
         for declared in (
@@ -137,8 +133,6 @@ def test_a_body_that_is_not_declared_as_json_is_refused(dialect_name: str) -> No
                 "createEndpoint", raw=body, headers={"Content-Type": declared}
             )
             assert server.is_success("createEndpoint", response), declared
-
-    run_against_server(dialect_name, scenario)
 
 
 async def exchange(server: Server, *parts: bytes, close: bool = False) -> bytes:
@@ -184,8 +178,8 @@ def is_refusal(server: Server, answer: bytes, status: int) -> bool:
 
 
 @every_dialect
-def test_a_large_body_is_refused_before_it_is_read(dialect_name: str) -> None:
-    async def scenario(server: Server) -> None:
+async def test_a_large_body_is_refused_before_it_is_read(dialect_name: str) -> None:
+    async with run_server(dialect_name) as server:
         status = server.dialect.errors.body_too_large.value
         declared = await exchange(
             server, request_head(server, "Content-Length: 10485760", "Expect: 100-continue")
@@ -197,12 +191,10 @@ def test_a_large_body_is_refused_before_it_is_read(dialect_name: str) -> None:
         )
         assert is_refusal(server, chunked, status)
 
-    run_against_server(dialect_name, scenario)
-
 
 @every_dialect
-def test_slow_senders_get_an_error_and_are_disconnected(dialect_name: str) -> None:
-    async def scenario(server: Server) -> None:
+async def test_slow_senders_get_an_error_and_are_disconnected(dialect_name: str) -> None:
+    async with run_server(dialect_name, request_s=0.3) as server:
         status = server.dialect.errors.slow_request.value
         assert is_refusal(server, await exchange(server, b"POST /api/v1/proj"), status)
         assert is_refusal(
@@ -215,12 +207,10 @@ def test_slow_senders_get_an_error_and_are_disconnected(dialect_name: str) -> No
         )
         assert (await exchange(server, good)).startswith(b"HTTP/1.1 2")
 
-    run_against_server(dialect_name, scenario, request_s=0.3)
-
 
 @every_dialect
-def test_what_is_not_http_is_refused_in_the_dialects_body(dialect_name: str) -> None:
-    async def scenario(server: Server) -> None:
+async def test_what_is_not_http_is_refused_in_the_dialects_body(dialect_name: str) -> None:
+    async with run_server(dialect_name) as server:
         status = server.dialect.errors.malformed_body.value
         for sent in (
             b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"x" * 100 + b"\r\n\r\n",
@@ -237,12 +227,12 @@ def test_what_is_not_http_is_refused_in_the_dialects_body(dialect_name: str) -> 
             answer = await exchange(server, sent)
             assert is_refusal(server, answer, status), answer[:200]
 
-    run_against_server(dialect_name, scenario)
-
 
 @every_dialect
-def test_another_version_of_http_is_refused_and_the_connection_is_closed(dialect_name: str) -> None:
-    async def scenario(server: Server) -> None:
+async def test_another_version_of_http_is_refused_and_the_connection_is_closed(
+    dialect_name: str,
+) -> None:
+    async with run_server(dialect_name) as server:
         head = request_head(server, "Content-Length: 2", "Connection: keep-alive")
         known = request_head(server, "Connection: close", method="GET", path="/api/v1/projects/one")
         for version in (b"HTTP/2.0", b"HTTP/0.9"):
@@ -252,12 +242,10 @@ def test_another_version_of_http_is_refused_and_the_connection_is_closed(dialect
             assert answer.count(b"Server: ") == 1
             assert b"Connection: close" in answer
 
-    run_against_server(dialect_name, scenario)
-
 
 @every_dialect
-def test_every_form_of_request_target_is_read(dialect_name: str) -> None:
-    async def scenario(server: Server) -> None:
+async def test_every_form_of_request_target_is_read(dialect_name: str) -> None:
+    async with run_server(dialect_name) as server:
         unknown = server.dialect.errors.unknown_path.value
         sources = "/api/v1/projects/one/sources"
         for target in (
@@ -280,12 +268,10 @@ def test_every_form_of_request_target_is_read(dialect_name: str) -> None:
             f"/{sources}"
         }
 
-    run_against_server(dialect_name, scenario)
-
 
 @every_dialect
-def test_broken_chunks_and_bodies_cut_short_change_nothing(dialect_name: str) -> None:
-    async def scenario(server: Server) -> None:
+async def test_broken_chunks_and_bodies_cut_short_change_nothing(dialect_name: str) -> None:
+    async with run_server(dialect_name) as server:
         body = json.dumps(server.endpoint_body()).encode()
         sized = f"{len(body):x}".encode()
         for sent in (
@@ -306,11 +292,9 @@ def test_broken_chunks_and_bodies_cut_short_change_nothing(dialect_name: str) ->
         journal = await server.journal(operation="createEndpoint")
         assert all(entry["status"] >= 400 for entry in journal["requests"])
 
-    run_against_server(dialect_name, scenario)
 
-
-def test_idle_connections_do_not_keep_others_waiting() -> None:
-    async def scenario(server: Server) -> None:
+async def test_idle_connections_do_not_keep_others_waiting() -> None:
+    async with run_server("reference") as server:
         host, _, port = server.base.removeprefix("http://").partition(":")
         idle = [await asyncio.open_connection(host, int(port)) for _ in range(500)]
         try:
@@ -319,8 +303,6 @@ def test_idle_connections_do_not_keep_others_waiting() -> None:
         finally:
             for _, writer in idle:
                 writer.close()
-
-    run_against_server("reference", scenario)
 
 
 def test_a_flood_of_hostile_requests_is_answered_without_a_server_error() -> None:

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from hookproof.mockserver.api.signing_secrets import SecretSource
-from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm
 from hookproof.spec.dialect.reader import load_dialect
+from hookproof.spec.dialect.vocabulary import SecretForm
 
 RULES = replace(load_dialect("contrary").signatures.secret, prefix="p_", generated_bytes=2)
 

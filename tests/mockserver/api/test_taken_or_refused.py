@@ -7,10 +7,9 @@ from enum import StrEnum
 import pytest
 
 from hookproof.spec.dialect.answer import Answer
-from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import OnInput
-from tests.mockserver.running_server import Server, run_against_server
+from hookproof.spec.dialect.vocabulary import Acceptance, OnInput
+from tests.mockserver.running_server import run_server
 
 
 def answering(name: str, value: StrEnum | None) -> Callable[[Dialect], Dialect]:
@@ -26,8 +25,12 @@ def answering(name: str, value: StrEnum | None) -> Callable[[Dialect], Dialect]:
 @pytest.mark.parametrize(
     ("answer", "status"), [(OnInput.REFUSED, 400), (OnInput.IGNORED, 202), (None, 202)]
 )
-def test_an_identifier_in_endpoints_that_names_nothing(answer: OnInput | None, status: int) -> None:
-    async def scenario(server: Server) -> None:
+async def test_an_identifier_in_endpoints_that_names_nothing(
+    answer: OnInput | None, status: int
+) -> None:
+    async with run_server(
+        "reference", change=answering("unknown_listed_endpoints", answer)
+    ) as server:
         known = (await server.create_endpoint())["uid"]
         foreign = await server.call(
             "createEndpoint", body=server.endpoint_body(), project="two", key="key-two"
@@ -45,14 +48,12 @@ def test_an_identifier_in_endpoints_that_names_nothing(answer: OnInput | None, s
         response = await server.call("updatePortalLink", target=link["uid"], body=body)
         assert response.status == 202
 
-    run_against_server("reference", scenario, change=answering("unknown_listed_endpoints", answer))
-
 
 @pytest.mark.parametrize(
     ("answer", "status"), [(Acceptance.REFUSED, 400), (Acceptance.TAKEN, 200), (None, 200)]
 )
-def test_a_roll_without_any_body(answer: Acceptance | None, status: int) -> None:
-    async def scenario(server: Server) -> None:
+async def test_a_roll_without_any_body(answer: Acceptance | None, status: int) -> None:
+    async with run_server("reference", change=answering("roll_without_body", answer)) as server:
         uid = (await server.create_endpoint())["uid"]
         url = f"{server.base}/api/v1/projects/one/endpoints/{uid}/expire_secret"
         headers = {"Authorization": "Bearer key-one"}
@@ -64,14 +65,12 @@ def test_a_roll_without_any_body(answer: Acceptance | None, status: int) -> None
         rolled = await server.call("expireEndpointSecret", target=uid, body={})
         assert rolled.status == 200
 
-    run_against_server("reference", scenario, change=answering("roll_without_body", answer))
-
 
 @pytest.mark.parametrize(
     ("answer", "status"), [(Acceptance.REFUSED, 415), (Acceptance.TAKEN, 201), (None, 415)]
 )
-def test_a_body_without_a_content_type(answer: Acceptance | None, status: int) -> None:
-    async def scenario(server: Server) -> None:
+async def test_a_body_without_a_content_type(answer: Acceptance | None, status: int) -> None:
+    async with run_server("reference", change=answering("undeclared_body", answer)) as server:
         url = f"{server.base}/api/v1/projects/one/endpoints"
         for content_type, expected in ((None, status), ("text/plain", 415)):
             headers = {"Authorization": "Bearer key-one"}
@@ -85,14 +84,12 @@ def test_a_body_without_a_content_type(answer: Acceptance | None, status: int) -
             ) as response:
                 assert response.status == expected
 
-    run_against_server("reference", scenario, change=answering("undeclared_body", answer))
-
 
 @pytest.mark.parametrize(
     ("answer", "status"), [(Acceptance.REFUSED, 400), (Acceptance.TAKEN, 201), (None, 201)]
 )
-def test_data_that_is_no_object(answer: Acceptance | None, status: int) -> None:
-    async def scenario(server: Server) -> None:
+async def test_data_that_is_no_object(answer: Acceptance | None, status: int) -> None:
+    async with run_server("reference", change=answering("other_data", answer)) as server:
         for text in (b"[1, 2.50]", b'"text"', b"12.50", b"true"):
             raw = b'{"event_type": "t", "data": ' + text + b"}"
             response = await server.call("createBroadcastEvent", raw=raw)
@@ -100,14 +97,12 @@ def test_data_that_is_no_object(answer: Acceptance | None, status: int) -> None:
             if status == 201:
                 assert bytes(response.data["data"]) == text
 
-    run_against_server("reference", scenario, change=answering("other_data", answer))
-
 
 @pytest.mark.parametrize(
     ("answer", "status"), [(Acceptance.REFUSED, 400), (Acceptance.TAKEN, 201), (None, 400)]
 )
-def test_null_in_place_of_a_field(answer: Acceptance | None, status: int) -> None:
-    async def scenario(server: Server) -> None:
+async def test_null_in_place_of_a_field(answer: Acceptance | None, status: int) -> None:
+    async with run_server("reference", change=answering("null_fields", answer)) as server:
         endpoint = {"name": "n", "url": "https://a.invalid/", "is_disabled": True}
         mapping = {"type": "api_key", "oauth2": {"field_mapping": None}, "basic_auth": None}
         unset = {"advanced_signatures": None, "owner_id": None, "authentication": mapping}
@@ -127,11 +122,15 @@ def test_null_in_place_of_a_field(answer: Acceptance | None, status: int) -> Non
             await server.call("createBroadcastEvent", body={**event, "data": None})
         ).status == 400
 
-    run_against_server("reference", scenario, change=answering("null_fields", answer))
 
+async def test_texts_and_data_are_as_long_and_deep_as_the_dialect_says() -> None:
+    def change(dialect: Dialect) -> Dialect:
+        rules = replace(
+            dialect.requests, text_maximum_of={"name": 50}, nesting_maximum=Answer((20,))
+        )
+        return replace(dialect, requests=rules)
 
-def test_texts_and_data_are_as_long_and_deep_as_the_dialect_says() -> None:
-    async def scenario(server: Server) -> None:
+    async with run_server("reference", change=change) as server:
         for name, expected in (("\u00e9" * 50, 201), ("\u00e9" * 51, 400)):
             body = {"name": name, "url": "https://a.invalid/", "is_disabled": True}
             assert (await server.call("createEndpoint", body=body)).status == expected
@@ -139,11 +138,3 @@ def test_texts_and_data_are_as_long_and_deep_as_the_dialect_says() -> None:
             data = b'{"a]\\"[":' + b"[" * (levels - 1) + b"]" * (levels - 1) + b"}"
             raw = b'{"event_type": "t", "data": ' + data + b"}"
             assert (await server.call("createBroadcastEvent", raw=raw)).status == expected
-
-    def change(dialect: Dialect) -> Dialect:
-        rules = replace(
-            dialect.requests, text_maximum_of={"name": 50}, nesting_maximum=Answer((20,))
-        )
-        return replace(dialect, requests=rules)
-
-    run_against_server("reference", scenario, change=change)

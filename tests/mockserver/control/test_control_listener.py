@@ -9,7 +9,7 @@ import pytest
 from hookproof.mockserver.fixture_file import read_fixtures
 from hookproof.spec.dialect.reader import load_dialect
 from hookproof.spec.strict_yaml.reader import FileProblems
-from tests.mockserver.running_server import Server, every_dialect, run_against_server
+from tests.mockserver.running_server import Server, every_dialect, run_server
 
 
 async def control(server: Server, method: str, path: str, **given: Any) -> tuple[int, Any]:
@@ -34,8 +34,8 @@ async def list_all(server: Server, operation_id: str, project: str) -> list[Any]
 
 
 @every_dialect
-def test_the_default_fixtures_hold_every_kind_in_every_project(dialect_name: str) -> None:
-    async def scenario(server: Server) -> None:
+async def test_the_default_fixtures_hold_every_kind_in_every_project(dialect_name: str) -> None:
+    async with run_server(dialect_name, fixtures=True) as server:
         words = server.dialect.words
         for project in ("one", "two"):
             links = await list_all(server, "listPortalLinks", project)
@@ -50,11 +50,10 @@ def test_the_default_fixtures_hold_every_kind_in_every_project(dialect_name: str
                 words.source_providers[:3]
             )
 
-    run_against_server(dialect_name, scenario, fixtures=True)
 
+async def test_a_reset_brings_back_the_start() -> None:
+    async with run_server("reference", fixtures=True) as server:
 
-def test_a_reset_brings_back_the_start() -> None:
-    async def scenario(server: Server) -> None:
         async def names() -> list[str]:
             response = await server.call("listPortalLinks", query={"perPage": "100"})
             return [item["name"] for item in response.data["content"]]
@@ -67,19 +66,15 @@ def test_a_reset_brings_back_the_start() -> None:
         response = await server.call("getEndpoint", target=endpoint["uid"])
         assert server.is_refusal(response, server.dialect.errors.unknown_resource.value)
 
-    run_against_server("reference", scenario, fixtures=True)
 
-
-def test_fixtures_can_be_added_to_all_projects() -> None:
-    async def scenario(server: Server) -> None:
+async def test_fixtures_can_be_added_to_all_projects() -> None:
+    async with run_server("reference") as server:
         content = {"portal_links": [{"name": "added"}], "sources": [{"name": "s", "type": "http"}]}
         assert await control(server, "POST", "/fixtures", json=content) == (204, "")
         for project in ("one", "two"):
             for operation_id in ("listPortalLinks", "listSources"):
                 response = await server.call(operation_id, project=project, key=f"key-{project}")
                 assert len(response.data["content"]) == 1
-
-    run_against_server("reference", scenario)
 
 
 @pytest.mark.parametrize(
@@ -95,10 +90,10 @@ def test_fixtures_can_be_added_to_all_projects() -> None:
         ("/projects/none/sources", b'{"name": "x", "type": "http"}', "no project none"),
     ],
 )
-def test_a_wrong_request_gets_the_reason_and_stores_nothing(
+async def test_a_wrong_request_gets_the_reason_and_stores_nothing(
     path: str, content: bytes, expected: str
 ) -> None:
-    async def scenario(server: Server) -> None:
+    async with run_server("reference") as server:
         headers = {"Content-Type": "application/json"}
         status, body = await control(server, "POST", path, data=content, headers=headers)
         assert 400 <= status < 500
@@ -106,11 +101,9 @@ def test_a_wrong_request_gets_the_reason_and_stores_nothing(
         for operation_id in ("listPortalLinks", "listSources"):
             assert (await server.call(operation_id)).data["content"] == []
 
-    run_against_server("reference", scenario)
 
-
-def test_the_journal_waits_for_a_count_and_filters() -> None:
-    async def scenario(server: Server) -> None:
+async def test_the_journal_waits_for_a_count_and_filters() -> None:
+    async with run_server("reference") as server:
         waiting = asyncio.create_task(
             server.journal(operation="listSources", count="2", timeout="60")
         )
@@ -128,22 +121,18 @@ def test_the_journal_waits_for_a_count_and_filters() -> None:
         for query in ("count=x", "count=nan", "timeout=-1", "kind=else"):
             assert (await control(server, "GET", f"/journal?{query}"))[0] == 422
 
-    run_against_server("reference", scenario)
 
-
-def test_health_and_metrics_are_reported() -> None:
-    async def scenario(server: Server) -> None:
+async def test_health_and_metrics_are_reported() -> None:
+    async with run_server("reference") as server:
         await server.call("listSources")
         assert await control(server, "GET", "/health") == (200, {"status": "ok"})
         status, text = await control(server, "GET", "/metrics")
         assert status == 200
         assert 'hookproof_requests_total{operation="listSources",status="200"} 1.0' in text
 
-    run_against_server("reference", scenario)
 
-
-def test_the_api_knows_nothing_of_the_control_listener() -> None:
-    async def scenario(server: Server) -> None:
+async def test_the_api_knows_nothing_of_the_control_listener() -> None:
+    async with run_server("reference") as server:
         for method, path in (
             ("POST", "/reset"),
             ("GET", "/journal"),
@@ -152,8 +141,6 @@ def test_the_api_knows_nothing_of_the_control_listener() -> None:
         ):
             response = await server.send(method, path)
             assert server.is_refusal(response, server.dialect.errors.unknown_path.value)
-
-    run_against_server("reference", scenario)
 
 
 def test_a_fixture_file_with_mistakes_is_refused_with_their_lines(tmp_path: Path) -> None:

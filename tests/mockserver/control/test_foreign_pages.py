@@ -7,7 +7,12 @@ import pytest
 
 from hookproof.mockserver.app import create_app
 from hookproof.mockserver.fixture_file import ProjectFixtures
-from tests.mockserver.running_server import PROJECTS, Server, load_contract, run_against_server
+from tests.mockserver.running_server import (
+    PROJECTS,
+    Server,
+    load_contract,
+    run_server,
+)
 
 FOREIGN_PAGES = [
     {"Origin": "https://evil.example"},
@@ -35,8 +40,8 @@ async def answer(server: Server, method: str, path: str, **given: Any) -> tuple[
 
 
 @pytest.mark.parametrize("headers", FOREIGN_PAGES, ids=str)
-def test_a_foreign_page_is_refused_and_changes_nothing(headers: dict[str, str]) -> None:
-    async def scenario(server: Server) -> None:
+async def test_a_foreign_page_is_refused_and_changes_nothing(headers: dict[str, str]) -> None:
+    async with run_server("reference") as server:
         endpoint = await server.create_endpoint()
         for method, path in REQUESTS:
             status, text = await answer(server, method, path, headers=headers)
@@ -44,17 +49,13 @@ def test_a_foreign_page_is_refused_and_changes_nothing(headers: dict[str, str]) 
         response = await server.call("getEndpoint", target=endpoint["uid"])
         assert server.is_success("getEndpoint", response)
 
-    run_against_server("reference", scenario)
 
-
-def test_a_program_and_a_page_of_the_listener_itself_are_allowed() -> None:
-    async def scenario(server: Server) -> None:
+async def test_a_program_and_a_page_of_the_listener_itself_are_allowed() -> None:
+    async with run_server("reference") as server:
         own = {"Origin": server.control, "Sec-Fetch-Site": "same-origin"}
         local = {"Host": "localhost:5006"}
         for headers in ({}, own, local):
             assert await answer(server, "POST", "/reset", headers=headers) == (204, "")
-
-    run_against_server("reference", scenario)
 
 
 @pytest.mark.parametrize("media_type", ["text/plain", "application/x-www-form-urlencoded", ""])
@@ -67,18 +68,16 @@ def test_a_program_and_a_page_of_the_listener_itself_are_allowed() -> None:
         ("/projects/one/portal-links", b'{"name": "a link"}'),
     ],
 )
-def test_a_body_of_another_content_type_is_refused(
+async def test_a_body_of_another_content_type_is_refused(
     media_type: str, path: str, content: bytes
 ) -> None:
-    async def scenario(server: Server) -> None:
+    async with run_server("reference") as server:
         headers = {"Content-Type": media_type}
         status, text = await answer(server, "POST", path, data=content, headers=headers)
         assert (status, "Content-Type: application/json" in text) == (415, True)
         json = {"Content-Type": "application/json; charset=utf-8"}
         status, _ = await answer(server, "POST", path, data=content, headers=json)
         assert status in {201, 204}
-
-    run_against_server("reference", scenario)
 
 
 def test_a_name_that_the_user_allows_is_the_listeners_own() -> None:

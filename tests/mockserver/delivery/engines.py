@@ -13,7 +13,7 @@ from typing import Any
 import hookproof.mockserver.delivery.engine
 from hookproof.mockserver.delivery.engine import DeliveryEngine
 from hookproof.mockserver.delivery.http_client.egress import EgressGuard, Resolve
-from hookproof.mockserver.delivery.scheduling.concurrency_limit import ConcurrencyBounds
+from hookproof.mockserver.delivery.scheduling.attempt_limits import ConcurrencyBounds
 from hookproof.mockserver.delivery.store_port import Clock
 from hookproof.mockserver.store.database import Database
 from hookproof.mockserver.store.deliveries import Deliveries

@@ -1,7 +1,7 @@
-"""Runs a scenario of a test: with a store, an endpoint and a running engine."""
+"""A store, an endpoint and a running engine, for the block of a test."""
 
-import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 from hookproof.spec.dialect.model import Dialect
@@ -15,43 +15,34 @@ from tests.mockserver.delivery.endpoints import (
 from tests.mockserver.delivery.engines import engine
 from tests.mockserver.delivery.memory_store import MemoryStore, settings
 
-Scenario = Callable[[MemoryStore, EndpointServer], Awaitable[None]]
 
-
-def run_scenario(
+@asynccontextmanager
+async def running(
     authority: LoopbackAuthority,
-    scenario: Scenario,
     responder: Responder = always_ok,
     answers: Dialect | None = None,
     *,
     store: MemoryStore | None = None,
     **options: Any,
-) -> None:
-    """Run a scenario; `options` are those of the engine. Accepted deliveries wake the engine."""
+) -> AsyncIterator[tuple[MemoryStore, EndpointServer]]:
+    """`options` are those of the engine. Accepted deliveries wake it."""
     memory = store or MemoryStore()
-
-    async def run() -> None:
-        async with (
-            serving(responder, authority.context()) as endpoint,
-            engine(memory, authority.file, answers, **options) as running,
-        ):
-            memory.on_accept = running.wake
-            await scenario(memory, endpoint)
-
-    asyncio.run(run())
+    async with (
+        serving(responder, authority.context()) as endpoint,
+        engine(memory, authority.file, answers, **options) as started,
+    ):
+        memory.on_accept = started.wake
+        yield memory, endpoint
 
 
-def run_with_endpoint(
+@asynccontextmanager
+async def running_with_endpoint(
     authority: LoopbackAuthority,
-    scenario: Scenario,
     responder: Responder = always_ok,
     answers: Dialect | None = None,
     **options: Any,
-) -> None:
-    """Run a scenario whose store knows the endpoint as `e`, at /e."""
-
-    async def with_endpoint(store: MemoryStore, endpoint: EndpointServer) -> None:
+) -> AsyncIterator[tuple[MemoryStore, EndpointServer]]:
+    """As `running`, with a store that knows the endpoint as `e`, at /e."""
+    async with running(authority, responder, answers, **options) as (store, endpoint):
         store.endpoints["e"] = settings("e", f"{endpoint.url}/e")
-        await scenario(store, endpoint)
-
-    run_scenario(authority, with_endpoint, responder, answers, **options)
+        yield store, endpoint

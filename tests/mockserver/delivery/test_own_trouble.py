@@ -12,14 +12,13 @@ from hookproof.mockserver.delivery.http_client.egress import NameResolver
 from hookproof.mockserver.delivery.own_trouble import OwnTrouble, is_own_trouble
 from hookproof.mockserver.delivery.store_port import DeliveryState, Failure
 from tests.mockserver.delivery.endpoints import (
-    EndpointServer,
     LoopbackAuthority,
     always_ok,
     serving,
 )
 from tests.mockserver.delivery.engines import PROMPT, dialect, engine, engine_on
 from tests.mockserver.delivery.memory_store import MemoryStore, settings
-from tests.mockserver.delivery.scenario import run_scenario
+from tests.mockserver.delivery.scenario import running
 from tests.mockserver.polling import poll_until
 from tests.mockserver.store.file_store import (
     add_endpoint,
@@ -69,7 +68,7 @@ class TroubledResolver:
 @pytest.mark.parametrize(
     "limits", [{}, {"rate_limit": 1, "rate_window_s": 30}], ids=["", "limited"]
 )
-def test_a_delivery_waits_for_this_machine_without_an_attempt_that_counts(
+async def test_a_delivery_waits_for_this_machine_without_an_attempt_that_counts(
     authority: LoopbackAuthority,
     caplog: pytest.LogCaptureFixture,
     error: Exception,
@@ -77,7 +76,7 @@ def test_a_delivery_waits_for_this_machine_without_an_attempt_that_counts(
 ) -> None:
     resolve = TroubledResolver(error)
 
-    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
+    async with running(authority, answers=TWO_ATTEMPTS, resolve=resolve) as (store, endpoint):
         port = endpoint.url.rpartition(":")[2]
         store.endpoints["e"] = settings("e", f"https://localhost:{port}/e", **limits)
         number = store.accept("e")
@@ -86,27 +85,26 @@ def test_a_delivery_waits_for_this_machine_without_an_attempt_that_counts(
         [outcome] = store.outcomes[number]
         assert (outcome.number, outcome.status) == (1, 200)
         assert resolve.left == 0
-
-    run_scenario(authority, scenario, answers=TWO_ATTEMPTS, resolve=resolve)
     told = [record for record in caplog.records if "no attempt counts" in record.message]
     assert len(told) == 1
 
 
 @pytest.mark.parametrize("error", NOT_OURS, ids=repr)
-def test_what_only_an_endpoint_lacks_uses_up_its_attempts(
+async def test_what_only_an_endpoint_lacks_uses_up_its_attempts(
     authority: LoopbackAuthority, error: Exception
 ) -> None:
-    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
+    async with running(authority, answers=TWO_ATTEMPTS, resolve=TroubledResolver(error)) as (
+        store,
+        _,
+    ):
         store.endpoints["e"] = settings("e", "https://localhost:1/e")
         number = store.accept("e")
         await store.until_final()
         assert store.states[number] is DeliveryState.EXHAUSTED
         assert [each.failure for each in store.outcomes[number]] == [Failure.CONNECTION] * 2
 
-    run_scenario(authority, scenario, answers=TWO_ATTEMPTS, resolve=TroubledResolver(error))
 
-
-def test_a_paused_queue_sends_nothing_when_further_events_arrive(
+async def test_a_paused_queue_sends_nothing_when_further_events_arrive(
     authority: LoopbackAuthority, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
@@ -114,7 +112,7 @@ def test_a_paused_queue_sends_nothing_when_further_events_arrive(
     )
     resolve = TroubledResolver(TROUBLES[0])
 
-    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
+    async with running(authority, resolve=resolve) as (store, endpoint):
         store.endpoints["e"] = settings("e", "https://localhost:1/e")
         store.endpoints["other"] = settings("other", f"{endpoint.url}/other")
         for _ in range(20):
@@ -122,65 +120,54 @@ def test_a_paused_queue_sends_nothing_when_further_events_arrive(
             await store.until_final(store.accept("other"))
         assert resolve.left == 4
 
-    run_scenario(authority, scenario, resolve=resolve)
 
-
-def test_a_look_up_without_a_thread_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_look_up_without_a_thread_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_thread: object) -> None:
         raise RuntimeError("can't start new thread")
 
-    async def run() -> None:
-        resolver = NameResolver()
-        monkeypatch.setattr("threading.Thread.start", refuse)
-        async with asyncio.timeout(10):
-            for _ in range(20):  # more than look-ups run at once
-                with pytest.raises(OSError, match="thread") as caught:
-                    await resolver.addresses("hooks.example.org")
-        assert is_own_trouble(caught.value)
-
-    asyncio.run(run())
+    resolver = NameResolver()
+    monkeypatch.setattr("threading.Thread.start", refuse)
+    async with asyncio.timeout(10):
+        for _ in range(20):  # more than look-ups run at once
+            with pytest.raises(OSError, match="thread") as caught:
+                await resolver.addresses("hooks.example.org")
+    assert is_own_trouble(caught.value)
 
 
-def test_a_visit_is_no_answer_of_the_endpoint_either(authority: LoopbackAuthority) -> None:
-    async def run() -> None:
-        resolve = TroubledResolver(TROUBLES[0])
-        async with engine(MemoryStore(), authority.file, resolve=resolve) as running:
-            with pytest.raises(OwnTrouble):
-                await running.visit("https://localhost:1/", "GET")
-
-    asyncio.run(run())
+async def test_a_visit_is_no_answer_of_the_endpoint_either(authority: LoopbackAuthority) -> None:
+    resolve = TroubledResolver(TROUBLES[0])
+    async with engine(MemoryStore(), authority.file, resolve=resolve) as running:
+        with pytest.raises(OwnTrouble):
+            await running.visit("https://localhost:1/", "GET")
 
 
-def test_with_a_full_disk_everything_is_sent_once(
+async def test_with_a_full_disk_everything_is_sent_once(
     authority: LoopbackAuthority, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Results that cannot be stored are kept, and nothing more is sent until they can."""
     count = 600
 
-    async def run() -> None:
-        answers = dialect(retry=PROMPT)
-        async with (
-            serving(always_ok, authority.context()) as endpoint,
-            open_database(tmp_path) as database,
-        ):
-            add_endpoint(database, endpoint.url)
-            add_events(database, count)
-            (pages,) = database.read("PRAGMA page_count").fetchone()
-            database.read(f"PRAGMA max_page_count = {pages}")
-            running = engine_on(database, answers, authority.file)
-            await running.start()
+    answers = dialect(retry=PROMPT)
+    async with (
+        serving(always_ok, authority.context()) as endpoint,
+        open_database(tmp_path) as database,
+    ):
+        add_endpoint(database, endpoint.url)
+        add_events(database, count)
+        (pages,) = database.read("PRAGMA page_count").fetchone()
+        database.read(f"PRAGMA max_page_count = {pages}")
+        running = engine_on(database, answers, authority.file)
+        await running.start()
 
-            async def is_logged_often() -> bool:
-                return len(caplog.records) > 5
+        async def is_logged_often() -> bool:
+            return len(caplog.records) > 5
 
-            await poll_until(is_logged_often)
-            sent = len(endpoint.arrived)
-            assert sent < count
-            database.read(f"PRAGMA max_page_count = {pages + 1000}")
-            await wait_until_drained(database)
-            await running.stop(5.0)
-            assert len(endpoint.arrived) == count
-            states = database.read("SELECT DISTINCT state, attempts FROM deliveries").fetchall()
-            assert states == [("delivered", 1)]
-
-    asyncio.run(run())
+        await poll_until(is_logged_often)
+        sent = len(endpoint.arrived)
+        assert sent < count
+        database.read(f"PRAGMA max_page_count = {pages + 1000}")
+        await wait_until_drained(database)
+        await running.stop(5.0)
+        assert len(endpoint.arrived) == count
+        states = database.read("SELECT DISTINCT state, attempts FROM deliveries").fetchall()
+        assert states == [("delivered", 1)]

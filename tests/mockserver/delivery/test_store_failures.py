@@ -1,6 +1,5 @@
 """The engine on the real store when commits fail: nothing is lost."""
 
-import asyncio
 import sqlite3
 from pathlib import Path
 
@@ -35,7 +34,7 @@ class FailingCommits:
     "limits", [{}, {"rate_limit": 1000, "rate_limit_duration": 1}], ids=["free", "limited"]
 )
 @pytest.mark.parametrize("failures", [1, 2, 9])
-def test_a_commit_that_fails_loses_no_delivery_and_needs_no_wake(
+async def test_a_commit_that_fails_loses_no_delivery_and_needs_no_wake(
     authority: LoopbackAuthority,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -44,26 +43,23 @@ def test_a_commit_that_fails_loses_no_delivery_and_needs_no_wake(
 ) -> None:
     monkeypatch.setattr("hookproof.mockserver.delivery.scheduling.dispatcher.STORE_PAUSE_S", 0.05)
 
-    async def run() -> None:
-        answers = dialect(retry=PROMPT)
-        async with (
-            serving(always_ok, authority.context()) as endpoint,
-            open_database(tmp_path) as database,
-        ):
-            add_endpoint(database, endpoint.url, **limits)
-            add_events(database, 5)
-            commits = FailingCommits(database, failures)
-            engine = engine_on(database, answers, authority.file)
-            await engine.start()
-            await wait_until_drained(database)
-            await engine.stop(5.0)
-            assert commits.remaining == 0
-            assert {request.body for request in endpoint.arrived} == {
-                b"%d" % number for number in range(5)
-            }
-            states = database.read("SELECT state, attempts FROM deliveries").fetchall()
-            assert states == [("delivered", 1)] * 5
-            [(delivered,)] = database.read("SELECT delivered FROM tallies").fetchall()
-            assert delivered == 5
-
-    asyncio.run(run())
+    answers = dialect(retry=PROMPT)
+    async with (
+        serving(always_ok, authority.context()) as endpoint,
+        open_database(tmp_path) as database,
+    ):
+        add_endpoint(database, endpoint.url, **limits)
+        add_events(database, 5)
+        commits = FailingCommits(database, failures)
+        engine = engine_on(database, answers, authority.file)
+        await engine.start()
+        await wait_until_drained(database)
+        await engine.stop(5.0)
+        assert commits.remaining == 0
+        assert {request.body for request in endpoint.arrived} == {
+            b"%d" % number for number in range(5)
+        }
+        states = database.read("SELECT state, attempts FROM deliveries").fetchall()
+        assert states == [("delivered", 1)] * 5
+        [(delivered,)] = database.read("SELECT delivered FROM tallies").fetchall()
+        assert delivered == 5

@@ -14,7 +14,7 @@ from hookproof.mockserver.api.request_pipeline import RequestLimits
 from hookproof.mockserver.app import Assembly
 from hookproof.mockserver.collaborators import Collaborators
 from hookproof.mockserver.delivery.attempt.signing import Signer
-from hookproof.mockserver.delivery.engine_dispatch import EngineDispatch
+from hookproof.mockserver.delivery.engine import EngineDispatch
 from hookproof.mockserver.faults.catalogue import catalogue
 from hookproof.mockserver.faults.registry import Fault, fault, with_faults
 from hookproof.mockserver.faults.renamed import RENAMED

@@ -1,15 +1,14 @@
 """A server, an endpoint that fails, a chat and a mail server, all on real sockets."""
 
-import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from hookproof.mockserver.notifications.limits import NotificationLimits
-from hookproof.mockserver.notifications.mail import MailServer
+from hookproof.mockserver.notifications.channels import MailServer
+from hookproof.mockserver.notifications.notifier import NotificationLimits
 from tests.mockserver.delivery.endpoints import (
     EndpointServer,
     LoopbackAuthority,
@@ -124,15 +123,3 @@ async def start_servers(
         ) as server,
     ):
         yield NotificationServers(server=server, failing=failing, chat=chat_server, mails=mails)
-
-
-def run_scenario(
-    authority: LoopbackAuthority,
-    scenario: Callable[[NotificationServers], Awaitable[None]],
-    **options: Any,
-) -> None:
-    async def main() -> None:
-        async with start_servers(authority, **options) as servers:
-            await scenario(servers)
-
-    asyncio.run(main())

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hookproof.mockserver.notifications.mail import MailServer
+from hookproof.mockserver.notifications.channels import MailServer
 from tests.mockserver.delivery.endpoints import (
     EndpointRequest,
     LoopbackAuthority,
@@ -25,8 +25,6 @@ from tests.mockserver.notifications.scenario import (
     DATA,
     ONCE,
     QUICK_LIMITS,
-    NotificationServers,
-    run_scenario,
     start_servers,
 )
 from tests.mockserver.running_server import run_server
@@ -55,18 +53,18 @@ async def hang_up(request: EndpointRequest, writer: asyncio.StreamWriter) -> Non
         (hang_up, "failed", 3, "closed the connection"),
     ],
 )
-def test_a_chat_is_tried_again_a_few_times_where_that_may_help(
+async def test_a_chat_is_tried_again_a_few_times_where_that_may_help(
     authority: LoopbackAuthority, chat: Responder, state: str, attempts: int, detail: str
 ) -> None:
-    async def scenario(servers: NotificationServers) -> None:
+    async with start_servers(
+        authority, chat=chat, limits=replace(QUICK_LIMITS, attempts=3)
+    ) as servers:
         await servers.create_endpoint()
         await servers.broadcast()
         [entry] = await servers.notifications(1, channel="chat")
         assert (entry["state"], entry["attempts"]) == (state, attempts)
         assert detail in entry["detail"]
         assert len(servers.chat.arrived) == attempts
-
-    run_scenario(authority, scenario, chat=chat, limits=replace(QUICK_LIMITS, attempts=3))
 
 
 @pytest.mark.parametrize(
@@ -77,10 +75,12 @@ def test_a_chat_is_tried_again_a_few_times_where_that_may_help(
         (("450 busy",) * 3, "failed", 3, "the mail server answered 450"),
     ],
 )
-def test_a_mail_is_tried_again_a_few_times_where_that_may_help(
+async def test_a_mail_is_tried_again_a_few_times_where_that_may_help(
     authority: LoopbackAuthority, errors: tuple[str, ...], state: str, attempts: int, detail: str
 ) -> None:
-    async def scenario(servers: NotificationServers) -> None:
+    async with start_servers(
+        authority, errors=errors, limits=replace(QUICK_LIMITS, attempts=3)
+    ) as servers:
         await servers.create_endpoint()
         await servers.broadcast()
         [entry] = await servers.notifications(1, channel="email")
@@ -88,36 +88,32 @@ def test_a_mail_is_tried_again_a_few_times_where_that_may_help(
         assert servers.mails.rcpt_commands == attempts
         assert len(servers.mails.messages) == (state == "sent")
 
-    run_scenario(authority, scenario, errors=errors, limits=replace(QUICK_LIMITS, attempts=3))
 
-
-def test_a_chat_and_a_mail_server_that_hang_delay_no_delivery(authority: LoopbackAuthority) -> None:
+async def test_a_chat_and_a_mail_server_that_hang_delay_no_delivery(
+    authority: LoopbackAuthority,
+) -> None:
     """Deliveries of later events and other endpoints end while the notifications still hang."""
-
-    async def main() -> None:
-        async with silent_server() as port:
-            mail = MailServer(host="127.0.0.1", port=port)
-            limits = replace(QUICK_LIMITS, timeout_s=300.0)
-            async with (
-                start_servers(authority, chat=never_answers, mail=mail, limits=limits) as servers,
-                serving(always_ok, authority.context()) as healthy,
-            ):
-                await servers.server.create_endpoint(url=healthy.url)
-                for _ in range(3):
-                    await servers.create_endpoint()
-                await servers.broadcast(20)
-                assert len(healthy.arrived) == 20
-                assert len(servers.failing.arrived) == 60
-                journal = await servers.server.journal(kind="notifications")
-                assert journal["notifications"] == []
-
-    asyncio.run(main())
+    async with silent_server() as port:
+        mail = MailServer(host="127.0.0.1", port=port)
+        limits = replace(QUICK_LIMITS, timeout_s=300.0)
+        async with (
+            start_servers(authority, chat=never_answers, mail=mail, limits=limits) as servers,
+            serving(always_ok, authority.context()) as healthy,
+        ):
+            await servers.server.create_endpoint(url=healthy.url)
+            for _ in range(3):
+                await servers.create_endpoint()
+            await servers.broadcast(20)
+            assert len(healthy.arrived) == 20
+            assert len(servers.failing.arrived) == 60
+            journal = await servers.server.journal(kind="notifications")
+            assert journal["notifications"] == []
 
 
-def test_what_hangs_is_given_up_and_logged_without_a_secret(
+async def test_what_hangs_is_given_up_and_logged_without_a_secret(
     authority: LoopbackAuthority, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def main() -> None:
+    with caplog.at_level(logging.DEBUG, logger="hookproof.mockserver"):
         async with silent_server() as port:
             mail = MailServer(host="127.0.0.1", port=port)
 
@@ -131,23 +127,18 @@ def test_what_hangs_is_given_up_and_logged_without_a_secret(
                 assert {entry["detail"] for entry in entries} == {"no answer within 0.2 s"}
                 warnings = [record.getMessage() for record in caplog.records]
                 assert sum(endpoint["uid"] in line for line in warnings) == 2
-
-    with caplog.at_level(logging.DEBUG, logger="hookproof.mockserver"):
-        asyncio.run(main())
     for secret in ("s3cret", "hooks/T0", "dev@", "t0ken", "4111-payload"):
         assert secret not in caplog.text, secret
 
 
-def test_a_server_that_stops_gives_up_what_hangs_and_logs_it(
+async def test_a_server_that_stops_gives_up_what_hangs_and_logs_it(
     authority: LoopbackAuthority, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def scenario(servers: NotificationServers) -> None:
+    async with start_servers(
+        authority, chat=never_answers, limits=replace(QUICK_LIMITS, timeout_s=300.0)
+    ) as servers:
         await servers.create_endpoint(support_email="")
         await servers.broadcast(3)
-
-    run_scenario(
-        authority, scenario, chat=never_answers, limits=replace(QUICK_LIMITS, timeout_s=300.0)
-    )
     assert "1 notifications by chat unsent" in caplog.text
     assert "2 notifications held back" in caplog.text
 
@@ -165,10 +156,10 @@ def test_a_server_that_stops_gives_up_what_hangs_and_logs_it(
         ("s3cret", "not a plain http or https URL"),
     ],
 )
-def test_a_chat_url_goes_through_the_guard_and_stays_out_of_the_log(
+async def test_a_chat_url_goes_through_the_guard_and_stays_out_of_the_log(
     authority: LoopbackAuthority, caplog: pytest.LogCaptureFixture, url: str, detail: str
 ) -> None:
-    async def scenario(servers: NotificationServers) -> None:
+    async with start_servers(authority) as servers:
         await servers.create_endpoint(slack_webhook_url=url)
         await servers.broadcast()
         [entry] = await servers.notifications(1, channel="chat")
@@ -177,41 +168,39 @@ def test_a_chat_url_goes_through_the_guard_and_stays_out_of_the_log(
         assert "s3cret" not in str(entry) + caplog.text
         assert len(await servers.notifications(1, channel="email", state="sent")) == 1
 
-    run_scenario(authority, scenario)
 
-
-def test_a_chat_whose_certificate_is_not_trusted_is_sent_nothing(
+async def test_a_chat_whose_certificate_is_not_trusted_is_sent_nothing(
     authority: LoopbackAuthority, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     untrusted = LoopbackAuthority(tmp_path_factory.mktemp("untrusted"))
 
-    async def scenario(servers: NotificationServers) -> None:
-        async with serving(always_ok, untrusted.context()) as chat:
-            await servers.create_endpoint(slack_webhook_url=f"{chat.url}/hooks")
-            await servers.broadcast()
-            [entry] = await servers.notifications(1, channel="chat")
-            assert entry["state"] == "failed"
-            assert "no TLS" in entry["detail"]
-            assert chat.arrived == []
-
-    run_scenario(authority, scenario)
+    async with (
+        start_servers(authority) as servers,
+        serving(always_ok, untrusted.context()) as chat,
+    ):
+        await servers.create_endpoint(slack_webhook_url=f"{chat.url}/hooks")
+        await servers.broadcast()
+        [entry] = await servers.notifications(1, channel="chat")
+        assert entry["state"] == "failed"
+        assert "no TLS" in entry["detail"]
+        assert chat.arrived == []
 
 
 @pytest.mark.parametrize("host", ["169.254.169.254", "mail.invalid"])
-def test_the_mail_server_s_address_goes_through_the_guard_too(
+async def test_the_mail_server_s_address_goes_through_the_guard_too(
     authority: LoopbackAuthority, host: str
 ) -> None:
-    async def scenario(servers: NotificationServers) -> None:
+    async with start_servers(authority, mail=MailServer(host=host, port=25)) as servers:
         await servers.create_endpoint()
         await servers.broadcast()
         [entry] = await servers.notifications(1, channel="email")
         assert (entry["state"], entry["attempts"]) == ("failed", 1)
 
-    run_scenario(authority, scenario, mail=MailServer(host=host, port=25))
 
-
-def test_a_mail_server_that_is_not_there_costs_only_the_mail(authority: LoopbackAuthority) -> None:
-    async def scenario(servers: NotificationServers) -> None:
+async def test_a_mail_server_that_is_not_there_costs_only_the_mail(
+    authority: LoopbackAuthority,
+) -> None:
+    async with start_servers(authority, mail=MailServer(host="127.0.0.1", port=1)) as servers:
         await servers.create_endpoint()
         await servers.broadcast()
         [entry] = await servers.notifications(1, channel="email")
@@ -219,63 +208,51 @@ def test_a_mail_server_that_is_not_there_costs_only_the_mail(authority: Loopback
         assert "cannot be reached" in entry["detail"]
         assert len(await servers.notifications(1, channel="chat", state="sent")) == 1
 
-    run_scenario(authority, scenario, mail=MailServer(host="127.0.0.1", port=1))
-
 
 @pytest.mark.parametrize("trusted", [True, False])
-def test_a_mail_goes_over_tls_where_it_is_offered_and_in_clear_never_instead(
+async def test_a_mail_goes_over_tls_where_it_is_offered_and_in_clear_never_instead(
     authority: LoopbackAuthority, tmp_path_factory: pytest.TempPathFactory, trusted: bool
 ) -> None:
     issuer = authority if trusted else LoopbackAuthority(tmp_path_factory.mktemp("untrusted"))
     context = issuer.context("localhost")
     context.verify_mode = ssl.CERT_NONE
 
-    async def main() -> None:
-        async with mail_server(tls=context) as mails:
-            mail = MailServer(host="localhost", port=mails.port)
-            async with start_servers(authority, mail=mail) as servers:
-                await servers.create_endpoint()
-                await servers.broadcast()
-                [entry] = await servers.notifications(1, channel="email")
-                assert entry["state"] == ("sent" if trusted else "failed"), entry
-                assert mails.secure == ([True] if trusted else [])
-
-    asyncio.run(main())
+    async with mail_server(tls=context) as mails:
+        mail = MailServer(host="localhost", port=mails.port)
+        async with start_servers(authority, mail=mail) as servers:
+            await servers.create_endpoint()
+            await servers.broadcast()
+            [entry] = await servers.notifications(1, channel="email")
+            assert entry["state"] == ("sent" if trusted else "failed"), entry
+            assert mails.secure == ([True] if trusted else [])
 
 
-def test_an_address_beyond_ascii_needs_a_server_that_accepts_it(
+async def test_an_address_beyond_ascii_needs_a_server_that_accepts_it(
     authority: LoopbackAuthority,
 ) -> None:
-    async def main() -> None:
-        for supported, expected in ((True, "sent"), (False, "failed")):
-            async with mail_server(enable_SMTPUTF8=supported) as mails:
-                mail = MailServer(host="127.0.0.1", port=mails.port)
-                async with start_servers(authority, mail=mail) as servers:
-                    await servers.create_endpoint(
-                        name="größe", support_email="größe@bücher.invalid"
-                    )
-                    await servers.broadcast()
-                    [entry] = await servers.notifications(1, channel="email")
-                    assert (entry["state"], entry["attempts"]) == (expected, 1), entry
-                    recipients: list[Any] = [envelope.rcpt_tos for envelope in mails.envelopes]
-                    assert recipients == ([["größe@xn--bcher-kva.invalid"]] if supported else [])
-
-    asyncio.run(main())
+    for supported, expected in ((True, "sent"), (False, "failed")):
+        async with mail_server(enable_SMTPUTF8=supported) as mails:
+            mail = MailServer(host="127.0.0.1", port=mails.port)
+            async with start_servers(authority, mail=mail) as servers:
+                await servers.create_endpoint(name="größe", support_email="größe@bücher.invalid")
+                await servers.broadcast()
+                [entry] = await servers.notifications(1, channel="email")
+                assert (entry["state"], entry["attempts"]) == (expected, 1), entry
+                recipients: list[Any] = [envelope.rcpt_tos for envelope in mails.envelopes]
+                assert recipients == ([["größe@xn--bcher-kva.invalid"]] if supported else [])
 
 
-def test_without_a_mail_server_only_the_chat_is_notified(authority: LoopbackAuthority) -> None:
+async def test_without_a_mail_server_only_the_chat_is_notified(
+    authority: LoopbackAuthority,
+) -> None:
     """Unlike all others, this uses `hookproof serve` without --smtp."""
-
-    async def main() -> None:
-        async with (
-            serving(answering(reply(500)), authority.context()) as failing,
-            serving(always_ok, authority.context()) as chat,
-            run_server(change=lambda _: dialect(retry=ONCE), ca_file=authority.file) as server,
-        ):
-            contacts = {"slack_webhook_url": chat.url, "support_email": "dev@receiver.invalid"}
-            await server.create_endpoint(url=failing.url, **contacts)
-            await server.call("createBroadcastEvent", body={"event_type": "t", "data": DATA})
-            journal = await server.journal(kind="notifications", count="1", timeout="60")
-            assert [entry["channel"] for entry in journal["notifications"]] == ["chat"]
-
-    asyncio.run(main())
+    async with (
+        serving(answering(reply(500)), authority.context()) as failing,
+        serving(always_ok, authority.context()) as chat,
+        run_server(change=lambda _: dialect(retry=ONCE), ca_file=authority.file) as server,
+    ):
+        contacts = {"slack_webhook_url": chat.url, "support_email": "dev@receiver.invalid"}
+        await server.create_endpoint(url=failing.url, **contacts)
+        await server.call("createBroadcastEvent", body={"event_type": "t", "data": DATA})
+        journal = await server.journal(kind="notifications", count="1", timeout="60")
+        assert [entry["channel"] for entry in journal["notifications"]] == ["chat"]

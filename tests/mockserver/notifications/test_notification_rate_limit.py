@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookproof.mockserver.notifications.notice import NoticeKind
-from hookproof.mockserver.notifications.rate_limit import NotificationRateLimit
+from hookproof.mockserver.notifications.notifier import NotificationRateLimit
 from tests.mockserver.notifications.notices import notice
 
 

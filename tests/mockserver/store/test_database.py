@@ -65,60 +65,51 @@ def test_unknown_members_of_a_certificate_do_not_prevent_deliveries() -> None:
     assert (certificate.certificate, certificate.key) == ("c", "k")
 
 
-def test_writes_of_one_turn_are_committed_together_and_waited_for() -> None:
-    async def main() -> None:
-        database = Database(IN_MEMORY, dialect="reference")
-        database.write("INSERT INTO facts VALUES ('a', '1')")
-        first = database.pending
-        database.write("INSERT INTO facts VALUES ('b', '2')")
-        assert database.pending is first
-        assert first is not None
-        assert not first.done()
-        await first
-        assert database.pending is None
-        database.close()
-
-    asyncio.run(main())
+async def test_writes_of_one_turn_are_committed_together_and_waited_for() -> None:
+    database = Database(IN_MEMORY, dialect="reference")
+    database.write("INSERT INTO facts VALUES ('a', '1')")
+    first = database.pending
+    database.write("INSERT INTO facts VALUES ('b', '2')")
+    assert database.pending is first
+    assert first is not None
+    assert not first.done()
+    await first
+    assert database.pending is None
+    database.close()
 
 
-def test_a_failed_write_undoes_the_turn_and_raises_for_all_that_await_it() -> None:
-    async def main() -> None:
-        database = Database(IN_MEMORY, dialect="reference")
-        database.write("INSERT INTO facts VALUES ('a', '1')")
-        waiting = database.pending
-        assert waiting is not None
-        database.roll_back(RuntimeError("no"))
-        with pytest.raises(RuntimeError, match="no"):
-            await waiting
-        assert database.read("SELECT count(*) FROM facts WHERE name = 'a'").fetchone() == (0,)
-        database.write("INSERT INTO facts VALUES ('c', '3')")
-        database.commit()
-        assert database.read("SELECT count(*) FROM facts WHERE name = 'c'").fetchone() == (1,)
-        database.close()
-
-    asyncio.run(main())
+async def test_a_failed_write_undoes_the_turn_and_raises_for_all_that_await_it() -> None:
+    database = Database(IN_MEMORY, dialect="reference")
+    database.write("INSERT INTO facts VALUES ('a', '1')")
+    waiting = database.pending
+    assert waiting is not None
+    database.roll_back(RuntimeError("no"))
+    with pytest.raises(RuntimeError, match="no"):
+        await waiting
+    assert database.read("SELECT count(*) FROM facts WHERE name = 'a'").fetchone() == (0,)
+    database.write("INSERT INTO facts VALUES ('c', '3')")
+    database.commit()
+    assert database.read("SELECT count(*) FROM facts WHERE name = 'c'").fetchone() == (1,)
+    database.close()
 
 
-def test_what_was_stored_is_there_after_a_restart(tmp_path: Path) -> None:
-    async def main() -> None:
-        path = str(tmp_path / "hookproof.db")
-        async with run_server(path=path) as server:
-            endpoint = await server.create_endpoint(owner_id="o", is_disabled=True)
-            link = await server.create_portal_link(name="link", owner_id="o")
-            body = {"event_type": "t", "data": {}, "idempotency_key": "k"}
-            event = (await server.call("createBroadcastEvent", body=body)).data
-            before = await server.call("listPortalLinks")
-        async with run_server(path=path) as server:
-            fetched = await server.call("getEndpoint", target=endpoint["uid"])
-            assert fetched.data["uid"] == endpoint["uid"]
-            again = await server.call("createBroadcastEvent", body=body)
-            assert again.data["is_duplicate_event"] is True
-            assert again.data["uid"] != event["uid"]
-            after = await server.call("listPortalLinks")
-            assert after.text == before.text
-            assert after.data["content"][0]["uid"] == link["uid"]
-
-    asyncio.run(main())
+async def test_what_was_stored_is_there_after_a_restart(tmp_path: Path) -> None:
+    path = str(tmp_path / "hookproof.db")
+    async with run_server(path=path) as server:
+        endpoint = await server.create_endpoint(owner_id="o", is_disabled=True)
+        link = await server.create_portal_link(name="link", owner_id="o")
+        body = {"event_type": "t", "data": {}, "idempotency_key": "k"}
+        event = (await server.call("createBroadcastEvent", body=body)).data
+        before = await server.call("listPortalLinks")
+    async with run_server(path=path) as server:
+        fetched = await server.call("getEndpoint", target=endpoint["uid"])
+        assert fetched.data["uid"] == endpoint["uid"]
+        again = await server.call("createBroadcastEvent", body=body)
+        assert again.data["is_duplicate_event"] is True
+        assert again.data["uid"] != event["uid"]
+        after = await server.call("listPortalLinks")
+        assert after.text == before.text
+        assert after.data["content"][0]["uid"] == link["uid"]
 
 
 def test_nothing_acknowledged_is_lost_when_the_server_is_killed(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
 """The engine's view of the real store is never stale, and its writes concern no other delivery."""
 
-import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,7 @@ from hookproof.mockserver.delivery.store_port import (
     Start,
 )
 from hookproof.mockserver.store.database import Database
-from hookproof.mockserver.store.deliveries import UNLIMITED_S, Deliveries
-from hookproof.mockserver.store.delivery_journal import DeliveryJournal
+from hookproof.mockserver.store.deliveries import UNLIMITED_S, Deliveries, DeliveryJournal
 from hookproof.mockserver.store.endpoints import EndpointTable, StoredSecret
 from hookproof.spec.dialect.model import Dialect
 from tests.mockserver.delivery.engines import dialect
@@ -33,18 +32,13 @@ MOVE_TO_ANOTHER_URL = (
 )
 
 
-def run_with_store(
-    folder: Path,
-    scenario: Callable[[Database, Deliveries], Awaitable[None]],
-    answers: Dialect | None = None,
-) -> None:
-    """Run a scenario with a database and the engine's view of it."""
-
-    async def main() -> None:
-        async with open_database(folder) as database:
-            await scenario(database, Deliveries(database, answers or dialect(), time.time))
-
-    asyncio.run(main())
+@asynccontextmanager
+async def open_store(
+    folder: Path, answers: Dialect | None = None
+) -> AsyncIterator[tuple[Database, Deliveries]]:
+    """A database, and the engine's view of it."""
+    async with open_database(folder) as database:
+        yield database, Deliveries(database, answers or dialect(), time.time)
 
 
 def settings(deliveries: Deliveries, uid: str = "e") -> EndpointSettings:
@@ -61,8 +55,10 @@ def record(delivery: PendingDelivery, number: int | None, state: DeliveryState) 
     return Record(delivery, outcome, state, 3.0 if state is DeliveryState.PENDING else None)
 
 
-def test_a_rolled_secret_counts_at_once_and_a_roll_that_was_undone_never(tmp_path: Path) -> None:
-    async def scenario(database: Database, deliveries: Deliveries) -> None:
+async def test_a_rolled_secret_counts_at_once_and_a_roll_that_was_undone_never(
+    tmp_path: Path,
+) -> None:
+    async with open_store(tmp_path) as (database, deliveries):
         seq = add_endpoint(database, URL)
         database.commit()
         for value in ("second", "third"):
@@ -77,11 +73,11 @@ def test_a_rolled_secret_counts_at_once_and_a_roll_that_was_undone_never(tmp_pat
         database.roll_back(RuntimeError("no"))
         assert [secret.value for secret in settings(deliveries).secrets] == ["second"]
 
-    run_with_store(tmp_path, scenario)
 
-
-def test_settings_are_never_stale_whichever_method_changes_the_endpoint(tmp_path: Path) -> None:
-    async def scenario(database: Database, deliveries: Deliveries) -> None:
+async def test_settings_are_never_stale_whichever_method_changes_the_endpoint(
+    tmp_path: Path,
+) -> None:
+    async with open_store(tmp_path) as (database, deliveries):
         add_endpoint(database, URL)
         assert settings(deliveries).receives
         assert deliveries.deactivate("e")
@@ -91,13 +87,11 @@ def test_settings_are_never_stale_whichever_method_changes_the_endpoint(tmp_path
         database.clear()
         assert deliveries.endpoint("e") is None
 
-    run_with_store(tmp_path, scenario)
 
-
-def test_settings_are_parsed_once_for_as_long_as_the_endpoint_stays_as_it_is(
+async def test_settings_are_parsed_once_for_as_long_as_the_endpoint_stays_as_it_is(
     tmp_path: Path,
 ) -> None:
-    async def scenario(database: Database, deliveries: Deliveries) -> None:
+    async with open_store(tmp_path) as (database, deliveries):
         add_endpoint(database, URL)
         add_endpoint(database, URL, uid="another")
         unchanged, other = settings(deliveries), settings(deliveries, "another")
@@ -105,20 +99,16 @@ def test_settings_are_parsed_once_for_as_long_as_the_endpoint_stays_as_it_is(
         assert settings(deliveries) is unchanged
         assert settings(deliveries, "another") is not other
 
-    run_with_store(tmp_path, scenario)
-
 
 @pytest.mark.parametrize(
     "zero", [{"rate_limit": 0}, {"rate_limit": 5, "rate_limit_duration": 0}], ids=str
 )
-def test_a_rate_limit_or_a_duration_of_zero_limits_nothing(
+async def test_a_rate_limit_or_a_duration_of_zero_limits_nothing(
     zero: dict[str, int], tmp_path: Path
 ) -> None:
-    async def scenario(database: Database, deliveries: Deliveries) -> None:
+    async with open_store(tmp_path) as (database, deliveries):
         add_endpoint(database, URL, **zero)
         assert settings(deliveries).rate_limit is None
-
-    run_with_store(tmp_path, scenario)
 
 
 @pytest.mark.parametrize(
@@ -126,20 +116,21 @@ def test_a_rate_limit_or_a_duration_of_zero_limits_nothing(
     [("default", 30), ("unlimited", UNLIMITED_S), ("immediate", 0), (UNDECIDED, 0)],
     ids=["default", "unlimited", "immediate", "undecided"],
 )
-def test_a_timeout_of_zero_means_what_the_dialect_says(
+async def test_a_timeout_of_zero_means_what_the_dialect_says(
     meaning: Any, timeout_s: float, tmp_path: Path
 ) -> None:
-    async def scenario(database: Database, deliveries: Deliveries) -> None:
+    async with open_store(tmp_path, dialect(delivery={"zero_http_timeout": meaning})) as (
+        database,
+        deliveries,
+    ):
         add_endpoint(database, URL, http_timeout=0)
         assert settings(deliveries).http_timeout_s == timeout_s
 
-    run_with_store(tmp_path, scenario, dialect(delivery={"zero_http_timeout": meaning}))
 
-
-def test_an_attempt_that_outlives_a_reset_meets_no_delivery_that_was_accepted_after_it(
+async def test_an_attempt_that_outlives_a_reset_meets_no_delivery_that_was_accepted_after_it(
     tmp_path: Path,
 ) -> None:
-    async def scenario(database: Database, deliveries: Deliveries) -> None:
+    async with open_store(tmp_path) as (database, deliveries):
         add_endpoint(database, URL)
         add_events(database, 1)
         [under_way] = deliveries.pending("e", 2)
@@ -151,13 +142,11 @@ def test_an_attempt_that_outlives_a_reset_meets_no_delivery_that_was_accepted_af
         assert waiting.attempts == 0
         assert DeliveryJournal(database).entries({})[0]["attempts"] == []
 
-    run_with_store(tmp_path, scenario)
 
-
-def test_the_journal_shows_attempts_in_their_order_and_what_became_of_the_delivery_without_one(
+async def test_the_journal_shows_attempts_in_their_order_and_the_end_of_a_delivery_without_one(
     tmp_path: Path,
 ) -> None:
-    async def scenario(database: Database, deliveries: Deliveries) -> None:
+    async with open_store(tmp_path) as (database, deliveries):
         add_endpoint(database, URL)
         add_events(database, 2)
         for number in (1, 2):
@@ -179,11 +168,9 @@ def test_the_journal_shows_attempts_in_their_order_and_what_became_of_the_delive
         ]
         assert numbers == [[1, 2, None], [1, 2, None]]
 
-    run_with_store(tmp_path, scenario)
 
-
-def test_starts_outlive_the_process_and_are_those_of_their_endpoint(tmp_path: Path) -> None:
-    async def before(database: Database, deliveries: Deliveries) -> None:
+async def test_starts_outlive_the_process_and_are_those_of_their_endpoint(tmp_path: Path) -> None:
+    async with open_store(tmp_path) as (database, deliveries):
         for uid in ("e", "another"):
             add_endpoint(database, URL, uid=uid)
         add_events(database, 2)
@@ -194,22 +181,18 @@ def test_starts_outlive_the_process_and_are_those_of_their_endpoint(tmp_path: Pa
             [Start(second, 12.5, 99.0), Start(first, 11.5, 99.0), Start(other, 12.5, 99.0)]
         )
         deliveries.record_starts([Start(first, 10.5, 99.0), Start(first, 12.5, 99.0)])
-
-    async def after(database: Database, deliveries: Deliveries) -> None:
+    async with open_store(tmp_path) as (_, deliveries):
         assert deliveries.holds_starts()
         assert deliveries.recent_starts("e", 11.0) == [11.5, 12.5, 12.5]
         assert deliveries.recent_starts("another", 11.0) == [12.5]
 
-    run_with_store(tmp_path, before)
-    run_with_store(tmp_path, after)
 
-
-def test_starts_that_count_no_more_are_deleted_now_and_then(
+async def test_starts_that_count_no_more_are_deleted_now_and_then(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("hookproof.mockserver.store.deliveries._FEW_STARTS", 10)
 
-    async def scenario(database: Database, deliveries: Deliveries) -> None:
+    async with open_store(tmp_path) as (database, deliveries):
         add_endpoint(database, URL)
         add_events(database, 1)
         [delivery] = deliveries.pending("e", 2)
@@ -218,5 +201,3 @@ def test_starts_that_count_no_more_are_deleted_now_and_then(
             counts_until = now + 3600 if number < 3 else now - 1
             deliveries.record_starts([Start(delivery, now + number, counts_until)])
         assert deliveries.recent_starts("e", 0) == [now, now + 1, now + 2]
-
-    run_with_store(tmp_path, scenario)

@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from hookproof.receiver.cli.delivery_text import cells
-from hookproof.receiver.cli.delivery_watch import JudgedDelivery
+from hookproof.receiver.cli.delivery_watch import JudgedDelivery, cells
 from hookproof.receiver.cli.display import COLUMNS, LEAST_WIDTH, LiveTable
 from hookproof.receiver.signatures.judgement import SchemeFormat, SignatureJudge
 from hookproof.spec.dialect.reader import load_dialect

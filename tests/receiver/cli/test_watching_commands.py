@@ -20,8 +20,7 @@ from pathlib import Path
 import pytest
 
 from hookproof.cli import main
-from hookproof.receiver.cli.delivery_text import cells
-from hookproof.receiver.cli.delivery_watch import JudgedDelivery
+from hookproof.receiver.cli.delivery_watch import JudgedDelivery, cells
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from tests.receiver.receiver_process import COMMAND, DEADLINE_S, read_to_end
 from tests.source_tree import ROOT

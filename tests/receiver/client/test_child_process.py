@@ -50,35 +50,24 @@ def test_a_child_runs_within_the_block_and_ends_with_it() -> None:
     assert not accepts_connections(asyncio.run(run_hookproof("receive")))
 
 
-def test_a_child_ends_when_the_block_is_left_by_an_error() -> None:
-    seen = []
-
-    async def fail_within_block() -> None:
+async def test_a_child_ends_when_the_block_is_left_by_an_error() -> None:
+    with pytest.raises(RuntimeError, match="stop") as stopped:
         async with child(["receive"], deadline_s=90) as ready:
-            seen.append(ready["control"])
-            raise RuntimeError("stop")
-
-    with pytest.raises(RuntimeError, match="stop"):
-        asyncio.run(fail_within_block())
-    assert not accepts_connections(seen[0])
+            raise RuntimeError(f"stop {ready['control']}")
+    assert not accepts_connections(str(stopped.value).removeprefix("stop "))
 
 
-def test_a_child_that_will_not_end_is_killed() -> None:
+async def test_a_child_that_will_not_end_is_killed() -> None:
     # The sleep keeps the child running; the test does not wait for it.
     stubborn = [
         "/bin/sh",
         "-c",
         """trap '' TERM; echo "{\\"pid\\": $$}"; while :; do sleep 0.05; done""",
     ]
-
-    async def run() -> int:
-        async with child(["stubborn"], deadline_s=90, program=stubborn, grace_s=0.1) as ready:
-            pid = int(ready["pid"])
-            os.kill(pid, 0)
-            return pid
-
+    async with child(["stubborn"], deadline_s=90, program=stubborn, grace_s=0.1) as ready:
+        os.kill(int(ready["pid"]), 0)
     with pytest.raises(ProcessLookupError):
-        os.kill(asyncio.run(run()), 0)
+        os.kill(int(ready["pid"]), 0)
 
 
 def test_a_child_that_does_not_start_is_reported_in_its_own_words() -> None:
@@ -96,13 +85,10 @@ def test_a_child_that_is_not_ready_in_time_is_ended() -> None:
     assert failed.value.exit_code is None
 
 
-def test_a_first_line_that_is_not_json_is_reported() -> None:
-    async def run() -> None:
+async def test_a_first_line_that_is_not_json_is_reported() -> None:
+    with pytest.raises(ChildFailed, match="in place of its ready line"):
         async with child(["hello"], deadline_s=90, program=["/bin/sh", "-c", "echo hello"]):
             pass
-
-    with pytest.raises(ChildFailed, match="in place of its ready line"):
-        asyncio.run(run())
 
 
 def test_a_module_of_the_same_name_in_the_users_folder_is_not_imported(
@@ -138,19 +124,16 @@ async def run_both(*commands: list[str], seen: list[int]) -> None:
             os.kill(pid, 0)
 
 
-def test_what_is_given_in_the_environment_is_not_among_the_arguments() -> None:
+async def test_what_is_given_in_the_environment_is_not_among_the_arguments() -> None:
     script = """echo "{\\"pid\\": $$, \\"key\\": \\"$THE_KEY\\"}"; cat > /dev/null"""
 
-    async def seen() -> tuple[str, list[str]]:
-        async with child(
-            ["shell"],
-            deadline_s=90,
-            environment={"THE_KEY": "a-key"},
-            program=["/bin/sh", "-c", script],
-        ) as ready:
-            return ready["key"], psutil.Process(ready["pid"]).cmdline()
-
-    key, arguments = asyncio.run(seen())
+    async with child(
+        ["shell"],
+        deadline_s=90,
+        environment={"THE_KEY": "a-key"},
+        program=["/bin/sh", "-c", script],
+    ) as ready:
+        key, arguments = ready["key"], psutil.Process(ready["pid"]).cmdline()
     assert key == "a-key"
     assert not any("a-key" in argument for argument in arguments)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from hookproof.receiver.client import control_api
+from hookproof.control import client as control_client
 from hookproof.receiver.client.control_api import ReceiverClient, ReceiverFailed
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.receiver.replies.script import Reply
@@ -358,22 +358,19 @@ def test_an_unreachable_receiver_is_reported_in_words() -> None:
             asyncio.run(call())
 
 
-def test_no_wait_waits_for_another(running: ReceiverProcess) -> None:
-    async def call() -> None:
-        async with ReceiverClient(running.control) as client:
-            tokens = [(await client.new_token()).token for _ in range(120)]
-            *others, last = [
-                asyncio.create_task(client.deliveries(token, 1, timeout_s=DEADLINE_S))
-                for token in tokens
-            ]
-            running.post(f"/{tokens[-1]}")
-            assert len(await last) == 1
-            assert not any(other.done() for other in others)
-            for token in tokens:
-                running.post(f"/{token}")
-            await asyncio.gather(*others)
-
-    asyncio.run(call())
+async def test_no_wait_waits_for_another(running: ReceiverProcess) -> None:
+    async with ReceiverClient(running.control) as client:
+        tokens = [(await client.new_token()).token for _ in range(120)]
+        *others, last = [
+            asyncio.create_task(client.deliveries(token, 1, timeout_s=DEADLINE_S))
+            for token in tokens
+        ]
+        running.post(f"/{tokens[-1]}")
+        assert len(await last) == 1
+        assert not any(other.done() for other in others)
+        for token in tokens:
+            running.post(f"/{token}")
+        await asyncio.gather(*others)
 
 
 def test_a_receiver_that_is_silent_is_reported_with_how_long(
@@ -383,7 +380,7 @@ def test_a_receiver_that_is_silent_is_reported_with_how_long(
         async with ReceiverClient(url) as client:
             await client.new_token()
 
-    monkeypatch.setattr(control_api, "ANSWER_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(control_client, "ANSWER_TIMEOUT_S", 0.1)
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()

@@ -129,27 +129,22 @@ def test_many_forgotten_tokens_make_every_page_start_again() -> None:
     assert not source.knows(cursor)
 
 
-def test_waiting_ends_with_the_next_change_and_with_the_feed() -> None:
-    async def run() -> None:
-        source = feed()
-        for end in (
-            lambda: source.arrived("t", 1),
-            lambda: source.verdicts_changed("t"),
-            source.close,
-        ):
-            cursor = source.read(source.beginning(), most=100).cursor
-            waiting = asyncio.create_task(source.wait(cursor, timeout_s=30))
-            await asyncio.wait([waiting], timeout=0)  # the task begins to wait
-            assert not waiting.done()
-            end()
-            assert await waiting
-
-    asyncio.run(run())
+async def test_waiting_ends_with_the_next_change_and_with_the_feed() -> None:
+    source = feed()
+    for end in (
+        lambda: source.arrived("t", 1),
+        lambda: source.verdicts_changed("t"),
+        source.close,
+    ):
+        cursor = source.read(source.beginning(), most=100).cursor
+        waiting = asyncio.create_task(source.wait(cursor, timeout_s=30))
+        await asyncio.wait([waiting], timeout=0)  # the task begins to wait
+        assert not waiting.done()
+        end()
+        assert await waiting
 
 
-def test_waiting_ends_without_news_when_time_is_up() -> None:
-    async def run() -> bool:
-        source = feed()
-        return await source.wait(source.beginning(), timeout_s=0)
-
-    assert asyncio.run(run()) is False
+async def test_waiting_ends_without_news_when_time_is_up() -> None:
+    source = feed()
+    result = await source.wait(source.beginning(), timeout_s=0)
+    assert result is False

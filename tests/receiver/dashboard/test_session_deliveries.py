@@ -6,11 +6,9 @@ from collections.abc import Awaitable, Callable
 
 from hookproof.receiver.clock import Instant
 from hookproof.receiver.dashboard.change_feed import ChangeFeed, ChangeKind
-from hookproof.receiver.dashboard.session_deliveries import SessionDeliveries
-from hookproof.receiver.dashboard.signature_status import SignatureVerdict
+from hookproof.receiver.dashboard.delivery_rows import SessionDeliveries, SignatureVerdict
 from hookproof.receiver.inbox.arrival import Arrival, Sender
-from hookproof.receiver.inbox.observer import Observers
-from hookproof.receiver.inbox.store import InboxLimits
+from hookproof.receiver.inbox.store import InboxLimits, Observers
 from hookproof.receiver.session import Sessions
 from hookproof.receiver.signatures.token_secrets import TokenSecrets
 

@@ -14,8 +14,12 @@ from cryptography import x509
 from cryptography.x509.oid import NameOID
 
 from hookproof.receiver.http.address import Address, listener_names
-from hookproof.receiver.http.authority import Authority, AuthorityProblem
-from hookproof.receiver.http.authority_certificate import names_permitted, new_authority
+from hookproof.receiver.http.authority import (
+    Authority,
+    AuthorityProblem,
+    names_permitted,
+    new_authority,
+)
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 

@@ -79,46 +79,38 @@ def test_arbitrary_bytes_never_take_the_receiver_down(senders: list[list[bytes]]
     asyncio.run(run())
 
 
-def test_requests_that_came_in_one_read_have_one_time_of_arrival_and_later_ones_a_later() -> None:
-    async def run() -> None:
-        async with run_receiver(HTTP) as receiver, ReceiverClient(receiver.control) as client:
-            port = int(receiver.url.rsplit(":", 1)[1])
-            request = b"POST /t HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
-            reader, writer = await asyncio.open_connection("127.0.0.1", port)
-            last = request.replace(b"Host: x", b"Host: x\r\nConnection: close")
-            writer.write(request * 3)
-            await client.deliveries("t", 3)
-            between = time.monotonic()
-            writer.write(last)
-            deliveries = await client.deliveries("t", 4)
-            assert len({delivery.arrived_monotonic for delivery in deliveries[:3]}) == 1
-            assert deliveries[2].arrived_monotonic < between < deliveries[3].arrived_monotonic
-            answers = await asyncio.wait_for(reader.read(), DEADLINE_S)
-            assert answers.count(b"HTTP/1.1 200 OK\r\n") == 4
-            writer.close()
-            await writer.wait_closed()
-
-    asyncio.run(run())
+async def test_requests_that_came_in_one_read_have_one_time_of_arrival_and_later_ones_a_later() -> (
+    None
+):
+    async with run_receiver(HTTP) as receiver, ReceiverClient(receiver.control) as client:
+        port = int(receiver.url.rsplit(":", 1)[1])
+        request = b"POST /t HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        last = request.replace(b"Host: x", b"Host: x\r\nConnection: close")
+        writer.write(request * 3)
+        await client.deliveries("t", 3)
+        between = time.monotonic()
+        writer.write(last)
+        deliveries = await client.deliveries("t", 4)
+        assert len({delivery.arrived_monotonic for delivery in deliveries[:3]}) == 1
+        assert deliveries[2].arrived_monotonic < between < deliveries[3].arrived_monotonic
+        answers = await asyncio.wait_for(reader.read(), DEADLINE_S)
+        assert answers.count(b"HTTP/1.1 200 OK\r\n") == 4
+        writer.close()
+        await writer.wait_closed()
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_busy_receiver_counts_every_request(seed: int) -> None:
+async def test_a_busy_receiver_counts_every_request(seed: int) -> None:
     rng = random.Random(seed)
 
-    async def run() -> None:
-        async with run_receiver(HTTP) as receiver, ReceiverClient(receiver.control) as client:
-            port = int(receiver.url.rsplit(":", 1)[1])
-            counts = [rng.randint(1, 60) for _ in range(20)]
-            request = b"POST /t HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}"
-            last = request.replace(b"Host: x", b"Host: x\r\nConnection: close")
-            await asyncio.gather(
-                *(write_parts(port, [request] * count + [last]) for count in counts)
-            )
-            deliveries = await client.deliveries("t", sum(counts) + 20)
-            assert [delivery.sequence for delivery in deliveries] == list(
-                range(1, sum(counts) + 21)
-            )
-            rate = await client.rate("t", 3600.0)
-            assert (rate.highest, rate.total) == (len(deliveries), len(deliveries))
-
-    asyncio.run(run())
+    async with run_receiver(HTTP) as receiver, ReceiverClient(receiver.control) as client:
+        port = int(receiver.url.rsplit(":", 1)[1])
+        counts = [rng.randint(1, 60) for _ in range(20)]
+        request = b"POST /t HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}"
+        last = request.replace(b"Host: x", b"Host: x\r\nConnection: close")
+        await asyncio.gather(*(write_parts(port, [request] * count + [last]) for count in counts))
+        deliveries = await client.deliveries("t", sum(counts) + 20)
+        assert [delivery.sequence for delivery in deliveries] == list(range(1, sum(counts) + 21))
+        rate = await client.rate("t", 3600.0)
+        assert (rate.highest, rate.total) == (len(deliveries), len(deliveries))

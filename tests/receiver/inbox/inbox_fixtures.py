@@ -1,7 +1,8 @@
 """An inbox for each test, and arrivals to put into it."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from hookproof.receiver.clock import Instant
 from hookproof.receiver.inbox.arrival import Arrival, Sender
@@ -24,24 +25,15 @@ def arrival(token: str, body: bytes = b"", method: str = "POST", **headers: str)
     )
 
 
-def with_inbox(
-    work: Callable[[Inbox], Awaitable[QueryResult]],
-    *,
-    deliveries: int = 10,
-    memory: int = 10**6,
-    disk: int = 0,
-) -> QueryResult:
-    """Run some work with an inbox of these limits; return its result."""
+@contextmanager
+def new_inbox(*, deliveries: int = 10, memory: int = 10**6, disk: int = 0) -> Iterator[Inbox]:
+    """An inbox of these limits."""
     limits = InboxLimits(deliveries=deliveries, memory_bytes=memory, disk_bytes=disk)
-
-    async def run() -> QueryResult:
-        inbox = Inbox(limits)
-        try:
-            return await work(inbox)
-        finally:
-            inbox.end()
-
-    return asyncio.run(run())
+    inbox = Inbox(limits)
+    try:
+        yield inbox
+    finally:
+        inbox.end()
 
 
 def fill(inbox: Inbox, token: str, *bodies: bytes) -> None:

@@ -11,14 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookproof.receiver.http.reply_bytes import body_pieces, first_half_of_body, transmission_of
-from hookproof.receiver.replies.script import Cut, Interim, Reply
-from tests.receiver.receiver_process import (
-    ReceiverProcess,
-    empty_post,
-    read_to_end,
-    receiver,
-    run,
-)
+from hookproof.receiver.replies.script import Cut, Interim, Reply, Script
+from tests.receiver.receiver_process import ReceiverProcess, empty_post, read_to_end, receiver, run
 
 
 @pytest.fixture(scope="module", params=["--http", "--control=127.0.0.1:0"], ids=["http", "https"])
@@ -356,3 +350,23 @@ def test_all_problems_of_a_script_file_are_reported_at_once(tmp_path: Path) -> N
 def test_a_script_file_that_is_not_there_is_reported_in_one_line(tmp_path: Path) -> None:
     completed = run("receive", "--script", str(tmp_path / "none.yaml"))
     assert (completed.returncode, completed.stderr.count("\n")) == (64, 1)
+
+
+def test_a_script_for_some_requests_is_not_used_up_by_others() -> None:
+    with receiver("--http") as running:
+        token = running.new_token()
+        replies = [Reply(status=503), Reply(status=201)]
+        running.call(lambda client: client.script(token, replies, only_for="mine"))
+        bodies = (b"yours", b'{"is": "mine"}', b"yours", b"mine too")
+        answers = [running.post(f"/{token}", body) for body in bodies]
+        assert [answer.split(b" ", 2)[1] for answer in answers] == [b"200", b"503", b"200", b"201"]
+        marked = running.post(f"/{token}", headers=b"X-Marker: mine\r\n")
+        assert marked.startswith(b"HTTP/1.1 201 ")
+
+
+def test_a_script_for_some_requests_has_to_read_them() -> None:
+    unread = Reply(cut=Cut(at="before_reading"))
+    with pytest.raises(ValueError, match="only_for looks into requests"):
+        Script(replies=(unread,), only_for="mine")
+    with pytest.raises(ValueError, match="a visit has no body"):
+        Script(replies=(unread,), visits=True)

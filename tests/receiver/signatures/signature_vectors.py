@@ -9,10 +9,10 @@ from typing import Any
 
 from hookproof.receiver.signatures.diagnosis import Diagnosis, KnownValues, diagnose
 from hookproof.receiver.signatures.verification import Unverified, Verified, verify
-from hookproof.spec.dialect.groups.signature_vocabulary import Encoding, Hash, SecretForm
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_dialect
 from hookproof.spec.dialect.signature_scheme import SignatureScheme
+from hookproof.spec.dialect.vocabulary import Encoding, Hash, SecretForm
 from tests.source_tree import ROOT
 
 VECTORS = ROOT / "hookproof" / "spec" / "vectors" / "signatures.json"

@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from hookproof.receiver.signatures.verification import Verified
-from hookproof.spec.dialect.groups.signature_vocabulary import Encoding, SecretForm, SigningSecrets
+from hookproof.spec.dialect.vocabulary import Encoding, SecretForm, SigningSecrets
 from tests.receiver.signatures.signature_vectors import SignedVector, file_content, vectors
 from tests.receiver.signatures.vector_maker import maker, signed_by_python
 

@@ -5,9 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from hookproof.receiver.signatures.secret_key import secret_key
-from hookproof.receiver.signatures.verification import Reason, Unverified, Verified
-from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm
+from hookproof.receiver.signatures.verification import Reason, Unverified, Verified, secret_key
+from hookproof.spec.dialect.vocabulary import SecretForm
 from tests.receiver.signatures.signature_vectors import SignedVector, find_vector, vectors
 
 REFERENCE = "reference, advanced: a small object"

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from standardwebhooks import Webhook
 
 from hookproof.receiver.signatures.verification import Unverified, Verified
-from hookproof.spec.dialect.groups.signature_vocabulary import Encoding, Hash, SecretForm
 from hookproof.spec.dialect.signature_scheme import SignatureScheme
-from hookproof.spec.dialect.vocabulary import TimeUnit
+from hookproof.spec.dialect.vocabulary import Encoding, Hash, SecretForm, TimeUnit
 from tests.receiver.signatures.signature_vectors import (
     SignedVector,
     dialect,

@@ -9,15 +9,17 @@ import yaml
 from hookproof.spec.dialect.answer import Answer, Undecided
 from hookproof.spec.dialect.answers import require_decided, undecided_fields
 from hookproof.spec.dialect.file_schema import dialect_writing, writing_of
-from hookproof.spec.dialect.groups.signature_vocabulary import Encoding, Hash, SigningSecrets
 from hookproof.spec.dialect.reader import load_dialect, shipped_dialects
 from hookproof.spec.dialect.vocabulary import (
     AboveMaximum,
     Duplicate,
+    Encoding,
+    Hash,
     KeyScope,
     Match,
     NoValue,
     RedirectOutcome,
+    SigningSecrets,
     TimeUnit,
 )
 from tests.spec.dialect.dialect_files import DIALECTS, answers

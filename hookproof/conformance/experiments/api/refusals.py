@@ -53,8 +53,8 @@ from hookproof.conformance.observations.requests.mistakes import (
     UnlistedInput,
 )
 from hookproof.conformance.observations.requests.planned_request import PlannedRequest
+from hookproof.spec.dialect.given_settings import least_http_timeout, zero_http_timeout
 from hookproof.spec.dialect.vocabulary import ZeroTimeout
-from hookproof.spec.dialect.zero_timeout import least_http_timeout, zero_http_timeout
 
 # URLs with another scheme (section 8).
 NOT_HTTPS: Final = (

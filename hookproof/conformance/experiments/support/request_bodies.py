@@ -17,11 +17,15 @@ from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.observations.destinations import MARKED
 from hookproof.conformance.target.capabilities import MECHANISMS
 from hookproof.receiver.signatures.base64_text import encode_base64
-from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
 from hookproof.spec.dialect.groups.requests import accepted_timeout, least_expiration, most
-from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import UNIX_UNITS, Reach, TimestampForm
+from hookproof.spec.dialect.vocabulary import (
+    UNIX_UNITS,
+    Acceptance,
+    Reach,
+    SecretForm,
+    TimestampForm,
+)
 
 RFC3339_FORMATS: Final = {
     TimestampForm.RFC3339_MICROSECONDS: "%Y-%m-%dT%H:%M:%S.%fZ",

@@ -13,7 +13,7 @@ from hookproof.conformance.experiments.support.request_bodies import RequestBodi
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.receiver.signatures.base64_text import encode_base64
 from hookproof.spec.dialect.groups.requests import most
-from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm
+from hookproof.spec.dialect.vocabulary import SecretForm
 
 # Longer than the columns that most databases have for a text.
 LENGTH: Final = 1200

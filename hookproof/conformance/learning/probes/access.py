@@ -22,8 +22,7 @@ from hookproof.conformance.target.client import Key
 from hookproof.conformance.target.definition import Project
 from hookproof.conformance.target.preflight import is_list_answer, setup_problem
 from hookproof.process.exit_codes import CommandError
-from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
-from hookproof.spec.dialect.vocabulary import KeyScope
+from hookproof.spec.dialect.vocabulary import Acceptance, KeyScope
 
 KEY_FORMAT = "authentication.key_format"
 UNKNOWN = "errors.unknown_resource"

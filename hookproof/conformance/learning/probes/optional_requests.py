@@ -23,7 +23,7 @@ from hookproof.conformance.observations.answer import (
     shown_uid,
 )
 from hookproof.conformance.observations.requests.endpoint_urls import FIELDS, UnusualUrls, UrlKind
-from hookproof.spec.dialect.groups.request_vocabulary import Acceptance, PrevWithoutCursor
+from hookproof.spec.dialect.vocabulary import Acceptance, PrevWithoutCursor
 
 ROLL_REQUIRES: Final = "requests.expire_endpoint_secret_requires"
 NO_OPTIONAL: Final = "no request is taken without the fields that could be null"

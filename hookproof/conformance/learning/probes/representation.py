@@ -22,10 +22,11 @@ from hookproof.receiver.signatures.base64_text import (
     encode_base64,
     loose_base64,
 )
-from hookproof.spec.dialect.groups.signature_vocabulary import BASE64_VARIANTS, SecretForm
 from hookproof.spec.dialect.vocabulary import (
+    BASE64_VARIANTS,
     IDENTIFIER_PATTERNS,
     TIMESTAMP_PATTERNS,
+    SecretForm,
 )
 from hookproof.spec.openapi_document import schema_named
 

@@ -15,8 +15,7 @@ from hookproof.conformance.learning.signatures.search import (
 )
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.receiver.signatures.signature_headers import signature_headers
-from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm, SigningSecrets
-from hookproof.spec.dialect.vocabulary import TimeUnit
+from hookproof.spec.dialect.vocabulary import SecretForm, SigningSecrets, TimeUnit
 
 OTHER_THAN_TIME: Final = frozenset({"content-length"})
 # How far the time of a delivery may be from that of its arrival.

@@ -12,8 +12,7 @@ from hookproof.conformance.mutants.campaign import CLEAN
 from hookproof.conformance.mutants.mutant_run import Detection
 from hookproof.conformance.mutants.reports.text import render_summary
 from hookproof.conformance.mutants.results import Campaign, FaultOutcome
-from hookproof.pages.content_policy import policy_element
-from hookproof.pages.templates import page_source, page_templates
+from hookproof.pages import page_source, page_templates, policy_element
 from hookproof.spec.catalogue import load_catalogue
 
 # By fault, check and dialect: the requirements that were detected.

@@ -10,8 +10,8 @@ from typing import ClassVar, Final
 
 from hookproof.conformance.observations.requests.mistakes import RequestTried
 from hookproof.spec.dialect.answer import Answer
-from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
 from hookproof.spec.dialect.groups.requests import RequestRules
+from hookproof.spec.dialect.vocabulary import Acceptance
 
 # Neither a port that nothing may be sent to (fetch standard, section 2.9) nor one that services
 # often allow beside 443, and so one of those that "other ports" speaks of whoever says it.

@@ -14,8 +14,8 @@ from hookproof.conformance.model.evidence import NOT_JSON, Exchange
 from hookproof.conformance.observations.answer import shown
 from hookproof.process.encoded_credentials import is_distinctive, is_unmistakable
 from hookproof.receiver.signatures.base64_text import decode_base64
-from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm
 from hookproof.spec.dialect.signature_scheme import Secrets
+from hookproof.spec.dialect.vocabulary import SecretForm
 from hookproof.target.masking.credential_names import Credentials, is_name
 from hookproof.target.masking.known_credentials import KnownCredentials
 

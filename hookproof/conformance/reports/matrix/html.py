@@ -6,8 +6,7 @@ from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.reports.html import HEAD_MARK, SIGNS, TONES, report_templates
 from hookproof.conformance.reports.matrix.table import NOT_KNOWN, Matrix, MatrixColumn, tallies_of
 from hookproof.conformance.reports.summary import SHOWN_ORDER
-from hookproof.pages.content_policy import policy_element
-from hookproof.pages.templates import page_source
+from hookproof.pages import page_source, policy_element
 from hookproof.process.installed_version import installed_version
 
 

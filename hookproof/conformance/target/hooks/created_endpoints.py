@@ -7,11 +7,11 @@ from typing import Any, Final
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.ledger import LeftBehind, LeftEndpoint
 from hookproof.conformance.target.definition import Project
-from hookproof.target.endpoints_of_runs import endpoints_of_runs
 from hookproof.target.hooks.removable_endpoints import (
     LONGEST_UID,
     RemovableEndpoint,
     RemovableEndpoints,
+    endpoints_of_runs,
 )
 
 # In bytes; of an answer that is longer only what tells the endpoint apart is kept.

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from hookproof.conformance.model.evidence import PreconditionFailed
-from hookproof.target.hooks.hook_failures import HookFailures
-from hookproof.target.hooks.provision import HookFailed, KeyedProject, Provision
+from hookproof.target.hooks.provision import HookFailed, HookFailures, KeyedProject, Provision
 
 Answer = TypeVar("Answer")
 

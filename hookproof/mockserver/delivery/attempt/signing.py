@@ -4,24 +4,52 @@ The scheme is data: the hash, the secrets that sign, the text that is signed and
 header. The tests compare the signatures with vectors that openssl computed.
 """
 
+import base64
 import hmac
 import re
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final
 
-from hookproof.mockserver.delivery.attempt.base64_text import ENCODE_BASE64, decode_base64
 from hookproof.mockserver.delivery.attempt.headers import Headers
 from hookproof.mockserver.delivery.store_port import (
     EndpointSettings,
     PendingDelivery,
     SigningSecret,
 )
-from hookproof.spec.dialect.groups.signature_vocabulary import Encoding, SecretForm, SigningSecrets
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.signature_scheme import Secrets, SignatureScheme
-from hookproof.spec.dialect.vocabulary import TimeUnit
+from hookproof.spec.dialect.vocabulary import (
+    BASE64_VARIANTS,
+    Base64Variant,
+    Encoding,
+    SecretForm,
+    SigningSecrets,
+    TimeUnit,
+)
+
+_URL_SAFE: Final = str.maketrans("+/", "-_")
+
+
+def _encode(variant: Base64Variant, content: bytes) -> str:
+    encode = base64.urlsafe_b64encode if variant.url_safe else base64.b64encode
+    text = encode(content).decode("ascii")
+    return text if variant.padded else text.rstrip("=")
+
+
+# By the words of the dialect.
+ENCODE_BASE64: Final[Mapping[str, Callable[[bytes], str]]] = {
+    word: partial(_encode, variant) for word, variant in BASE64_VARIANTS.items()
+}
+
+
+def decode_base64(word: str, text: str) -> bytes:
+    """The bytes behind a text, padded or not; raises ValueError for another alphabet."""
+    if re.fullmatch(f"[{BASE64_VARIANTS[word].letters}]*={{0,2}}", text) is None:
+        raise ValueError(f"the text is not {word}")
+    return base64.urlsafe_b64decode(text.translate(_URL_SAFE) + "=" * (-len(text) % 4))
+
 
 PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 BODY: Final = "{body}"

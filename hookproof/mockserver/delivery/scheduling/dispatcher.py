@@ -16,17 +16,19 @@ from typing import Final
 
 from hookproof.mockserver.delivery.attempt.sender import AttemptResult
 from hookproof.mockserver.delivery.own_trouble import OwnTrouble
-from hookproof.mockserver.delivery.scheduling.api_priority import ApiPriority
-from hookproof.mockserver.delivery.scheduling.concurrency_limit import (
+from hookproof.mockserver.delivery.scheduling.attempt_limits import (
+    ApiPriority,
     ConcurrencyBounds,
     ConcurrencyLimit,
 )
-from hookproof.mockserver.delivery.scheduling.endpoint_queue import EndpointQueue, counted_s
-from hookproof.mockserver.delivery.scheduling.idle_queues import IdleQueues
-from hookproof.mockserver.delivery.scheduling.outcomes import Outcomes
+from hookproof.mockserver.delivery.scheduling.endpoint_queue import (
+    EndpointQueue,
+    IdleQueues,
+    ReadyQueue,
+    counted_s,
+)
+from hookproof.mockserver.delivery.scheduling.outcomes import Outcomes, RecordWriter
 from hookproof.mockserver.delivery.scheduling.rate_limit import SlidingWindow
-from hookproof.mockserver.delivery.scheduling.ready_queue import ReadyQueue
-from hookproof.mockserver.delivery.scheduling.record_writer import RecordWriter
 from hookproof.mockserver.delivery.store_port import (
     Clock,
     DeliveryState,

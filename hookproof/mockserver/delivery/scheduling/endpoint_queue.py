@@ -1,7 +1,10 @@
-"""The queue of one endpoint: its next deliveries, and how many of them may be under way at once."""
+"""The queues of the endpoints that have work: one by itself, the order of turns, and idle ones."""
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
+from math import ceil
+from typing import Final
 
 from hookproof.mockserver.delivery.scheduling.rate_limit import SlidingWindow
 from hookproof.mockserver.delivery.store_port import (
@@ -137,3 +140,82 @@ def longest_attempt_s(endpoint: EndpointSettings) -> float:
 def counted_s(endpoint: EndpointSettings) -> float:
     """Return how long after its start an attempt may count against the rate limit."""
     return endpoint.rate_window_s + longest_attempt_s(endpoint)
+
+
+class ReadyQueue:
+    """The endpoint queues in the order of their turns, each at most once.
+
+    Queues with a backlog take turns (round robin). A queue that had nothing to do until now waits
+    in a second list, and the two lists alternate: a single delivery of a quiet endpoint does not
+    wait for thousands of endpoints with a backlog, and however many quiet endpoints there are, the
+    backlogs get half of the turns.
+    """
+
+    def __init__(self) -> None:
+        self._backlogged: deque[EndpointQueue] = deque()
+        self._fresh: deque[EndpointQueue] = deque()
+        self._fresh_first = True
+
+    def __bool__(self) -> bool:
+        return bool(self._backlogged or self._fresh)
+
+    def add(self, queue: EndpointQueue, *, fresh: bool) -> None:
+        """Add a queue unless it waits already; `fresh` if it had nothing to do until now."""
+        if not queue.in_ready_queue:
+            queue.in_ready_queue = True
+            (self._fresh if fresh else self._backlogged).append(queue)
+
+    def pop(self) -> EndpointQueue:
+        """Remove and return the queue whose turn it is; raises IndexError if there is none."""
+        fresh = bool(self._fresh) and (self._fresh_first or not self._backlogged)
+        self._fresh_first = not fresh
+        queue = (self._fresh if fresh else self._backlogged).popleft()
+        queue.in_ready_queue = False
+        return queue
+
+    def clear(self) -> None:
+        self._backlogged.clear()
+        self._fresh.clear()
+
+
+TICK_S: Final = 0.05
+
+
+class IdleQueues:
+    """Queues without work, kept until their rate limit has nothing to count; each at most once.
+
+    `on_timeout` is called with each after its delay. After an event to ten thousand endpoints as
+    many queues are idle, so they share timers: one per tick, not one per queue. Keeping a queue up
+    to one tick too long is harmless.
+    """
+
+    def __init__(self, on_timeout: Callable[[EndpointQueue], None]) -> None:
+        self._on_timeout = on_timeout
+        self._ticks: dict[int, list[EndpointQueue]] = {}
+        self._timers: dict[int, asyncio.TimerHandle] = {}
+
+    def add(self, queue: EndpointQueue, delay_s: float) -> None:
+        """Keep a queue for a delay; without effect if it is here already."""
+        if queue.in_idle_queues:
+            return
+        queue.in_idle_queues = True
+        loop = asyncio.get_running_loop()
+        tick = ceil((loop.time() + delay_s) / TICK_S)
+        queues = self._ticks.get(tick)
+        if queues is None:
+            queues = self._ticks[tick] = []
+            self._timers[tick] = loop.call_at(tick * TICK_S, self._end_tick, tick)
+        queues.append(queue)
+
+    def clear(self) -> None:
+        """Forget all queues without calling `on_timeout`."""
+        for timer in self._timers.values():
+            timer.cancel()
+        self._timers.clear()
+        self._ticks.clear()
+
+    def _end_tick(self, tick: int) -> None:
+        del self._timers[tick]
+        for queue in self._ticks.pop(tick):
+            queue.in_idle_queues = False
+            self._on_timeout(queue)

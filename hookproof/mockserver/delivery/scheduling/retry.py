@@ -42,7 +42,7 @@ class RetryRules:
     def is_final(self, status: int | None) -> bool:
         """Whether no further attempt follows a response with this status; no answer is never final.
 
-        Where the dialect does not say, none is.
+        A dialect that leaves this open has no final status.
         """
         final = self._retry.final_status
         return status is not None and final.decided and final.value.includes(status)

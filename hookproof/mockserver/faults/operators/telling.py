@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from hookproof.mockserver.delivery.attempt.base64_text import ENCODE_BASE64
+from hookproof.mockserver.delivery.attempt.signing import ENCODE_BASE64
 from hookproof.mockserver.faults.operators.altered_fields import ABSENT, Change, blank_for
 from hookproof.mockserver.faults.operators.place import (
     ENVELOPE,
@@ -21,9 +21,8 @@ from hookproof.mockserver.faults.operators.place import (
 from hookproof.mockserver.fixture_file import default_fixtures
 from hookproof.mockserver.store.identifiers import create_identifier_source, create_timestamp_writer
 from hookproof.spec.dialect.answer import Answer
-from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import CursorForm, HeaderText
+from hookproof.spec.dialect.vocabulary import CursorForm, HeaderText, SecretForm
 
 # 2026-03-04, with a share of a second.
 _TIME_S: Final = 1_772_582_400.123456

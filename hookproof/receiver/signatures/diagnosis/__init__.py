@@ -10,8 +10,12 @@ the secret, `body_variants` and `json_text` the bytes, `join_variants` how they 
 encoding. `search` combines them, the simplest explanation first.
 """
 
-from hookproof.receiver.signatures.diagnosis.deviation import Aspect, Deviation, Diagnosis
-from hookproof.receiver.signatures.diagnosis.known_values import KnownValues
+from hookproof.receiver.signatures.diagnosis.deviation import (
+    Aspect,
+    Deviation,
+    Diagnosis,
+    KnownValues,
+)
 from hookproof.receiver.signatures.diagnosis.search import diagnose
 
 __all__ = ["Aspect", "Deviation", "Diagnosis", "KnownValues", "diagnose"]

@@ -1,7 +1,7 @@
-"""The result of a diagnosis: how a sender deviated from its dialect."""
+"""What a diagnosis is given and results in: how a sender deviated from its dialect."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Generic, TypeVar
 
@@ -83,3 +83,16 @@ class Variants(Generic[T]):
 def sentence(deviations: Iterable[Deviation]) -> str:
     """Join the deviations to one sentence."""
     return "; ".join(deviation.words for deviation in deviations)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownValues:
+    """Secrets, bodies and times that a sender may have confused with the right ones.
+
+    The keys of `secrets` and `bodies` describe them: "the secret of endpoint 2", "the body of
+    attempt 1". `times` are Unix seconds, of earlier attempts for example.
+    """
+
+    secrets: Mapping[str, str] = field(default_factory=dict)
+    bodies: Mapping[str, bytes] = field(default_factory=dict)
+    times: tuple[float, ...] = ()

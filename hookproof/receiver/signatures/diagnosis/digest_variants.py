@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hookproof.receiver.signatures.diagnosis.deviation import Aspect, Deviation, Variant, Variants
-from hookproof.spec.dialect.groups.signature_vocabulary import Hash
+from hookproof.spec.dialect.vocabulary import Hash
 
 # hashlib's names and those for people, the likeliest first.
 HASHES: Final = {

@@ -6,7 +6,7 @@ from typing import Final
 
 from hookproof.receiver.signatures.base64_text import loose_base64
 from hookproof.receiver.signatures.diagnosis.deviation import Aspect, Deviation, Variant, Variants
-from hookproof.receiver.signatures.secret_key import secret_key
+from hookproof.receiver.signatures.verification import secret_key
 from hookproof.spec.dialect.signature_scheme import Secrets
 
 # What programs print for a missing value.

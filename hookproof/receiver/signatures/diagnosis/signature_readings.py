@@ -18,8 +18,8 @@ from hookproof.receiver.signatures.signed_message import (
     VerificationRefused,
     read_headers,
 )
-from hookproof.spec.dialect.groups.signature_vocabulary import BASE64_VARIANTS, Encoding
 from hookproof.spec.dialect.signature_scheme import SignatureScheme
+from hookproof.spec.dialect.vocabulary import BASE64_VARIANTS, Encoding
 
 ENCODED_TEXT: Final = re.compile(r"[0-9A-Za-z+/_-]{6,1024}={0,2}")
 HEX: Final = re.compile(r"[0-9A-Fa-f]+")

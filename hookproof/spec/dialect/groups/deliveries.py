@@ -5,9 +5,9 @@ from typing import Annotated
 
 from hookproof.spec.dialect.answer import NOT_ASKED, Answer
 from hookproof.spec.dialect.constraints import AMOUNT, COUNT, HEADER, Range
-from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
 from hookproof.spec.dialect.vocabulary import (
     CLIENT_ERROR,
+    Acceptance,
     BothContacts,
     CreationVisit,
     Excess,

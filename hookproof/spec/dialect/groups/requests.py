@@ -6,8 +6,8 @@ from typing import Annotated, Final
 
 from hookproof.spec.dialect.answer import NOT_ASKED, Answer
 from hookproof.spec.dialect.constraints import AMOUNT, COUNT, NESTING, TEXT_LENGTH
-from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
 from hookproof.spec.dialect.vocabulary import (
+    Acceptance,
     AppIdMeaning,
     CertificateEncoding,
     GivenSetting,

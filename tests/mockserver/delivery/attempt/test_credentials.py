@@ -11,62 +11,56 @@ from cryptography.hazmat.primitives import serialization
 from hookproof.mockserver.delivery.store_port import ClientCertificate, Failure
 from tests.mockserver.delivery.endpoints import (
     EndpointRequest,
-    EndpointServer,
     LoopbackAuthority,
 )
 from tests.mockserver.delivery.engines import PROMPT, dialect
-from tests.mockserver.delivery.memory_store import MemoryStore, settings
-from tests.mockserver.delivery.scenario import run_scenario
+from tests.mockserver.delivery.memory_store import settings
+from tests.mockserver.delivery.scenario import running
 
 ONCE = dialect(retry={**PROMPT, "attempts": 1})
 
 
-def deliver_with(
+async def deliver_with(
     authority: LoopbackAuthority, authentication: Mapping[str, Any], **custom: str
 ) -> EndpointRequest:
     """Deliver to an endpoint with this authentication and return the request."""
-    arrived: list[EndpointRequest] = []
-
-    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
+    async with running(authority) as (store, endpoint):
         store.endpoints["e"] = settings("e", endpoint.url, authentication=authentication)
         store.accept("e", custom_headers=custom)
         await store.until_final()
-        arrived.extend(endpoint.arrived)
-
-    run_scenario(authority, scenario)
-    [request] = arrived
-    return request
+        [request] = endpoint.arrived
+        return request
 
 
-def test_an_api_key_goes_in_its_header_and_no_custom_header_replaces_it(
+async def test_an_api_key_goes_in_its_header_and_no_custom_header_replaces_it(
     authority: LoopbackAuthority,
 ) -> None:
     authentication = {"type": "api_key", "api_key": {"header_name": "X-Key", "header_value": "k-1"}}
-    request = deliver_with(authority, authentication, **{"x-key": "forged", "X-Other": "1"})
+    request = await deliver_with(authority, authentication, **{"x-key": "forged", "X-Other": "1"})
     assert [value for name, value in request.headers if name.lower() == "x-key"] == ["k-1"]
     assert request.header("X-Other") == "1"
 
 
-def test_an_api_key_may_use_the_authorization_header(authority: LoopbackAuthority) -> None:
+async def test_an_api_key_may_use_the_authorization_header(authority: LoopbackAuthority) -> None:
     authentication = {
         "type": "api_key",
         "api_key": {"header_name": "Authorization", "header_value": "Key k-1"},
     }
-    assert deliver_with(authority, authentication).header("Authorization") == "Key k-1"
+    assert (await deliver_with(authority, authentication)).header("Authorization") == "Key k-1"
 
 
-def test_basic_auth_sends_user_name_and_password(authority: LoopbackAuthority) -> None:
+async def test_basic_auth_sends_user_name_and_password(authority: LoopbackAuthority) -> None:
     authentication = {"type": "basic_auth", "basic_auth": {"username": "ü", "password": "p:w"}}
-    value = deliver_with(authority, authentication).header("Authorization")
+    value = (await deliver_with(authority, authentication)).header("Authorization")
     assert value is not None
     assert base64.b64decode(value.removeprefix("Basic ")).decode() == "ü:p:w"
 
 
 @pytest.mark.parametrize("authentication", [{}, {"type": ""}, {"api_key": {"header_name": "a"}}])
-def test_an_authentication_without_type_presents_nothing(
+async def test_an_authentication_without_type_presents_nothing(
     authority: LoopbackAuthority, authentication: dict[str, Any]
 ) -> None:
-    assert deliver_with(authority, authentication).header("Authorization") is None
+    assert (await deliver_with(authority, authentication)).header("Authorization") is None
 
 
 @pytest.mark.parametrize(
@@ -101,10 +95,10 @@ def test_an_authentication_without_type_presents_nothing(
         },
     ],
 )
-def test_unusable_credentials_are_a_failure_whose_detail_contains_none(
+async def test_unusable_credentials_are_a_failure_whose_detail_contains_none(
     authority: LoopbackAuthority, authentication: dict[str, Any]
 ) -> None:
-    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
+    async with running(authority, answers=ONCE) as (store, endpoint):
         store.endpoints["e"] = settings("e", endpoint.url, authentication=authentication)
         delivery = store.accept("e")
         await store.until_final()
@@ -113,10 +107,8 @@ def test_unusable_credentials_are_a_failure_whose_detail_contains_none(
         assert "the-secret" not in outcome.detail
         assert endpoint.arrived == []
 
-    run_scenario(authority, scenario, answers=ONCE)
 
-
-def test_a_client_certificate_is_presented_to_its_endpoint_and_no_other(
+async def test_a_client_certificate_is_presented_to_its_endpoint_and_no_other(
     authority: LoopbackAuthority, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("hookproof.mockserver.delivery.http_client.pool.IDLE_S", 300.0)
@@ -126,7 +118,7 @@ def test_a_client_certificate_is_presented_to_its_endpoint_and_no_other(
         key=issued.private_key_pem.bytes().decode(),
     )
 
-    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
+    async with running(authority) as (store, endpoint):
         store.endpoints["mutual"] = settings(
             "mutual", f"{endpoint.url}/mutual", client_certificate=pair
         )
@@ -140,8 +132,6 @@ def test_a_client_certificate_is_presented_to_its_endpoint_and_no_other(
         assert certificates == [certificates[0]] * 2
         assert endpoint.connections == 2
 
-    run_scenario(authority, scenario)
-
 
 def encrypted_key(pem: str) -> str:
     key = serialization.load_pem_private_key(pem.encode(), None)
@@ -153,7 +143,7 @@ def encrypted_key(pem: str) -> str:
 
 
 @pytest.mark.parametrize("case", ["nonsense", "another key", "an encrypted key"])
-def test_an_unusable_client_certificate_is_a_failure_whose_detail_contains_no_key(
+async def test_an_unusable_client_certificate_is_a_failure_whose_detail_contains_no_key(
     authority: LoopbackAuthority, case: str
 ) -> None:
     issued = authority.ca.issue_cert("the-client")
@@ -168,7 +158,7 @@ def test_an_unusable_client_certificate_is_a_failure_whose_detail_contains_no_ke
     }
     pair = ClientCertificate(certificate=certificate, key=keys[case])
 
-    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
+    async with running(authority, answers=ONCE) as (store, endpoint):
         store.endpoints["e"] = settings("e", endpoint.url, client_certificate=pair)
         delivery = store.accept("e")
         await store.until_final()
@@ -176,5 +166,3 @@ def test_an_unusable_client_certificate_is_a_failure_whose_detail_contains_no_ke
         assert outcome.failure is Failure.CONFIGURATION
         assert "mtls_client_cert" in outcome.detail
         assert "the-secret" not in outcome.detail
-
-    run_scenario(authority, scenario, answers=ONCE)

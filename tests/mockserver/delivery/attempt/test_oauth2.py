@@ -18,8 +18,8 @@ from tests.mockserver.delivery.endpoints import (
     reply,
 )
 from tests.mockserver.delivery.engines import PROMPT, dialect
-from tests.mockserver.delivery.memory_store import MemoryStore, settings
-from tests.mockserver.delivery.scenario import run_scenario
+from tests.mockserver.delivery.memory_store import settings
+from tests.mockserver.delivery.scenario import running
 
 
 class TokenIssuer:
@@ -57,12 +57,12 @@ def oauth2(endpoint: EndpointServer, **members: Any) -> dict[str, Any]:
     return {"type": "oauth2", "oauth2": oauth2_settings}
 
 
-def test_a_token_is_requested_with_the_shared_secret_and_presented(
+async def test_a_token_is_requested_with_the_shared_secret_and_presented(
     authority: LoopbackAuthority,
 ) -> None:
     issuer = TokenIssuer()
 
-    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
+    async with running(authority, issuer) as (store, endpoint):
         members = {"authentication_type": "shared_secret", "scope": "a b", "audience": "them"}
         authentication = oauth2(endpoint, **members, grant_type="client_credentials")
         store.endpoints["e"] = settings("e", endpoint.url, authentication=authentication)
@@ -79,13 +79,14 @@ def test_a_token_is_requested_with_the_shared_secret_and_presented(
             }
         ]
 
-    run_scenario(authority, scenario, issuer)
 
-
-def test_many_deliveries_at_once_share_one_fetch(authority: LoopbackAuthority) -> None:
+async def test_many_deliveries_at_once_share_one_fetch(authority: LoopbackAuthority) -> None:
     issuer = TokenIssuer()
 
-    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
+    async with running(authority, issuer, answers=dialect(retry={**PROMPT, "attempts": 1})) as (
+        store,
+        endpoint,
+    ):
         store.endpoints["e"] = settings("e", endpoint.url)
         for _ in range(64):  # widen the queue first
             store.accept("e")
@@ -101,8 +102,6 @@ def test_many_deliveries_at_once_share_one_fetch(authority: LoopbackAuthority) -
         assert len(issuer.forms) == 1
         assert len(endpoint.arrived) == arrived + 1 + 30
 
-    run_scenario(authority, scenario, issuer, answers=dialect(retry={**PROMPT, "attempts": 1}))
-
 
 @pytest.mark.parametrize(
     ("unit", "expires_in", "life_s"),
@@ -114,13 +113,13 @@ def test_many_deliveries_at_once_share_one_fetch(authority: LoopbackAuthority) -
         ("seconds", "100", 100),
     ],
 )
-def test_a_token_is_reused_until_shortly_before_it_expires(
+async def test_a_token_is_reused_until_shortly_before_it_expires(
     authority: LoopbackAuthority, unit: str | None, expires_in: object, life_s: float
 ) -> None:
     now = [1_800_000_000.0]
     issuer = TokenIssuer(expires_in=expires_in)
 
-    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
+    async with running(authority, issuer, clock=lambda: now[0]) as (store, endpoint):
         authentication = oauth2(endpoint, **({"expiry_time_unit": unit} if unit else {}))
         store.endpoints["e"] = settings("e", endpoint.url, authentication=authentication)
         for share, fetches in ((0, 1), (0.85, 1), (0.95, 2)):
@@ -129,16 +128,14 @@ def test_a_token_is_reused_until_shortly_before_it_expires(
             await store.until_final()
             assert len(issuer.forms) == fetches
 
-    run_scenario(authority, scenario, issuer, clock=lambda: now[0])
 
-
-def test_the_token_response_is_read_by_the_field_mapping_of_the_endpoint(
+async def test_the_token_response_is_read_by_the_field_mapping_of_the_endpoint(
     authority: LoopbackAuthority,
 ) -> None:
     issuer = TokenIssuer(kind="Bearer", token_type="forged", life=1000, expires_in=0)
     issuer.token_name = "ticket"
 
-    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
+    async with running(authority, issuer) as (store, endpoint):
         names = {"access_token": "ticket", "token_type": "kind", "expires_in": "life"}
         store.endpoints["e"] = settings(
             "e", endpoint.url, authentication=oauth2(endpoint, field_mapping=names)
@@ -151,30 +148,31 @@ def test_the_token_response_is_read_by_the_field_mapping_of_the_endpoint(
         ] * 2
         assert len(issuer.forms) == 1
 
-    run_scenario(authority, scenario, issuer)
-
 
 @pytest.mark.parametrize(("scheme", "expected"), [("token_type", "Custom"), ("bearer", "Bearer")])
-def test_the_scheme_of_the_header_is_the_one_of_the_dialect(
+async def test_the_scheme_of_the_header_is_the_one_of_the_dialect(
     authority: LoopbackAuthority, scheme: str, expected: str
 ) -> None:
     issuer = TokenIssuer(token_type="Custom")
 
-    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
+    answers = dialect(delivery={"token_scheme": scheme}, retry={**PROMPT, "attempts": 1})
+    async with running(authority, issuer, answers=answers) as (store, endpoint):
         store.endpoints["e"] = settings("e", endpoint.url, authentication=oauth2(endpoint))
         store.accept("e")
         await store.until_final()
         [arrived] = endpoint.requests_at("/")
         assert arrived.header("Authorization") == f"{expected} token-1"
 
-    answers = dialect(delivery={"token_scheme": scheme}, retry={**PROMPT, "attempts": 1})
-    run_scenario(authority, scenario, issuer, answers=answers)
 
-
-def test_a_refused_token_is_renewed_once_and_without_delay(authority: LoopbackAuthority) -> None:
+async def test_a_refused_token_is_renewed_once_and_without_delay(
+    authority: LoopbackAuthority,
+) -> None:
     issuer = TokenIssuer()
 
-    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
+    # Ten minutes between attempts: without an immediate second attempt the test would not end.
+    async with running(
+        authority, issuer, answers=dialect(retry={"initial_s": 600, "maximum_s": 600})
+    ) as (store, endpoint):
         store.endpoints["e"] = settings("e", endpoint.url, authentication=oauth2(endpoint))
         store.accept("e")
         await store.until_final()
@@ -184,13 +182,8 @@ def test_a_refused_token_is_renewed_once_and_without_delay(authority: LoopbackAu
         assert [outcome.status for outcome in store.outcomes[second]] == [401, 200]
         assert len(issuer.forms) == 2
 
-    # Ten minutes between attempts: without an immediate second attempt the test would not end.
-    run_scenario(
-        authority, scenario, issuer, answers=dialect(retry={"initial_s": 600, "maximum_s": 600})
-    )
 
-
-def test_an_endpoint_that_refuses_every_token_is_retried_with_pauses(
+async def test_an_endpoint_that_refuses_every_token_is_retried_with_pauses(
     authority: LoopbackAuthority,
 ) -> None:
     class RefusingIssuer(TokenIssuer):
@@ -201,7 +194,9 @@ def test_an_endpoint_that_refuses_every_token_is_retried_with_pauses(
 
     issuer = RefusingIssuer()
 
-    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
+    async with running(
+        authority, issuer, answers=dialect(retry={"initial_s": 60, "maximum_s": 60})
+    ) as (store, endpoint):
         store.endpoints["e"] = settings("e", endpoint.url, authentication=oauth2(endpoint))
         store.accept("e")
         await store.until_final()
@@ -212,19 +207,18 @@ def test_an_endpoint_that_refuses_every_token_is_retried_with_pauses(
         assert waiting.due_at > store.outcomes[delivery][-1].finished_at + 50
         assert len(issuer.forms) == 2
 
-    run_scenario(
-        authority, scenario, issuer, answers=dialect(retry={"initial_s": 60, "maximum_s": 60})
-    )
-
 
 @pytest.mark.parametrize("status", [400, 500])
-def test_a_failed_token_request_is_a_failure_and_is_retried(
+async def test_a_failed_token_request_is_a_failure_and_is_retried(
     authority: LoopbackAuthority, status: int
 ) -> None:
     issuer = TokenIssuer()
     issuer.status = status
 
-    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
+    async with running(authority, issuer, answers=dialect(retry={**PROMPT, "attempts": 2})) as (
+        store,
+        endpoint,
+    ):
         store.endpoints["e"] = settings("e", endpoint.url, authentication=oauth2(endpoint))
         delivery = store.accept("e")
         await store.until_final()
@@ -232,8 +226,6 @@ def test_a_failed_token_request_is_a_failure_and_is_retried(
             Failure.CREDENTIALS
         ] * 2
         assert len(issuer.forms) == 2
-
-    run_scenario(authority, scenario, issuer, answers=dialect(retry={**PROMPT, "attempts": 2}))
 
 
 KEYS: dict[str, Callable[[], RSAKey | ECKey]] = {
@@ -246,7 +238,7 @@ KEYS: dict[str, Callable[[], RSAKey | ECKey]] = {
 
 @pytest.mark.parametrize("named", [True, False])
 @pytest.mark.parametrize("algorithm", KEYS)
-def test_a_signed_assertion_proves_the_client(
+async def test_a_signed_assertion_proves_the_client(
     authority: LoopbackAuthority, algorithm: str, named: bool
 ) -> None:
     issuer, key, now = TokenIssuer(), KEYS[algorithm](), 1_800_000_000.0
@@ -254,7 +246,7 @@ def test_a_signed_assertion_proves_the_client(
         name: value for name, value in key.as_dict(private=True).items() if isinstance(value, str)
     }
 
-    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
+    async with running(authority, issuer, clock=lambda: now) as (store, endpoint):
         members = (
             {"issuer": "us", "subject": "it", "audience": "them", "signing_algorithm": algorithm}
             if named
@@ -287,5 +279,3 @@ def test_a_signed_assertion_proves_the_client(
         assert token.header["kid"] == "key-1"
         if named:
             assert token.header["alg"] == algorithm
-
-    run_scenario(authority, scenario, issuer, clock=lambda: now)

@@ -123,26 +123,21 @@ def test_a_disguised_number_is_checked_by_what_it_resolves_to(host: str) -> None
         addresses(host, resolved=["10.0.0.1"])
 
 
-def test_the_system_s_resolver_finds_localhost() -> None:
-    async def ask() -> tuple[str, ...]:
-        guard = EgressGuard()
-        both = await asyncio.gather(guard.addresses("localhost"), guard.addresses("localhost"))
-        assert both[0] == both[1]
-        return both[0]
-
-    assert "127.0.0.1" in asyncio.run(ask())
+async def test_the_system_s_resolver_finds_localhost() -> None:
+    guard = EgressGuard()
+    both = await asyncio.gather(guard.addresses("localhost"), guard.addresses("localhost"))
+    assert both[0] == both[1]
+    result = both[0]
+    assert "127.0.0.1" in result
 
 
 @pytest.mark.parametrize("host", ["a..b", "x" * 70 + ".local", "no-such-host.localdomain.internal"])
-def test_a_name_without_address_is_an_os_error(host: str) -> None:
-    async def ask() -> None:
+async def test_a_name_without_address_is_an_os_error(host: str) -> None:
+    with pytest.raises(OSError):  # noqa: PT011  its text is that of the system
         await EgressGuard().addresses(host)
 
-    with pytest.raises(OSError):  # noqa: PT011  its text is that of the system
-        asyncio.run(ask())
 
-
-def test_callers_at_the_same_time_share_one_look_up_and_a_later_one_starts_another() -> None:
+async def test_callers_at_the_same_time_share_one_look_up_and_a_later_one_starts_another() -> None:
     names: list[str] = []
     started, release = threading.Event(), threading.Event()
 
@@ -152,22 +147,19 @@ def test_callers_at_the_same_time_share_one_look_up_and_a_later_one_starts_anoth
         release.wait(60)
         return ("127.0.0.1",)
 
-    async def run() -> None:
-        resolver = NameResolver(lookup)
-        lookups = [
-            asyncio.create_task(resolver.addresses("a.local")) for _ in range(3 * LOOKUP_THREADS)
-        ]
-        assert await asyncio.to_thread(started.wait, 60)
-        release.set()
-        assert set(await asyncio.gather(*lookups)) == {("127.0.0.1",)}
-        assert names == ["a.local"]
-        assert await resolver.addresses("a.local") == ("127.0.0.1",)
-        assert names == ["a.local"] * 2
-
-    asyncio.run(run())
+    resolver = NameResolver(lookup)
+    lookups = [
+        asyncio.create_task(resolver.addresses("a.local")) for _ in range(3 * LOOKUP_THREADS)
+    ]
+    assert await asyncio.to_thread(started.wait, 60)
+    release.set()
+    assert set(await asyncio.gather(*lookups)) == {("127.0.0.1",)}
+    assert names == ["a.local"]
+    assert await resolver.addresses("a.local") == ("127.0.0.1",)
+    assert names == ["a.local"] * 2
 
 
-def test_only_so_many_names_are_looked_up_at_once_and_the_others_have_their_turn() -> None:
+async def test_only_so_many_names_are_looked_up_at_once_and_the_others_have_their_turn() -> None:
     under_way = highest = 0
     lock, full = threading.Lock(), threading.Event()
 
@@ -183,13 +175,10 @@ def test_only_so_many_names_are_looked_up_at_once_and_the_others_have_their_turn
             under_way -= 1
         return (name,)
 
-    async def run() -> None:
-        resolver = NameResolver(lookup)
-        names = [f"{number}.local" for number in range(3 * LOOKUP_THREADS)]
-        assert await asyncio.gather(*map(resolver.addresses, names)) == [(name,) for name in names]
-        assert highest == LOOKUP_THREADS
-
-    asyncio.run(run())
+    resolver = NameResolver(lookup)
+    names = [f"{number}.local" for number in range(3 * LOOKUP_THREADS)]
+    assert await asyncio.gather(*map(resolver.addresses, names)) == [(name,) for name in names]
+    assert highest == LOOKUP_THREADS
 
 
 HANGING = """
@@ -217,7 +206,7 @@ def test_a_look_up_that_hangs_does_not_keep_the_process_from_ending() -> None:
     assert (outcome.returncode, outcome.stderr) == (0, "")
 
 
-def test_a_lookup_that_outlives_the_loop_raises_nothing() -> None:
+async def test_a_lookup_that_outlives_the_loop_raises_nothing() -> None:
     started, release = threading.Event(), threading.Event()
 
     def lookup(name: str) -> tuple[str, ...]:
@@ -225,12 +214,9 @@ def test_a_lookup_that_outlives_the_loop_raises_nothing() -> None:
         release.wait(60)
         return ("127.0.0.1",)
 
-    async def run() -> None:
-        waiting = asyncio.create_task(NameResolver(lookup).addresses("late.local"))
-        assert await asyncio.to_thread(started.wait, 60)
-        waiting.cancel()
-
-    asyncio.run(run())
+    waiting = asyncio.create_task(NameResolver(lookup).addresses("late.local"))
+    assert await asyncio.to_thread(started.wait, 60)
+    waiting.cancel()
     threads = [thread for thread in threading.enumerate() if thread.name == "look-up of late.local"]
     assert threads
     release.set()

@@ -170,85 +170,76 @@ async def silent_listener(*, accepts: bool) -> AsyncIterator[str]:
 
 
 @pytest.mark.parametrize("accepts", [True, False])
-def test_a_half_open_connection_ends_with_the_time_out(
+async def test_a_half_open_connection_ends_with_the_time_out(
     authority: LoopbackAuthority, accepts: bool
 ) -> None:
-    async def run() -> None:
-        store = MemoryStore()
-        async with (
-            silent_listener(accepts=accepts) as url,
-            engine(store, authority.file, ONCE) as running,
-        ):
-            store.on_accept = running.wake
-            store.endpoints["e"] = settings("e", url, http_timeout_s=TIMEOUT_S)
-            delivery = store.accept("e")
-            await store.until_final()
-            assert store.outcomes[delivery][0].failure is Failure.TIMEOUT
-
-    asyncio.run(run())
+    store = MemoryStore()
+    async with (
+        silent_listener(accepts=accepts) as url,
+        engine(store, authority.file, ONCE) as running,
+    ):
+        store.on_accept = running.wake
+        store.endpoints["e"] = settings("e", url, http_timeout_s=TIMEOUT_S)
+        delivery = store.accept("e")
+        await store.until_final()
+        assert store.outcomes[delivery][0].failure is Failure.TIMEOUT
 
 
-def test_a_peer_that_closes_before_it_reads_is_a_failed_connection(
+async def test_a_peer_that_closes_before_it_reads_is_a_failed_connection(
     authority: LoopbackAuthority,
 ) -> None:
     class ClosesAtOnce(asyncio.Protocol):
         def connection_made(self, transport: asyncio.BaseTransport) -> None:
             cast("asyncio.Transport", transport).abort()
 
-    async def run() -> None:
-        store = MemoryStore()
-        server = await asyncio.get_running_loop().create_server(
-            ClosesAtOnce, "127.0.0.1", 0, ssl=authority.context()
-        )
-        async with server, engine(store, authority.file, ONCE) as running:
-            store.on_accept = running.wake
-            port = server.sockets[0].getsockname()[1]
-            store.endpoints["e"] = settings("e", f"https://127.0.0.1:{port}/")
-            deliveries = [store.accept("e") for _ in range(3)]
-            await store.until_final()
-            failures = {store.outcomes[delivery][0].failure for delivery in deliveries}
-            assert failures == {Failure.CONNECTION}
-
-    asyncio.run(run())
+    store = MemoryStore()
+    server = await asyncio.get_running_loop().create_server(
+        ClosesAtOnce, "127.0.0.1", 0, ssl=authority.context()
+    )
+    async with server, engine(store, authority.file, ONCE) as running:
+        store.on_accept = running.wake
+        port = server.sockets[0].getsockname()[1]
+        store.endpoints["e"] = settings("e", f"https://127.0.0.1:{port}/")
+        deliveries = [store.accept("e") for _ in range(3)]
+        await store.until_final()
+        failures = {store.outcomes[delivery][0].failure for delivery in deliveries}
+        assert failures == {Failure.CONNECTION}
 
 
-def test_a_peer_that_stops_reading_a_large_body_ends_with_the_time_out(
+async def test_a_peer_that_stops_reading_a_large_body_ends_with_the_time_out(
     authority: LoopbackAuthority,
 ) -> None:
-    async def run() -> None:
-        store = MemoryStore()
-        stopped = asyncio.Event()
+    store = MemoryStore()
+    stopped = asyncio.Event()
 
-        class NeverReads(asyncio.Protocol):
-            def connection_made(self, transport: asyncio.BaseTransport) -> None:
-                self.transport = cast("asyncio.Transport", transport)
-                self.transport.pause_reading()
+    class NeverReads(asyncio.Protocol):
+        def connection_made(self, transport: asyncio.BaseTransport) -> None:
+            self.transport = cast("asyncio.Transport", transport)
+            self.transport.pause_reading()
 
-            def connection_lost(self, exc: Exception | None) -> None:
-                stopped.set()
+        def connection_lost(self, exc: Exception | None) -> None:
+            stopped.set()
 
-        protocols: list[NeverReads] = []
+    protocols: list[NeverReads] = []
 
-        def accept() -> NeverReads:
-            protocols.append(NeverReads())
-            return protocols[-1]
+    def accept() -> NeverReads:
+        protocols.append(NeverReads())
+        return protocols[-1]
 
-        server = await asyncio.get_running_loop().create_server(
-            accept, "127.0.0.1", 0, ssl=authority.context()
-        )
-        url = f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
-        async with engine(store, authority.file, ONCE) as running:
-            store.on_accept = running.wake
-            store.endpoints["e"] = settings("e", url, http_timeout_s=TIMEOUT_S)
-            delivery = store.accept("e", b'"' + b"x" * 20_000_000 + b'"')
-            await store.until_final()
-            assert store.outcomes[delivery][0].failure is Failure.TIMEOUT
-        server.close()
-        for protocol in protocols:
-            protocol.transport.abort()
-        await asyncio.wait_for(stopped.wait(), 60)
-
-    asyncio.run(run())
+    server = await asyncio.get_running_loop().create_server(
+        accept, "127.0.0.1", 0, ssl=authority.context()
+    )
+    url = f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+    async with engine(store, authority.file, ONCE) as running:
+        store.on_accept = running.wake
+        store.endpoints["e"] = settings("e", url, http_timeout_s=TIMEOUT_S)
+        delivery = store.accept("e", b'"' + b"x" * 20_000_000 + b'"')
+        await store.until_final()
+        assert store.outcomes[delivery][0].failure is Failure.TIMEOUT
+    server.close()
+    for protocol in protocols:
+        protocol.transport.abort()
+    await asyncio.wait_for(stopped.wait(), 60)
 
 
 def expired(authority: LoopbackAuthority) -> ssl.SSLContext:
@@ -270,23 +261,20 @@ def self_signed(authority: LoopbackAuthority) -> ssl.SSLContext:
 
 
 @pytest.mark.parametrize("certificate", [expired, for_another_host, self_signed])
-def test_an_untrusted_certificate_ends_each_attempt_before_anything_is_sent(
+async def test_an_untrusted_certificate_ends_each_attempt_before_anything_is_sent(
     authority: LoopbackAuthority, certificate: Callable[[LoopbackAuthority], ssl.SSLContext]
 ) -> None:
-    async def run() -> None:
-        store = MemoryStore()
-        async with (
-            serving(always_ok, certificate(authority)) as endpoint,
-            engine(store, authority.file, dialect(retry={**PROMPT, "attempts": 2})) as running,
-        ):
-            store.on_accept = running.wake
-            store.endpoints["e"] = settings("e", endpoint.url)
-            delivery = store.accept("e")
-            await store.until_final()
-            assert [outcome.failure for outcome in store.outcomes[delivery]] == [Failure.TLS] * 2
-            assert endpoint.arrived == []
-
-    asyncio.run(run())
+    store = MemoryStore()
+    async with (
+        serving(always_ok, certificate(authority)) as endpoint,
+        engine(store, authority.file, dialect(retry={**PROMPT, "attempts": 2})) as running,
+    ):
+        store.on_accept = running.wake
+        store.endpoints["e"] = settings("e", endpoint.url)
+        delivery = store.accept("e")
+        await store.until_final()
+        assert [outcome.failure for outcome in store.outcomes[delivery]] == [Failure.TLS] * 2
+        assert endpoint.arrived == []
 
 
 @pytest.mark.parametrize(
@@ -310,16 +298,13 @@ def test_an_untrusted_certificate_ends_each_attempt_before_anything_is_sent(
         ("", Failure.CONFIGURATION),
     ],
 )
-def test_a_url_that_leads_nowhere_is_a_failure_with_its_reason(
+async def test_a_url_that_leads_nowhere_is_a_failure_with_its_reason(
     tmp_path: Path, url: str, failure: Failure
 ) -> None:
-    async def run() -> None:
-        store = MemoryStore()
-        async with engine(store, LoopbackAuthority(tmp_path).file, ONCE) as running:
-            store.on_accept = running.wake
-            store.endpoints["e"] = settings("e", url)
-            delivery = store.accept("e")
-            await store.until_final()
-            assert store.outcomes[delivery][0].failure is failure
-
-    asyncio.run(run())
+    store = MemoryStore()
+    async with engine(store, LoopbackAuthority(tmp_path).file, ONCE) as running:
+        store.on_accept = running.wake
+        store.endpoints["e"] = settings("e", url)
+        delivery = store.accept("e")
+        await store.until_final()
+        assert store.outcomes[delivery][0].failure is failure

@@ -1,11 +1,10 @@
 """The engine leaves time to the API, and never stops entirely."""
 
-import asyncio
 from collections.abc import Sequence
 from itertools import count
 from math import inf
 
-from hookproof.mockserver.delivery.scheduling.api_priority import (
+from hookproof.mockserver.delivery.scheduling.attempt_limits import (
     IN_PROGRESS,
     LINGERS_S,
     STEP,
@@ -68,7 +67,7 @@ def _after_one_burst() -> ApiPriority:
     return priority
 
 
-def test_every_delivery_goes_out_while_requests_never_end_and_each_round_starts_few(
+async def test_every_delivery_goes_out_while_requests_never_end_and_each_round_starts_few(
     authority: LoopbackAuthority,
 ) -> None:
     class CountingStore(MemoryStore):
@@ -78,15 +77,12 @@ def test_every_delivery_goes_out_while_requests_never_end_and_each_round_starts_
 
     rounds: list[int] = []
 
-    async def run() -> None:
-        store, requests = CountingStore(), count(step=20)
-        async with serving(always_ok, authority.context()) as endpoint:
-            for uid in map(str, range(40)):
-                store.endpoints[uid] = settings(uid, endpoint.url, rate_limit=100)
-                store.accept(uid)
-            async with engine(store, authority.file, answered_requests=lambda: next(requests)):
-                await store.until_final()
-
-    asyncio.run(run())
+    store, requests = CountingStore(), count(step=20)
+    async with serving(always_ok, authority.context()) as endpoint:
+        for uid in map(str, range(40)):
+            store.endpoints[uid] = settings(uid, endpoint.url, rate_limit=100)
+            store.accept(uid)
+        async with engine(store, authority.file, answered_requests=lambda: next(requests)):
+            await store.until_final()
     assert sum(rounds) == 40
     assert max(rounds) == 5

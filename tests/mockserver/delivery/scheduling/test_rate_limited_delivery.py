@@ -7,7 +7,6 @@ import pytest
 from hookproof.mockserver.delivery.store_port import DeliveryState, Failure
 from tests.mockserver.delivery.endpoints import (
     EndpointRequest,
-    EndpointServer,
     LoopbackAuthority,
     Responder,
     always_ok,
@@ -17,7 +16,7 @@ from tests.mockserver.delivery.endpoints import (
 )
 from tests.mockserver.delivery.engines import PROMPT, dialect, engine
 from tests.mockserver.delivery.memory_store import MemoryStore, settings
-from tests.mockserver.delivery.scenario import run_scenario
+from tests.mockserver.delivery.scenario import running
 
 LIMIT = 4
 # So long that its margin exceeds the time in which a busy machine reads a request.
@@ -41,10 +40,13 @@ async def answer_late(request: EndpointRequest, writer: asyncio.StreamWriter) ->
     [always_ok, answering(reply(500)), answer_late],
     ids=["answers", "fails", "answers late"],
 )
-def test_in_no_window_more_arrive_than_the_limit_and_nothing_is_lost(
+async def test_in_no_window_more_arrive_than_the_limit_and_nothing_is_lost(
     authority: LoopbackAuthority, responder: Responder
 ) -> None:
-    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
+    async with running(authority, responder, dialect(retry={**PROMPT, "attempts": 2})) as (
+        store,
+        endpoint,
+    ):
         store.endpoints["e"] = settings("e", endpoint.url, rate_limit=LIMIT, rate_window_s=WINDOW_S)
         for _ in range(2 * LIMIT):
             store.accept("e")
@@ -54,11 +56,11 @@ def test_in_no_window_more_arrive_than_the_limit_and_nothing_is_lost(
         assert len(endpoint.arrived) == sum(attempts)
         assert overfull_spans([request.at for request in endpoint.arrived], LIMIT, WINDOW_S) == []
 
-    run_scenario(authority, scenario, responder, dialect(retry={**PROMPT, "attempts": 2}))
 
-
-def test_the_limit_of_one_endpoint_does_not_delay_another(authority: LoopbackAuthority) -> None:
-    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
+async def test_the_limit_of_one_endpoint_does_not_delay_another(
+    authority: LoopbackAuthority,
+) -> None:
+    async with running(authority) as (store, endpoint):
         store.endpoints["slow"] = settings("slow", endpoint.url, rate_limit=1, rate_window_s=3600)
         store.endpoints["free"] = settings("free", endpoint.url)
         first, *later = [store.accept("slow") for _ in range(50)]
@@ -66,27 +68,24 @@ def test_the_limit_of_one_endpoint_does_not_delay_another(authority: LoopbackAut
         await store.until_final(*free, first)
         assert {store.states[delivery] for delivery in later} == {DeliveryState.PENDING}
 
-    run_scenario(authority, scenario)
+
+async def test_the_limit_holds_across_a_restart(authority: LoopbackAuthority) -> None:
+    store = MemoryStore()
+    async with serving(always_ok, authority.context()) as endpoint:
+        store.endpoints["e"] = settings("e", endpoint.url, rate_limit=3, rate_window_s=WINDOW_S)
+        for _ in range(6):
+            store.accept("e")
+        async with engine(store, authority.file):
+            await endpoint.wait_for_requests(3)
+        async with engine(store, authority.file):
+            await store.until_final()
+        assert overfull_spans([request.at for request in endpoint.arrived], 3, WINDOW_S) == []
 
 
-def test_the_limit_holds_across_a_restart(authority: LoopbackAuthority) -> None:
-    async def run() -> None:
-        store = MemoryStore()
-        async with serving(always_ok, authority.context()) as endpoint:
-            store.endpoints["e"] = settings("e", endpoint.url, rate_limit=3, rate_window_s=WINDOW_S)
-            for _ in range(6):
-                store.accept("e")
-            async with engine(store, authority.file):
-                await endpoint.wait_for_requests(3)
-            async with engine(store, authority.file):
-                await store.until_final()
-            assert overfull_spans([request.at for request in endpoint.arrived], 3, WINDOW_S) == []
-
-    asyncio.run(run())
-
-
-def test_starts_are_recorded_for_limited_endpoints_alone(authority: LoopbackAuthority) -> None:
-    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
+async def test_starts_are_recorded_for_limited_endpoints_alone(
+    authority: LoopbackAuthority,
+) -> None:
+    async with running(authority) as (store, endpoint):
         store.endpoints["limited"] = settings("limited", endpoint.url, rate_limit=5)
         store.endpoints["free"] = settings("free", endpoint.url)
         store.accept("limited")
@@ -94,11 +93,12 @@ def test_starts_are_recorded_for_limited_endpoints_alone(authority: LoopbackAuth
         await store.until_final()
         assert {uid: len(starts) for uid, starts in store.starts.items()} == {"limited": 1}
 
-    run_scenario(authority, scenario)
 
-
-def test_a_dialect_may_drop_deliveries_above_the_limit(authority: LoopbackAuthority) -> None:
-    async def scenario(store: MemoryStore, endpoint: EndpointServer) -> None:
+async def test_a_dialect_may_drop_deliveries_above_the_limit(authority: LoopbackAuthority) -> None:
+    async with running(authority, answers=dialect(delivery={"excess": "dropped"})) as (
+        store,
+        endpoint,
+    ):
         store.endpoints["e"] = settings("e", endpoint.url, rate_limit=4, rate_window_s=3600)
         deliveries = [store.accept("e") for _ in range(600)]
         await store.until_final()
@@ -106,5 +106,3 @@ def test_a_dialect_may_drop_deliveries_above_the_limit(authority: LoopbackAuthor
         assert states == [DeliveryState.DELIVERED] * 4 + [DeliveryState.DROPPED] * 596
         [outcome] = store.outcomes[deliveries[-1]]
         assert (outcome.number, outcome.failure) == (None, Failure.RATE_LIMIT)
-
-    run_scenario(authority, scenario, answers=dialect(delivery={"excess": "dropped"}))

@@ -7,7 +7,7 @@ import pytest
 
 from hookproof.receiver.signatures.diagnosis import Aspect, Diagnosis, KnownValues
 from hookproof.receiver.signatures.verification import Unverified
-from hookproof.spec.dialect.groups.signature_vocabulary import Encoding
+from hookproof.spec.dialect.vocabulary import Encoding
 from tests.receiver.signatures.diagnosis.mistake_catalogue import ALL
 from tests.receiver.signatures.diagnosis.signing_mistakes import (
     FORMATS,

@@ -31,8 +31,7 @@ from hookproof.conformance.observations.requests.keys import (
     KeyKind,
 )
 from hookproof.conformance.observations.resources.broadcast_answer import FRESH_KEY, is_flagged
-from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
-from hookproof.spec.dialect.vocabulary import KeyScope
+from hookproof.spec.dialect.vocabulary import Acceptance, KeyScope
 
 WITHOUT_KEY: Final = {
     "createEndpoint": "5-1",

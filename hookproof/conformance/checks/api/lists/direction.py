@@ -7,7 +7,7 @@ from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, json_text, judged
 from hookproof.conformance.observations.answer import items, refused, was_successful
 from hookproof.conformance.observations.lists.parameters import BackFromNowhere
-from hookproof.spec.dialect.groups.request_vocabulary import PrevWithoutCursor
+from hookproof.spec.dialect.vocabulary import PrevWithoutCursor
 
 BACK_FROM_NOWHERE: Final = {"listPortalLinks": "4.4-17", "listSources": "4.7-16"}
 

@@ -60,11 +60,10 @@ from hookproof.conformance.observations.requests.mistakes import (
     UnlistedInput,
 )
 from hookproof.spec.dialect.answer import Answer
-from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
+from hookproof.spec.dialect.given_settings import zero_http_timeout
 from hookproof.spec.dialect.groups.requests import DEEP
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import CreationVisit
-from hookproof.spec.dialect.zero_timeout import zero_http_timeout
+from hookproof.spec.dialect.vocabulary import Acceptance, CreationVisit
 
 # What becomes of a request by the dialect: an answer of which one word is "refused".
 AnswerIn = Callable[[Dialect, RequestTried], Answer[Any]]

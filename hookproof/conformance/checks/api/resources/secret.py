@@ -37,8 +37,7 @@ from hookproof.conformance.observations.resources.shown_secret import (
     secret_values,
     shows_credential,
 )
-from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm
-from hookproof.spec.dialect.vocabulary import OnInput, SecretDisplay
+from hookproof.spec.dialect.vocabulary import OnInput, SecretDisplay, SecretForm
 
 
 @check("2.3-11")

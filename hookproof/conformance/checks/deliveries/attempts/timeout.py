@@ -18,8 +18,8 @@ from hookproof.conformance.observations.delivery.attempts.timeouts import (
     GivenTimeout,
     ZeroTimeoutDeliveries,
 )
+from hookproof.spec.dialect.given_settings import zero_http_timeout
 from hookproof.spec.dialect.vocabulary import ZeroTimeout
-from hookproof.spec.dialect.zero_timeout import zero_http_timeout
 
 DEFAULT, UNLIMITED = ZeroTimeout.DEFAULT, ZeroTimeout.UNLIMITED
 

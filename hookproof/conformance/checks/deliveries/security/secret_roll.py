@@ -12,7 +12,7 @@ from hookproof.conformance.observations.delivery.security.secret_roll import (
     SecretsOfDelivery,
     SignedDelivery,
 )
-from hookproof.spec.dialect.groups.signature_vocabulary import SigningSecrets
+from hookproof.spec.dialect.vocabulary import SigningSecrets
 
 
 @check("4.3-2", "4.3-3")

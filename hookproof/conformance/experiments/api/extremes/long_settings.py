@@ -7,7 +7,7 @@ from typing import Any, Final
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.observations.delivery.security.credentials import KEY_HEADER
 from hookproof.receiver.signatures.base64_text import encode_base64
-from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm
+from hookproof.spec.dialect.vocabulary import SecretForm
 
 # What a service may know by the word only, and the members that make up a key itself.
 WORDS: Final = frozenset({"authentication_type", "expiry_time_unit", "signing_algorithm", "type"})

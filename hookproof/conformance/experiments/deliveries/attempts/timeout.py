@@ -28,9 +28,8 @@ from hookproof.conformance.observations.delivery.attempts.timeouts import (
 from hookproof.conformance.observations.destinations import Destination, Event
 from hookproof.receiver.replies.script import Reply
 from hookproof.spec.dialect.answer import Answer
-from hookproof.spec.dialect.given_settings import timeout_in_force
+from hookproof.spec.dialect.given_settings import timeout_in_force, zero_http_timeout
 from hookproof.spec.dialect.vocabulary import ZeroTimeout
-from hookproof.spec.dialect.zero_timeout import zero_http_timeout
 
 TIMEOUT_S: Final = 2
 

@@ -24,9 +24,8 @@ from hookproof.mockserver.faults.support.altered_responses import (
 from hookproof.mockserver.faults.support.misread_dialect import misread_dialect
 from hookproof.mockserver.store.database import Database
 from hookproof.spec.dialect.groups.errors import KEY_REFUSALS
-from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
 from hookproof.spec.dialect.model import Authentication, Dialect
-from hookproof.spec.dialect.vocabulary import KeyScope
+from hookproof.spec.dialect.vocabulary import Acceptance, KeyScope
 
 KEYS: Final = ("access",)
 

@@ -18,9 +18,8 @@ from hookproof.mockserver.faults.support.altered_responses import (
 )
 from hookproof.mockserver.faults.support.misread_dialect import misread_group
 from hookproof.mockserver.store.keyset_paging import Listing, Position, Span
-from hookproof.spec.dialect.groups.request_vocabulary import PrevWithoutCursor
 from hookproof.spec.dialect.model import Dialect, Paging
-from hookproof.spec.dialect.vocabulary import CursorForm
+from hookproof.spec.dialect.vocabulary import CursorForm, PrevWithoutCursor
 
 SHOWN: Final = ("paging",)
 CURSORS: Final = ("next_page_cursor", "prev_page_cursor")

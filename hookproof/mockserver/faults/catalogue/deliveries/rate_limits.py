@@ -15,9 +15,9 @@ from hookproof.mockserver.faults.support.altered_endpoints import AlteredSetting
 from hookproof.mockserver.faults.support.misread_dialect import misread_service
 from hookproof.mockserver.store.database import Database
 from hookproof.mockserver.store.deliveries import UNLIMITED_S
+from hookproof.spec.dialect.given_settings import zero_http_timeout
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import Excess, ZeroLimit, ZeroTimeout
-from hookproof.spec.dialect.zero_timeout import zero_http_timeout
 
 RATE: Final = ("rate_limit",)
 TIMEOUT: Final = ("timeout",)

@@ -14,8 +14,8 @@ from hookproof.mockserver.delivery.store_port import EndpointSettings, PendingDe
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.altered_endpoints import AlteredSettings
 from hookproof.mockserver.store.deliveries import Deliveries
-from hookproof.spec.dialect.groups.signature_vocabulary import BASE64_VARIANTS, Encoding
 from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.vocabulary import BASE64_VARIANTS, Encoding
 
 SIGNED: Final = ("signing",)
 # What a signature that does not verify violates.

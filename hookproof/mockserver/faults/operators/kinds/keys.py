@@ -25,9 +25,8 @@ from hookproof.mockserver.faults.operators.operator import (
 )
 from hookproof.mockserver.faults.operators.place import Place, PlaceKind
 from hookproof.mockserver.faults.operators.places import STORED_FIELDS
-from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import KeyScope
+from hookproof.spec.dialect.vocabulary import Acceptance, KeyScope
 
 GROUP: Final = "access"
 _WITHOUT: Final = "without an Authorization header is refused"

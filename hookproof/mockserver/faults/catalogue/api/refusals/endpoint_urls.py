@@ -10,7 +10,7 @@ from hookproof.mockserver.api.service import ApiService
 from hookproof.mockserver.faults.catalogue.api.refusals.taken_or_refused import otherwise
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.misread_dialect import misread_service
-from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
+from hookproof.spec.dialect.vocabulary import Acceptance
 
 EXPERIMENT: Final = ["endpoint_urls"]
 

@@ -11,10 +11,9 @@ from hookproof.mockserver.faults.support.altered_validation import AlteredValida
 from hookproof.mockserver.faults.support.misread_dialect import misread_group, misread_service
 from hookproof.spec.contract.service_contract import SchemaProblem
 from hookproof.spec.dialect.answer import Answer
-from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
 from hookproof.spec.dialect.groups.requests import RequestRules
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import OnInput
+from hookproof.spec.dialect.vocabulary import Acceptance, OnInput
 
 
 def otherwise(answer: Answer[Acceptance]) -> Acceptance:

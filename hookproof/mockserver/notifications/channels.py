@@ -1,12 +1,6 @@
-"""The e-mail channel: a message to the support_email of an endpoint, over SMTP (section 2.3).
+"""The channels of notifications: chat, and e-mail (section 2.3)."""
 
-The operator configured the server's address, which is permission enough to connect to it:
-`--allow-egress` is about untrusted addresses, and requiring it for the mail server would open that
-server to every endpoint URL. The guard still resolves the name only once and keeps metadata
-addresses closed. STARTTLS is used where it is offered, with the CA that deliveries trust; an
-untrusted certificate is a failure, never a reason to send in clear.
-"""
-
+import json
 import re
 import ssl
 import unicodedata
@@ -16,16 +10,103 @@ from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP as SMTP_POLICY
 from email.utils import format_datetime
+from http import HTTPStatus
 from ipaddress import ip_network
-from typing import Final
+from typing import Final, Protocol
 
 import aiosmtplib
 
+from hookproof.mockserver.delivery.attempt.headers import CONTENT_TYPE
+from hookproof.mockserver.delivery.http_client.connection import TlsError
 from hookproof.mockserver.delivery.http_client.egress import EgressGuard, EgressRefused
+from hookproof.mockserver.delivery.http_client.http1 import ConnectionFailed, ProtocolError
 from hookproof.mockserver.delivery.http_client.tls import TlsContexts
-from hookproof.mockserver.notifications.channel import Undelivered
-from hookproof.mockserver.notifications.notice import Contact, Notice
-from hookproof.mockserver.notifications.wording import Wording
+from hookproof.mockserver.delivery.http_client.transport import Transport, UrlError, parse_url
+from hookproof.mockserver.notifications.notice import Contact, Notice, Wording
+
+
+class Undelivered(Exception):
+    """A notice was not delivered; the message is one line without secrets and addresses.
+
+    With `final`, another try would fail as well.
+    """
+
+    def __init__(self, message: str, *, final: bool = False) -> None:
+        super().__init__(message)
+        self.final = final
+
+
+class Channel(Protocol):
+    """One way to reach a contact."""
+
+    @property
+    def name(self) -> str:
+        """The name of the channel in the journal and the log."""
+
+    def reaches(self, contact: Contact) -> bool:
+        """Return whether the contact has an address for this channel."""
+
+    async def send(self, notice: Notice) -> None:
+        """Try once; raises Undelivered. The caller limits the time by cancelling."""
+
+    async def close(self) -> None:
+        """Close connections."""
+
+
+HEADERS: Final = ((CONTENT_TYPE, "application/json"), ("User-Agent", "hookproof"))
+# Slack's markup: unescaped, a name could mention a whole channel or disguise a link.
+ESCAPES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+# Classes of statuses: RFC 9110, section 15.
+SUCCESSFUL, CLIENT_ERROR = 2, 4
+
+
+class ChatChannel:
+    """A POST to the slack_webhook_url of an endpoint.
+
+    The URL is as untrusted as an endpoint's, so the POST uses the same egress guard, the same
+    trusted CA and no redirects, as deliveries do. Slack's incoming webhooks accept a JSON object
+    with `text`; other chats accept the same.
+    """
+
+    name = "chat"
+
+    def __init__(self, transport: Transport, wording: Wording, *, timeout_s: float) -> None:
+        self._transport = transport
+        self._wording = wording
+        self._timeout_s = timeout_s
+
+    def reaches(self, contact: Contact) -> bool:
+        return bool(contact.slack_webhook_url)
+
+    async def send(self, notice: Notice) -> None:
+        try:
+            address = parse_url(notice.contact.slack_webhook_url or "")
+            response = await self._transport.exchange(
+                "POST", address, HEADERS, self._body(notice), timeout_s=self._timeout_s
+            )
+        except UrlError:
+            # The error's message quotes the URL, which lets anyone post.
+            raise Undelivered(
+                "the slack_webhook_url is not a plain http or https URL", final=True
+            ) from None
+        except EgressRefused as refused:
+            raise Undelivered(str(refused), final=True) from None
+        except (TlsError, ConnectionFailed, ProtocolError) as error:
+            raise Undelivered(str(error)) from None
+        if response.status // 100 != SUCCESSFUL:
+            is_final = (
+                response.status // 100 == CLIENT_ERROR
+                and response.status != HTTPStatus.TOO_MANY_REQUESTS
+            )
+            raise Undelivered(f"the chat webhook answered {response.status}", final=is_final)
+
+    async def close(self) -> None:
+        await self._transport.close()
+
+    def _body(self, notice: Notice) -> bytes:
+        text = "\n".join(self._wording.lines(notice)).translate(ESCAPES)
+        return json.dumps({"text": text}).encode("ascii")
+
 
 ANY_ADDRESS: Final = (ip_network("0.0.0.0/0"), ip_network("::/0"))
 SENDER: Final = "hookproof@localhost"
@@ -68,7 +149,14 @@ def parse_mailbox(text: str) -> Address:
 
 
 class MailChannel:
-    """Submits mail to one server, with a connection for each message."""
+    """Submits mail to the support_email of endpoints, with a connection for each message.
+
+    The operator configured the server's address, which is permission enough to connect to it:
+    `--allow-egress` is about untrusted addresses, and requiring it for the mail server would open
+    that server to every endpoint URL. The guard still resolves the name only once and keeps
+    metadata addresses closed. STARTTLS is used where it is offered, with the CA that deliveries
+    trust; an untrusted certificate is a failure, never a reason to send in clear.
+    """
 
     name = "email"
 

@@ -1,5 +1,6 @@
-"""Runs of `hookproof load`, by the figures that a trend shows."""
+"""Finds runs of `hookproof check` and `hookproof load` in a folder, and tells what changed."""
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -7,8 +8,10 @@ from math import isfinite
 from pathlib import Path
 from typing import Final
 
+from hookproof.conformance.results.comparison import Difference, differences, differing_settings
+from hookproof.conformance.results.run_file import NAME, NotARun, Run, read_run
 from hookproof.load.figures import FIGURES
-from hookproof.load.reports.comparison import NoReport, better_or_worse, change, read_report
+from hookproof.load.reports.comparison import REPORT, NoReport, better_or_worse, change, read_report
 
 RATES: Final = ("ingest_rps", "delivery_rps", "knee")
 PERCENTILES: Final = tuple(
@@ -64,7 +67,7 @@ def read_load_run(folder: Path) -> LoadRun:
         }
         return LoadRun(
             place=str(folder),
-            # As UTC, in which the first and the last hours that a text can name are none.
+            # The first and last hours that a text can name raise OverflowError in UTC.
             started_at=datetime.fromisoformat(report["started_at"]).astimezone(UTC).timestamp(),
             target=EMBEDDED if report.get("embedded") is True else str(report["target"]),
             profile=str(report["profile"]),
@@ -101,3 +104,89 @@ def other_conditions(before: LoadRun, after: LoadRun) -> Iterator[str]:
         values = before.conditions[name], after.conditions[name]
         if values[0] != values[1]:
             yield f"the {name} differs: {values[0]}, then {values[1]}"
+
+
+PACKED: Final = ".zip"
+# How far below the folder runs are looked for.
+DEEPEST: Final = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckRun:
+    """A finished run of `hookproof check`, and where it is."""
+
+    place: str
+    run: Run
+
+    @property
+    def started_at(self) -> float:
+        return self.run.header.started_at
+
+    @property
+    def target(self) -> str:
+        header = self.run.header
+        return EMBEDDED if header.embedded else header.target
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnreadableRun:
+    """What looks like a run and cannot be read, and why."""
+
+    place: str
+    why: str
+
+
+FoundRun = CheckRun | LoadRun | UnreadableRun
+
+
+def found_runs(folder: Path) -> Iterator[FoundRun]:
+    """Every run in a folder and those in it, in the order of their names.
+
+    Links to folders are not followed. A report of `hookproof check` counts through its run.jsonl.
+    """
+    for place, inner, files in os.walk(folder):
+        here = Path(place)
+        inner.sort()
+        if len(here.relative_to(folder).parts) >= DEEPEST:
+            inner.clear()
+        if NAME in files:
+            yield _check_run(here / NAME, str(here))
+        elif REPORT in files:
+            yield _load_run(here)
+        for file in sorted(files):
+            if file.endswith(PACKED):
+                yield _check_run(here / file, str(here / file))
+
+
+def _check_run(path: Path, place: str) -> FoundRun:
+    try:
+        return CheckRun(place=place, run=read_run(path))
+    except NotARun as problem:
+        return UnreadableRun(place=place, why=str(problem))
+
+
+def _load_run(folder: Path) -> FoundRun:
+    try:
+        return read_load_run(folder)
+    except NoReport as problem:
+        return UnreadableRun(place=str(folder), why=str(problem))
+
+
+SETTINGS: Final = ("tool_version", "dialect", "profile", "seed", "strict")
+
+
+def verdict_changes(before: CheckRun, after: CheckRun) -> list[Difference]:
+    strict = after.run.header.strict
+    return list(differences(before.run.ledger, after.run.ledger, strict=strict))
+
+
+def differing_conditions(before: CheckRun, after: CheckRun) -> Iterator[str]:
+    """What makes two runs hard to compare, in words."""
+    yield from differing_settings(before.run, after.run, SETTINGS)
+    if before.run.header.everything != after.run.header.everything:
+        yield "the selection of requirements differs"
+
+
+def cut_short(run: CheckRun) -> Iterator[str]:
+    if run.run.footer.cut:
+        yield f"it ended early: {run.run.footer.cut}"

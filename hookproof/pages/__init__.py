@@ -1,1 +1,0 @@
-"""What the HTML reports have in common; nothing here imports anything of the project."""
