@@ -21,6 +21,8 @@ from hookproof.conformance.model.evidence import Observation
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.requests.mistakes import (
     ORDINARY,
+)
+from hookproof.conformance.subjects.questions.evidence import (
     NullField,
     Unlisted,
     UnlistedInput,

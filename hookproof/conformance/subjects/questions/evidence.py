@@ -1,0 +1,673 @@
+"""What may be refused: the table of questions, and what is observed of each.
+
+A question is one row of QUESTIONS: its requirement, what is reported, the dialect's answer, and the
+requests that ask it. The experiments send them, each beside an ordinary request; `laws` and `learn`
+read the answers. What a question is observed as is a class here, since run.jsonl has its name.
+"""
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+from urllib.parse import quote, urlsplit
+
+from hookproof.conformance.checks.support.bounds import NO_LONGEST, NO_SIZE_LIMIT, bounds
+from hookproof.conformance.checks.support.reading import (
+    Reading,
+    is_taken_over,
+    reading,
+    unlike_left_out,
+)
+from hookproof.conformance.model.evidence import Observation
+from hookproof.conformance.observations.answer import endpoints_in, sent, shown_uid
+from hookproof.conformance.observations.requests.mistakes import RequestTried
+from hookproof.spec.dialect.answer import Answer
+from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
+from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.vocabulary import CreationVisit
+from hookproof.spec.dialect.zero_timeout import zero_http_timeout
+
+if TYPE_CHECKING:
+    from hookproof.conformance.experiments.support.valid_requests import ValidRequests
+
+CREATE: Final = "createEndpoint"
+ROLL: Final = "expireEndpointSecret"
+UPDATE: Final = "updatePortalLink"
+BROADCAST: Final = "createBroadcastEvent"
+WITH_BODY: Final = (CREATE, ROLL, UPDATE, BROADCAST)
+
+# Fields of which clients in some languages send null where nothing is set, of each type of JSON:
+# some services take null in texts and refuse it in numbers (section 4.9).
+SENT_AS_NULL: Final[Mapping[str, tuple[str, ...]]] = {
+    CREATE: ("advanced_signatures", "http_timeout", "owner_id", "authentication"),
+    ROLL: ("expiration", "secret"),
+    UPDATE: ("can_manage_endpoint", "endpoints", "owner_id"),
+    BROADCAST: ("custom_headers", "idempotency_key"),
+}
+OTHER_DATA: Final[Mapping[str, Any]] = {
+    "an array": [1, "two"],
+    "a text": "not an object",
+    "a number": 12.5,
+    "a boolean": True,
+}
+
+
+class Mistake(StrEnum):
+    """A mistake of a request for which a dialect has a status (section 7)."""
+
+    OTHER_TYPE = "other type"
+    NOT_JSON = "not JSON"
+    MEDIA_TYPE = "media type"
+    METHOD = "another method"
+    PATH = "unknown path"
+    TOO_LARGE = "above the size limit"
+    BEYOND = "number beyond"
+    TOO_LONG = "text too long"
+
+
+class Unlisted(StrEnum):
+    """Input that the document does not list (section 2.9)."""
+
+    WORD = "unlisted word"
+    SERVICE_FIELD = "field of the service"
+    FIELD = "unknown field"
+
+
+class Bound(StrEnum):
+    """A bound of the dialect that a request reaches and does not exceed (section 8)."""
+
+    NUMBER = "number at the edge"
+    TEXT = "longest text"
+    SIZE = "within the size limit"
+
+
+class Scheme(StrEnum):
+    """The scheme of an endpoint URL that is not https (section 8)."""
+
+    HTTP = "http URL"
+    OTHER = "URL of another scheme"
+
+
+class UrlKind(StrEnum):
+    """What a service may look at in the URL of an endpoint, beyond its scheme (section 8)."""
+
+    ADDRESS = "an address in place of a name"
+    OTHER_PORT = "another port"
+    USER_INFORMATION = "a user name and a password"
+    ODD_HOST = "an address in an odd form"
+    FRAGMENT = "a fragment"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MistakenRequest(RequestTried):
+    """A request with one mistake."""
+
+    mistake: Mistake
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnlistedInput(RequestTried):
+    """A request with a word or a field that the document does not list."""
+
+    kind: Unlisted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestWithinBounds(RequestTried):
+    """A request at the edge of what the dialect accepts, and an ordinary one."""
+
+    bound: Bound
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointUrlTried(RequestTried):
+    """The creation of an endpoint whose URL is not https, and of one whose URL is."""
+
+    role_of_ordinary: ClassVar[str] = "with https"
+
+    scheme: Scheme
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnusualUrlTried(RequestTried):
+    """The creation of an endpoint with such a URL, and of one whose URL differs in that alone."""
+
+    role_of_ordinary: ClassVar[str] = "tried: plain"
+
+    kind: UrlKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnansweredVisit(RequestTried):
+    """The creation of an endpoint whose URL answers every visit with a 500, and of one whose URL
+    answers with a 200.
+    """
+
+    role_of_ordinary: ClassVar[str] = "answered"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateLimitOfZero(RequestTried):
+    """The creation of an endpoint with a rate_limit of 0."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeoutOfZero(RequestTried):
+    """The creation of an endpoint with an http_timeout of 0."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartialFieldMapping(RequestTried):
+    """The creation of an endpoint whose field_mapping leaves out the access_token."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownEndpointListed(RequestTried):
+    """An update of a portal link whose endpoints name one that does not exist."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RollWithoutBody(RequestTried):
+    """A roll of a secret that has no body at all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UndeclaredBody(RequestTried):
+    """A valid body without a Content-Type."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataOfAnotherType(RequestTried):
+    """A broadcast whose data is JSON, but no object."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NullField(RequestTried):
+    """A request with null in place of a field that the dialect does not require, and an ordinary
+    one without the field.
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NestedData(RequestTried):
+    """A broadcast whose data is nested so many `levels` deep, and one with shallow data."""
+
+    levels: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequiredFieldsAlone(RequestTried):
+    """A body with the required fields and no other (section 4.9)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequiredFieldLeftOut(RequestTried):
+    """A body without one required field, `field` (section 4.9)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownIdentifier(RequestTried):
+    """An operation on a resource that does not exist."""
+
+
+# How a request of each kind is observed: the class, and the field of it that holds the kind.
+OBSERVED_AS: Final[Mapping[type[StrEnum], tuple[type[RequestTried], str]]] = {
+    Mistake: (MistakenRequest, "mistake"),
+    Unlisted: (UnlistedInput, "kind"),
+    Bound: (RequestWithinBounds, "bound"),
+    Scheme: (EndpointUrlTried, "scheme"),
+    UrlKind: (UnusualUrlTried, "kind"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """One request to send, and what it `asks`: a kind, or the class of its observation.
+
+    `body` is sent as JSON, `content` as it is; a `media_type` of None declares neither. Without
+    a `target`, which is percent-encoded already, it goes to the path of its operation.
+
+    The request beside it is of the operation `beside`, or else of its own; `ordinary` is the body
+    of that one, or else a plain one. Where one `beside_full` is taken, with every field, that
+    stands for it.
+    """
+
+    asks: type[Observation] | StrEnum
+    about: str
+    operation_id: str | None = None
+    field: str = ""
+    body: object = None
+    content: bytes | None = None
+    media_type: str | None = "application/json"
+    path: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    method: str = ""
+    target: str = ""
+    beside: str = ""
+    ordinary: Mapping[str, Any] | None = None
+    beside_full: bool = False
+    facts: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    @property
+    def observed_as(self) -> tuple[type[Observation], Mapping[str, Any]]:
+        """The class of the observation, and the fields of that class."""
+        if isinstance(self.asks, type):
+            return self.asks, self.facts
+        observed, fact = OBSERVED_AS[type(self.asks)]
+        return observed, {fact: self.asks, **self.facts}
+
+
+# What becomes of a request: an answer of the dialect of which one word is "refused".
+AnswerIn = Callable[[Dialect, RequestTried], Answer[Any]]
+TAKEN: Final[Answer[Any]] = Answer((Reading.TAKEN,))
+REFUSED: Final[Answer[Any]] = Answer((Reading.REFUSED,))
+
+
+def said(dialect: Dialect, field: str) -> Answer[Any]:
+    """The answer in a field of a dialect, such as "requests.null_fields"."""
+    group, name = field.split(".")
+    answer: Answer[Any] = getattr(getattr(dialect, group), name)
+    return answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """One row: a requirement, what is reported where it is violated, and what is right.
+
+    `says` is the field of the dialect with the answer, the answer, or what has it; where a request
+    is taken, `learn` writes `taken_as` into that field. With a `status`, the name of a refusal of
+    section 7, another one is wrong. `asks` are the requests of the `experiment`.
+
+    `rules` are what the requests depend on, and in words what they are; `not_applicable` is when
+    nothing can be asked, and why. `taken_over` says what the answer shows of input that is to be
+    treated as if it were not there. What `is_unclear` shows nothing.
+    """
+
+    requirement: str
+    message: str
+    says: str | Answer[Any] | AnswerIn
+    status: str = ""
+    asks: "Callable[[ValidRequests], Iterator[Asked]] | None" = None
+    experiment: str = "refusals"
+    taken_as: str = Acceptance.TAKEN.value
+    rules: tuple[str, Callable[[Dialect, str], object]] | None = None
+    not_applicable: tuple[Callable[[Dialect], bool], str] | None = None
+    taken_over: Callable[[RequestTried], str] = lambda _request: ""
+    is_unclear: Callable[[RequestTried, Dialect], bool] = lambda _request, _dialect: False
+
+    def answer(self, dialect: Dialect, request: RequestTried) -> Answer[Any]:
+        """What is right for a request by a dialect."""
+        if isinstance(self.says, str):
+            return said(dialect, self.says)
+        return self.says if isinstance(self.says, Answer) else self.says(dialect, request)
+
+
+def _null(requests: "ValidRequests") -> Iterator[Asked]:
+    """Null in place of a field that may be left out, beside a request without it."""
+    rules = requests.bodies.dialect.requests
+    for operation_id, names in SENT_AS_NULL.items():
+        needed = {*rules.required_by(operation_id), *rules.one_of_required_by(operation_id)}
+        for name in names:
+            if name not in needed and name not in requests.bodies.lacking_fields:
+                ordinary = requests.body_with(operation_id, name, None)
+                del ordinary[name]
+                yield Asked(
+                    asks=NullField,
+                    about="null in place of a field",
+                    operation_id=operation_id,
+                    field=name,
+                    body=requests.body_with(operation_id, name, None),
+                    ordinary=ordinary,
+                )
+
+
+def _zero(kind: type[RequestTried], name: str, requests: "ValidRequests") -> Iterator[Asked]:
+    if name not in requests.bodies.lacking_fields:
+        yield Asked(
+            asks=kind,
+            about=f"{name.replace('_', ' ')} of zero",
+            operation_id=CREATE,
+            field=name,
+            body=requests.body_with(CREATE, name, 0),
+            ordinary=requests.right_body(CREATE, name),
+        )
+
+
+def _unknown_endpoint(requests: "ValidRequests") -> Iterator[Asked]:
+    if requests.endpoint_id is not None:
+        unknown = requests.unknown(requests.endpoint_id)
+        yield Asked(
+            asks=UnknownEndpointListed,
+            about="unknown endpoint",
+            operation_id=UPDATE,
+            field="endpoints",
+            body=requests.body_with(UPDATE, "endpoints", [unknown]),
+            ordinary=requests.body_with(UPDATE, "endpoints", [requests.endpoint_id]),
+        )
+
+
+def _names_an_endpoint(request: RequestTried, _dialect: Dialect) -> bool:
+    """Whether an endpoint that was not to exist is shown: then it was found, and not ignored."""
+    tried = request.tried
+    listed = () if tried is None else sent(tried).get("endpoints") or ()
+    records = () if tried is None else endpoints_in(tried)
+    return any(record.text("uid") in listed for record in records)
+
+
+def _is_found(request: RequestTried, _dialect: Dialect) -> bool:
+    """Whether an identifier like known ones is found after all: then it exists."""
+    tried = request.tried
+    uid = None if tried is None else shown_uid(tried)
+    return (
+        tried is not None
+        and uid is not None
+        and quote(uid, safe="") in urlsplit(tried.url).path.split("/")
+    )
+
+
+def _may_be_refused_otherwise(request: RequestTried, dialect: Dialect) -> bool:
+    """Whether a URL that is to be taken may be refused for something else: a service without IPv6
+    takes no such address, and one that reads odd forms as the addresses that they are refuses them
+    as such.
+    """
+    if QUESTIONS[request.topic].answer(dialect, request).allows(Acceptance.REFUSED):
+        return False
+    url = "" if request.tried is None else str(sent(request.tried).get("url"))
+    is_ipv6 = ":" in (urlsplit(url).hostname or "")
+    takes_addresses = dialect.requests.url_addresses.allowed == (Acceptance.TAKEN,)
+    is_other_address = request.topic is UrlKind.ODD_HOST and not takes_addresses
+    is_refused = reading(request.tried, request.ordinary) is Reading.REFUSED
+    return is_refused and (is_ipv6 or is_other_address)
+
+
+def _comes_back(request: RequestTried) -> str:
+    tried = request.tried
+    return "taken over" if tried is not None and is_taken_over(tried, request.field) else ""
+
+
+def _is_unlike_left_out(request: RequestTried) -> str:
+    tried, ordinary = request.tried, request.ordinary
+    if tried is None or ordinary is None:
+        return ""
+    return unlike_left_out(tried, ordinary, request.field)
+
+
+def required(dialect: Dialect, operation_id: str) -> tuple[tuple[str, ...], ...]:
+    """The fields that are required, and those of which one is."""
+    rules = dialect.requests
+    return rules.required_by(operation_id), rules.one_of_required_by(operation_id)
+
+
+def _rules_of(operation_id: str) -> tuple[str, Callable[[Dialect, str], object]]:
+    return (
+        f"requests of {operation_id} with its required fields",
+        lambda dialect, _field: required(dialect, operation_id),
+    )
+
+
+# The field of the dialect that says what becomes of such URLs.
+URL_FIELDS: Final[Mapping[UrlKind, str]] = {
+    UrlKind.ADDRESS: "requests.url_addresses",
+    UrlKind.OTHER_PORT: "requests.url_other_ports",
+    UrlKind.USER_INFORMATION: "requests.url_user_information",
+    UrlKind.ODD_HOST: "requests.url_odd_hosts",
+    UrlKind.FRAGMENT: "requests.url_fragments",
+}
+
+AS_SAID: Final = "not treated as the dialect says"
+INVALID: Final = "invalid_value"
+AT_THE_EDGE: Final = ("requests at the edge of what is allowed", bounds)
+BEYOND: Final = ("requests beyond what is allowed", bounds)
+OF_SERVICE: Final = (
+    "requests with fields that only the service sets",
+    lambda dialect, _field: dialect.requests.service_assigned,
+)
+HAS_NO_SIZE_LIMIT: Final = (lambda dialect: dialect.requests.size_limit is None, NO_SIZE_LIMIT)
+HAS_NO_LONGEST: Final = (lambda dialect: not dialect.requests.text_maximum_of, NO_LONGEST)
+LEFT_OUT: Final = (
+    "{request.operation_id} does not refuse a body without its {request.field} as the dialect says"
+)
+
+# By the topic of a request: its class, its kind, or its class and its operation.
+QUESTIONS: Final[Mapping[object, Question]] = {
+    UnknownEndpointListed: Question(
+        requirement="4.6-16",
+        message="An identifier in endpoints that names no endpoint"
+        f" is {AS_SAID}: {{request.operation_id}}",
+        says="requests.unknown_listed_endpoints",
+        asks=_unknown_endpoint,
+        taken_as="ignored",
+        is_unclear=_names_an_endpoint,
+    ),
+    RollWithoutBody: Question(
+        requirement="4.3-21",
+        message=f"A roll without any body is {AS_SAID}: {{request.operation_id}}",
+        says="requests.roll_without_body",
+        asks=lambda _: iter(
+            [Asked(asks=RollWithoutBody, about="without any body", operation_id=ROLL)]
+        ),
+        experiment="hostile",
+        not_applicable=(
+            lambda dialect: bool(dialect.requests.expire_endpoint_secret_requires),
+            "the dialect requires fields of a roll",
+        ),
+    ),
+    UndeclaredBody: Question(
+        requirement="7-11",
+        message=f"A body without a Content-Type is {AS_SAID}: {{request.operation_id}}",
+        says="requests.undeclared_body",
+        asks=lambda requests: (
+            Asked(
+                asks=UndeclaredBody,
+                about="without a Content-Type",
+                operation_id=name,
+                body=requests.body(name),
+                media_type=None,
+            )
+            for name in WITH_BODY
+        ),
+        experiment="hostile",
+    ),
+    DataOfAnotherType: Question(
+        requirement="4.8-20",
+        message=f"Data that is no object is {AS_SAID}: {{request.operation_id}}",
+        says="requests.other_data",
+        asks=lambda requests: (
+            Asked(
+                asks=DataOfAnotherType,
+                about=f"data that is {kind}",
+                operation_id=BROADCAST,
+                field="data",
+                body=requests.body_with(BROADCAST, "data", value),
+            )
+            for kind, value in OTHER_DATA.items()
+        ),
+    ),
+    NullField: Question(
+        requirement="4.9-9",
+        message=f"Null in place of an optional field is {AS_SAID}: {{request.operation_id}}",
+        says="requests.null_fields",
+        asks=_null,
+        taken_over=_is_unlike_left_out,
+    ),
+    RateLimitOfZero: Question(
+        requirement="8-5",
+        message=f"A rate_limit of 0 is {AS_SAID}",
+        says="delivery.zero_rate_limit",
+        status=INVALID,
+        asks=partial(_zero, RateLimitOfZero, "rate_limit"),
+    ),
+    TimeoutOfZero: Question(
+        requirement="8-21",
+        message=f"An http_timeout of 0 is {AS_SAID}",
+        says=lambda dialect, _: zero_http_timeout(dialect),
+        status=INVALID,
+        asks=partial(_zero, TimeoutOfZero, "http_timeout"),
+    ),
+    PartialFieldMapping: Question(
+        requirement="2.5-27",
+        message=f"A field_mapping without a member is {AS_SAID}",
+        says="requests.partial_field_mapping",
+        status=INVALID,
+    ),
+    UnansweredVisit: Question(
+        requirement="4.1-18",
+        message=f"An endpoint whose URL answers no visit is {AS_SAID}",
+        says="delivery.failed_visit",
+        not_applicable=(
+            lambda dialect: dialect.delivery.creation_visit.allowed == (CreationVisit.NONE,),
+            "the dialect has no request that tests a URL",
+        ),
+    ),
+    **{
+        kind: Question(
+            requirement=requirement,
+            message="{request.operation_id} does not treat {request.field} as the dialect says:"
+            " {request.topic}",
+            says=says,
+            status=INVALID,
+            rules=rules,
+            taken_over=taken_over,
+        )
+        for kind, requirement, says, rules, taken_over in (
+            (
+                Unlisted.WORD,
+                "2.9-9",
+                lambda dialect, request: dialect.words.other_words_in(
+                    request.field.rpartition(".")[2]
+                ),
+                None,
+                lambda _request: "",
+            ),
+            (
+                Unlisted.SERVICE_FIELD,
+                "2.9-10",
+                "requests.service_assigned_input",
+                OF_SERVICE,
+                _comes_back,
+            ),
+            (Unlisted.FIELD, "2.9-11", "requests.unknown_fields", None, _comes_back),
+        )
+    },
+    **{
+        kind: Question(
+            requirement=requirement,
+            message=f"An endpoint URL with {{request.topic}} is {AS_SAID}",
+            says=says,
+            is_unclear=_may_be_refused_otherwise,
+        )
+        for (kind, says), requirement in zip(
+            URL_FIELDS.items(), ("8-22", "8-23", "8-24", "8-25", "8-26"), strict=True
+        )
+    },
+    **{
+        scheme: Question(
+            requirement=requirement,
+            message="An endpoint is created with a URL that is not https: {request.topic}",
+            says=REFUSED,
+        )
+        for scheme, requirement in ((Scheme.HTTP, "8-10"), (Scheme.OTHER, "8-11"))
+    },
+    **{
+        mistake: Question(
+            requirement=requirement,
+            message="A request is not refused as the dialect says: {request.topic} {request.field}",
+            says=REFUSED,
+            status=status,
+            rules=rules,
+            not_applicable=not_applicable,
+        )
+        for mistake, requirement, status, rules, not_applicable in (
+            (Mistake.OTHER_TYPE, "7-3", INVALID, None, None),
+            (Mistake.NOT_JSON, "7-2", "malformed_body", None, None),
+            (Mistake.MEDIA_TYPE, "7-4", "unsupported_media_type", None, None),
+            (Mistake.METHOD, "7-5", "method_not_allowed", None, None),
+            (Mistake.PATH, "7-6", "unknown_path", None, None),
+            (Mistake.TOO_LARGE, "8-14", "body_too_large", BEYOND, HAS_NO_SIZE_LIMIT),
+            (Mistake.BEYOND, "8-17", INVALID, BEYOND, None),
+            (Mistake.TOO_LONG, "8-28", INVALID, BEYOND, HAS_NO_LONGEST),
+        )
+    },
+    **{
+        bound: Question(
+            requirement=requirement,
+            message="A request within the dialect's bounds is refused: {request.topic}"
+            " {request.field}",
+            says=TAKEN,
+            rules=AT_THE_EDGE,
+            not_applicable=not_applicable,
+        )
+        for bound, requirement, not_applicable in (
+            (Bound.NUMBER, "8-16", None),
+            (Bound.SIZE, "8-15", HAS_NO_SIZE_LIMIT),
+            (Bound.TEXT, "8-27", HAS_NO_LONGEST),
+        )
+    },
+    **{
+        (UnknownIdentifier, operation_id): Question(
+            requirement=requirement,
+            message="{request.operation_id} of what does not exist is not refused as the dialect"
+            " says",
+            says=REFUSED,
+            status="unknown_resource",
+            is_unclear=_is_found,
+        )
+        for operation_id, requirement in (
+            ("getEndpoint", "4.2-7"),
+            (ROLL, "4.3-20"),
+            ("getPortalLink", "4.5-5"),
+            (UPDATE, "4.6-13"),
+        )
+    },
+    **{
+        (RequiredFieldLeftOut, operation_id): Question(
+            requirement=requirement,
+            message=LEFT_OUT,
+            says=REFUSED,
+            status=INVALID,
+            rules=_rules_of(operation_id),
+        )
+        for operation_id, requirement in zip(
+            WITH_BODY, ("4.9-1", "4.9-3", "4.9-5", "4.9-7"), strict=True
+        )
+    },
+    **{
+        (RequiredFieldsAlone, operation_id): Question(
+            requirement=requirement,
+            message="{request.operation_id} refuses a body with all the fields that the dialect"
+            " requires",
+            says=TAKEN,
+            rules=_rules_of(operation_id),
+        )
+        for operation_id, requirement in zip(
+            WITH_BODY, ("4.9-2", "4.9-4", "4.9-6", "4.9-8"), strict=True
+        )
+    },
+}
+
+
+def question_of(request: RequestTried) -> Question:
+    """The row of a request."""
+    by_operation = type(request), request.operation_id
+    return QUESTIONS[by_operation if by_operation in QUESTIONS else request.topic]
+
+
+def rows_of(*kinds: type[RequestTried]) -> list[Question]:
+    """The rows of what is observed as these classes."""
+    return [row for topic, row in QUESTIONS.items() if _observed(topic) in kinds]
+
+
+def _observed(topic: object) -> object:
+    if isinstance(topic, StrEnum):
+        return OBSERVED_AS[type(topic)][0]
+    return topic[0] if isinstance(topic, tuple) else topic
+
+
+def asked_in(*experiments: str) -> dict[type[RequestTried], Question]:
+    """The rows that experiments ask with requests of their own, by their class."""
+    return {
+        topic: row
+        for topic, row in QUESTIONS.items()
+        if isinstance(topic, type) and row.asks is not None and row.experiment in experiments
+    }
