@@ -1,16 +1,16 @@
-"""What may be refused: the table of questions, and what is observed of each.
+"""What may be taken or refused: the questions, and what is observed of each.
 
-A question is one row of QUESTIONS: its requirement, what is reported, the dialect's answer, and the
-requests that ask it. The experiments send them, each beside an ordinary request; `laws` and `learn`
-read the answers. What a question is observed as is a class here, since run.jsonl has its name.
+A question is one row: its requirement, what is reported, the dialect's answer, and the requests
+that ask it. The experiments send them, each beside an ordinary request; `laws` and `learn` read the
+answers. A row stands on the class of its observations, whose name is in run.jsonl; those of several
+kinds or operations are in the table at the end.
 """
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
-from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 from urllib.parse import quote, urlsplit
 
 from hookproof.conformance.checks.support.bounds import NO_LONGEST, NO_SIZE_LIMIT, bounds
@@ -32,6 +32,8 @@ from hookproof.spec.dialect.zero_timeout import zero_http_timeout
 if TYPE_CHECKING:
     from hookproof.conformance.experiments.support.valid_requests import ValidRequests
 
+Tried = TypeVar("Tried", bound=RequestTried)
+
 CREATE: Final = "createEndpoint"
 ROLL: Final = "expireEndpointSecret"
 UPDATE: Final = "updatePortalLink"
@@ -45,12 +47,6 @@ SENT_AS_NULL: Final[Mapping[str, tuple[str, ...]]] = {
     ROLL: ("expiration", "secret"),
     UPDATE: ("can_manage_endpoint", "endpoints", "owner_id"),
     BROADCAST: ("custom_headers", "idempotency_key"),
-}
-OTHER_DATA: Final[Mapping[str, Any]] = {
-    "an array": [1, "two"],
-    "a text": "not an object",
-    "a number": 12.5,
-    "a boolean": True,
 }
 
 
@@ -139,79 +135,6 @@ class UnusualUrlTried(RequestTried):
     kind: UrlKind
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnansweredVisit(RequestTried):
-    """The creation of an endpoint whose URL answers every visit with a 500, and of one whose URL
-    answers with a 200.
-    """
-
-    role_of_ordinary: ClassVar[str] = "answered"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RateLimitOfZero(RequestTried):
-    """The creation of an endpoint with a rate_limit of 0."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TimeoutOfZero(RequestTried):
-    """The creation of an endpoint with an http_timeout of 0."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartialFieldMapping(RequestTried):
-    """The creation of an endpoint whose field_mapping leaves out the access_token."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnknownEndpointListed(RequestTried):
-    """An update of a portal link whose endpoints name one that does not exist."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RollWithoutBody(RequestTried):
-    """A roll of a secret that has no body at all."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UndeclaredBody(RequestTried):
-    """A valid body without a Content-Type."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DataOfAnotherType(RequestTried):
-    """A broadcast whose data is JSON, but no object."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NullField(RequestTried):
-    """A request with null in place of a field that the dialect does not require, and an ordinary
-    one without the field.
-    """
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NestedData(RequestTried):
-    """A broadcast whose data is nested so many `levels` deep, and one with shallow data."""
-
-    levels: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequiredFieldsAlone(RequestTried):
-    """A body with the required fields and no other (section 4.9)."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequiredFieldLeftOut(RequestTried):
-    """A body without one required field, `field` (section 4.9)."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnknownIdentifier(RequestTried):
-    """An operation on a resource that does not exist."""
-
-
 # How a request of each kind is observed: the class, and the field of it that holds the kind.
 OBSERVED_AS: Final[Mapping[type[StrEnum], tuple[type[RequestTried], str]]] = {
     Mistake: (MistakenRequest, "mistake"),
@@ -271,7 +194,7 @@ def said(dialect: Dialect, field: str) -> Answer[Any]:
     return answer
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Question:
     """One row: a requirement, what is reported where it is violated, and what is right.
 
@@ -288,6 +211,7 @@ class Question:
     message: str
     says: str | Answer[Any] | AnswerIn
     status: str = ""
+    _: KW_ONLY
     asks: "Callable[[ValidRequests], Iterator[Asked]] | None" = None
     experiment: str = "refusals"
     taken_as: str = Acceptance.TAKEN.value
@@ -301,6 +225,20 @@ class Question:
         if isinstance(self.says, str):
             return said(dialect, self.says)
         return self.says if isinstance(self.says, Answer) else self.says(dialect, request)
+
+    def __call__(self, kind: type[Tried]) -> type[Tried]:
+        """Make it the row of what is observed as this class, as a decorator."""
+        QUESTIONS[kind] = self
+        return kind
+
+
+# The rows by the topic of a request: its class, its kind, or its class and its operation.
+QUESTIONS: Final[dict[object, Question]] = {}
+
+# How messages end.
+AS_SAID: Final = " is not treated as the dialect says"
+BY_OPERATION: Final = f"{AS_SAID}: {{request.operation_id}}"
+INVALID: Final = "invalid_value"
 
 
 def _null(requests: "ValidRequests") -> Iterator[Asked]:
@@ -406,6 +344,158 @@ def _rules_of(operation_id: str) -> tuple[str, Callable[[Dialect, str], object]]
     )
 
 
+@Question(
+    "7-11",
+    f"A body without a Content-Type{BY_OPERATION}",
+    "requests.undeclared_body",
+    asks=lambda requests: (
+        Asked(
+            asks=UndeclaredBody,
+            about="without a Content-Type",
+            operation_id=name,
+            body=requests.body(name),
+            media_type=None,
+        )
+        for name in WITH_BODY
+    ),
+    experiment="hostile",
+)
+class UndeclaredBody(RequestTried):
+    """A valid body without a Content-Type."""
+
+
+@Question(
+    "4.3-21",
+    f"A roll without any body{BY_OPERATION}",
+    "requests.roll_without_body",
+    asks=lambda _: iter([Asked(asks=RollWithoutBody, about="without any body", operation_id=ROLL)]),
+    experiment="hostile",
+    not_applicable=(
+        lambda dialect: bool(dialect.requests.expire_endpoint_secret_requires),
+        "the dialect requires fields of a roll",
+    ),
+)
+class RollWithoutBody(RequestTried):
+    """A roll of a secret that has no body at all."""
+
+
+@Question(
+    "4.8-20",
+    f"Data that is no object{BY_OPERATION}",
+    "requests.other_data",
+    asks=lambda requests: (
+        Asked(
+            asks=DataOfAnotherType,
+            about=f"data that is {kind}",
+            operation_id=BROADCAST,
+            field="data",
+            body=requests.body_with(BROADCAST, "data", value),
+        )
+        for kind, value in (
+            ("an array", [1, "two"]),
+            ("a text", "not an object"),
+            ("a number", 12.5),
+            ("a boolean", True),
+        )
+    ),
+)
+class DataOfAnotherType(RequestTried):
+    """A broadcast whose data is JSON, but no object."""
+
+
+@Question(
+    "4.9-9",
+    f"Null in place of an optional field{BY_OPERATION}",
+    "requests.null_fields",
+    asks=_null,
+    taken_over=_is_unlike_left_out,
+)
+class NullField(RequestTried):
+    """A request with null in place of a field that the dialect does not require, and an ordinary
+    one without the field.
+    """
+
+
+@Question(
+    "4.6-16",
+    f"An identifier in endpoints that names no endpoint{BY_OPERATION}",
+    "requests.unknown_listed_endpoints",
+    asks=_unknown_endpoint,
+    taken_as="ignored",
+    is_unclear=_names_an_endpoint,
+)
+class UnknownEndpointListed(RequestTried):
+    """An update of a portal link whose endpoints name one that does not exist."""
+
+
+@Question(
+    "8-5",
+    f"A rate_limit of 0{AS_SAID}",
+    "delivery.zero_rate_limit",
+    INVALID,
+    asks=lambda requests: _zero(RateLimitOfZero, "rate_limit", requests),
+)
+class RateLimitOfZero(RequestTried):
+    """The creation of an endpoint with a rate_limit of 0."""
+
+
+@Question(
+    "8-21",
+    f"An http_timeout of 0{AS_SAID}",
+    lambda dialect, _: zero_http_timeout(dialect),
+    INVALID,
+    asks=lambda requests: _zero(TimeoutOfZero, "http_timeout", requests),
+)
+class TimeoutOfZero(RequestTried):
+    """The creation of an endpoint with an http_timeout of 0."""
+
+
+@Question(
+    "2.5-27",
+    f"A field_mapping without a member{AS_SAID}",
+    "requests.partial_field_mapping",
+    INVALID,
+)
+class PartialFieldMapping(RequestTried):
+    """The creation of an endpoint whose field_mapping leaves out the access_token."""
+
+
+@Question(
+    "4.1-18",
+    f"An endpoint whose URL answers no visit{AS_SAID}",
+    "delivery.failed_visit",
+    not_applicable=(
+        lambda dialect: dialect.delivery.creation_visit.allowed == (CreationVisit.NONE,),
+        "the dialect has no request that tests a URL",
+    ),
+)
+class UnansweredVisit(RequestTried):
+    """The creation of an endpoint whose URL answers every visit with a 500, and of one whose URL
+    answers with a 200.
+    """
+
+    role_of_ordinary: ClassVar[str] = "answered"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NestedData(RequestTried):
+    """A broadcast whose data is nested so many `levels` deep, and one with shallow data."""
+
+    levels: int
+
+
+class RequiredFieldsAlone(RequestTried):
+    """A body with the required fields and no other (section 4.9)."""
+
+
+class RequiredFieldLeftOut(RequestTried):
+    """A body without one required field, `field` (section 4.9)."""
+
+
+class UnknownIdentifier(RequestTried):
+    """An operation on a resource that does not exist."""
+
+
 # The field of the dialect that says what becomes of such URLs.
 URL_FIELDS: Final[Mapping[UrlKind, str]] = {
     UrlKind.ADDRESS: "requests.url_addresses",
@@ -415,8 +505,6 @@ URL_FIELDS: Final[Mapping[UrlKind, str]] = {
     UrlKind.FRAGMENT: "requests.url_fragments",
 }
 
-AS_SAID: Final = "not treated as the dialect says"
-INVALID: Final = "invalid_value"
 AT_THE_EDGE: Final = ("requests at the edge of what is allowed", bounds)
 BEYOND: Final = ("requests beyond what is allowed", bounds)
 OF_SERVICE: Final = (
@@ -425,156 +513,54 @@ OF_SERVICE: Final = (
 )
 HAS_NO_SIZE_LIMIT: Final = (lambda dialect: dialect.requests.size_limit is None, NO_SIZE_LIMIT)
 HAS_NO_LONGEST: Final = (lambda dialect: not dialect.requests.text_maximum_of, NO_LONGEST)
+UNLISTED: Final = (
+    "{request.operation_id} does not treat {request.field} as the dialect says: {request.topic}"
+)
 LEFT_OUT: Final = (
     "{request.operation_id} does not refuse a body without its {request.field} as the dialect says"
 )
 
-# By the topic of a request: its class, its kind, or its class and its operation.
-QUESTIONS: Final[Mapping[object, Question]] = {
-    UnknownEndpointListed: Question(
-        requirement="4.6-16",
-        message="An identifier in endpoints that names no endpoint"
-        f" is {AS_SAID}: {{request.operation_id}}",
-        says="requests.unknown_listed_endpoints",
-        asks=_unknown_endpoint,
-        taken_as="ignored",
-        is_unclear=_names_an_endpoint,
+OF_SEVERAL: Final[Mapping[object, Question]] = {
+    Unlisted.WORD: Question(
+        "2.9-9",
+        UNLISTED,
+        lambda dialect, request: dialect.words.other_words_in(request.field.rpartition(".")[2]),
+        INVALID,
     ),
-    RollWithoutBody: Question(
-        requirement="4.3-21",
-        message=f"A roll without any body is {AS_SAID}: {{request.operation_id}}",
-        says="requests.roll_without_body",
-        asks=lambda _: iter(
-            [Asked(asks=RollWithoutBody, about="without any body", operation_id=ROLL)]
-        ),
-        experiment="hostile",
-        not_applicable=(
-            lambda dialect: bool(dialect.requests.expire_endpoint_secret_requires),
-            "the dialect requires fields of a roll",
-        ),
+    Unlisted.SERVICE_FIELD: Question(
+        "2.9-10",
+        UNLISTED,
+        "requests.service_assigned_input",
+        INVALID,
+        rules=OF_SERVICE,
+        taken_over=_comes_back,
     ),
-    UndeclaredBody: Question(
-        requirement="7-11",
-        message=f"A body without a Content-Type is {AS_SAID}: {{request.operation_id}}",
-        says="requests.undeclared_body",
-        asks=lambda requests: (
-            Asked(
-                asks=UndeclaredBody,
-                about="without a Content-Type",
-                operation_id=name,
-                body=requests.body(name),
-                media_type=None,
-            )
-            for name in WITH_BODY
-        ),
-        experiment="hostile",
-    ),
-    DataOfAnotherType: Question(
-        requirement="4.8-20",
-        message=f"Data that is no object is {AS_SAID}: {{request.operation_id}}",
-        says="requests.other_data",
-        asks=lambda requests: (
-            Asked(
-                asks=DataOfAnotherType,
-                about=f"data that is {kind}",
-                operation_id=BROADCAST,
-                field="data",
-                body=requests.body_with(BROADCAST, "data", value),
-            )
-            for kind, value in OTHER_DATA.items()
-        ),
-    ),
-    NullField: Question(
-        requirement="4.9-9",
-        message=f"Null in place of an optional field is {AS_SAID}: {{request.operation_id}}",
-        says="requests.null_fields",
-        asks=_null,
-        taken_over=_is_unlike_left_out,
-    ),
-    RateLimitOfZero: Question(
-        requirement="8-5",
-        message=f"A rate_limit of 0 is {AS_SAID}",
-        says="delivery.zero_rate_limit",
-        status=INVALID,
-        asks=partial(_zero, RateLimitOfZero, "rate_limit"),
-    ),
-    TimeoutOfZero: Question(
-        requirement="8-21",
-        message=f"An http_timeout of 0 is {AS_SAID}",
-        says=lambda dialect, _: zero_http_timeout(dialect),
-        status=INVALID,
-        asks=partial(_zero, TimeoutOfZero, "http_timeout"),
-    ),
-    PartialFieldMapping: Question(
-        requirement="2.5-27",
-        message=f"A field_mapping without a member is {AS_SAID}",
-        says="requests.partial_field_mapping",
-        status=INVALID,
-    ),
-    UnansweredVisit: Question(
-        requirement="4.1-18",
-        message=f"An endpoint whose URL answers no visit is {AS_SAID}",
-        says="delivery.failed_visit",
-        not_applicable=(
-            lambda dialect: dialect.delivery.creation_visit.allowed == (CreationVisit.NONE,),
-            "the dialect has no request that tests a URL",
-        ),
+    Unlisted.FIELD: Question(
+        "2.9-11", UNLISTED, "requests.unknown_fields", INVALID, taken_over=_comes_back
     ),
     **{
         kind: Question(
-            requirement=requirement,
-            message="{request.operation_id} does not treat {request.field} as the dialect says:"
-            " {request.topic}",
-            says=says,
-            status=INVALID,
-            rules=rules,
-            taken_over=taken_over,
-        )
-        for kind, requirement, says, rules, taken_over in (
-            (
-                Unlisted.WORD,
-                "2.9-9",
-                lambda dialect, request: dialect.words.other_words_in(
-                    request.field.rpartition(".")[2]
-                ),
-                None,
-                lambda _request: "",
-            ),
-            (
-                Unlisted.SERVICE_FIELD,
-                "2.9-10",
-                "requests.service_assigned_input",
-                OF_SERVICE,
-                _comes_back,
-            ),
-            (Unlisted.FIELD, "2.9-11", "requests.unknown_fields", None, _comes_back),
-        )
-    },
-    **{
-        kind: Question(
-            requirement=requirement,
-            message=f"An endpoint URL with {{request.topic}} is {AS_SAID}",
-            says=says,
+            requirement,
+            f"An endpoint URL with {kind}{AS_SAID}",
+            URL_FIELDS[kind],
             is_unclear=_may_be_refused_otherwise,
         )
-        for (kind, says), requirement in zip(
-            URL_FIELDS.items(), ("8-22", "8-23", "8-24", "8-25", "8-26"), strict=True
+        for kind, requirement in zip(
+            URL_FIELDS, ("8-22", "8-23", "8-24", "8-25", "8-26"), strict=True
         )
     },
     **{
         scheme: Question(
-            requirement=requirement,
-            message="An endpoint is created with a URL that is not https: {request.topic}",
-            says=REFUSED,
+            requirement, f"An endpoint is created with a URL that is not https: {scheme}", REFUSED
         )
         for scheme, requirement in ((Scheme.HTTP, "8-10"), (Scheme.OTHER, "8-11"))
     },
     **{
         mistake: Question(
-            requirement=requirement,
-            message="A request is not refused as the dialect says: {request.topic} {request.field}",
-            says=REFUSED,
-            status=status,
+            requirement,
+            f"A request is not refused as the dialect says: {mistake} {{request.field}}",
+            REFUSED,
+            status,
             rules=rules,
             not_applicable=not_applicable,
         )
@@ -591,10 +577,9 @@ QUESTIONS: Final[Mapping[object, Question]] = {
     },
     **{
         bound: Question(
-            requirement=requirement,
-            message="A request within the dialect's bounds is refused: {request.topic}"
-            " {request.field}",
-            says=TAKEN,
+            requirement,
+            f"A request within the dialect's bounds is refused: {bound} {{request.field}}",
+            TAKEN,
             rules=AT_THE_EDGE,
             not_applicable=not_applicable,
         )
@@ -606,11 +591,10 @@ QUESTIONS: Final[Mapping[object, Question]] = {
     },
     **{
         (UnknownIdentifier, operation_id): Question(
-            requirement=requirement,
-            message="{request.operation_id} of what does not exist is not refused as the dialect"
-            " says",
-            says=REFUSED,
-            status="unknown_resource",
+            requirement,
+            f"{operation_id} of what does not exist is not refused as the dialect says",
+            REFUSED,
+            "unknown_resource",
             is_unclear=_is_found,
         )
         for operation_id, requirement in (
@@ -622,11 +606,7 @@ QUESTIONS: Final[Mapping[object, Question]] = {
     },
     **{
         (RequiredFieldLeftOut, operation_id): Question(
-            requirement=requirement,
-            message=LEFT_OUT,
-            says=REFUSED,
-            status=INVALID,
-            rules=_rules_of(operation_id),
+            requirement, LEFT_OUT, REFUSED, INVALID, rules=_rules_of(operation_id)
         )
         for operation_id, requirement in zip(
             WITH_BODY, ("4.9-1", "4.9-3", "4.9-5", "4.9-7"), strict=True
@@ -634,10 +614,9 @@ QUESTIONS: Final[Mapping[object, Question]] = {
     },
     **{
         (RequiredFieldsAlone, operation_id): Question(
-            requirement=requirement,
-            message="{request.operation_id} refuses a body with all the fields that the dialect"
-            " requires",
-            says=TAKEN,
+            requirement,
+            f"{operation_id} refuses a body with all the fields that the dialect requires",
+            TAKEN,
             rules=_rules_of(operation_id),
         )
         for operation_id, requirement in zip(
@@ -645,6 +624,7 @@ QUESTIONS: Final[Mapping[object, Question]] = {
         )
     },
 }
+QUESTIONS.update(OF_SEVERAL)
 
 
 def question_of(request: RequestTried) -> Question:
