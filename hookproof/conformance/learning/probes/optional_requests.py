@@ -79,7 +79,7 @@ async def ask(
     ordinary: dict[tuple[str | None, ...], Exchange] = {}
     evidence: list[RequestTried] = []
     for each, exchange in zip(asked, tried, strict=True):
-        plain = Asked(asks=each.asks, about="an ordinary request", operation_id=each.operation_id)
+        plain = Asked(each.asks, "an ordinary request", each.operation_id)
         body = each.ordinary or requests.body(each.operation_id or "") or {}
         key = (each.operation_id, *sorted(body))
         if key not in ordinary:
@@ -137,26 +137,26 @@ def see_reading(
     session: ProbeSession, question: Question, evidence: Sequence[RequestTried]
 ) -> None:
     """Learn the answer to a row if all requests tell the same, beside ordinary ones."""
-    field = str(question.says)
-    telling = [
-        (each, replace(each.exchanges[0], role=each.name), reading(each.tried, each.ordinary))
-        for each in evidence
-        if each.ordinary is not None and was_accepted(each.ordinary)
-    ]
-    readings = {read for _, _, read in telling}
-    odd = [exchange for _, exchange, read in telling if read in (None, Reading.OTHERWISE)]
-    unlike = [question.taken_over(each) for each, _, read in telling if read is Reading.TAKEN]
-    if not telling:
-        session.answers.miss(field, NO_ORDINARY)
-    elif odd:
-        miss_undecided(session, field, odd[0])
-    elif any(unlike):
-        session.answers.miss(field, f"{TAKEN_UNLIKE}: {next(filter(None, unlike))}")
-    elif len(readings) > 1:
-        session.answers.miss(field, SOME_TAKEN)
+    field, answers = str(question.says), session.answers
+    read: dict[Reading, Exchange] = {}
+    for each in evidence:
+        tried, ordinary = each.exchanges
+        if not was_accepted(ordinary):
+            continue
+        told = reading(tried, ordinary) or Reading.OTHERWISE
+        read.setdefault(told, replace(tried, role=each.name))
+        unlike = question.taken_over(tried, ordinary, each.field)
+        if told is Reading.TAKEN and unlike:
+            answers.miss(field, f"{TAKEN_UNLIKE}: {unlike}")
+            return
+    if Reading.OTHERWISE in read:
+        miss_undecided(session, field, read[Reading.OTHERWISE])
+    elif len(read) != 1:
+        answers.miss(field, SOME_TAKEN if read else NO_ORDINARY)
     else:
-        word = question.taken_as if readings == {Reading.TAKEN} else Acceptance.REFUSED.value
-        session.answers.see(field, word, shown_by=telling[0][1])
+        words = {Reading.TAKEN: question.taken_as, Reading.REFUSED: Acceptance.REFUSED.value}
+        ((told, shown_by),) = read.items()
+        answers.see(field, words[told], shown_by=shown_by)
 
 
 async def _probe_direction(session: ProbeSession) -> None:

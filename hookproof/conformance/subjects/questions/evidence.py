@@ -10,18 +10,14 @@ import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 from urllib.parse import quote, urlsplit
 
 from hookproof.conformance.checks.support.bounds import NO_LONGEST, NO_SIZE_LIMIT, bounds
-from hookproof.conformance.checks.support.reading import (
-    Reading,
-    is_taken_over,
-    reading,
-    unlike_left_out,
-)
-from hookproof.conformance.model.evidence import Observation
-from hookproof.conformance.observations.answer import endpoints_in, sent, shown_uid
+from hookproof.conformance.checks.support.reading import Reading, is_taken_over, unlike_left_out
+from hookproof.conformance.model.evidence import Exchange, Observation
+from hookproof.conformance.observations.answer import endpoints_in, refused, sent, shown_uid
 from hookproof.conformance.observations.requests.mistakes import RequestTried
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
@@ -145,7 +141,7 @@ OBSERVED_AS: Final[Mapping[type[StrEnum], tuple[type[RequestTried], str]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Asked:
     """One request to send, and what it `asks`: a kind, or the class of its observation.
 
@@ -162,6 +158,7 @@ class Asked:
     operation_id: str | None = None
     field: str = ""
     body: object = None
+    _: KW_ONLY
     content: bytes | None = None
     media_type: str | None = "application/json"
     path: Mapping[str, str] = dataclasses.field(default_factory=dict)
@@ -203,8 +200,8 @@ class Question:
     section 7, another one is wrong. `asks` are the requests of the `experiment`.
 
     `rules` are what the requests depend on, and in words what they are; `not_applicable` is when
-    nothing can be asked, and why. `taken_over` says what the answer shows of input that is to be
-    treated as if it were not there. What `is_unclear` shows nothing.
+    nothing can be asked, and why. `taken_over` says, of a field that is to be treated as if it were
+    not there, what shows that it is not. An answer that `is_unclear` shows nothing.
     """
 
     requirement: str
@@ -217,8 +214,8 @@ class Question:
     taken_as: str = Acceptance.TAKEN.value
     rules: tuple[str, Callable[[Dialect, str], object]] | None = None
     not_applicable: tuple[Callable[[Dialect], bool], str] | None = None
-    taken_over: Callable[[RequestTried], str] = lambda _request: ""
-    is_unclear: Callable[[RequestTried, Dialect], bool] = lambda _request, _dialect: False
+    taken_over: Callable[[Exchange, Exchange, str], str] = lambda *_: ""
+    is_unclear: Callable[[Exchange, Dialect], bool] = lambda *_: False
 
     def answer(self, dialect: Dialect, request: RequestTried) -> Answer[Any]:
         """What is right for a request by a dialect."""
@@ -248,87 +245,75 @@ def _null(requests: "ValidRequests") -> Iterator[Asked]:
         needed = {*rules.required_by(operation_id), *rules.one_of_required_by(operation_id)}
         for name in names:
             if name not in needed and name not in requests.bodies.lacking_fields:
+                body = requests.body_with(operation_id, name, None)
                 ordinary = requests.body_with(operation_id, name, None)
                 del ordinary[name]
-                yield Asked(
-                    asks=NullField,
-                    about="null in place of a field",
-                    operation_id=operation_id,
-                    field=name,
-                    body=requests.body_with(operation_id, name, None),
-                    ordinary=ordinary,
-                )
+                about = "null in place of a field"
+                yield Asked(NullField, about, operation_id, name, body, ordinary=ordinary)
+
+
+def with_value(
+    requests: "ValidRequests",
+    asks: type[RequestTried] | StrEnum,
+    operation_id: str,
+    name: str,
+    value: Any,
+    about: str = "",
+    *,
+    beside_full: bool = False,
+) -> Asked:
+    """A request with this value in one field, beside one with an acceptable value in it."""
+    body = requests.body_with(operation_id, name, value)
+    right = requests.right_body(operation_id, name)
+    about = about or str(asks)
+    return Asked(asks, about, operation_id, name, body, ordinary=right, beside_full=beside_full)
 
 
 def _zero(kind: type[RequestTried], name: str, requests: "ValidRequests") -> Iterator[Asked]:
     if name not in requests.bodies.lacking_fields:
-        yield Asked(
-            asks=kind,
-            about=f"{name.replace('_', ' ')} of zero",
-            operation_id=CREATE,
-            field=name,
-            body=requests.body_with(CREATE, name, 0),
-            ordinary=requests.right_body(CREATE, name),
-        )
+        about = f"{name.replace('_', ' ')} of zero"
+        yield with_value(requests, kind, CREATE, name, 0, about)
 
 
 def _unknown_endpoint(requests: "ValidRequests") -> Iterator[Asked]:
     if requests.endpoint_id is not None:
         unknown = requests.unknown(requests.endpoint_id)
         yield Asked(
-            asks=UnknownEndpointListed,
-            about="unknown endpoint",
-            operation_id=UPDATE,
-            field="endpoints",
-            body=requests.body_with(UPDATE, "endpoints", [unknown]),
+            UnknownEndpointListed,
+            "unknown endpoint",
+            UPDATE,
+            "endpoints",
+            requests.body_with(UPDATE, "endpoints", [unknown]),
             ordinary=requests.body_with(UPDATE, "endpoints", [requests.endpoint_id]),
         )
 
 
-def _names_an_endpoint(request: RequestTried, _dialect: Dialect) -> bool:
+def _names_an_endpoint(tried: Exchange, _dialect: Dialect) -> bool:
     """Whether an endpoint that was not to exist is shown: then it was found, and not ignored."""
-    tried = request.tried
-    listed = () if tried is None else sent(tried).get("endpoints") or ()
-    records = () if tried is None else endpoints_in(tried)
-    return any(record.text("uid") in listed for record in records)
+    listed = sent(tried).get("endpoints") or ()
+    return any(record.text("uid") in listed for record in endpoints_in(tried))
 
 
-def _is_found(request: RequestTried, _dialect: Dialect) -> bool:
+def _is_found(tried: Exchange, _dialect: Dialect) -> bool:
     """Whether an identifier like known ones is found after all: then it exists."""
-    tried = request.tried
-    uid = None if tried is None else shown_uid(tried)
-    return (
-        tried is not None
-        and uid is not None
-        and quote(uid, safe="") in urlsplit(tried.url).path.split("/")
-    )
+    uid = shown_uid(tried)
+    return uid is not None and quote(uid, safe="") in urlsplit(tried.url).path.split("/")
 
 
-def _may_be_refused_otherwise(request: RequestTried, dialect: Dialect) -> bool:
+def _may_be_refused_otherwise(kind: UrlKind, tried: Exchange, dialect: Dialect) -> bool:
     """Whether a URL that is to be taken may be refused for something else: a service without IPv6
     takes no such address, and one that reads odd forms as the addresses that they are refuses them
     as such.
     """
-    if QUESTIONS[request.topic].answer(dialect, request).allows(Acceptance.REFUSED):
+    if not refused(tried) or said(dialect, URL_FIELDS[kind]).allows(Acceptance.REFUSED):
         return False
-    url = "" if request.tried is None else str(sent(request.tried).get("url"))
-    is_ipv6 = ":" in (urlsplit(url).hostname or "")
+    is_ipv6 = ":" in (urlsplit(str(sent(tried).get("url"))).hostname or "")
     takes_addresses = dialect.requests.url_addresses.allowed == (Acceptance.TAKEN,)
-    is_other_address = request.topic is UrlKind.ODD_HOST and not takes_addresses
-    is_refused = reading(request.tried, request.ordinary) is Reading.REFUSED
-    return is_refused and (is_ipv6 or is_other_address)
+    return is_ipv6 or (kind is UrlKind.ODD_HOST and not takes_addresses)
 
 
-def _comes_back(request: RequestTried) -> str:
-    tried = request.tried
-    return "taken over" if tried is not None and is_taken_over(tried, request.field) else ""
-
-
-def _is_unlike_left_out(request: RequestTried) -> str:
-    tried, ordinary = request.tried, request.ordinary
-    if tried is None or ordinary is None:
-        return ""
-    return unlike_left_out(tried, ordinary, request.field)
+def _comes_back(tried: Exchange, _ordinary: Exchange, field: str) -> str:
+    return "taken over" if is_taken_over(tried, field) else ""
 
 
 def required(dialect: Dialect, operation_id: str) -> tuple[tuple[str, ...], ...]:
@@ -350,9 +335,9 @@ def _rules_of(operation_id: str) -> tuple[str, Callable[[Dialect, str], object]]
     "requests.undeclared_body",
     asks=lambda requests: (
         Asked(
-            asks=UndeclaredBody,
-            about="without a Content-Type",
-            operation_id=name,
+            UndeclaredBody,
+            "without a Content-Type",
+            name,
             body=requests.body(name),
             media_type=None,
         )
@@ -368,7 +353,7 @@ class UndeclaredBody(RequestTried):
     "4.3-21",
     f"A roll without any body{BY_OPERATION}",
     "requests.roll_without_body",
-    asks=lambda _: iter([Asked(asks=RollWithoutBody, about="without any body", operation_id=ROLL)]),
+    asks=lambda _: iter([Asked(RollWithoutBody, "without any body", ROLL)]),
     experiment="hostile",
     not_applicable=(
         lambda dialect: bool(dialect.requests.expire_endpoint_secret_requires),
@@ -384,13 +369,7 @@ class RollWithoutBody(RequestTried):
     f"Data that is no object{BY_OPERATION}",
     "requests.other_data",
     asks=lambda requests: (
-        Asked(
-            asks=DataOfAnotherType,
-            about=f"data that is {kind}",
-            operation_id=BROADCAST,
-            field="data",
-            body=requests.body_with(BROADCAST, "data", value),
-        )
+        with_value(requests, DataOfAnotherType, BROADCAST, "data", value, f"data that is {kind}")
         for kind, value in (
             ("an array", [1, "two"]),
             ("a text", "not an object"),
@@ -408,7 +387,7 @@ class DataOfAnotherType(RequestTried):
     f"Null in place of an optional field{BY_OPERATION}",
     "requests.null_fields",
     asks=_null,
-    taken_over=_is_unlike_left_out,
+    taken_over=unlike_left_out,
 )
 class NullField(RequestTried):
     """A request with null in place of a field that the dialect does not require, and an ordinary
@@ -543,7 +522,7 @@ OF_SEVERAL: Final[Mapping[object, Question]] = {
             requirement,
             f"An endpoint URL with {kind}{AS_SAID}",
             URL_FIELDS[kind],
-            is_unclear=_may_be_refused_otherwise,
+            is_unclear=partial(_may_be_refused_otherwise, kind),
         )
         for kind, requirement in zip(
             URL_FIELDS, ("8-22", "8-23", "8-24", "8-25", "8-26"), strict=True

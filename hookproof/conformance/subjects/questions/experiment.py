@@ -57,6 +57,7 @@ from hookproof.conformance.subjects.questions.evidence import (
     UrlKind,
     asked_in,
     said,
+    with_value,
 )
 from hookproof.conformance.target.client import Key, encoded
 from hookproof.receiver.replies.script import Reply
@@ -346,9 +347,9 @@ def missing_fields(requests: ValidRequests) -> Iterator[Asked]:
     rules = requests.bodies.dialect.requests
     for operation_id in WITH_BODY:
         yield Asked(
-            asks=RequiredFieldsAlone,
-            about="required fields alone",
-            operation_id=operation_id,
+            RequiredFieldsAlone,
+            "required fields alone",
+            operation_id,
             body=requests.bodies.required(operation_id),
             beside_full=True,
         )
@@ -357,11 +358,11 @@ def missing_fields(requests: ValidRequests) -> Iterator[Asked]:
             body = requests.body(operation_id) or {}
             if left_out:
                 yield Asked(
-                    asks=RequiredFieldLeftOut,
-                    about="required field left out",
-                    operation_id=operation_id,
-                    field=" and ".join(left_out),
-                    body={name: value for name, value in body.items() if name not in left_out},
+                    RequiredFieldLeftOut,
+                    "required field left out",
+                    operation_id,
+                    " and ".join(left_out),
+                    {name: value for name, value in body.items() if name not in left_out},
                 )
         for other in one_of[1:]:
             # In place of the first that would do.
@@ -371,9 +372,9 @@ def missing_fields(requests: ValidRequests) -> Iterator[Asked]:
             alone = {**requests.bodies.required(operation_id), other: value}
             del alone[one_of[0]]
             yield Asked(
-                asks=RequiredFieldsAlone,
-                about=f"required fields alone, with {other}",
-                operation_id=operation_id,
+                RequiredFieldsAlone,
+                f"required fields alone, with {other}",
+                operation_id,
                 body=alone,
                 ordinary=requests.body_with(operation_id, other, value),
             )
@@ -389,7 +390,7 @@ def wrong_types(requests: ValidRequests) -> Iterator[Asked]:
             left_out = {*bodies.dialect.requests.service_assigned, *bodies.lacking_fields, "data"}
             if name not in left_out:
                 value = WRONG_TYPES[described.get("type", "object")]
-                yield _with_value(
+                yield with_value(
                     requests,
                     Mistake.OTHER_TYPE,
                     operation_id,
@@ -397,27 +398,6 @@ def wrong_types(requests: ValidRequests) -> Iterator[Asked]:
                     value,
                     beside_full=name not in LEFT_OUT_OF_FULL,
                 )
-
-
-def _with_value(
-    requests: ValidRequests,
-    asks: Mistake | Bound | Unlisted,
-    operation_id: str,
-    name: str,
-    value: Any,
-    *,
-    beside_full: bool = False,
-) -> Asked:
-    """A request with this value in one field, beside one with an acceptable value in it."""
-    return Asked(
-        asks=asks,
-        about=asks.value,
-        operation_id=operation_id,
-        field=name,
-        body=requests.body_with(operation_id, name, value),
-        ordinary=requests.right_body(operation_id, name),
-        beside_full=beside_full,
-    )
 
 
 def words_of_oauth2(requests: ValidRequests) -> Iterator[Asked]:
@@ -434,11 +414,11 @@ def words_of_oauth2(requests: ValidRequests) -> Iterator[Asked]:
         },
     }.items():
         yield Asked(
-            asks=Unlisted.WORD,
-            about=Unlisted.WORD.value,
-            operation_id=CREATE,
-            field=name,
-            body=requests.bodies.quiet_endpoint(authentication=value),
+            Unlisted.WORD,
+            Unlisted.WORD.value,
+            CREATE,
+            name,
+            requests.bodies.quiet_endpoint(authentication=value),
             ordinary=requests.bodies.quiet_endpoint(authentication=right),
         )
 
@@ -450,11 +430,11 @@ def partial_mapping(requests: ValidRequests) -> Iterator[Asked]:
     del mapping["access_token"]
     value = {**right, "oauth2": {**right["oauth2"], "field_mapping": mapping}}
     yield Asked(
-        asks=PartialFieldMapping,
-        about="partial field mapping",
-        operation_id=CREATE,
-        field="authentication.oauth2.field_mapping",
-        body=requests.bodies.quiet_endpoint(authentication=value),
+        PartialFieldMapping,
+        "partial field mapping",
+        CREATE,
+        "authentication.oauth2.field_mapping",
+        requests.bodies.quiet_endpoint(authentication=value),
         ordinary=requests.bodies.quiet_endpoint(authentication=right),
     )
 
@@ -462,7 +442,7 @@ def partial_mapping(requests: ValidRequests) -> Iterator[Asked]:
 def unlisted_words(requests: ValidRequests) -> Iterator[Asked]:
     """Section 2.9: such a word of a portal link."""
     unlisted = requests.bodies.word("word")
-    yield _with_value(requests, Unlisted.WORD, UPDATE, "auth_type", unlisted)
+    yield with_value(requests, Unlisted.WORD, UPDATE, "auth_type", unlisted)
 
 
 def unlisted_fields(requests: ValidRequests) -> Iterator[Asked]:
@@ -477,11 +457,7 @@ def unlisted_fields(requests: ValidRequests) -> Iterator[Asked]:
     for operation_id, kind, field in fields:
         value = bodies.timestamp() if field.endswith("_at") else bodies.word("given")
         yield Asked(
-            asks=kind,
-            about=kind.value,
-            operation_id=operation_id,
-            field=field,
-            body=requests.body_with(operation_id, field, value),
+            kind, kind.value, operation_id, field, requests.body_with(operation_id, field, value)
         )
 
 
@@ -500,11 +476,11 @@ def numbers(requests: ValidRequests) -> Iterator[Asked]:
     if not zero_may_be_either:
         edges.append((CREATE, "http_timeout", least_http_timeout(dialect), -1))
     if rules.expiration_minimum is None:
-        yield _with_value(requests, Bound.NUMBER, ROLL, "expiration", -1)
+        yield with_value(requests, Bound.NUMBER, ROLL, "expiration", -1)
     for operation_id, name, edge, step in edges:
         if edge is not None and name not in requests.bodies.lacking_fields:
-            yield _with_value(requests, Bound.NUMBER, operation_id, name, edge)
-            yield _with_value(requests, Mistake.BEYOND, operation_id, name, edge + step)
+            yield with_value(requests, Bound.NUMBER, operation_id, name, edge)
+            yield with_value(requests, Mistake.BEYOND, operation_id, name, edge + step)
 
 
 def texts(requests: ValidRequests) -> Iterator[Asked]:
@@ -514,8 +490,8 @@ def texts(requests: ValidRequests) -> Iterator[Asked]:
         schema = requests.contract.operations[operation_id].body_schema or {}
         for name in sorted(maximum_of.keys() & schema["properties"].keys()):
             text = requests.bodies.word("longest").ljust(maximum_of[name], "x")
-            yield _with_value(requests, Bound.TEXT, operation_id, name, text)
-            yield _with_value(requests, Mistake.TOO_LONG, operation_id, name, f"{text}x")
+            yield with_value(requests, Bound.TEXT, operation_id, name, text)
+            yield with_value(requests, Mistake.TOO_LONG, operation_id, name, f"{text}x")
 
 
 def nested_data(requests: ValidRequests) -> Iterator[Asked]:
@@ -524,11 +500,11 @@ def nested_data(requests: ValidRequests) -> Iterator[Asked]:
     deepest = maximum.value if len(maximum.allowed) == 1 else 0
     for levels in (DEEP,) if deepest is None else (deepest, deepest + 1) if deepest else ():
         yield Asked(
-            asks=NestedData,
-            about=f"data of {levels} levels",
-            operation_id=BROADCAST,
-            field="data",
-            body=requests.body_with(BROADCAST, "data", nested(levels)),
+            NestedData,
+            f"data of {levels} levels",
+            BROADCAST,
+            "data",
+            requests.body_with(BROADCAST, "data", nested(levels)),
             ordinary=requests.body_with(BROADCAST, "data", nested(SHALLOW)),
             facts={"levels": levels},
         )
@@ -539,13 +515,7 @@ def not_https(requests: ValidRequests) -> Iterator[Asked]:
     for url in NOT_HTTPS:
         kind = Scheme.HTTP if url.lower().startswith("http:") else Scheme.OTHER
         given = url.format(host=requests.bodies.word("host"))
-        yield Asked(
-            asks=kind,
-            about=kind.value,
-            operation_id=CREATE,
-            field="url",
-            body=requests.bodies.quiet_endpoint(url=given),
-        )
+        yield Asked(kind, kind.value, CREATE, "url", requests.bodies.quiet_endpoint(url=given))
 
 
 def unknown_identifiers(requests: ValidRequests) -> Iterator[Asked]:
@@ -559,9 +529,9 @@ def unknown_identifiers(requests: ValidRequests) -> Iterator[Asked]:
     ):
         if known is not None:
             yield Asked(
-                asks=UnknownIdentifier,
-                about="unknown identifier",
-                operation_id=operation_id,
+                UnknownIdentifier,
+                "unknown identifier",
+                operation_id,
                 path={parameter: requests.unknown(known)},
                 body=requests.body(operation_id),
             )
@@ -588,14 +558,14 @@ def hostile_bodies(requests: ValidRequests) -> Iterator[Asked]:
     for name in filter(requests.can_call, WITH_BODY):
         broken = broken_bodies(encoded(requests.body(name)))
         for about, content in broken:
-            yield Asked(asks=Mistake.NOT_JSON, about=about, operation_id=name, content=content)
+            yield Asked(Mistake.NOT_JSON, about, name, content=content)
         for about, content in ODD_JSON.items():
-            yield Asked(asks=OddRequest, about=about, operation_id=name, content=content)
+            yield Asked(OddRequest, about, name, content=content)
         for media_type in MEDIA_TYPES:
             yield Asked(
-                asks=Mistake.MEDIA_TYPE,
-                about=media_type,
-                operation_id=name,
+                Mistake.MEDIA_TYPE,
+                media_type,
+                name,
                 body=requests.body(name),
                 media_type=media_type,
             )
@@ -610,10 +580,10 @@ def sizes(requests: ValidRequests) -> Iterator[Asked]:
         for name in filter(requests.can_call, WITH_BODY):
             content = padded(encoded(requests.body(name)), limit + 1)
             about = "one byte too many"
-            yield Asked(asks=Mistake.TOO_LARGE, about=about, operation_id=name, content=content)
+            yield Asked(Mistake.TOO_LARGE, about, name, content=content)
         content = padded(encoded(requests.body(BROADCAST)), limit)
         about = "as large as allowed"
-        yield Asked(asks=Bound.SIZE, about=about, operation_id=BROADCAST, content=content)
+        yield Asked(Bound.SIZE, about, BROADCAST, content=content)
 
 
 def padded(body: bytes, size: int) -> bytes:
@@ -626,8 +596,8 @@ def methods(requests: ValidRequests) -> Iterator[Asked]:
     for operation_id, method in OTHER_METHODS.items():
         if requests.can_call(operation_id):
             yield Asked(
-                asks=Mistake.METHOD,
-                about=method,
+                Mistake.METHOD,
+                method,
                 method=method,
                 target=requests.target(operation_id),
                 body=requests.body(operation_id) or {},
@@ -660,7 +630,7 @@ def paths(requests: ValidRequests) -> Iterator[Asked]:
         ),
     )
     for asks, about, target in planned:
-        yield Asked(asks=asks, about=about, method="GET", target=target, beside=listed)
+        yield Asked(asks, about, method="GET", target=target, beside=listed)
 
 
 class UnusualUrls:

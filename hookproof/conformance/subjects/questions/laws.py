@@ -53,7 +53,9 @@ def judge(request: RequestTried, context: CheckContext) -> Iterator[Judgement]:
     if tried is not None and answer is TAKEN:
         _require_sent_in_time(tried, dialect)
     read = reading(tried, ordinary, status)
-    if tried is None or read is None or not answer.decided or question.is_unclear(request, dialect):
+    if tried is None or ordinary is None or read is None or not answer.decided:
+        return
+    if question.is_unclear(tried, dialect):
         return
     has_one_meaning = answer is TAKEN or (status is not None and status.decided)
     if read is Reading.OTHERWISE and (not has_one_meaning or (answer is TAKEN and tried.succeeded)):
@@ -61,7 +63,9 @@ def judge(request: RequestTried, context: CheckContext) -> Iterator[Judgement]:
     if question.rules is not None:
         requests, rules = question.rules
         context.require_same_rules(requests, lambda dialect: rules(dialect, request.field))
-    taken_over = question.taken_over(request) if read is Reading.TAKEN else ""
+    taken_over = ""
+    if read is Reading.TAKEN:
+        taken_over = question.taken_over(tried, ordinary, request.field)
     yield judged(
         not taken_over and any(read == _reading_of(allowed) for allowed in answer.allowed),
         question.requirement,
