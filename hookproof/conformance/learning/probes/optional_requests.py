@@ -3,7 +3,7 @@
 They are the rows of the table of questions, sent and read as `check` does.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -24,6 +24,7 @@ from hookproof.conformance.observations.answer import (
 from hookproof.conformance.observations.requests.mistakes import ORDINARY, RequestTried
 from hookproof.conformance.subjects.questions.evidence import (
     QUESTIONS,
+    URL_FIELDS,
     WITH_BODY,
     Asked,
     NullField,
@@ -57,7 +58,9 @@ async def probe_optional_requests(
             answers.miss(field, question.not_applicable[1])
         elif not answers.has_reason(field):
             asked = await ask(session, question, {*WITH_BODY} - {UPDATE}, uid)
-            see_reading(session, question, [*asked, *(null_updates if kind is NullField else ())])
+            if asked:
+                updates = null_updates if kind is NullField else ()
+                see_reading(session, question, [*asked, *updates])
 
 
 async def ask(
@@ -203,20 +206,14 @@ async def probe_endpoint_urls(session: ProbeSession) -> None:
         return f"whose URL has {kind}"
 
     plain = await create("with a plain URL", urls.plain())
+    if not plain.succeeded:
+        for field in URL_FIELDS.values():
+            session.answers.miss(field, NO_ORDINARY)
+        return
     ported = await create(with_kind(UrlKind.OTHER_PORT), urls.ported())
-    unusual: Mapping[UrlKind, Sequence[str]] = {
-        **urls.beside_plain(),
-        **urls.addresses(with_port=ported.succeeded),
-    }
-    tried = {
-        UrlKind.OTHER_PORT: [ported],
-        **{
-            kind: [await create(with_kind(kind), url) for url in every]
-            for kind, every in unusual.items()
-            if plain.succeeded
-        },
-    }
-    for kind in UrlKind:
-        see_reading(
-            session, QUESTIONS[kind], [_beside(each, plain) for each in tried.get(kind, ())]
-        )
+    unusual = {**urls.beside_plain(), **urls.addresses(with_port=ported.succeeded)}
+    tried = {UrlKind.OTHER_PORT: [ported]}
+    for kind, every in unusual.items():
+        tried[kind] = [await create(with_kind(kind), url) for url in every]
+    for kind, answers in tried.items():
+        see_reading(session, QUESTIONS[kind], [_beside(each, plain) for each in answers])
