@@ -96,7 +96,7 @@ OWN: Final[Mapping[str, tuple[frozenset[object], str]]] = {
         frozenset({"Bearer"}),
         "the scheme of RFC 6750",
     ),
-    "hookproof/conformance/experiments/api/hostile_requests.py": (
+    "hookproof/conformance/subjects/questions/experiment.py": (
         frozenset({400}),
         "a count of digits",
     ),

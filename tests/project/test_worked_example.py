@@ -1,7 +1,7 @@
-"""The worked example of CONTRIBUTING.md, applied to a copy of the sources and run there.
+"""The worked examples of CONTRIBUTING.md, applied to copies of the sources and run there.
 
-A requirement with its check and its fault needs no more than these three edits, and they change
-nothing else.
+A requirement with its check and its fault, or a question with its gap, its answer and its row,
+needs no more than these edits, and they change nothing else.
 """
 
 import json
@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,18 +19,55 @@ from tests.source_tree import ROOT, copied_sources
 
 pytestmark = pytest.mark.xdist_group("worked_example")
 
-NEW_REQUIREMENT: Final = "2.1-7"
-FAULT: Final = "empty_message"
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """A section of the page, what it adds, and how many files and lines that may take.
+
+    `beside` are requirements that are judged with the new one.
+    """
+
+    section: str
+    requirement: str
+    fault: str
+    check: str
+    files: int
+    lines: int
+    beside: tuple[str, ...]
+
+
+EXAMPLES: Final = (
+    Example(
+        section="Adding a requirement",
+        requirement="2.1-7",
+        fault="empty_message",
+        check="the_message_of_a_success_is_not_empty",
+        files=3,
+        lines=40,
+        beside=("2.1-*", "4.5-*"),
+    ),
+    Example(
+        section="Adding a question",
+        requirement="7-12",
+        fault="charset_refused",
+        check="requests_on_which_the_document_is_silent_are_taken_or_refused",
+        files=6,
+        lines=50,
+        beside=("7-11", "7-12"),
+    ),
+)
 EDIT: Final = re.compile(
-    r"(?:At the end of|After requirement (?P<after>[\d.]+-\d+) in)\s+`(?P<path>[^`]+)`:\n\n"
-    r"```\w+\n(?P<text>.*?)```",
+    r"(?:At the end of|After (?:requirement|gap|field) (?P<after>[\w.-]+) in)\s+`(?P<path>[^`]+)`"
+    r":\n\n```\w+\n(?P<text>.*?)```",
     re.DOTALL,
 )
 TIMEOUT_S: Final = 300
 
 
-def edits() -> list[re.Match[str]]:
-    return list(EDIT.finditer((ROOT / "CONTRIBUTING.md").read_text()))
+def edits(example: Example) -> list[re.Match[str]]:
+    page = (ROOT / "CONTRIBUTING.md").read_text()
+    start = page.index(f"## {example.section}\n")
+    return list(EDIT.finditer(page, start, page.index("\n## ", start)))
 
 
 def apply(edit: re.Match[str], tree: Path) -> None:
@@ -38,8 +76,11 @@ def apply(edit: re.Match[str], tree: Path) -> None:
     if edit["after"] is None:
         path.write_text(f"{source}\n\n{edit['text']}")
         return
-    start = source.index(f'    - id: "{edit["after"]}"')
-    following = re.compile(r"^(?:    - id:|\n- section:)", re.MULTILINE).search(source, start + 1)
+    place = re.compile(rf'^( *)(?:- id: )?"?{re.escape(edit["after"])}"?(?::|$)', re.MULTILINE)
+    start = place.search(source)
+    assert start is not None
+    # Up to what stands beside it, or to the end of its part.
+    following = re.compile(rf"^(?:{start[1]}[\w-]|\n)", re.MULTILINE).search(source, start.end())
     assert following is not None
     path.write_text(source[: following.start()] + edit["text"] + source[following.start() :])
 
@@ -74,53 +115,69 @@ def check_requirements(tree: Path, folder: Path, *selectors: str) -> dict[str, A
     return {requirement["id"]: requirement for requirement in report["requirements"]}
 
 
+@pytest.fixture(scope="module", params=EXAMPLES, ids=lambda example: example.requirement)
+def example(request: pytest.FixtureRequest) -> Example:
+    given: Example = request.param
+    return given
+
+
 @pytest.fixture(scope="module")
-def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tree(example: Example, tmp_path_factory: pytest.TempPathFactory) -> Path:
     copy = copied_sources(tmp_path_factory.mktemp("example") / "edited")
-    for edit in edits():
+    for edit in edits(example):
         apply(edit, copy)
     return copy
 
 
-def test_the_example_touches_three_files() -> None:
-    assert [edit["path"].split("/")[1] for edit in edits()] == ["spec", "conformance", "mockserver"]
-    assert len({edit["path"] for edit in edits()}) == 3
+def test_the_example_touches_few_files(example: Example) -> None:
+    packages = {edit["path"].split("/")[1] for edit in edits(example)}
+    assert packages == {"spec", "conformance", "mockserver"}
+    assert len({edit["path"] for edit in edits(example)}) == example.files
+    assert sum(len(edit["text"].splitlines()) for edit in edits(example)) <= example.lines
 
 
-def test_the_requirement_is_listed_and_no_other_changed(tree: Path, tmp_path: Path) -> None:
+def test_the_requirement_is_listed_and_no_other_changed(
+    example: Example, tree: Path, tmp_path: Path
+) -> None:
     edited = list_requirements(tree, tmp_path)
-    new = edited.pop(NEW_REQUIREMENT)
-    assert new["checks"] == ["the_message_of_a_success_is_not_empty"]
+    new = edited.pop(example.requirement)
+    assert new["checks"] == [example.check]
     assert edited == list_requirements(ROOT, tmp_path)
 
 
 def test_the_requirement_is_explained_with_its_mistake_and_its_fault(
-    tree: Path, tmp_path: Path
+    example: Example, tree: Path, tmp_path: Path
 ) -> None:
     (explanation,) = json.loads(
-        hookproof(tree, tmp_path, "explain", NEW_REQUIREMENT, "--json").stdout
+        hookproof(tree, tmp_path, "explain", example.requirement, "--json").stdout
     )
     assert len(explanation["often_wrong"]) == 1
-    assert [fault["name"] for fault in explanation["convicts"]] == [FAULT]
+    assert [fault["name"] for fault in explanation["convicts"]] == [example.fault]
 
 
-def test_the_clean_server_passes_and_the_other_verdicts_stay(tree: Path, tmp_path: Path) -> None:
-    judged = check_requirements(tree, tmp_path, "2.1-*", "4.5-*")
-    assert judged[NEW_REQUIREMENT]["exercised"] > 0
+def test_the_clean_server_passes_and_the_other_verdicts_stay(
+    example: Example, tree: Path, tmp_path: Path
+) -> None:
+    judged = check_requirements(tree, tmp_path, *example.beside)
+    assert judged[example.requirement]["exercised"] > 0
     # As without the edits: the whole runs of the clean server pass all of them.
     assert {requirement["verdict"] for requirement in judged.values()} == {"pass"}
 
 
-def test_the_fault_is_detected_by_the_new_check(tree: Path, tmp_path: Path) -> None:
-    arguments = ("--fault", FAULT, "--dialect", "reference", "--profile", "quick")
+def test_the_fault_is_detected_by_the_new_check(
+    example: Example, tree: Path, tmp_path: Path
+) -> None:
+    arguments = ("--fault", example.fault, "--dialect", "reference", "--profile", "quick")
     hookproof(tree, tmp_path, "mutants", *arguments, "--out", str(tmp_path / "mutants"))
     results = (tmp_path / "mutants" / "mutants.json").read_text()
-    assert "the_message_of_a_success_is_not_empty" in results
-    assert NEW_REQUIREMENT in results
+    assert example.check in results
+    assert example.requirement in results
 
 
-def test_the_fault_is_not_detected_without_the_check(tree: Path, tmp_path: Path) -> None:
-    arguments = ("--fault", FAULT, "--dialect", "reference", "--profile", "quick")
-    without = ("--without", "the_message_of_a_success_is_not_empty")
+def test_the_fault_is_not_detected_without_the_check(
+    example: Example, tree: Path, tmp_path: Path
+) -> None:
+    arguments = ("--fault", example.fault, "--dialect", "reference", "--profile", "quick")
+    without = ("--without", example.check)
     outcome = hookproof(tree, tmp_path, "mutants", *arguments, *without, expected=1)
-    assert FAULT in outcome.stdout + outcome.stderr
+    assert example.fault in outcome.stdout + outcome.stderr

@@ -11,7 +11,7 @@ exchange of every experiment.
 """
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from types import UnionType
@@ -175,8 +175,11 @@ class Check:
 _checks: dict[str, Check] = {}
 
 
-def check(*requirements: str) -> Callable[[_Judge], _Judge]:
-    """Register a function as the check of its name; raises ValueError or TypeError."""
+def check(*requirements: str, judges: Sequence[type] = ()) -> Callable[[_Judge], _Judge]:
+    """Register a function as the check of its name; raises ValueError or TypeError.
+
+    `judges` are the types of its evidence, where its first parameter does not say them.
+    """
 
     def register(judge: _Judge) -> _Judge:
         name = judge.__name__
@@ -187,7 +190,7 @@ def check(*requirements: str) -> Callable[[_Judge], _Judge]:
         _checks[name] = Check(
             name=name,
             requirements=requirements,
-            evidence=_evidence(judge),
+            evidence=tuple(judges) or _evidence(judge),
             judge=judge,
         )
         return judge

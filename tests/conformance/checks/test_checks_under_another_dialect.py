@@ -14,6 +14,8 @@ from hookproof.conformance.model.evidence import NotExaminedError, Observation
 from hookproof.conformance.observations.lists.parameters import PageSizeAboveMaximum
 from hookproof.conformance.observations.requests.mistakes import (
     ORDINARY,
+)
+from hookproof.conformance.subjects.questions.evidence import (
     Bound,
     Mistake,
     RequiredFieldLeftOut,

@@ -29,6 +29,7 @@ from hookproof.spec.dialect.vocabulary import UNIX_UNITS, TimestampForm
 from hookproof.target.hooks.provision import HookFailures, Provision
 from hookproof.target.hooks.wanted_resources import ENOUGH
 from tests.conformance.canned_evidence import NOW, exchange
+from tests.conformance.learning.scripted_session import Call, ScriptedSession
 
 UNDECIDED = load_dialect("undecided")
 
@@ -95,26 +96,20 @@ class _Session(SimpleNamespace):
         )
         return exchange(operation_id=operation_id, status=status)
 
-    def endpoint(self) -> Mapping[str, Any]:
-        return {"name": "n"}
-
 
 def _learned(statuses: Mapping[str, int], field: str) -> Any:
-    answers = LearnedAnswers("undecided", UNDECIDED)
-    bodies = SimpleNamespace(broadcast=lambda **data: data, roll=dict)
-    session = cast("ProbeSession", _Session(statuses=statuses, answers=answers, bodies=bodies))
+    def answer(call: Call) -> tuple[int, Any]:
+        sent = f"{call.operation} {call.role}"
+        return next((code for words, code in statuses.items() if words in sent), 201), {"uid": "e1"}
 
-    async def probe() -> None:
-        await optional_requests.probe_other_data(session)
-        await optional_requests.probe_undeclared(session, "e1")
-
-    asyncio.run(probe())
-    return answers.value(field) if answers.is_seen(field) else None
+    session, created = ScriptedSession(answer), exchange(data={"uid": "e1"})
+    asyncio.run(optional_requests.probe_optional_requests(session, created, []))
+    return session.answers.value(field)
 
 
 @pytest.mark.parametrize(
     ("statuses", "expected"),
-    [({}, "taken"), ({"as data": 422}, "refused"), ({"a text as data": 422}, None)],
+    [({}, "taken"), ({"data that is": 422}, "refused"), ({"data that is a text": 422}, None)],
 )
 def test_data_of_all_kinds_is_taken_or_refused(
     statuses: Mapping[str, int], expected: str | None

@@ -23,7 +23,7 @@ from hookproof.conformance.learning.probes.bounds import (
 from hookproof.conformance.learning.probes.broadcasts import probe_broadcasts
 from hookproof.conformance.learning.probes.endpoints import probe_active_endpoint, probe_zeros
 from hookproof.conformance.learning.probes.lists import probe_lists
-from hookproof.conformance.learning.probes.optional_requests import probe_undeclared
+from hookproof.conformance.learning.probes.optional_requests import probe_optional_requests
 from hookproof.conformance.learning.probes.portal_links import FIELDS, probe_portal_link
 from hookproof.conformance.learning.probes.refusals import probe_refusals
 from hookproof.conformance.learning.probes.rolls import probe_expired_secrets
@@ -357,7 +357,7 @@ def test_what_an_event_shows_has_to_be_what_was_sent() -> None:
 
 def test_an_operation_that_refuses_its_ordinary_body_says_nothing_of_undeclared_ones() -> None:
     session = ScriptedSession(lambda call: NO if call.operation == ROLL else created(call))
-    asyncio.run(probe_undeclared(session, "e1"))
+    asyncio.run(probe_optional_requests(session, exchange(data={"uid": "e1"}), []))
     assert session.answers.value("requests.undeclared_body") == "taken"
 
 

@@ -12,7 +12,9 @@ from hookproof.conformance.learning.probes.optional_requests import probe_option
 from hookproof.conformance.learning.probes.portal_links import probe_portal_link
 from hookproof.conformance.learning.session import BROADCAST, CREATE, ROLL, UPDATE, ProbeSession
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.observations.requests.mistakes import SENT_AS_NULL
+from hookproof.conformance.subjects.questions.evidence import (
+    SENT_AS_NULL,
+)
 from hookproof.conformance.target.definition import Project, Target
 from hookproof.spec.dialect.reader import load_dialect
 from tests.conformance.canned_evidence import exchange
@@ -97,7 +99,7 @@ def test_null_is_taken_or_refused(names: list[tuple[str, str]], expected: str) -
 def test_null_that_is_refused_in_one_field_alone_is_neither(field: tuple[str, str]) -> None:
     others = [other for other in EVERY if other != field]
     value, reason = learned_of_null(takes_null_in(*others))
-    assert (value, "refused in others" in reason) == (None, True)
+    assert (value, "others refused" in reason) == (None, True)
 
 
 def test_null_that_breaks_a_server_teaches_nothing() -> None:
@@ -109,7 +111,7 @@ def test_null_that_breaks_a_server_teaches_nothing() -> None:
 
 def test_null_teaches_nothing_where_the_request_is_refused_without_it() -> None:
     value, reason = learned_of_null(lambda *_request: False)
-    assert (value, "taken without" in reason) == (None, True)
+    assert (value, "no request is taken" in reason) == (None, True)
 
 
 def test_an_operation_that_refuses_everything_leaves_null_to_the_others() -> None:

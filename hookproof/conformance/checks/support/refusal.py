@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from hookproof.conformance.checks.support.reading import Reading, reading
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.observations.answer import refused, was_accepted, was_answered
@@ -35,7 +36,7 @@ def refusal_beside(
 
     A service that refuses everything keeps nothing out: without the other request there is no pass.
     """
-    is_refused = refused(tried) and accepted is not None and was_accepted(accepted)
+    is_refused = reading(tried, accepted) is Reading.REFUSED
     if is_refused or was_accepted(tried):
         yield judged(
             is_refused,

@@ -1,8 +1,8 @@
 """A request for each operation that the target accepts, to be sent with one thing wrong."""
 
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -38,7 +38,7 @@ class ValidRequests:
 
     Each of the two is None if it is missing; `missing` then says why, by path parameter.
     `why_unasked` says why an operation is not requested of this target at all. `seen` are the
-    identifiers that the target has shown.
+    identifiers that the target has shown. `own_bodies` make bodies in place of those here.
     """
 
     bodies: RequestBodies
@@ -49,6 +49,7 @@ class ValidRequests:
     missing: Mapping[str, str]
     why_unasked: Callable[[str], str]
     seen: frozenset[str] = frozenset()
+    own_bodies: Mapping[str, Callable[[], Mapping[str, Any]]] = field(default_factory=dict)
 
     def unknown(self, known: str) -> str:
         """An identifier like a known one that no resource has."""
@@ -73,15 +74,20 @@ class ValidRequests:
             return {"portalLinkID": None if self.portal_link is None else self.portal_link["uid"]}
         return {}
 
-    def target(self, operation_id: str) -> str:
-        """The path of an operation with everything filled in, percent-encoded."""
+    def target(self, operation_id: str, path: Mapping[str, str] | None = None) -> str:
+        """The path of an operation with everything filled in, percent-encoded, and with these
+        parameters in place of others; empty if one is missing.
+        """
         filled = self.contract.operations[operation_id].path
-        for name, value in {"projectID": self.project.id, **self.path(operation_id)}.items():
+        given = {"projectID": self.project.id, **self.path(operation_id), **(path or {})}
+        for name, value in given.items():
             filled = filled.replace("{" + name + "}", quote(str(value), safe=""))
-        return filled
+        return "" if None in given.values() else filled
 
     def body(self, operation_id: str) -> dict[str, Any] | None:
         """A new body that the target accepts, None for an operation without one."""
+        if operation_id in self.own_bodies:
+            return dict(self.own_bodies[operation_id]())
         match operation_id:
             case "createEndpoint":
                 return self.bodies.quiet_endpoint()
@@ -96,17 +102,25 @@ class ValidRequests:
             case _:
                 return None
 
-    def full_body(self, operation_id: str, lacking: Collection[str]) -> dict[str, Any]:
+    def full_body(self, operation_id: str) -> dict[str, Any]:
         """A new body with every documented field that no other contradicts or makes costly."""
         schema = self.contract.operations[operation_id].body_schema or {}
         of_service = self.bodies.dialect.requests.service_assigned
-        names = schema["properties"].keys() - {*lacking, *of_service, *LEFT_OUT_OF_FULL}
+        names = schema["properties"].keys() - {
+            *self.bodies.lacking_fields,
+            *of_service,
+            *LEFT_OUT_OF_FULL,
+        }
         values = {name: self.bodies.value(operation_id, name) for name in sorted(names)}
         return {**values, **(self.body(operation_id) or {})}
 
-    def body_with(self, operation_id: str, field: str, value: Any) -> dict[str, Any]:
+    def body_with(self, operation_id: str, name: str, value: Any) -> dict[str, Any]:
         """A new body that the target accepts, but with this value for a field."""
-        return {**(self.body(operation_id) or {}), field: value}
+        return {**(self.body(operation_id) or {}), name: value}
+
+    def right_body(self, operation_id: str, name: str) -> dict[str, Any]:
+        """The same with an acceptable value for the field."""
+        return self.body_with(operation_id, name, self.bodies.value(operation_id, name))
 
 
 @asynccontextmanager

@@ -1,119 +1,165 @@
-"""Requests that a service may take or refuse: what becomes of each (sections 2.4, 4 and 7)."""
+"""Requests that a service may take or refuse: what becomes of each (sections 2.4, 4 and 7).
 
-from collections.abc import Sequence
+They are the rows of the table of questions, sent and read as `check` does.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Final
 
-from hookproof.conformance.experiments.api.refusals import OTHER_DATA
+from hookproof.conformance.checks.support.reading import Reading, reading
+from hookproof.conformance.experiments.support.valid_requests import ValidRequests
+from hookproof.conformance.learning.learned_answers import NAME
 from hookproof.conformance.learning.probes.access import miss_undecided
 from hookproof.conformance.learning.probes.lists import NO_SECOND_PAGE
-from hookproof.conformance.learning.probes.required import with_null
-from hookproof.conformance.learning.session import (
-    BROADCAST,
-    CREATE,
-    ORDINARY,
-    ROLL,
-    ProbeSession,
-)
+from hookproof.conformance.learning.session import CREATE, ROLL, UPDATE, ProbeSession
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import (
-    accepted_or_refused,
     cursor,
     items,
     refused,
     shown_uid,
+    was_accepted,
 )
-from hookproof.conformance.observations.requests.endpoint_urls import FIELDS, UnusualUrls, UrlKind
+from hookproof.conformance.observations.requests.mistakes import ORDINARY, RequestTried
+from hookproof.conformance.subjects.questions.evidence import (
+    QUESTIONS,
+    URL_FIELDS,
+    WITH_BODY,
+    Asked,
+    NullField,
+    Question,
+    UrlKind,
+    asked_in,
+)
+from hookproof.conformance.subjects.questions.experiment import UnusualUrls
 from hookproof.spec.dialect.vocabulary import Acceptance, PrevWithoutCursor
 
-ROLL_REQUIRES: Final = "requests.expire_endpoint_secret_requires"
-NO_OPTIONAL: Final = "no request is taken without the fields that could be null"
-SOME_NULL: Final = "null is taken in some fields and refused in others"
-NULL_UNLIKE: Final = "null is taken, but not as if the field were left out"
-SOME_DATA: Final = "data of one kind that is no object is taken, and of another refused"
-SOME_UNDECLARED: Final = "some operations take such a body, and others refuse it"
-PLAIN_REFUSED: Final = "an endpoint with a plain URL at a reserved name is not created"
-DIFFERENT: Final = "of several such URLs some are taken and others refused"
+NO_ORDINARY: Final = "no request is taken that differs from such a one in nothing else"
+SOME_TAKEN: Final = "some such requests are taken, and others refused"
+TAKEN_UNLIKE: Final = "they are taken, but not as if the field were left out"
 
 
 async def probe_optional_requests(
-    session: ProbeSession, created: Exchange | None, null_updates: Sequence[tuple[Exchange, str]]
+    session: ProbeSession, created: Exchange | None, null_updates: Sequence[RequestTried]
 ) -> None:
     """Learn what becomes of unusual requests, where none of them is sure to be refused.
 
-    `null_updates` are updates of a portal link with null in a field, as `with_null` returns them.
+    `null_updates` are the updates of a portal link with null in a field; it is as it was again.
     """
     await _probe_direction(session)
-    uid = None if created is None else shown_uid(created)
-    await probe_other_data(session)
-    await probe_undeclared(session, uid)
-    await _probe_null(session, uid, null_updates)
-    if uid is not None:
-        await _probe_roll_without_body(session, uid)
+    uid, answers = None if created is None else shown_uid(created), session.answers
+    for kind, question in asked_in("refusals", "hostile").items():
+        field = question.says
+        # What 0 means is learned elsewhere, and so is what a portal link shows.
+        if not isinstance(field, str) or question.status or answers.is_seen(field):
+            continue
+        if question.not_applicable and question.not_applicable[0](answers.dialect):
+            answers.miss(field, question.not_applicable[1])
+        elif not answers.has_reason(field):
+            asked = await ask(session, question, {*WITH_BODY} - {UPDATE}, uid)
+            if asked:
+                updates = null_updates if kind is NullField else ()
+                see_reading(session, question, [*asked, *updates])
 
 
-def see_taken(session: ProbeSession, field: str, answer: Exchange) -> None:
-    """Learn from an answer whether such requests are taken or refused."""
-    if accepted_or_refused(answer):
-        meaning = Acceptance.TAKEN if answer.succeeded else Acceptance.REFUSED
-        session.answers.see(field, meaning.value, shown_by=answer)
-    else:
-        miss_undecided(session, field, answer)
+async def ask(
+    session: ProbeSession, question: Question, operations: Collection[str], uid: str | None = None
+) -> list[RequestTried]:
+    """Send the requests of a row, of these operations, and then the ordinary ones beside them.
 
-
-async def probe_other_data(session: ProbeSession) -> None:
-    # That an object is taken as data, the broadcasts before have shown.
-    answers = [
-        await session.call(
-            BROADCAST, f"with {kind} as data", body=session.bodies.broadcast(data=value)
-        )
-        for kind, value in OTHER_DATA.items()
+    `uid` is of an endpoint that they can be about. The names of the observations are the roles
+    that the requests have in the report.
+    """
+    assert question.asks is not None, "the row has requests"
+    requests = _valid_requests(session, uid)
+    asked = [
+        each
+        for each in question.asks(requests)
+        if each.operation_id in operations and requests.can_call(each.operation_id or "")
     ]
-    _see_alike(session, "requests.other_data", answers, SOME_DATA)
+    tried = [await _send(session, requests, each, each.body) for each in asked]
+    ordinary: dict[tuple[str | None, ...], Exchange] = {}
+    evidence: list[RequestTried] = []
+    for each, exchange in zip(asked, tried, strict=True):
+        plain = Asked(each.asks, "an ordinary request", each.operation_id)
+        body = each.ordinary or requests.body(each.operation_id or "") or {}
+        key = (each.operation_id, *sorted(body))
+        if key not in ordinary:
+            ordinary[key] = await _send(session, requests, plain, body)
+        evidence.append(_beside(exchange, ordinary[key], field=each.field))
+    return evidence
 
 
-async def probe_undeclared(session: ProbeSession, uid: str | None) -> None:
-    """Bodies without a Content-Type, of each operation that can be called without a portal link."""
-    bodies = {CREATE: session.endpoint, BROADCAST: session.bodies.broadcast}
-    if uid is not None:
-        bodies[ROLL] = session.bodies.roll
-    answers: list[Exchange] = []
-    for operation_id, body in bodies.items():
-        path = {"endpointID": uid} if operation_id == ROLL and uid else None
-        declared = await session.call(operation_id, ORDINARY, path=path, body=body())
-        if declared.succeeded:
-            answers.append(
-                await session.call(
-                    operation_id,
-                    "without a Content-Type",
-                    path=path,
-                    body=body(),
-                    is_declared=False,
-                )
-            )
-    if answers:
-        _see_alike(session, "requests.undeclared_body", answers, SOME_UNDECLARED)
+def _valid_requests(session: ProbeSession, uid: str | None) -> ValidRequests:
+    """The ordinary requests as they are learned so far."""
+    link = session.paths.get(UPDATE)
+    return ValidRequests(
+        bodies=session.bodies,
+        contract=session.contract,
+        project=session.project,
+        endpoint_id=uid,
+        portal_link=None if link is None else {"uid": link["portalLinkID"]},
+        missing=dict.fromkeys(("endpointID", "portalLinkID"), "there is none"),
+        why_unasked=lambda _operation_id: "",
+        own_bodies={
+            CREATE: session.endpoint,
+            ROLL: session.bodies.roll,
+            UPDATE: lambda: session.link_body,
+        },
+    )
 
 
-async def _probe_null(
-    session: ProbeSession, uid: str | None, updates: Sequence[tuple[Exchange, str]]
+async def _send(
+    session: ProbeSession, requests: ValidRequests, asked: Asked, body: object
+) -> Exchange:
+    other_type = asked.media_type not in (None, "application/json")
+    return await session.call(
+        asked.operation_id or "",
+        f"{asked.about}: {asked.field}".removesuffix(": "),
+        path=requests.path(asked.operation_id or ""),
+        body=body,
+        raw_body=asked.content,
+        is_declared=asked.media_type is not None,
+        headers=[("Content-Type", str(asked.media_type))] if other_type else (),
+    )
+
+
+def _beside(tried: Exchange, ordinary: Exchange, field: str = "") -> RequestTried:
+    """Both as `check` observes them, under the role of the first one."""
+    return RequestTried(
+        experiment=NAME,
+        name=tried.role,
+        exchanges=(replace(tried, role="tried"), replace(ordinary, role=ORDINARY)),
+        operation_id=tried.operation_id,
+        field=field,
+    )
+
+
+def see_reading(
+    session: ProbeSession, question: Question, evidence: Sequence[RequestTried]
 ) -> None:
-    """Null in place of optional fields, where a request is taken without any of them."""
-    field = "requests.null_fields"
-    tried = [
-        *await with_null(session, CREATE, session.endpoint()),
-        *await with_null(session, BROADCAST, session.bodies.broadcast()),
-        *updates,
-    ]
-    if uid is not None:
-        roll = session.bodies.roll()
-        tried += await with_null(session, ROLL, roll, path={"endpointID": uid})
-    differing = next((difference for _, difference in tried if difference), "")
-    if not tried:
-        session.answers.miss(field, NO_OPTIONAL)
-    elif differing:
-        session.answers.miss(field, f"{NULL_UNLIKE}: {differing}")
+    """Learn the answer to a row if all requests tell the same, beside ordinary ones."""
+    field, answers = str(question.says), session.answers
+    read: dict[Reading, Exchange] = {}
+    for each in evidence:
+        tried, ordinary = each.exchanges
+        if not was_accepted(ordinary):
+            continue
+        told = reading(tried, ordinary) or Reading.OTHERWISE
+        read.setdefault(told, replace(tried, role=each.name))
+        unlike = question.taken_over(tried, ordinary, each.field)
+        if told is Reading.TAKEN and unlike:
+            answers.miss(field, f"{TAKEN_UNLIKE}: {unlike}")
+            return
+    if Reading.OTHERWISE in read:
+        miss_undecided(session, field, read[Reading.OTHERWISE])
+    elif len(read) != 1:
+        answers.miss(field, SOME_TAKEN if read else NO_ORDINARY)
     else:
-        _see_alike(session, field, [answer for answer, _ in tried], SOME_NULL)
+        words = {Reading.TAKEN: question.taken_as, Reading.REFUSED: Acceptance.REFUSED.value}
+        ((told, shown_by),) = read.items()
+        answers.see(field, words[told], shown_by=shown_by)
 
 
 async def _probe_direction(session: ProbeSession) -> None:
@@ -149,55 +195,25 @@ def _back_from_nowhere(first: Exchange, back: Exchange) -> PrevWithoutCursor | N
     return None if cursor(back, "next_page_cursor") else PrevWithoutCursor.LAST_PAGE
 
 
-async def _probe_roll_without_body(session: ProbeSession, uid: str) -> None:
-    field = "requests.roll_without_body"
-    if session.answers.value(ROLL_REQUIRES):
-        session.answers.miss(field, "a roll without all of its fields is refused anyway")
-        return
-    see_taken(
-        session, field, await session.call(ROLL, "without any body", path={"endpointID": uid})
-    )
-
-
 async def probe_endpoint_urls(session: ProbeSession) -> None:
     """Learn which URLs are taken, where a plain one is. The endpoints are disabled."""
     urls = UnusualUrls(session.word)
-    plain = await _create_with(session, "with a plain URL", urls.plain())
+
+    async def create(role: str, url: str) -> Exchange:
+        return await session.call(CREATE, role, body=session.endpoint(url=url))
+
+    def with_kind(kind: UrlKind) -> str:
+        return f"whose URL has {kind}"
+
+    plain = await create("with a plain URL", urls.plain())
     if not plain.succeeded:
-        for name in FIELDS.values():
-            session.answers.miss(f"requests.{name}", PLAIN_REFUSED)
+        for field in URL_FIELDS.values():
+            session.answers.miss(field, NO_ORDINARY)
         return
-    ported = await _create_with(session, _with(UrlKind.OTHER_PORT), urls.ported())
-    tried = {
-        UrlKind.OTHER_PORT: [ported],
-        **{
-            kind: [await _create_with(session, _with(kind), url) for url in unusual]
-            for kind, unusual in {
-                **urls.beside_plain(),
-                **urls.addresses(with_port=ported.succeeded),
-            }.items()
-        },
-    }
+    ported = await create(with_kind(UrlKind.OTHER_PORT), urls.ported())
+    unusual = {**urls.beside_plain(), **urls.addresses(with_port=ported.succeeded)}
+    tried = {UrlKind.OTHER_PORT: [ported]}
+    for kind, every in unusual.items():
+        tried[kind] = [await create(with_kind(kind), url) for url in every]
     for kind, answers in tried.items():
-        _see_alike(session, f"requests.{FIELDS[kind]}", answers, DIFFERENT)
-
-
-def _see_alike(
-    session: ProbeSession, field: str, answers: Sequence[Exchange], different: str
-) -> None:
-    """Learn from several answers, where all are alike, whether such requests are taken."""
-    odd = next((each for each in answers if not accepted_or_refused(each)), None)
-    if odd is not None:
-        miss_undecided(session, field, odd)
-    elif len({answer.succeeded for answer in answers}) > 1:
-        session.answers.miss(field, different)
-    else:
-        see_taken(session, field, answers[0])
-
-
-def _with(kind: UrlKind) -> str:
-    return f"whose URL has {kind}"
-
-
-async def _create_with(session: ProbeSession, role: str, url: str) -> Exchange:
-    return await session.call(CREATE, role, body=session.endpoint(url=url))
+        see_reading(session, QUESTIONS[kind], [_beside(each, plain) for each in answers])

@@ -7,20 +7,25 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from hookproof.conformance.learning.candidates import candidates
-from hookproof.conformance.learning.probes.access import miss_undecided, see_unknown_resource
+from hookproof.conformance.learning.probes.access import see_unknown_resource
 from hookproof.conformance.learning.probes.lists import why_no_links
+from hookproof.conformance.learning.probes.optional_requests import ask, see_reading
 from hookproof.conformance.learning.probes.refusals import UNLISTED
-from hookproof.conformance.learning.probes.required import learn_one_of, learn_required, with_null
+from hookproof.conformance.learning.probes.required import learn_one_of, learn_required
 from hookproof.conformance.learning.session import CREATE, LINK, UPDATE, ProbeSession, unknown_uid
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import (
-    accepted_or_refused,
     has_value,
     refused,
     shown,
     shown_uid,
 )
-from hookproof.spec.dialect.vocabulary import OnInput
+from hookproof.conformance.observations.requests.mistakes import RequestTried
+from hookproof.conformance.subjects.questions.evidence import (
+    QUESTIONS,
+    NullField,
+    UnknownEndpointListed,
+)
 
 FIELDS: Final = (
     "requests.update_portal_link_requires",
@@ -37,7 +42,7 @@ UPDATED: Final = ("name", "owner_id", "can_manage_endpoint", "auth_type")
 
 async def probe_portal_link(
     session: ProbeSession, links: Sequence[Mapping[str, Any]], created: Exchange | None
-) -> list[tuple[Exchange, str]]:
+) -> list[RequestTried]:
     """Learn from updates of one portal link what they need and do.
 
     Returns the updates with null in place of a field, which are judged with those of others, as
@@ -200,9 +205,9 @@ class _LinkProbe:
         for name, role in UNLISTED.items():
             await self._update(role, **self._body(**{name: self._session.word("given")}))
 
-    async def null(self) -> list[tuple[Exchange, str]]:
+    async def null(self) -> list[RequestTried]:
         """Updates with null in each field that can be left out."""
-        return await with_null(self._session, UPDATE, self._body(), path=self._path)
+        return await ask(self._session, QUESTIONS[NullField], {UPDATE})
 
     async def listed_endpoints(self, uid: str) -> None:
         """Whether the deprecated list adds an endpoint of another owner, or is kept as it is, or
@@ -230,18 +235,8 @@ class _LinkProbe:
 
     async def unknown_endpoint(self, uid: str) -> None:
         """What becomes of an identifier that looks like this one and is nobody's."""
-        field = "requests.unknown_listed_endpoints"
-        known = await self._update("with a known endpoint", **self._body(endpoints=[uid]))
-        answer = await self._update(
-            "with an unknown endpoint", **self._body(endpoints=[unknown_uid(uid)])
-        )
-        if not known.succeeded:
-            self._session.answers.miss(field, "an update that names an endpoint is refused")
-        elif accepted_or_refused(answer):
-            meaning = OnInput.IGNORED if answer.succeeded else OnInput.REFUSED
-            self._session.answers.see(field, meaning.value, shown_by=answer)
-        else:
-            miss_undecided(self._session, field, answer)
+        question = QUESTIONS[UnknownEndpointListed]
+        see_reading(self._session, question, await ask(self._session, question, {UPDATE}, uid))
 
     async def put_back(self) -> None:
         listed = self._link.get("endpoints")

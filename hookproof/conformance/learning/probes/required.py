@@ -1,15 +1,12 @@
-"""Which fields a request needs: those without which it is refused, or with null (section 4.9)."""
+"""Which fields a request needs: those without which it is refused (section 4.9)."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterable
 
-from hookproof.conformance.checks.support.reading import unlike_left_out
 from hookproof.conformance.learning.learned_answers import in_words
 from hookproof.conformance.learning.probes.access import miss_undecided, see_status
 from hookproof.conformance.learning.session import ProbeSession
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import refused
-from hookproof.conformance.observations.requests.mistakes import SENT_AS_NULL
 
 # Sends the request without the field of this name.
 TryWithout = Callable[[str], Awaitable[Exchange]]
@@ -72,30 +69,3 @@ async def learn_one_of(
         session.answers.see(field, list(enough), shown_by=bare, count=len(enough))
     else:
         session.answers.miss(field, "no two fields are each enough for what is required")
-
-
-async def with_null(
-    session: ProbeSession,
-    operation_id: str,
-    body: Mapping[str, Any],
-    path: Mapping[str, str] | None = None,
-) -> list[tuple[Exchange, str]]:
-    """Send null in each field that `check` sends as null, where none of them is needed; with each
-    answer how it differs from one without the field.
-
-    Empty if the operation takes no request without them all.
-    """
-    rules = session.bodies.dialect.requests
-    needed = {*rules.required_by(operation_id), *rules.one_of_required_by(operation_id)}
-    optional = [name for name in SENT_AS_NULL[operation_id] if name not in needed]
-    plain = {name: value for name, value in body.items() if name not in optional}
-    without = await session.call(operation_id, "without optional fields", path=path, body=plain)
-    if not without.succeeded:
-        return []
-    answers: list[tuple[Exchange, str]] = []
-    for name in optional:
-        tried = await session.call(
-            operation_id, f"with null as {name}", path=path, body={**plain, name: None}
-        )
-        answers.append((tried, unlike_left_out(tried, without, name)))
-    return answers

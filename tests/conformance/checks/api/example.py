@@ -5,17 +5,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from hookproof.conformance.model.evidence import Exchange, Observation
-from hookproof.conformance.observations.requests.endpoint_urls import UnusualUrlTried, UrlKind
 from hookproof.conformance.observations.requests.mistakes import (
+    RequestTried,
+)
+from hookproof.conformance.subjects.questions.evidence import (
     Bound,
     EndpointUrlTried,
     Mistake,
     MistakenRequest,
-    RequestTried,
     RequestWithinBounds,
     Scheme,
     Unlisted,
     UnlistedInput,
+    UnusualUrlTried,
+    UrlKind,
 )
 from tests.conformance.canned_evidence import exchange, observation
 

@@ -14,7 +14,9 @@ from hookproof.conformance.observations.lists.parameters import (
     UnreadableParameter,
 )
 from hookproof.conformance.observations.lists.walk import PageWalk, WalkWithInserts
-from hookproof.conformance.observations.requests.mistakes import ORDINARY
+from hookproof.conformance.observations.requests.mistakes import (
+    ORDINARY,
+)
 from tests.conformance.canned_evidence import observation
 from tests.conformance.checks.api.example import Example, page, refusal
 

@@ -1,16 +1,17 @@
 """Examples for sections 2.9, 4.9, 7 and 8: refusals, required fields and bounds."""
 
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.observations.requests.endpoint_urls import UrlKind
 from hookproof.conformance.observations.requests.mistakes import (
     ORDINARY,
+    HalfRequest,
+    OverlongRequest,
+)
+from hookproof.conformance.subjects.questions.evidence import (
     Bound,
     DataOfAnotherType,
-    HalfRequest,
     Mistake,
     NestedData,
     NullField,
-    OverlongRequest,
     PartialFieldMapping,
     RateLimitOfZero,
     RequiredFieldLeftOut,
@@ -23,6 +24,7 @@ from hookproof.conformance.observations.requests.mistakes import (
     UnknownEndpointListed,
     UnknownIdentifier,
     Unlisted,
+    UrlKind,
 )
 from tests.conformance.canned_evidence import exchange, observation
 from tests.conformance.checks.api.example import (

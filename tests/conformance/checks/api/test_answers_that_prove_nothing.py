@@ -14,15 +14,6 @@ from hookproof.conformance.observations.lists.parameters import (
 from hookproof.conformance.observations.requests.keys import CallWithKey, KeyKind
 from hookproof.conformance.observations.requests.mistakes import (
     ORDINARY,
-    Bound,
-    Mistake,
-    RateLimitOfZero,
-    RequiredFieldLeftOut,
-    RequiredFieldsAlone,
-    Scheme,
-    TimeoutOfZero,
-    UnknownIdentifier,
-    Unlisted,
 )
 from hookproof.conformance.observations.resources.broadcast_answer import (
     BroadcastWithField,
@@ -34,6 +25,17 @@ from hookproof.conformance.observations.resources.round_trip import (
     SecretOfAnotherForm,
 )
 from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
+from hookproof.conformance.subjects.questions.evidence import (
+    Bound,
+    Mistake,
+    RateLimitOfZero,
+    RequiredFieldLeftOut,
+    RequiredFieldsAlone,
+    Scheme,
+    TimeoutOfZero,
+    UnknownIdentifier,
+    Unlisted,
+)
 from tests.conformance.canned_evidence import all_verdicts, exchange, observation, verdict, verdicts
 from tests.conformance.checks.api.example import (
     OPERATIONS,

@@ -3,7 +3,13 @@
 import pytest
 
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.requests.mistakes import ORDINARY, Bound, NullField
+from hookproof.conformance.observations.requests.mistakes import (
+    ORDINARY,
+)
+from hookproof.conformance.subjects.questions.evidence import (
+    Bound,
+    NullField,
+)
 from tests.conformance.canned_evidence import all_verdicts, exchange, verdicts
 from tests.conformance.checks.api.example import accepted, event, refusal, request_tried
 from tests.conformance.checks.api.test_answers_that_prove_nothing import answers

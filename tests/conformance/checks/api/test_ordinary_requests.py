@@ -11,6 +11,8 @@ from hookproof.conformance.observations.lists.parameters import (
 )
 from hookproof.conformance.observations.requests.mistakes import (
     ORDINARY,
+)
+from hookproof.conformance.subjects.questions.evidence import (
     NullField,
     RequiredFieldLeftOut,
     RequiredFieldsAlone,

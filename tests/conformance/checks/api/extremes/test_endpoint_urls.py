@@ -6,8 +6,11 @@ import pytest
 
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.requests.endpoint_urls import UnusualUrlTried, UrlKind
-from hookproof.conformance.observations.requests.mistakes import UnansweredVisit
+from hookproof.conformance.subjects.questions.evidence import (
+    UnansweredVisit,
+    UnusualUrlTried,
+    UrlKind,
+)
 from tests.conformance.canned_evidence import exchange, observation
 from tests.conformance.checks.api.example import created, refusal
 from tests.conformance.checks.api.test_answers_of_other_dialects import judged_under

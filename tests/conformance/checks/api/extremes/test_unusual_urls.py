@@ -4,13 +4,8 @@ import itertools
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from hookproof.conformance.observations.requests.endpoint_urls import (
-    FIELDS,
-    ODD_HOSTS,
-    PORT,
-    UnusualUrls,
-    UrlKind,
-)
+from hookproof.conformance.subjects.questions.evidence import URL_FIELDS, UrlKind
+from hookproof.conformance.subjects.questions.experiment import ODD_HOSTS, PORT, UnusualUrls
 
 
 def all_urls() -> list[tuple[UrlKind | None, str]]:
@@ -43,6 +38,6 @@ def test_they_lead_to_reserved_names_and_to_the_own_machine() -> None:
 
 def test_each_kind_has_some_and_none_comes_twice() -> None:
     kinds, urls = zip(*all_urls(), strict=True)
-    assert set(kinds) == {None, *FIELDS} == {None, *UrlKind}
+    assert set(kinds) == {None, *URL_FIELDS} == {None, *UrlKind}
     paths = [urlsplit(url).path for url in urls]
     assert len(set(paths)) == len(paths)

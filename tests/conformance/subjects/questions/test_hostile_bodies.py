@@ -4,7 +4,10 @@ import json
 
 import pytest
 
-from hookproof.conformance.experiments.api.hostile_requests import NOT_JSON, broken_bodies
+from hookproof.conformance.subjects.questions.experiment import (
+    NOT_JSON,
+    broken_bodies,
+)
 
 
 @pytest.mark.parametrize("body", [b"{}", b'{"a":1}', b'{"name":"whole","list":["a"]}'])

@@ -21,9 +21,14 @@ from hookproof.conformance.model.evidence import Observation
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.requests.mistakes import (
     ORDINARY,
+)
+from hookproof.conformance.subjects.questions.evidence import (
     NullField,
+    Question,
+    UnknownEndpointListed,
     Unlisted,
     UnlistedInput,
+    asked_in,
 )
 from hookproof.spec.contract.service_contract import contract_for
 from tests.conformance.canned_evidence import all_verdicts, exchange, observation
@@ -31,6 +36,13 @@ from tests.conformance.learning.scripted_session import Call, ScriptedSession
 
 CREATED: Final = exchange(data={"uid": "e1"})
 SHOWN: Final = {"uid": "e1", "status": "active", "events": 0}
+# The rows that every service can be asked.
+LEARNED: Final = [
+    question
+    for kind, question in asked_in("refusals", "hostile").items()
+    if isinstance(question.says, str)
+    if not question.status and kind is not UnknownEndpointListed
+]
 LINK: Final = {"uid": "l1", "name": "Orders", "owner_id": "owner", "auth_type": "token"}
 
 
@@ -119,3 +131,17 @@ def test_null_that_is_taken_otherwise_than_a_field_left_out_is_neither_taken_nor
         field="http_timeout",
     )
     assert Verdict.FAIL not in judged_by(session, evidence)
+
+
+@pytest.mark.parametrize("refuses", ["nothing", "what is asked", "everything"])
+@pytest.mark.parametrize("question", LEARNED, ids=lambda question: question.requirement)
+def test_each_row_is_learned_beside_ordinary_requests(question: Question, refuses: str) -> None:
+    def answer(call: Call) -> tuple[int, Any]:
+        is_ordinary = call.role == "an ordinary request"
+        is_taken = refuses == "nothing" or (is_ordinary and refuses == "what is asked")
+        return (201, SHOWN) if is_taken else (422, None)
+
+    session = ScriptedSession(answer)
+    asyncio.run(probe_optional_requests(session, CREATED, []))
+    expected = {"nothing": "taken", "what is asked": "refused", "everything": None}
+    assert session.answers.value(str(question.says)) == expected[refuses]
