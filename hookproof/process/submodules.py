@@ -2,10 +2,11 @@
 
 import importlib
 import pkgutil
-import sys
 
 
-def import_all(package: str) -> None:
-    """Import every module below this package, which is imported itself."""
-    for module in pkgutil.walk_packages(sys.modules[package].__path__, f"{package}."):
-        importlib.import_module(module.name)
+def import_all(package: str, named: str = "") -> None:
+    """Import every module below this package, or those with this last name alone."""
+    path = importlib.import_module(package).__path__
+    for module in pkgutil.walk_packages(path, f"{package}."):
+        if not named or module.name.endswith(f".{named}"):
+            importlib.import_module(module.name)

@@ -5,6 +5,7 @@ from hookproof.process.submodules import import_all
 
 
 def all_experiments() -> tuple[Experiment, ...]:
-    """Every experiment of this package, in order of name."""
+    """Every experiment of this package and of the subjects, in order of name."""
     import_all(__name__)
+    import_all("hookproof.conformance.subjects", "experiment")
     return registered_experiments()

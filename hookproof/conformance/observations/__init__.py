@@ -12,6 +12,7 @@ from hookproof.process.submodules import import_all
 def observation_types() -> Mapping[str, type[Observation]]:
     """Every class of observation, by name."""
     import_all(__name__)
+    import_all("hookproof.conformance.subjects", "evidence")
     return {kind.__name__: kind for kind in _subclasses(Observation)}
 
 
