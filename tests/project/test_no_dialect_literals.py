@@ -104,7 +104,7 @@ OWN: Final[Mapping[str, tuple[frozenset[object], str]]] = {
         frozenset({400}),
         "a count of broadcasts",
     ),
-    "hookproof/conformance/experiments/support/planned_walks.py": (
+    "hookproof/conformance/subjects/lists/walks.py": (
         frozenset({400}),
         "a count of pages",
     ),

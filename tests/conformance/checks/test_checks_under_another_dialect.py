@@ -11,13 +11,13 @@ import pytest
 
 from hookproof.conformance.model.check_registry import Check, CheckContext
 from hookproof.conformance.model.evidence import NotExaminedError, Observation
-from hookproof.conformance.observations.lists.parameters import PageSizeAboveMaximum
 from hookproof.conformance.observations.requests.mistakes import (
     ORDINARY,
     Bound,
     Mistake,
     RequiredFieldLeftOut,
 )
+from hookproof.conformance.subjects.lists.evidence import PageSizeAboveMaximum
 from hookproof.spec.dialect.answer import Undecided
 from hookproof.spec.dialect.reader import shipped_dialects
 from tests.conformance.canned_evidence import (

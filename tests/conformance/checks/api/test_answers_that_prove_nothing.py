@@ -7,10 +7,6 @@ import pytest
 
 from hookproof.conformance.model.evidence import Exchange, NotExaminedError, Observation
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.lists.parameters import (
-    PageSizeAboveMaximum,
-    UnreadableParameter,
-)
 from hookproof.conformance.observations.requests.keys import CallWithKey, KeyKind
 from hookproof.conformance.observations.requests.mistakes import (
     ORDINARY,
@@ -34,6 +30,10 @@ from hookproof.conformance.observations.resources.round_trip import (
     SecretOfAnotherForm,
 )
 from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
+from hookproof.conformance.subjects.lists.evidence import (
+    PageSizeAboveMaximum,
+    UnreadableParameter,
+)
 from tests.conformance.canned_evidence import all_verdicts, exchange, observation, verdict, verdicts
 from tests.conformance.checks.api.example import (
     OPERATIONS,

@@ -5,16 +5,16 @@ from typing import Any
 import pytest
 
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.lists.parameters import (
-    ORDINARY_BEFORE,
-    UnreadableParameter,
-)
 from hookproof.conformance.observations.requests.mistakes import (
     ORDINARY,
     NullField,
     RequiredFieldLeftOut,
     RequiredFieldsAlone,
     UnknownIdentifier,
+)
+from hookproof.conformance.subjects.lists.evidence import (
+    ORDINARY_BEFORE,
+    UnreadableParameter,
 )
 from tests.conformance.canned_evidence import exchange, observation, verdict, verdicts
 from tests.conformance.checks.api.example import (

@@ -1,10 +1,10 @@
-"""Walks through a list, page by page: what was requested, and what the pages show (4.4, 4.7)."""
+"""What was asked of lists, and what their pages show (sections 2.2, 4.4, 4.7 and 8)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from hookproof.conformance.model.evidence import Exchange, NotExaminedError
+from hookproof.conformance.model.evidence import Exchange, NotExaminedError, Observation
 from hookproof.conformance.observations.answer import (
     items,
     pagination,
@@ -12,6 +12,7 @@ from hookproof.conformance.observations.answer import (
     shown,
     shows_every_uid,
 )
+from hookproof.conformance.observations.requests.mistakes import ORDINARY
 from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.model import Dialect
@@ -205,3 +206,93 @@ def _page(exchange: Exchange) -> Page | None:
     if not isinstance(shown(exchange).get("content"), list) or not shows_every_uid(exchange):
         return None
     return Page(exchange=exchange, items=items(exchange), pagination=pagination(exchange))
+
+
+# The role of an ordinary request that is sent before the one that is tried.
+ORDINARY_BEFORE: Final = f"{ORDINARY}, before"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListRequest(Observation):
+    """One request for a list, with `query` as it was sent."""
+
+    operation_id: str
+    query: Mapping[str, str]
+
+    @property
+    def tried(self) -> Exchange | None:
+        return self.exchange("tried")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DefaultPageSize(ListRequest):
+    """A request without perPage."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LargestPageSize(ListRequest):
+    """A request with the largest perPage that the dialect accepts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedPage(ListRequest):
+    """A request with a parameter, and the same one with an ordinary value or without it: before
+    and after, since a list may change meanwhile.
+    """
+
+    @property
+    def ordinary(self) -> Exchange | None:
+        """The later one of them."""
+        return self.exchange(ORDINARY)
+
+    @property
+    def ordinary_before(self) -> Exchange | None:
+        return self.exchange(ORDINARY_BEFORE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageSizeAboveMaximum(ComparedPage):
+    """A request with one more than the largest perPage, and with the largest."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnreadableParameter(ComparedPage):
+    """A request with a parameter that cannot be read, and without it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackFromNowhere(ListRequest):
+    """A request with direction=prev and no cursor, for one resource of a list with several.
+
+    `first` and `last` are the uids of the first and the last of them.
+    """
+
+    first: str
+    last: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NearFilter(ListRequest):
+    """A resource, the list filtered by the value of its `field`, and by one that is near to it.
+
+    `near` says how the value in `query` differs: a part, a prefix, another case, or a pattern.
+    Sources are filtered by an unrelated word, too: what is no word of a service may be ignored.
+    """
+
+    field: str
+    near: str
+
+    @property
+    def retrieved(self) -> Exchange | None:
+        """The portal link itself, or the list of all sources."""
+        return self.exchange("retrieve")
+
+    @property
+    def control(self) -> Exchange | None:
+        """The list filtered by the value itself."""
+        return self.exchange("control")
+
+    @property
+    def unrelated(self) -> Exchange | None:
+        """The list filtered by what is near to no value; None where any text is a value."""
+        return self.exchange("unrelated")
