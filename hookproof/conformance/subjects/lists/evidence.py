@@ -1,6 +1,6 @@
 """What was asked of lists, and what their pages show (sections 2.2, 4.4, 4.7 and 8)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -9,7 +9,7 @@ from hookproof.conformance.observations.answer import (
     items,
     pagination,
     refused,
-    shown,
+    shows_a_list,
     shows_every_uid,
 )
 from hookproof.conformance.observations.requests.mistakes import ORDINARY
@@ -17,6 +17,12 @@ from hookproof.conformance.observations.succeeding_requests import SucceedingReq
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import Match
+
+LINKS: Final = "listPortalLinks"
+SOURCES: Final = "listSources"
+
+# The role of an ordinary request that is sent before the one that is tried.
+ORDINARY_BEFORE: Final = f"{ORDINARY}, before"
 
 Item = Mapping[str, Any]
 
@@ -35,7 +41,7 @@ class Page:
     @property
     def uids(self) -> tuple[str, ...]:
         """The identifiers of its resources, in order."""
-        return tuple(str(item.get("uid")) for item in self.items)
+        return _uids(self.items)
 
     @property
     def leads_on(self) -> bool:
@@ -45,48 +51,13 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WalkedPages:
-    """All pages of a walk in the order in which they were requested.
-
-    `listed` is the whole list as another walk showed it, without sort and filter; where that is too
-    long to be walked, what one filter leaves of it, and `within` is whether this walk has that
-    filter. `stepped_back` pairs a page with what stepping back from the one after it showed.
-    `complete` is false for a walk that was broken off, or that has a page that could not be read.
-    """
-
-    operation_id: str
-    sort: str | None
-    per_page: int | None
-    filter: Mapping[str, str]
-    within: bool
-    listed: tuple[Item, ...]
-    complete: bool
-    pages: tuple[Page, ...]
-    stepped_back: tuple[tuple[Page, Page], ...]
-
-    @property
-    def leaves_out(self) -> bool:
-        """Whether a filter leaves out some of what is listed."""
-        return bool(self.filter) and not self.within
-
-    @property
-    def uids(self) -> tuple[str, ...]:
-        """The identifiers of all resources on the pages of going forward, in order."""
-        return tuple(uid for page in self.pages for uid in page.uids)
-
-    def exchanges(self) -> tuple[Exchange, ...]:
-        """The exchanges of going forward."""
-        return tuple(page.exchange for page in self.pages)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ListWalk(SucceedingRequests):
     """A walk forward until no page follows, in the order `sort`, in pages of `per_page`.
 
-    `listed` is the whole list in descending order, as a walk of its own showed it, with the fields
-    that checks compare. Where that is too long to be walked, it is what one filter leaves of it,
-    and `within` is whether this walk has that filter. `complete` is whether the walk ended within
-    its bounds.
+    `listed` is the whole list in descending order, as a walk of its own showed it without sort and
+    filter, with the fields that are compared. Where that is too long to be walked, it is what one
+    filter leaves of it, and `within` is whether this walk has that filter. `complete` is whether
+    the walk ended within its bounds.
     """
 
     operation_id: str
@@ -98,16 +69,24 @@ class ListWalk(SucceedingRequests):
     within: bool = False
 
     @property
-    def steps(self) -> tuple[tuple[Exchange, Exchange], ...]:
+    def leaves_out(self) -> bool:
+        """Whether a filter leaves out some of what is listed."""
+        return bool(self.filter) and not self.within
+
+    @property
+    def listed_uids(self) -> tuple[str, ...]:
+        """The identifiers of all that is listed, in its order."""
+        return _uids(self.listed)
+
+    @property
+    def steps(self) -> Iterator[tuple[Exchange, Exchange]]:
         """The requests with the cursor of a page, each after that page."""
-        found: list[tuple[Exchange, Exchange]] = []
         page: Exchange | None = None
         for exchange in self.exchanges:
             if exchange.role in ("page", "back") and page is not None:
-                found.append((page, exchange))
+                yield page, exchange
             if exchange.role == "page":
                 page = exchange
-        return tuple(found)
 
     @property
     def judged_elsewhere(self) -> tuple[Exchange, ...]:
@@ -118,7 +97,7 @@ class ListWalk(SucceedingRequests):
             return tuple(filter(refused, self.exchanges))
         return tuple(step for _, step in self.steps if refused(step))
 
-    def walked(self) -> WalkedPages | None:
+    def walked(self) -> "WalkedPages | None":
         """The pages up to the first that could not be read, or that shows a resource that cannot
         be told from others (2.6-1 and 2.7-1 judge that); None if that is the first of all.
         """
@@ -137,16 +116,42 @@ class ListWalk(SucceedingRequests):
         if not pages:
             return None
         return WalkedPages(
-            operation_id=self.operation_id,
-            sort=self.sort,
-            per_page=self.per_page,
-            filter=self.filter or {},
-            within=self.within,
-            listed=self.listed,
-            complete=complete,
-            pages=tuple(pages),
-            stepped_back=tuple(stepped_back),
+            asked=self, complete=complete, pages=tuple(pages), stepped_back=tuple(stepped_back)
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WalkedPages:
+    """The pages of a walk in the order in which they were requested.
+
+    `stepped_back` pairs a page with what stepping back from the one after it showed. `complete` is
+    false for a walk that was broken off, or that has a page that could not be read.
+    """
+
+    asked: ListWalk
+    complete: bool
+    pages: tuple[Page, ...]
+    stepped_back: tuple[tuple[Page, Page], ...]
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """All resources on the pages of going forward, in order."""
+        return tuple(item for page in self.pages for item in page.items)
+
+    @property
+    def uids(self) -> tuple[str, ...]:
+        """The identifiers of these resources."""
+        return _uids(self.items)
+
+
+def _uids(listed: tuple[Item, ...]) -> tuple[str, ...]:
+    return tuple(str(item.get("uid")) for item in listed)
+
+
+def _page(exchange: Exchange) -> Page | None:
+    if not shows_a_list(exchange) or not shows_every_uid(exchange):
+        return None
+    return Page(exchange=exchange, items=items(exchange), pagination=pagination(exchange))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,35 +186,25 @@ class FilterTerm:
         return self.match.value.matches(self.wanted, str(item.get(self.field) or ""))
 
 
-def filters_of(walk: WalkedPages, dialect: Dialect) -> tuple[FilterTerm, ...]:
+def filters_of(walk: ListWalk, dialect: Dialect) -> list[FilterTerm]:
     """The filters of a walk, which all hold at once.
 
     Raises NotExaminedError if the list was filtered by a parameter of another dialect.
     """
-    return tuple(_term(walk, dialect, *pair) for pair in walk.filter.items())
-
-
-def _term(walk: WalkedPages, dialect: Dialect, parameter: str, wanted: str) -> FilterTerm:
-    if walk.operation_id == "listSources":
-        return FilterTerm(field=parameter, match=Answer((Match.EXACT,)), wanted=wanted)
-    compared = dialect.paging.filtered_by(parameter)
-    if compared is None:
-        raise NotExaminedError(
-            f"the list was filtered by {parameter!r}, which is not a filter of the dialect"
-            f" {dialect.name}"
+    terms: list[FilterTerm] = []
+    for parameter, wanted in (walk.filter or {}).items():
+        compared = (
+            (parameter, Answer((Match.EXACT,)))
+            if walk.operation_id == SOURCES
+            else dialect.paging.filtered_by(parameter)
         )
-    field, match = compared
-    return FilterTerm(field=field, match=match, wanted=wanted)
-
-
-def _page(exchange: Exchange) -> Page | None:
-    if not isinstance(shown(exchange).get("content"), list) or not shows_every_uid(exchange):
-        return None
-    return Page(exchange=exchange, items=items(exchange), pagination=pagination(exchange))
-
-
-# The role of an ordinary request that is sent before the one that is tried.
-ORDINARY_BEFORE: Final = f"{ORDINARY}, before"
+        if compared is None:
+            raise NotExaminedError(
+                f"the list was filtered by {parameter!r}, which is not a filter of the dialect"
+                f" {dialect.name}"
+            )
+        terms.append(FilterTerm(field=compared[0], match=compared[1], wanted=wanted))
+    return terms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
