@@ -5,7 +5,6 @@ from typing import Final
 
 from hookproof.conformance.experiments.api.refusals import OTHER_DATA
 from hookproof.conformance.learning.probes.access import miss_undecided
-from hookproof.conformance.learning.probes.lists import NO_SECOND_PAGE
 from hookproof.conformance.learning.probes.required import with_null
 from hookproof.conformance.learning.session import (
     BROADCAST,
@@ -17,13 +16,10 @@ from hookproof.conformance.learning.session import (
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import (
     accepted_or_refused,
-    cursor,
-    items,
-    refused,
     shown_uid,
 )
 from hookproof.conformance.observations.requests.endpoint_urls import FIELDS, UnusualUrls, UrlKind
-from hookproof.spec.dialect.groups.request_vocabulary import Acceptance, PrevWithoutCursor
+from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
 
 ROLL_REQUIRES: Final = "requests.expire_endpoint_secret_requires"
 NO_OPTIONAL: Final = "no request is taken without the fields that could be null"
@@ -42,7 +38,6 @@ async def probe_optional_requests(
 
     `null_updates` are updates of a portal link with null in a field, as `with_null` returns them.
     """
-    await _probe_direction(session)
     uid = None if created is None else shown_uid(created)
     await probe_other_data(session)
     await probe_undeclared(session, uid)
@@ -114,39 +109,6 @@ async def _probe_null(
         session.answers.miss(field, f"{NULL_UNLIKE}: {differing}")
     else:
         _see_alike(session, field, [answer for answer, _ in tried], SOME_NULL)
-
-
-async def _probe_direction(session: ProbeSession) -> None:
-    """What comes where prev leads back from nowhere; it shows where a list has two pages."""
-    field, query = "paging.prev_without_cursor", {"perPage": "1"}
-    for operation_id in session.lists:
-        first = await session.call(operation_id, "the first page", query=query)
-        if not cursor(first, "next_page_cursor"):
-            continue
-        back = await session.call(
-            operation_id, "back from nowhere", query={**query, "direction": "prev"}
-        )
-        meaning = _back_from_nowhere(first, back)
-        if meaning is None:
-            reason = "the page that comes is neither the first nor the last one"
-            session.answers.miss(field, reason)
-        else:
-            session.answers.see(field, meaning.value, shown_by=back)
-        return
-    session.answers.miss(field, NO_SECOND_PAGE)
-
-
-def _back_from_nowhere(first: Exchange, back: Exchange) -> PrevWithoutCursor | None:
-    uids = [item.get("uid") for item in items(back)]
-    if refused(back):
-        return PrevWithoutCursor.REFUSED
-    if not back.succeeded:
-        return None
-    if not uids:
-        return PrevWithoutCursor.EMPTY_PAGE
-    if uids == [item.get("uid") for item in items(first)]:
-        return PrevWithoutCursor.FIRST_PAGE
-    return None if cursor(back, "next_page_cursor") else PrevWithoutCursor.LAST_PAGE
 
 
 async def _probe_roll_without_body(session: ProbeSession, uid: str) -> None:
