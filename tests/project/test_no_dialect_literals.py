@@ -84,7 +84,7 @@ OWN: Final[Mapping[str, tuple[frozenset[object], str]]] = {
         ANY_STATUS,
         "what the receiver is made to answer",
     ),
-    "hookproof/conformance/experiments/api/access.py": (
+    "hookproof/conformance/subjects/keys/experiment.py": (
         frozenset({"Bearer"}),
         "one of the schemes that are wrong in most dialects",
     ),

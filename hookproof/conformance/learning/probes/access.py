@@ -5,7 +5,6 @@
 from collections import Counter
 from dataclasses import replace
 
-from hookproof.conformance.experiments.api.access import attempts_in_other_formats
 from hookproof.conformance.learning.candidates import candidates
 from hookproof.conformance.learning.learned_answers import LearnedAnswers
 from hookproof.conformance.learning.session import (
@@ -18,6 +17,7 @@ from hookproof.conformance.learning.session import (
 )
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import refused, shown_uid
+from hookproof.conformance.subjects.keys.experiment import attempts_in_other_formats
 from hookproof.conformance.target.client import Key
 from hookproof.conformance.target.definition import Project
 from hookproof.conformance.target.preflight import is_list_answer, setup_problem

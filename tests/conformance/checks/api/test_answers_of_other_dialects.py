@@ -9,7 +9,6 @@ import pytest
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.requests.extremes import ExtremePageSize
-from hookproof.conformance.observations.requests.keys import CallWithKey, KeyKind
 from hookproof.conformance.observations.requests.mistakes import (
     Mistake,
     RollWithoutBody,
@@ -18,6 +17,7 @@ from hookproof.conformance.observations.requests.mistakes import (
 from hookproof.conformance.observations.resources.broadcast_answer import RepeatedKey
 from hookproof.conformance.observations.resources.portal_link import ParallelUpdates
 from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
+from hookproof.conformance.subjects.keys.evidence import CallWithKey, KeyKind
 from hookproof.conformance.subjects.lists.evidence import UnreadableParameter
 from hookproof.conformance.target.client import Key
 from tests.conformance.canned_evidence import (

@@ -7,7 +7,6 @@ import pytest
 
 from hookproof.conformance.model.evidence import Exchange, NotExaminedError, Observation
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.requests.keys import CallWithKey, KeyKind
 from hookproof.conformance.observations.requests.mistakes import (
     ORDINARY,
     Bound,
@@ -30,6 +29,7 @@ from hookproof.conformance.observations.resources.round_trip import (
     SecretOfAnotherForm,
 )
 from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
+from hookproof.conformance.subjects.keys.evidence import CallWithKey, KeyKind
 from hookproof.conformance.subjects.lists.evidence import (
     PageSizeAboveMaximum,
     UnreadableParameter,

@@ -3,13 +3,12 @@
 from collections.abc import Iterator
 from typing import Final
 
-from hookproof.conformance.checks.api.access.resource_change import effect_of
 from hookproof.conformance.checks.api.resources.portal_link import is_member, members, named
-from hookproof.conformance.checks.support.key_scope import is_for_another_project, may_decide
-from hookproof.conformance.checks.support.refusal import refusal_with
+from hookproof.conformance.checks.api.resources.resource_change import effect_of
+from hookproof.conformance.checks.support.key_scope import is_for_another_project
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
+from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.observations.answer import (
     Kind,
     items,
@@ -20,12 +19,11 @@ from hookproof.conformance.observations.answer import (
     was_accepted,
     was_successful,
 )
-from hookproof.conformance.observations.requests.isolation import (
+from hookproof.conformance.subjects.isolation.evidence import (
     CallAcrossProjects,
     ListsOfTwoProjects,
     OneOwnerInTwoProjects,
 )
-from hookproof.conformance.observations.requests.keys import CallWithKey, KeyKind
 
 ACROSS: Final = {
     "getEndpoint": "1-4",
@@ -138,27 +136,4 @@ def a_portal_link_takes_up_no_endpoint_of_another_project(
             expected=f"without {named(elsewhere)}",
             actual=members(link),
             exchanges=[elsewhere, link],
-        )
-
-
-@check("4-1")
-def an_unknown_project_is_refused(
-    request: CallWithKey, context: CheckContext
-) -> Iterator[Judgement]:
-    """With a key that opens another one. A dialect that says nothing of keys allows both."""
-    tried, scope = request.call, context.dialect.authentication.key_scope
-    if request.kind is not KeyKind.UNKNOWN_PROJECT or tried is None:
-        return
-    if scope.decided and may_decide(context):
-        yield not_applicable("4-1", "The dialect says that a key decides, whatever the path says.")
-        return
-    if may_decide(context) and not refused(tried):
-        return
-    status = context.dialect.errors.status("unknown_project", tried.operation_id)
-    if request.key_matters or not refused(tried):
-        yield from refusal_with(
-            tried,
-            "4-1",
-            "A request for a project that does not exist is not refused with the dialect's status",
-            status,
         )

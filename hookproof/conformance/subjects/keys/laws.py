@@ -6,13 +6,18 @@ from dataclasses import replace
 from typing import Final
 from urllib.parse import unquote
 
-from hookproof.conformance.checks.api.access.resource_change import effect_of
 from hookproof.conformance.checks.api.resources.portal_link import is_member, members
+from hookproof.conformance.checks.api.resources.resource_change import effect_of
 from hookproof.conformance.checks.support.json_objects import objects_in
-from hookproof.conformance.checks.support.refusal import is_refused_as_invalid, refusal_beside
+from hookproof.conformance.checks.support.key_scope import may_decide
+from hookproof.conformance.checks.support.refusal import (
+    is_refused_as_invalid,
+    refusal_beside,
+    refusal_with,
+)
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.model.judgement import Judgement, judged, violated
+from hookproof.conformance.model.judgement import Judgement, judged, not_applicable, violated
 from hookproof.conformance.observations.answer import (
     LISTS,
     Kind,
@@ -24,13 +29,13 @@ from hookproof.conformance.observations.answer import (
     was_accepted,
     was_answered,
 )
-from hookproof.conformance.observations.requests.keys import (
+from hookproof.conformance.observations.resources.broadcast_answer import FRESH_KEY, is_flagged
+from hookproof.conformance.subjects.keys.evidence import (
     BroadcastsWithoutRight,
     CallWithKey,
     CreationsWithoutRight,
     KeyKind,
 )
-from hookproof.conformance.observations.resources.broadcast_answer import FRESH_KEY, is_flagged
 from hookproof.spec.dialect.groups.request_vocabulary import Acceptance
 from hookproof.spec.dialect.vocabulary import KeyScope
 
@@ -336,3 +341,26 @@ def _shown_refused_one(creations: CreationsWithoutRight, before: Exchange, after
         return f"there is a new endpoint, {new[0]}" if new else ""
     refused_urls = [url for each in creations.tried if (url := sent(each).get("url")) in urls]
     return f"there is an endpoint at {refused_urls[0]}" if refused_urls else ""
+
+
+@check("4-1")
+def an_unknown_project_is_refused(
+    request: CallWithKey, context: CheckContext
+) -> Iterator[Judgement]:
+    """With a key that opens another one. A dialect that says nothing of keys allows both."""
+    tried, scope = request.call, context.dialect.authentication.key_scope
+    if request.kind is not KeyKind.UNKNOWN_PROJECT or tried is None:
+        return
+    if scope.decided and may_decide(context):
+        yield not_applicable("4-1", "The dialect says that a key decides, whatever the path says.")
+        return
+    if may_decide(context) and not refused(tried):
+        return
+    status = context.dialect.errors.status("unknown_project", tried.operation_id)
+    if request.key_matters or not refused(tried):
+        yield from refusal_with(
+            tried,
+            "4-1",
+            "A request for a project that does not exist is not refused with the dialect's status",
+            status,
+        )
