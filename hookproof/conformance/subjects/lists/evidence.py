@@ -134,6 +134,11 @@ class WalkedPages:
     stepped_back: tuple[tuple[Page, Page], ...]
 
     @property
+    def exchanges(self) -> tuple[Exchange, ...]:
+        """Those of going forward."""
+        return tuple(page.exchange for page in self.pages)
+
+    @property
     def items(self) -> tuple[Item, ...]:
         """All resources on the pages of going forward, in order."""
         return tuple(item for page in self.pages for item in page.items)

@@ -1,8 +1,7 @@
 """Sections 2.2, 4.4, 4.7 and 8: the laws of lists, of their pages and of their parameters.
 
-A law yields what it expects, what is there instead, and the pages that show it; `law` makes a check
-of it. Most requirements of section 2.2 are about both lists. Of sections 4.4 and 4.7 each has its
-own for the same law, and `both` puts the two together.
+Most requirements of section 2.2 are about both lists. Of sections 4.4 and 4.7 each has its own for
+the same law, and `both` puts the two together.
 
 `learn` reads answers by `pages_back_from_nowhere`, `difference_from` and `is_in_order`, as the laws
 do, so that what it has learned accuses nobody of what it saw.
@@ -12,14 +11,15 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise
-from typing import Any, Final, NamedTuple, get_type_hints
+from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
 from hookproof.conformance.checks.support.bounds import NO_LARGEST_PAGE
 from hookproof.conformance.checks.support.reading import Reading, reading
-from hookproof.conformance.model.check_registry import CheckContext, check
+from hookproof.conformance.model.check_registry import CheckContext
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.model.judgement import Judgement, json_text, judged, not_applicable
+from hookproof.conformance.model.judgement import Judgement, json_text, not_applicable
+from hookproof.conformance.model.law import Compared, Judge, Law, Requirement, Seen, law
 from hookproof.conformance.observations.answer import (
     LISTS,
     cursor,
@@ -58,9 +58,6 @@ from hookproof.spec.dialect.vocabulary import AboveMaximum, BadParameter, Cursor
 
 ASCENDING, DESCENDING = "ASC", "DESC"
 
-# A requirement of both lists, or that of each.
-Requirement = str | Mapping[str, str]
-
 
 def both(links: str, sources: str) -> Mapping[str, str]:
     """The requirement of each list that one law stands for."""
@@ -86,75 +83,18 @@ FILTERS: Final = {
 }
 
 
-class Compared(NamedTuple):
-    """What a law expects, what is there instead, and the pages that show it.
-
-    `holds` is whether the law does, where that is not whether the two are equal. A law of several
-    requirements names the one that is meant, and what is wrong then.
-    """
-
-    expected: object
-    actual: object
-    pages: Sequence[Page | Exchange | None]
-    holds: bool | None = None
-    of: Requirement = ""
-    wrong: str = ""
+def walk_law(*requirements: Requirement, wrong: str = "") -> Callable[[Law], Judge]:
+    """A law of the pages of a walk, as far as they could be read."""
+    return law(*requirements, wrong=wrong, observed=PageWalk, read=PageWalk.walked)
 
 
-# What a law yields; a judgement says that a requirement does not apply.
-Seen = Iterator[Compared | Judgement]
-Law = Callable[[Any, CheckContext], Seen]
-Judge = Callable[[Any, CheckContext], Iterator[Judgement]]
+def page_law(*requirements: Requirement, wrong: str = "") -> Callable[[Law], Judge]:
+    """A law of each page of a list."""
+    return law(*requirements, wrong=wrong, observed=Exchange, read=_page_of_a_list)
 
 
-def law(*requirements: Requirement, wrong: str = "") -> Callable[[Law], Judge]:
-    """Make a check of a law, of the same name; `wrong` is what is reported where it is broken.
-
-    The law is asked of what its first parameter is: walked pages, a page of a list, or another
-    observation.
-    """
-
-    def register(compare: Law) -> Judge:
-        kind = next(iter(get_type_hints(compare).values()))
-
-        def judge(observed: Any, context: CheckContext) -> Iterator[Judgement]:
-            subject = observed.walked() if kind is WalkedPages else observed
-            if subject is None or (kind is Exchange and not _is_page(observed)):
-                return
-            for each in compare(subject, context):
-                if isinstance(each, Judgement):
-                    yield each
-                    continue
-                equal = type(each.expected) is type(each.actual) and each.expected == each.actual
-                for requirement in [each.of] if each.of else requirements:
-                    yield judged(
-                        equal if each.holds is None else each.holds,
-                        _of_list(requirement, observed.operation_id),
-                        each.wrong or wrong,
-                        expected=each.expected,
-                        actual=each.actual,
-                        exchanges=[
-                            page.exchange if isinstance(page, Page) else page for page in each.pages
-                        ],
-                    )
-
-        judge.__name__, judge.__doc__ = compare.__name__, compare.__doc__
-        judge.__annotations__["observed"] = PageWalk if kind is WalkedPages else kind
-        return check(*chain.from_iterable(map(_all_of, requirements)))(judge)
-
-    return register
-
-
-def _of_list(requirement: Requirement, operation_id: str) -> str:
-    return requirement if isinstance(requirement, str) else requirement[operation_id]
-
-
-def _all_of(requirement: Requirement) -> tuple[str, ...]:
-    return (requirement,) if isinstance(requirement, str) else tuple(requirement.values())
-
-
-def _is_page(exchange: Exchange) -> bool:
-    return exchange.operation_id in LISTS and exchange.succeeded
+def _page_of_a_list(exchange: Exchange) -> Exchange | None:
+    return exchange if exchange.operation_id in LISTS and exchange.succeeded else None
 
 
 def _uids(page: Exchange) -> list[object]:
@@ -164,14 +104,14 @@ def _uids(page: Exchange) -> list[object]:
 # From one page to the next and back (section 2.2).
 
 
-@law("2.2-9", FORWARD)
+@walk_law("2.2-9", FORWARD)
 def a_page_that_claims_a_next_one_leads_to_it(walk: WalkedPages, _: CheckContext) -> Seen:
     """The cursor leads to resources, and to none that were on an earlier page.
 
     An empty page that leads on to others with resources is judged as such (2.2-18).
     """
     for number, (page, following) in enumerate(pairwise(walk.pages), start=2):
-        is_empty, step = not following.items, (page, following)
+        is_empty, step = not following.items, (page.exchange, following.exchange)
         if is_empty and following.leads_on and any(later.items for later in walk.pages[number:]):
             continue
         wrong = "The cursor of a page that claims a next one leads to nothing"
@@ -188,7 +128,7 @@ def a_page_that_claims_a_next_one_leads_to_it(walk: WalkedPages, _: CheckContext
     last = walk.pages[-1].pagination
     if last.get("has_next_page") is True and not last.get("next_page_cursor"):
         wrong = "A page claims a next one but gives no cursor for it"
-        yield Compared("a cursor", dict(last), walk.pages[-1:], False, "2.2-9", wrong)
+        yield Compared("a cursor", dict(last), walk.exchanges[-1:], False, "2.2-9", wrong)
 
 
 @law(FORWARD, BACKWARD)
@@ -206,7 +146,7 @@ def the_cursor_of_a_page_is_taken(observed: PageWalk, _: CheckContext) -> Seen:
             yield Compared("a success", step.status, (page, step), step.succeeded, of, wrong)
 
 
-@law("2.2-10", wrong="A walk ends before every resource of the list was on a page")
+@walk_law("2.2-10", wrong="A walk ends before every resource of the list was on a page")
 def a_page_that_claims_no_next_one_is_the_last(walk: WalkedPages, _: CheckContext) -> Seen:
     """Walks in pages of all sizes end with the same resources met.
 
@@ -218,33 +158,35 @@ def a_page_that_claims_no_next_one_is_the_last(walk: WalkedPages, _: CheckContex
         yield Compared(
             f"{len(listed | met)} resources in walks of every page size",
             f"{len(met)} in this walk, {len(listed)} in one without perPage",
-            walk.pages,
+            walk.exchanges,
             listed == met,
         )
 
 
-@law("2.2-10", wrong="A page that one stepped back to claims no next one")
+@walk_law("2.2-10", wrong="A page that one stepped back to claims no next one")
 def a_page_that_was_stepped_back_to_claims_the_next_one(walk: WalkedPages, _: CheckContext) -> Seen:
     """It is not the last: one came from there. Whether it is the page that one came from is judged
     by 2.2-13, and what it claims follows from that.
     """
-    for step in walk.stepped_back:
-        back = step[1]
+    for page, back in walk.stepped_back:
         if back.items and back.pagination:
-            yield Compared(True, back.pagination.get("has_next_page"), step)
+            claimed = back.pagination.get("has_next_page")
+            yield Compared(True, claimed, (page.exchange, back.exchange))
 
 
-@law("2.2-11", wrong="The first page claims a previous one when it is stepped back to")
+@walk_law("2.2-11", wrong="The first page claims a previous one when it is stepped back to")
 def the_first_page_claims_no_previous_one_when_stepped_back_to(
     walk: WalkedPages, _: CheckContext
 ) -> Seen:
     """Whether a page is the first does not depend on how it was reached."""
     for page, back in walk.stepped_back:
         if page is walk.pages[0] and page.uids == back.uids and back.pagination:
-            yield Compared(False, back.pagination.get("has_prev_page"), (page, back))
+            yield Compared(
+                False, back.pagination.get("has_prev_page"), (page.exchange, back.exchange)
+            )
 
 
-@law("2.2-11", "2.2-12")
+@walk_law("2.2-11", "2.2-12")
 def a_page_claims_a_previous_one_exactly_if_there_is_one(
     walk: WalkedPages, _: CheckContext
 ) -> Seen:
@@ -257,7 +199,7 @@ def a_page_claims_a_previous_one_exactly_if_there_is_one(
             yield Compared(
                 position > 0,
                 page.pagination.get("has_prev_page"),
-                [page],
+                [page.exchange],
                 of="2.2-12" if position else "2.2-11",
                 wrong="A further page claims no previous one"
                 if position
@@ -265,24 +207,24 @@ def a_page_claims_a_previous_one_exactly_if_there_is_one(
             )
 
 
-@law("2.2-13", BACKWARD, wrong="Stepping back does not lead to the page before")
+@walk_law("2.2-13", BACKWARD, wrong="Stepping back does not lead to the page before")
 def one_page_forward_and_one_back_is_the_page_one_had(walk: WalkedPages, _: CheckContext) -> Seen:
     """The same resources in the same order."""
     for page, back in walk.stepped_back:
-        yield Compared(page.uids, back.uids, (page, back))
+        yield Compared(page.uids, back.uids, (page.exchange, back.exchange))
 
 
-@law("2.2-14", wrong="Going forward meets a resource twice")
+@walk_law("2.2-14", wrong="Going forward meets a resource twice")
 def going_forward_meets_nothing_twice(walk: WalkedPages, _: CheckContext) -> Seen:
     """Nothing changes the list meanwhile. A walk that was broken off on its first page did not go
     forward.
     """
     if walk.uids and (walk.complete or len(walk.pages) > 1):
         repeated = sorted(uid for uid, count in Counter(walk.uids).items() if count > 1)
-        yield Compared("each once", repeated, walk.pages, not repeated)
+        yield Compared("each once", repeated, walk.exchanges, not repeated)
 
 
-@law("2.2-15", wrong="Pages of another size show other resources or another order")
+@walk_law("2.2-15", wrong="Pages of another size show other resources or another order")
 def pages_of_different_sizes_show_the_same_order(walk: WalkedPages, _: CheckContext) -> Seen:
     """Without sort, so that the order is that of the walk without perPage.
 
@@ -294,7 +236,7 @@ def pages_of_different_sizes_show_the_same_order(walk: WalkedPages, _: CheckCont
         return  # there is nothing to compare
     if walk.complete and asked.per_page and asked.sort is None and not asked.leaves_out:
         holds = walk.uids[:shared] == listed[:shared]
-        yield Compared(listed, walk.uids, walk.pages, holds)
+        yield Compared(listed, walk.uids, walk.exchanges, holds)
 
 
 @law("2.2-17", wrong="A walk during which resources are added repeats or loses others")
@@ -314,7 +256,7 @@ def additions_make_a_walk_neither_repeat_nor_lose_anything(
         yield Compared(
             f"each of the {len(before)} resources that were there, once",
             f"repeated {json_text(repeated)}, lost {json_text(lost)}",
-            walk.pages,
+            walk.exchanges,
             not repeated and not lost,
         )
 
@@ -322,7 +264,9 @@ def additions_make_a_walk_neither_repeat_nor_lose_anything(
 # Sizes, order and filters (sections 4.4 and 4.7).
 
 
-@law(SIZE, wrong="perPage is not the most that a page holds, or not the per_page that it reports")
+@walk_law(
+    SIZE, wrong="perPage is not the most that a page holds, or not the per_page that it reports"
+)
 def per_page_is_kept_and_reported(walk: WalkedPages, _: CheckContext) -> Seen:
     """Only sizes within the dialect's bounds are asked for."""
     size = walk.asked.per_page
@@ -332,12 +276,12 @@ def per_page_is_kept_and_reported(walk: WalkedPages, _: CheckContext) -> Seen:
             yield Compared(
                 f"at most {size} resources, per_page {size}",
                 f"{count} resources, per_page {json_text(reported)}",
-                [page],
+                [page.exchange],
                 count <= size and reported == size,
             )
 
 
-@law(DEFAULT_ORDER, OPPOSITE)
+@walk_law(DEFAULT_ORDER, OPPOSITE)
 def sort_is_descending_by_default_and_ascending_is_its_reverse(
     walk: WalkedPages, context: CheckContext
 ) -> Seen:
@@ -363,7 +307,7 @@ def sort_is_descending_by_default_and_ascending_is_its_reverse(
         yield Compared(
             "the same resources in both orders",
             f"without {json_text(missing)} for sort={asked.sort}",
-            walk.pages,
+            walk.exchanges,
             False,
             OPPOSITE,
             "A sorted list lacks a resource",
@@ -374,13 +318,13 @@ def sort_is_descending_by_default_and_ascending_is_its_reverse(
         actual = [_key(item, context) for item in walk.items]
         if asked.sort == ASCENDING:
             wrong = "ASC is not the reverse of DESC"
-            yield Compared(keys[::-1], actual, walk.pages, of=OPPOSITE, wrong=wrong)
+            yield Compared(keys[::-1], actual, walk.exchanges, of=OPPOSITE, wrong=wrong)
         else:
             wrong = "Without sort the order is not that of DESC"
-            yield Compared(keys, actual, walk.pages, of=DEFAULT_ORDER, wrong=wrong)
+            yield Compared(keys, actual, walk.exchanges, of=DEFAULT_ORDER, wrong=wrong)
 
 
-@law(SORT_KEY, wrong="The list is not in the order of the dialect's sort key")
+@walk_law(SORT_KEY, wrong="The list is not in the order of the dialect's sort key")
 def the_order_is_that_of_the_sort_key(walk: WalkedPages, context: CheckContext) -> Seen:
     """Names may be ordered with regard to case or without: the document does not say."""
     sort, sort_key = walk.asked.sort, context.dialect.paging.sort_key
@@ -389,7 +333,7 @@ def the_order_is_that_of_the_sort_key(walk: WalkedPages, context: CheckContext) 
         holds = is_in_order(keys, ascending=sort == ASCENDING)
         if holds is not None:
             expected = f"{sort or DESCENDING} by {sort_key.value}"
-            yield Compared(expected, keys, walk.pages, holds)
+            yield Compared(expected, keys, walk.exchanges, holds)
 
 
 def is_in_order(keys: Sequence[Any], *, ascending: bool) -> bool | None:
@@ -414,7 +358,7 @@ def _key(item: Item, context: CheckContext) -> Any:
     return value
 
 
-@law(*chain.from_iterable(FILTERS.values()), FILTER_PAGES)
+@walk_law(*chain.from_iterable(FILTERS.values()), FILTER_PAGES)
 def a_filter_leaves_exactly_what_matches_on_every_page(
     walk: WalkedPages, context: CheckContext
 ) -> Seen:
@@ -449,7 +393,7 @@ def a_filter_leaves_exactly_what_matches_on_every_page(
             yield Compared(
                 sorted(wanted),
                 walk.uids,
-                walk.pages,
+                walk.exchanges,
                 not missing,
                 nothing_left_out,
                 "A filter leaves out a resource that matches",
@@ -478,7 +422,7 @@ def _only_matches(
     return Compared(
         f"only matches of {json_text(dict(walk.asked.filter or {}))}",
         f"also {json_text(not_matching)}",
-        pages,
+        [page.exchange for page in pages],
         not not_matching,
         requirement,
         "A filter lets through a resource that does not match",
@@ -529,14 +473,14 @@ TYPES: Final = {"an array": list, "an object": dict, "a boolean": bool, "an inte
 CURSORS: Final = {"2.2-6": "next_page_cursor", "2.2-7": "prev_page_cursor"}
 
 
-@law("2.2-1", "2.2-2")
+@page_law("2.2-1", "2.2-2")
 def a_list_holds_content_and_pagination(page: Exchange, _: CheckContext) -> Seen:
     """An array and an object."""
     yield _typed(page, "2.2-1", "data", "content", "an array")
     yield _typed(page, "2.2-2", "data", "pagination", "an object")
 
 
-@law("2.2-3", "2.2-4", "2.2-5")
+@page_law("2.2-3", "2.2-4", "2.2-5")
 def pages_have_both_flags_and_per_page(page: Exchange, _: CheckContext) -> Seen:
     """Two booleans and an integer; `true` is not an integer."""
     yield _typed(page, "2.2-3", "pagination", "has_next_page", "a boolean")
@@ -550,7 +494,7 @@ def _typed(page: Exchange, of: str, holder: str, member: str, kind: str) -> Comp
     return Compared(kind, value, [page], type(value) is TYPES[kind], of, wrong)
 
 
-@law(*CURSORS)
+@page_law(*CURSORS)
 def a_cursor_is_a_string_wherever_it_has_a_value(page: Exchange, _: CheckContext) -> Seen:
     """Null, empty and absent cursors have no value."""
     for of, member in CURSORS.items():
@@ -559,7 +503,7 @@ def a_cursor_is_a_string_wherever_it_has_a_value(page: Exchange, _: CheckContext
             yield Compared("a string", value, [page], isinstance(value, str), of, wrong)
 
 
-@law("2.2-8", wrong="A page holds more resources than its per_page")
+@page_law("2.2-8", wrong="A page holds more resources than its per_page")
 def a_page_holds_no_more_than_its_per_page(page: Exchange, _: CheckContext) -> Seen:
     """per_page counts what a page can hold."""
     count, most = len(items(page)), pagination(page).get("per_page")
@@ -567,7 +511,7 @@ def a_page_holds_no_more_than_its_per_page(page: Exchange, _: CheckContext) -> S
         yield Compared(f"at most {most}", count, [page], count <= most)
 
 
-@law("2.2-16")
+@page_law("2.2-16")
 def a_cursor_has_the_dialects_form(page: Exchange, context: CheckContext) -> Seen:
     """Any text is an opaque cursor; an identifier has the form of identifiers."""
     form = context.dialect.paging.cursor_form
@@ -583,7 +527,7 @@ def a_cursor_has_the_dialects_form(page: Exchange, context: CheckContext) -> See
             yield Compared(form.value.value, value, [page], holds, wrong=wrong)
 
 
-@law("2.2-18", wrong="A page shows no resource and reports a next one")
+@page_law("2.2-18", wrong="A page shows no resource and reports a next one")
 def a_page_without_resources_reports_no_next_one(page: Exchange, _: CheckContext) -> Seen:
     """Clients that end at an empty page would miss what follows, and others may never end: those
     that go on as long as there is a cursor. From before the first page one may lead forward.
