@@ -28,25 +28,6 @@ def refusal_with(
         )
 
 
-def refusal_beside(
-    tried: Exchange, accepted: Exchange | None, requirement: str, message: str, actual: object
-) -> Iterator[Judgement]:
-    """Whether a request was refused that differs in one thing from one that was accepted.
-
-    A service that refuses everything keeps nothing out: without the other request there is no pass.
-    """
-    is_refused = refused(tried) and accepted is not None and was_accepted(accepted)
-    if is_refused or was_accepted(tried):
-        yield judged(
-            is_refused,
-            requirement,
-            message,
-            expected="a refusal",
-            actual=actual,
-            exchanges=[tried, accepted] if is_refused else [tried],
-        )
-
-
 def is_refused_as_invalid(tried: Exchange, dialect: Dialect) -> bool:
     """Whether a request was refused with the dialect's status for an invalid value."""
     status = dialect.errors.status("invalid_value", tried.operation_id)
