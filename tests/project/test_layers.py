@@ -40,6 +40,22 @@ PLANTED: Final[Mapping[str, Sequence[tuple[str, str]]]] = {
     "layers of conformance": (
         ("hookproof/conformance/model/evidence.py", "import hookproof.conformance.grading.grader"),
     ),
+    "within a subject": (
+        (
+            "hookproof/conformance/subjects/lists/evidence.py",
+            "import hookproof.conformance.subjects.lists.laws",
+        ),
+        (
+            "hookproof/conformance/subjects/lists/laws.py",
+            "import hookproof.conformance.subjects.lists.experiment",
+        ),
+    ),
+    "no subject imports another": (
+        (
+            "hookproof/conformance/subjects/isolation/laws.py",
+            "import hookproof.conformance.subjects.keys.evidence",
+        ),
+    ),
     "layers of the mock server": (
         (
             "hookproof/mockserver/delivery/store_port.py",

@@ -84,7 +84,7 @@ OWN: Final[Mapping[str, tuple[frozenset[object], str]]] = {
         ANY_STATUS,
         "what the receiver is made to answer",
     ),
-    "hookproof/conformance/experiments/api/access.py": (
+    "hookproof/conformance/subjects/keys/experiment.py": (
         frozenset({"Bearer"}),
         "one of the schemes that are wrong in most dialects",
     ),
@@ -104,7 +104,7 @@ OWN: Final[Mapping[str, tuple[frozenset[object], str]]] = {
         frozenset({400}),
         "a count of broadcasts",
     ),
-    "hookproof/conformance/experiments/support/planned_walks.py": (
+    "hookproof/conformance/subjects/lists/walks.py": (
         frozenset({400}),
         "a count of pages",
     ),

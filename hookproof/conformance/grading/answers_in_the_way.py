@@ -25,7 +25,7 @@ from hookproof.conformance.observations.answer import (
     shown_uid,
 )
 from hookproof.conformance.observations.deliveries import DeliveryObservation
-from hookproof.conformance.observations.lists.empty_list import NOTHING_LISTED
+from hookproof.conformance.observations.empty_list import NOTHING_LISTED
 from hookproof.conformance.observations.resources.round_trip import SecretOfAnotherForm
 from hookproof.conformance.observations.succeeding_requests import is_to_succeed
 from hookproof.spec.catalogue import Requirement

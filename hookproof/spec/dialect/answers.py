@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
 from itertools import islice, product
-from typing import Any, Final, get_type_hints
+from typing import Any, Final
 
 from hookproof.spec.dialect.answer import NOT_ASKED, Answer, Undecided
 from hookproof.spec.dialect.file_schema import ASSUMED

@@ -11,10 +11,10 @@ import pytest
 
 from hookproof.conformance.model.check_registry import Check, CheckContext
 from hookproof.conformance.model.evidence import NotExaminedError, Observation
-from hookproof.conformance.observations.lists.parameters import PageSizeAboveMaximum
 from hookproof.conformance.observations.requests.mistakes import (
     ORDINARY,
 )
+from hookproof.conformance.subjects.lists.evidence import PageSizeAboveMaximum
 from hookproof.conformance.subjects.questions.evidence import (
     Bound,
     Mistake,

@@ -17,11 +17,9 @@ from hookproof.conformance.observations.delivery.arrival.broadcasts import Signi
 from hookproof.conformance.observations.delivery.arrival.fan_out import OneProjectFanOut
 from hookproof.conformance.observations.delivery.security.secret_roll import RollsUnderTraffic
 from hookproof.conformance.observations.destinations import Roll
-from hookproof.conformance.observations.requests.keys import CallWithKey, KeyKind
-from hookproof.conformance.observations.requests.mistakes import (
-    OverlongRequest,
-)
+from hookproof.conformance.observations.requests.mistakes import OverlongRequest
 from hookproof.conformance.results.consequences import fold_consequences
+from hookproof.conformance.subjects.keys.evidence import CallWithKey, KeyKind
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.catalogue import load_catalogue
 from tests.conformance.canned_deliveries import (

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hookproof.conformance.observations.lists.endpoint_records import (
+from hookproof.conformance.observations.endpoint_records import (
     RecordsInEvent,
     fetched_and_shown,
 )

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from hookproof.conformance.checks.support.reading import Reading, reading
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.observations.answer import refused, was_accepted, was_answered
@@ -26,25 +25,6 @@ def refusal_with(
             expected=" or ".join(map(str, status.allowed)) or "a refusal",
             actual=tried.status,
             exchanges=[tried],
-        )
-
-
-def refusal_beside(
-    tried: Exchange, accepted: Exchange | None, requirement: str, message: str, actual: object
-) -> Iterator[Judgement]:
-    """Whether a request was refused that differs in one thing from one that was accepted.
-
-    A service that refuses everything keeps nothing out: without the other request there is no pass.
-    """
-    is_refused = reading(tried, accepted) is Reading.REFUSED
-    if is_refused or was_accepted(tried):
-        yield judged(
-            is_refused,
-            requirement,
-            message,
-            expected="a refusal",
-            actual=actual,
-            exchanges=[tried, accepted] if is_refused else [tried],
         )
 
 

@@ -20,7 +20,7 @@ from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import experiment
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.observations.answer import has_value, shown, shown_uid
-from hookproof.conformance.observations.lists.endpoint_records import (
+from hookproof.conformance.observations.endpoint_records import (
     FETCHED,
     ONE_OF_MANY,
     SHOWN,

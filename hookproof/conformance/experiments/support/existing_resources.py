@@ -21,7 +21,7 @@ from hookproof.conformance.observations.answer import (
     refused,
     shown,
 )
-from hookproof.conformance.observations.lists.empty_list import NOTHING_LISTED
+from hookproof.conformance.observations.empty_list import NOTHING_LISTED
 from hookproof.conformance.target.circuit_breaker import RunOver
 from hookproof.conformance.target.definition import Fixtures, Project
 

@@ -5,7 +5,6 @@
 from collections import Counter
 from dataclasses import replace
 
-from hookproof.conformance.experiments.api.access import attempts_in_other_formats
 from hookproof.conformance.learning.candidates import candidates
 from hookproof.conformance.learning.learned_answers import LearnedAnswers
 from hookproof.conformance.learning.session import (
@@ -18,6 +17,7 @@ from hookproof.conformance.learning.session import (
 )
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import refused, shown_uid
+from hookproof.conformance.subjects.keys.experiment import attempts_in_other_formats
 from hookproof.conformance.target.client import Key
 from hookproof.conformance.target.definition import Project
 from hookproof.conformance.target.preflight import is_list_answer, setup_problem
@@ -26,6 +26,8 @@ from hookproof.spec.dialect.vocabulary import Acceptance, KeyScope
 
 KEY_FORMAT = "authentication.key_format"
 UNKNOWN = "errors.unknown_resource"
+SCOPE = "authentication.key_scope"
+FOREIGN = "authentication.foreign_key_status"
 
 
 async def find_key_format(session: ProbeSession) -> None:
@@ -113,37 +115,33 @@ async def probe_key_scope(session: ProbeSession, created: Exchange | None) -> No
     """
     others = session.target.projects[1:]
     if not others:
-        for field in ("authentication.key_scope", "authentication.foreign_key_status"):
-            session.answers.miss(
-                field, "a second project would show it: repeat --project and --api-key"
-            )
+        _miss_scope(session, "a second project would show it: repeat --project and --api-key")
         _read_what_a_path_decides(session.answers)
         return
     if not session.answers.is_seen("authentication.wrong_key_status"):
         reason = "a key that was never issued is not refused either; `hookproof check` judges that"
-        for field in ("authentication.key_scope", "authentication.foreign_key_status"):
-            session.answers.miss(field, reason)
+        _miss_scope(session, reason)
         return
     own = await session.call(session.listing, "in the other project", project=others[0])
     if not is_list_answer(own):
-        for field in ("authentication.key_scope", "authentication.foreign_key_status"):
-            session.answers.miss(
-                field, f"the other project is refused to its own key ({own.status})"
-            )
+        _miss_scope(session, f"the other project is refused to its own key ({own.status})")
         return
     foreign = replace(others[0], api_key=session.project.api_key)
     answer = await session.call(session.listing, "with the key of another project", project=foreign)
     if is_list_answer(answer):
-        session.answers.miss(
-            "authentication.foreign_key_status", "the key of one project opens the other"
-        )
+        session.answers.miss(FOREIGN, "the key of one project opens the other")
         await _probe_whose_project(session, foreign, shown_uid(created))
     elif refused(answer):
-        session.answers.see("authentication.key_scope", KeyScope.PROJECT.value, shown_by=answer)
-        see_status(session, "authentication.foreign_key_status", answer)
+        session.answers.see(SCOPE, KeyScope.PROJECT.value, shown_by=answer)
+        see_status(session, FOREIGN, answer)
     else:
-        for field in ("authentication.key_scope", "authentication.foreign_key_status"):
+        for field in (SCOPE, FOREIGN):
             miss_undecided(session, field, answer)
+
+
+def _miss_scope(session: ProbeSession, reason: str) -> None:
+    for field in (SCOPE, FOREIGN):
+        session.answers.miss(field, reason)
 
 
 def _read_what_a_path_decides(answers: LearnedAnswers) -> None:
@@ -153,25 +151,24 @@ def _read_what_a_path_decides(answers: LearnedAnswers) -> None:
     nowhere = answers.answer("errors.unknown_project")
     if answers.is_seen(nowhere.field):
         by_path = [scope.value for scope in KeyScope if scope is not KeyScope.KEY_DECIDES]
-        answers.see("authentication.key_scope", *by_path, shown_by=nowhere.shown_by)
+        answers.see(SCOPE, *by_path, shown_by=nowhere.shown_by)
 
 
 async def _probe_whose_project(session: ProbeSession, foreign: Project, uid: str | None) -> None:
     """Look for an endpoint of the key's own project under the path of another one."""
-    field = "authentication.key_scope"
     if uid is None:
-        session.answers.miss(field, "an endpoint would show it, and none can be created")
+        session.answers.miss(SCOPE, "an endpoint would show it, and none can be created")
         return
     path = {"endpointID": uid}
     answer = await session.call(
         GET, "under another project, with the key of its own", path=path, project=foreign
     )
     if shown_uid(answer) == uid:
-        session.answers.see(field, KeyScope.KEY_DECIDES.value, shown_by=answer)
+        session.answers.see(SCOPE, KeyScope.KEY_DECIDES.value, shown_by=answer)
     elif refused(answer):
-        session.answers.see(field, KeyScope.ACCOUNT.value, shown_by=answer)
+        session.answers.see(SCOPE, KeyScope.ACCOUNT.value, shown_by=answer)
     else:
-        miss_undecided(session, field, answer)
+        miss_undecided(session, SCOPE, answer)
 
 
 def miss_undecided(session: ProbeSession, field: str, answer: Exchange) -> None:

@@ -7,7 +7,7 @@ from hookproof.conformance.experiments.support.seeding import Seeding
 from hookproof.conformance.learning.candidates import candidates
 from hookproof.conformance.learning.learned_answers import in_words
 from hookproof.conformance.learning.probes.access import miss_undecided, see_status
-from hookproof.conformance.learning.session import LINKS, SOURCES, ProbeSession
+from hookproof.conformance.learning.session import LINKS, ORDINARY, SOURCES, ProbeSession
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import (
     accepted_or_refused,
@@ -15,15 +15,22 @@ from hookproof.conformance.observations.answer import (
     items,
     pagination,
     refused,
+    was_successful,
+)
+from hookproof.conformance.subjects.lists.laws import (
+    difference_from,
+    is_in_order,
+    pages_back_from_nowhere,
 )
 from hookproof.conformance.target.hooks.noted_provision import noted_provision
 from hookproof.conformance.target.preflight import is_list_answer
-from hookproof.spec.dialect.vocabulary import Match
+from hookproof.spec.dialect.vocabulary import BadParameter, Match
 
 # No service has pages of this size.
 BEYOND: Final = 1_000_000
 MAXIMUM: Final = "paging.maximum_per_page"
 ABOVE: Final = "paging.above_maximum"
+UNREADABLE: Final = ({"perPage": "many"}, {"sort": "sideways"}, {"direction": "up"})
 LOST: Final = {"direction": "next", "next_page_cursor": "?"}
 SUCCESS: Final = {LINKS: "success.list_portal_links", SOURCES: "success.ok"}
 EMPTY: Final = "the list of portal links is empty, and the eight operations create none"
@@ -57,8 +64,10 @@ async def probe_lists(session: ProbeSession) -> Sequence[Mapping[str, Any]]:
     _read_default_page(session, [first[name] for name in taken])
     if taken:
         await _probe_largest_page(session, taken[0])
-        await _probe_bad_parameters(session)
+        await _probe_bad_parameters(session, "paging.bad_parameter", UNREADABLE)
+        await _probe_bad_parameters(session, "paging.bad_cursor", [LOST])
     await _probe_cursor(session)
+    await _probe_direction(session)
     await _probe_order(session)
     await _read_sources(session)
     return items(first[LINKS])
@@ -122,30 +131,36 @@ async def _search_largest_page(session: ProbeSession, name: str) -> None:
     )
 
 
-async def _probe_bad_parameters(session: ProbeSession) -> None:
-    bad = {"perPage": "many", "sort": "sideways", "direction": "up"}
-    answers = [
-        await session.call(operation_id, f"with {name}={value}", query={name: value})
-        for operation_id in session.lists
-        for name, value in bad.items()
-    ]
-    _see_refusal_or_default(session, "paging.bad_parameter", answers)
-    lost = [
-        await session.call(operation_id, "with a cursor of no page", query=LOST)
-        for operation_id in session.lists
-    ]
-    _see_refusal_or_default(session, "paging.bad_cursor", lost)
-
-
-def _see_refusal_or_default(session: ProbeSession, field: str, answers: Sequence[Exchange]) -> None:
-    for answer in answers:
-        if not accepted_or_refused(answer):
-            miss_undecided(session, field, answer)
+async def _probe_bad_parameters(
+    session: ProbeSession, field: str, queries: Sequence[Mapping[str, str]]
+) -> None:
+    """Each is refused, or taken as absent: then the page is the one that comes without it."""
+    asked: list[tuple[Exchange, Exchange, Exchange]] = []
+    for operation_id in session.lists:
+        before = await session.call(operation_id, ORDINARY)
+        tried = [
+            await session.call(operation_id, f"with {_named(query)}", query=query)
+            for query in queries
+        ]
+        after = await session.call(operation_id, ORDINARY)
+        asked += [(before, each, after) for each in tried]
+    kinds: list[BadParameter] = []
+    for before, each, after in asked:
+        if not accepted_or_refused(each):
+            miss_undecided(session, field, each)
             return
-        if refused(answer):
-            see_status(session, "errors.invalid_value", answer)
-    kinds = ["refuse" if refused(answer) else "default" for answer in answers]
-    session.answers.see(field, *dict.fromkeys(kinds), shown_by=answers[0], count=len(answers))
+        if refused(each):
+            see_status(session, "errors.invalid_value", each)
+        elif differs := difference_from(before, each, after):
+            session.answers.miss(field, f"it is neither refused nor ignored: {each.role}{differs}")
+            return
+        kinds.append(BadParameter.REFUSE if refused(each) else BadParameter.DEFAULT)
+    words = dict.fromkeys(kind.value for kind in kinds)
+    session.answers.see(field, *words, shown_by=asked[0][1], count=len(asked))
+
+
+def _named(query: Mapping[str, str]) -> str:
+    return "a cursor of no page" if query is LOST else " ".join(map("=".join, query.items()))
 
 
 async def _probe_cursor(session: ProbeSession) -> None:
@@ -166,6 +181,31 @@ async def _probe_cursor(session: ProbeSession) -> None:
     session.answers.miss("paging.cursor_form", NO_SECOND_PAGE)
 
 
+async def _probe_direction(session: ProbeSession) -> None:
+    """What comes where prev leads back from nowhere; it shows where a list has two pages."""
+    field, query = "paging.prev_without_cursor", {"perPage": "1"}
+    for operation_id in session.lists:
+        page = await session.call(operation_id, "the first page", query=query)
+        if not cursor(page, "next_page_cursor"):
+            continue
+        back = await session.call(
+            operation_id, "back from nowhere", query={**query, "direction": "prev"}
+        )
+        first = next((item.get("uid") for item in items(page)), None)
+        last = next((item.get("uid") for item in items(back)[-1:]), None)
+        if cursor(back, "next_page_cursor"):
+            last = None  # others follow it
+        is_answer = refused(back) or was_successful(back)
+        meanings = pages_back_from_nowhere(back, first, last) if is_answer else []
+        if meanings:
+            session.answers.see(field, meanings[0].value, shown_by=back)
+        else:
+            reason = "the page that comes is neither the first nor the last one"
+            session.answers.miss(field, reason)
+        return
+    session.answers.miss(field, NO_SECOND_PAGE)
+
+
 async def _probe_order(session: ProbeSession) -> None:
     """The field by which a list of different names and times is in order."""
     field = "paging.sort_key"
@@ -174,7 +214,12 @@ async def _probe_order(session: ProbeSession) -> None:
     fitting: dict[str, Exchange] = {}
     for operation_id in session.lists:
         page = await session.call(operation_id, "in ascending order", query=query)
-        keys = [key for key in SORT_KEYS if _is_in_order([item.get(key) for item in items(page)])]
+        listed = {key: [item.get(key) for item in items(page)] for key in SORT_KEYS}
+        keys = [
+            key
+            for key, values in listed.items()
+            if is_in_order(values, ascending=True) and len(set(values)) > 1
+        ]
         if len(keys) == 1 and len(items(page)) >= IN_ORDER:
             fitting.setdefault(keys[0], page)
     if fitting:
@@ -185,11 +230,6 @@ async def _probe_order(session: ProbeSession) -> None:
             f"no list of at least {IN_ORDER} resources is in order by either names or times alone;"
             " several whose names and times are in different orders would show it",
         )
-
-
-def _is_in_order(values: Sequence[Any]) -> bool:
-    texts = [value for value in values if isinstance(value, str)]
-    return len(texts) == len(values) and texts == sorted(texts) and len(set(texts)) > 1
 
 
 async def _read_sources(session: ProbeSession) -> None:

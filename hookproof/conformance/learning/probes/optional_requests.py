@@ -11,13 +11,9 @@ from hookproof.conformance.checks.support.reading import Reading, reading
 from hookproof.conformance.experiments.support.valid_requests import ValidRequests
 from hookproof.conformance.learning.learned_answers import NAME
 from hookproof.conformance.learning.probes.access import miss_undecided
-from hookproof.conformance.learning.probes.lists import NO_SECOND_PAGE
 from hookproof.conformance.learning.session import CREATE, ROLL, UPDATE, ProbeSession
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import (
-    cursor,
-    items,
-    refused,
     shown_uid,
     was_accepted,
 )
@@ -33,7 +29,7 @@ from hookproof.conformance.subjects.questions.evidence import (
     asked_in,
 )
 from hookproof.conformance.subjects.questions.experiment import UnusualUrls
-from hookproof.spec.dialect.vocabulary import Acceptance, PrevWithoutCursor
+from hookproof.spec.dialect.vocabulary import Acceptance
 
 NO_ORDINARY: Final = "no request is taken that differs from such a one in nothing else"
 SOME_TAKEN: Final = "some such requests are taken, and others refused"
@@ -47,7 +43,6 @@ async def probe_optional_requests(
 
     `null_updates` are the updates of a portal link with null in a field; it is as it was again.
     """
-    await _probe_direction(session)
     uid, answers = None if created is None else shown_uid(created), session.answers
     for kind, question in asked_in("refusals", "hostile").items():
         field = question.says
@@ -160,39 +155,6 @@ def see_reading(
         words = {Reading.TAKEN: question.taken_as, Reading.REFUSED: Acceptance.REFUSED.value}
         ((told, shown_by),) = read.items()
         answers.see(field, words[told], shown_by=shown_by)
-
-
-async def _probe_direction(session: ProbeSession) -> None:
-    """What comes where prev leads back from nowhere; it shows where a list has two pages."""
-    field, query = "paging.prev_without_cursor", {"perPage": "1"}
-    for operation_id in session.lists:
-        first = await session.call(operation_id, "the first page", query=query)
-        if not cursor(first, "next_page_cursor"):
-            continue
-        back = await session.call(
-            operation_id, "back from nowhere", query={**query, "direction": "prev"}
-        )
-        meaning = _back_from_nowhere(first, back)
-        if meaning is None:
-            reason = "the page that comes is neither the first nor the last one"
-            session.answers.miss(field, reason)
-        else:
-            session.answers.see(field, meaning.value, shown_by=back)
-        return
-    session.answers.miss(field, NO_SECOND_PAGE)
-
-
-def _back_from_nowhere(first: Exchange, back: Exchange) -> PrevWithoutCursor | None:
-    uids = [item.get("uid") for item in items(back)]
-    if refused(back):
-        return PrevWithoutCursor.REFUSED
-    if not back.succeeded:
-        return None
-    if not uids:
-        return PrevWithoutCursor.EMPTY_PAGE
-    if uids == [item.get("uid") for item in items(first)]:
-        return PrevWithoutCursor.FIRST_PAGE
-    return None if cursor(back, "next_page_cursor") else PrevWithoutCursor.LAST_PAGE
 
 
 async def probe_endpoint_urls(session: ProbeSession) -> None:

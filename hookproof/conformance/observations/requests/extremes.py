@@ -1,8 +1,9 @@
 """Requests with values of extreme length or size (sections 4.1, 4.3, 4.6, 4.8 and 8)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.evidence import Exchange, Observation
 from hookproof.conformance.observations.requests.mistakes import RequestTried
 
 
@@ -32,4 +33,21 @@ class NumberTried(ExtremeValueTried):
     @property
     def control(self) -> Exchange | None:
         """The same operation with ordinary values."""
+        return self.exchange("control")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtremePageSize(Observation):
+    """A request for a list with a perPage at or beyond the bounds that implementations have."""
+
+    operation_id: str
+    query: Mapping[str, str]
+
+    @property
+    def tried(self) -> Exchange | None:
+        return self.exchange("tried")
+
+    @property
+    def control(self) -> Exchange | None:
+        """The list without perPage."""
         return self.exchange("control")

@@ -20,10 +20,9 @@ from hookproof.conformance.model.evidence import Exchange, Observation
 from hookproof.conformance.observations.answer import endpoints_in, refused, sent, shown_uid
 from hookproof.conformance.observations.requests.mistakes import RequestTried
 from hookproof.spec.dialect.answer import Answer
-from hookproof.spec.dialect.vocabulary import Acceptance
-from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import CreationVisit
 from hookproof.spec.dialect.given_settings import zero_http_timeout
+from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.vocabulary import Acceptance, CreationVisit
 
 if TYPE_CHECKING:
     from hookproof.conformance.experiments.support.valid_requests import ValidRequests

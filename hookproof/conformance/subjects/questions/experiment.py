@@ -61,9 +61,9 @@ from hookproof.conformance.subjects.questions.evidence import (
 )
 from hookproof.conformance.target.client import Key, encoded
 from hookproof.receiver.replies.script import Reply
+from hookproof.spec.dialect.given_settings import least_http_timeout, zero_http_timeout
 from hookproof.spec.dialect.groups.requests import DEEP, most
 from hookproof.spec.dialect.vocabulary import ZeroTimeout
-from hookproof.spec.dialect.given_settings import least_http_timeout, zero_http_timeout
 
 # URLs with another scheme (section 8).
 NOT_HTTPS: Final = (

@@ -37,9 +37,9 @@ from hookproof.conformance.subjects.questions.evidence import (
     rows_of,
 )
 from hookproof.spec.dialect.answer import Answer
-from hookproof.spec.dialect.vocabulary import Acceptance
 from hookproof.spec.dialect.groups.requests import DEEP
 from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.vocabulary import Acceptance
 
 
 def judge(request: RequestTried, context: CheckContext) -> Iterator[Judgement]:

@@ -4,12 +4,12 @@ from dataclasses import replace
 from typing import Any
 
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.observations.requests.isolation import (
+from hookproof.conformance.subjects.isolation.evidence import (
     CallAcrossProjects,
     ListsOfTwoProjects,
     OneOwnerInTwoProjects,
 )
-from hookproof.conformance.observations.requests.keys import (
+from hookproof.conformance.subjects.keys.evidence import (
     BroadcastsWithoutRight,
     CallWithKey,
     CreationsWithoutRight,

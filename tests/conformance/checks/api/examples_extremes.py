@@ -4,14 +4,17 @@ from dataclasses import replace
 from typing import Any
 
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.observations.lists.filters import NearFilter
-from hookproof.conformance.observations.lists.parameters import ExtremePageSize
-from hookproof.conformance.observations.requests.extremes import LongTextTried, NumberTried
+from hookproof.conformance.observations.requests.extremes import (
+    ExtremePageSize,
+    LongTextTried,
+    NumberTried,
+)
 from hookproof.conformance.observations.requests.refused_content import (
     BroadcastsWithRefusedContent,
     CreationsWithRefusedContent,
 )
 from hookproof.conformance.observations.resources.portal_link import PortalLinkUpdate
+from hookproof.conformance.subjects.lists.evidence import NearFilter
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from tests.conformance.canned_deliveries import destination, event, observed, sent
 from tests.conformance.canned_evidence import exchange, observation

@@ -4,18 +4,17 @@ from dataclasses import fields, replace
 from typing import Any, TypeVar
 
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.observations.lists.parameters import (
+from hookproof.conformance.observations.requests.mistakes import ORDINARY
+from hookproof.conformance.subjects.lists.evidence import (
     ORDINARY_BEFORE,
     BackFromNowhere,
     ComparedPage,
     DefaultPageSize,
     ListRequest,
     PageSizeAboveMaximum,
+    PageWalk,
     UnreadableParameter,
-)
-from hookproof.conformance.observations.lists.walk import PageWalk, WalkWithInserts
-from hookproof.conformance.observations.requests.mistakes import (
-    ORDINARY,
+    WalkWithInserts,
 )
 from tests.conformance.canned_evidence import observation
 from tests.conformance.checks.api.example import Example, page, refusal

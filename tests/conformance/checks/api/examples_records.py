@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hookproof.conformance.observations.lists.endpoint_records import (
+from hookproof.conformance.observations.endpoint_records import (
     ManyInPortalLink,
     RecordsInEvent,
     RecordsInPortalLink,

@@ -8,11 +8,12 @@ import pytest
 
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.lists.parameters import ExtremePageSize, UnreadableParameter
-from hookproof.conformance.observations.requests.keys import CallWithKey, KeyKind
+from hookproof.conformance.observations.requests.extremes import ExtremePageSize
 from hookproof.conformance.observations.resources.broadcast_answer import RepeatedKey
 from hookproof.conformance.observations.resources.portal_link import ParallelUpdates
 from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
+from hookproof.conformance.subjects.keys.evidence import CallWithKey, KeyKind
+from hookproof.conformance.subjects.lists.evidence import UnreadableParameter
 from hookproof.conformance.subjects.questions.evidence import (
     Mistake,
     RollWithoutBody,

@@ -7,11 +7,6 @@ import pytest
 
 from hookproof.conformance.model.evidence import Exchange, NotExaminedError, Observation
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.lists.parameters import (
-    PageSizeAboveMaximum,
-    UnreadableParameter,
-)
-from hookproof.conformance.observations.requests.keys import CallWithKey, KeyKind
 from hookproof.conformance.observations.requests.mistakes import (
     ORDINARY,
 )
@@ -25,6 +20,11 @@ from hookproof.conformance.observations.resources.round_trip import (
     SecretOfAnotherForm,
 )
 from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
+from hookproof.conformance.subjects.keys.evidence import CallWithKey, KeyKind
+from hookproof.conformance.subjects.lists.evidence import (
+    PageSizeAboveMaximum,
+    UnreadableParameter,
+)
 from hookproof.conformance.subjects.questions.evidence import (
     Bound,
     Mistake,

@@ -10,7 +10,6 @@ from hookproof.conformance.model.check_registry import Check
 from hookproof.conformance.model.evidence import Exchange, Observation
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.deliveries import DeliveryObservation
-from hookproof.conformance.observations.requests.keys import CallWithKey, KeyKind
 from hookproof.conformance.observations.resources.round_trip import (
     EndpointRoundTrip,
     SecretOfAnotherForm,
@@ -18,6 +17,7 @@ from hookproof.conformance.observations.resources.round_trip import (
 from hookproof.conformance.observations.resources.secret_roll import RollAnswer
 from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.run.intake import Intake
+from hookproof.conformance.subjects.keys.evidence import CallWithKey, KeyKind
 from tests.conformance.canned_evidence import (
     all_verdicts,
     context,

@@ -7,13 +7,13 @@ import pytest
 
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.requests.isolation import OneOwnerInTwoProjects
 from hookproof.conformance.observations.resources.portal_link import (
     PortalLinkOfOwner,
     PortalLinkUpdate,
 )
 from hookproof.conformance.observations.resources.round_trip import MinimalEndpoints
 from hookproof.conformance.observations.resources.secret_roll import RollAnswer
+from hookproof.conformance.subjects.isolation.evidence import OneOwnerInTwoProjects
 from tests.conformance.canned_evidence import (
     context,
     exchange,

@@ -8,7 +8,6 @@ import pytest
 from hookproof.conformance.checks.support.agreement import differences
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.requests.keys import BroadcastsWithoutRight
 from hookproof.conformance.observations.resources.broadcast_answer import (
     BroadcastWithPayload,
     DifferentEvents,
@@ -21,6 +20,7 @@ from hookproof.conformance.observations.resources.portal_link import (
     UpdateAmongPortalLinks,
 )
 from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
+from hookproof.conformance.subjects.keys.evidence import BroadcastsWithoutRight
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.vocabulary import NoValue
 from tests.conformance.canned_evidence import (

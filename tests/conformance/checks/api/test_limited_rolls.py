@@ -4,13 +4,9 @@ import pytest
 
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.requests.keys import KeyKind
-from hookproof.conformance.observations.requests.mistakes import (
-    ORDINARY,
-)
-from hookproof.conformance.subjects.questions.evidence import (
-    RollWithoutBody,
-)
+from hookproof.conformance.observations.requests.mistakes import ORDINARY
+from hookproof.conformance.subjects.keys.evidence import KeyKind
+from hookproof.conformance.subjects.questions.evidence import RollWithoutBody
 from tests.conformance.canned_evidence import exchange, observation, verdict
 from tests.conformance.checks.api.example import accepted, refusal
 from tests.conformance.checks.api.examples_access import call_with

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.lists.parameters import (
-    ORDINARY_BEFORE,
-    UnreadableParameter,
-)
 from hookproof.conformance.observations.requests.mistakes import (
     ORDINARY,
+)
+from hookproof.conformance.subjects.lists.evidence import (
+    ORDINARY_BEFORE,
+    UnreadableParameter,
 )
 from hookproof.conformance.subjects.questions.evidence import (
     NullField,

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.requests.keys import KeyKind
+from hookproof.conformance.subjects.keys.evidence import KeyKind
 from tests.conformance.canned_evidence import exchange, verdicts
 from tests.conformance.checks.api.examples_access import call_with
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.requests.keys import (
+from hookproof.conformance.subjects.keys.evidence import (
     CallWithKey,
     CreationsWithoutRight,
     KeyKind,

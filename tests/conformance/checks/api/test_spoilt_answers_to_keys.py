@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.requests.keys import KeyKind
+from hookproof.conformance.subjects.keys.evidence import KeyKind
 from tests.conformance.canned_evidence import exchange, verdict, verdicts
 from tests.conformance.checks.api.example import refusal
 from tests.conformance.checks.api.examples_access import call_with

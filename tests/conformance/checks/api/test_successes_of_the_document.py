@@ -6,11 +6,9 @@ import pytest
 
 from hookproof.conformance.model.evidence import Exchange, Observation
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.requests.isolation import ListsOfTwoProjects
 from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
-from hookproof.conformance.subjects.questions.evidence import (
-    RequiredFieldsAlone,
-)
+from hookproof.conformance.subjects.isolation.evidence import ListsOfTwoProjects
+from hookproof.conformance.subjects.questions.evidence import RequiredFieldsAlone
 from tests.conformance.canned_evidence import exchange, observation, verdict, verdicts
 from tests.conformance.checks.api.example import request_tried
 from tests.conformance.checks.api.examples_access import listing

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.requests.keys import CallWithKey, KeyKind
+from hookproof.conformance.subjects.keys.evidence import CallWithKey, KeyKind
 from tests.conformance.canned_evidence import exchange, verdict, verdicts
 from tests.conformance.checks.api.example import LATER, endpoint, fetched, retrieved, secret
 from tests.conformance.checks.api.examples_access import (

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from hookproof.conformance.model.judgement import Verdict
-from hookproof.conformance.observations.requests.keys import KeyKind
+from hookproof.conformance.subjects.keys.evidence import KeyKind
 from tests.conformance.canned_evidence import verdict, verdicts
 from tests.conformance.checks.api.example import (
     OTHER_UID,

@@ -23,8 +23,7 @@ from hookproof.conformance.observations.answer import (
     was_accepted,
     was_answered,
 )
-from hookproof.conformance.observations.lists.parameters import ExtremePageSize
-from hookproof.conformance.observations.requests.extremes import NumberTried
+from hookproof.conformance.observations.requests.extremes import ExtremePageSize, NumberTried
 from hookproof.spec.dialect.model import Dialect
 
 ECHOED: Final = {

@@ -9,7 +9,7 @@ from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
 from hookproof.conformance.observations.answer import has_value, sent, shown, shown_uid
 from hookproof.conformance.observations.delivery.security.credentials import AuthorizedDeliveries
-from hookproof.conformance.observations.lists.endpoint_records import (
+from hookproof.conformance.observations.endpoint_records import (
     FetchedAndShown,
     ManyInPortalLink,
     RecordsInEvent,

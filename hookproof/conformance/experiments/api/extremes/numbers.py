@@ -17,9 +17,8 @@ from hookproof.conformance.experiments.support.request_bodies import RequestBodi
 from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.observations.answer import shown_uid
-from hookproof.conformance.observations.lists.parameters import ExtremePageSize
 from hookproof.conformance.observations.preparation import Preparation
-from hookproof.conformance.observations.requests.extremes import NumberTried
+from hookproof.conformance.observations.requests.extremes import ExtremePageSize, NumberTried
 from hookproof.conformance.target.client import encoded_with
 
 # As JSON and query parameters spell them: below zero, zero, one more than a signed integer of 32

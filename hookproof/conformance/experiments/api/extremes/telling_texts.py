@@ -27,7 +27,7 @@ from hookproof.conformance.experiments.support.telling_texts import (
 )
 from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
-from hookproof.conformance.observations.lists.endpoint_records import RecordsInPortalLink
+from hookproof.conformance.observations.endpoint_records import RecordsInPortalLink
 from hookproof.conformance.observations.preparation import Preparation
 from hookproof.conformance.observations.resources.portal_link import (
     ListedPortalLinks,

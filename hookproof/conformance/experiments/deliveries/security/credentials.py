@@ -57,7 +57,7 @@ from hookproof.conformance.observations.delivery.security.oauth2 import (
     ShortLivedToken,
     TypedToken,
 )
-from hookproof.conformance.observations.lists.endpoint_records import (
+from hookproof.conformance.observations.endpoint_records import (
     FETCHED,
     SHOWN,
     RecordsInEvent,

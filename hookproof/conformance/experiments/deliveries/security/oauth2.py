@@ -44,7 +44,7 @@ from hookproof.conformance.observations.delivery.security.oauth2 import (
 )
 from hookproof.conformance.observations.delivery.security.token_requests import CLIENT
 from hookproof.conformance.observations.destinations import Destination
-from hookproof.conformance.observations.lists.endpoint_records import FETCHED
+from hookproof.conformance.observations.endpoint_records import FETCHED
 from hookproof.receiver.replies.script import Reply
 from hookproof.spec.dialect.vocabulary import PartialMapping
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from hookproof.conformance.experiments.support.planned_walks import PlannedWalk, planned_walks
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.lists.walk import PageWalk
+from hookproof.conformance.subjects.lists.evidence import PageWalk
+from hookproof.conformance.subjects.lists.walks import PlannedWalk, planned_walks
 from hookproof.spec.dialect.reader import load_dialect
 from tests.conformance.canned_evidence import all_verdicts, exchange, observation
 

@@ -25,14 +25,14 @@ from hookproof.conformance.experiments.support.valid_requests import (
 from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.observations.preparation import Preparation
-from hookproof.conformance.observations.requests.keys import (
+from hookproof.conformance.observations.resources.broadcast_answer import FRESH_KEY
+from hookproof.conformance.subjects.keys.evidence import (
     KNOWN,
     BroadcastsWithoutRight,
     CallWithKey,
     CreationsWithoutRight,
     KeyKind,
 )
-from hookproof.conformance.observations.resources.broadcast_answer import FRESH_KEY
 from hookproof.conformance.target.client import Key
 from hookproof.conformance.target.definition import Project
 from hookproof.spec.contract.service_contract import OPERATION_IDS

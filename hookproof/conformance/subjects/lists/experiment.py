@@ -6,10 +6,15 @@ own: nobody knows how a number is to be sent, so that it shows no violation.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import aclosing, nullcontext
-from dataclasses import replace
-from functools import partial
+from dataclasses import asdict, replace
 from typing import Any, Final
 
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
@@ -18,11 +23,33 @@ from hookproof.conformance.experiments.support.existing_resources import (
     content,
     find_changeable_links,
     give_owner,
+    kept_fields,
     links_of_owner,
     put_back_afterwards,
     why_list_is_empty,
 )
-from hookproof.conformance.experiments.support.planned_walks import (
+from hookproof.conformance.experiments.support.request_bodies import RequestBodies
+from hookproof.conformance.experiments.support.telling_texts import texts_for_urls
+from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
+from hookproof.conformance.model.experiment_registry import Sharing, experiment
+from hookproof.conformance.observations.answer import items, refused, shown
+from hookproof.conformance.observations.preparation import Preparation
+from hookproof.conformance.observations.requests.mistakes import ORDINARY
+from hookproof.conformance.subjects.lists.evidence import (
+    LINKS,
+    ORDINARY_BEFORE,
+    SOURCES,
+    BackFromNowhere,
+    DefaultPageSize,
+    LargestPageSize,
+    ListRequest,
+    NearFilter,
+    PageSizeAboveMaximum,
+    PageWalk,
+    UnreadableParameter,
+    WalkWithInserts,
+)
+from hookproof.conformance.subjects.lists.walks import (
     PAGES,
     Item,
     PlannedWalk,
@@ -31,23 +58,6 @@ from hookproof.conformance.experiments.support.planned_walks import (
     planned_walks,
     uids_on,
 )
-from hookproof.conformance.experiments.support.request_bodies import RequestBodies
-from hookproof.conformance.experiments.support.telling_texts import texts_for_urls
-from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
-from hookproof.conformance.model.experiment_registry import Sharing, experiment
-from hookproof.conformance.observations.answer import refused
-from hookproof.conformance.observations.lists.parameters import (
-    ORDINARY_BEFORE,
-    BackFromNowhere,
-    DefaultPageSize,
-    LargestPageSize,
-    ListRequest,
-    PageSizeAboveMaximum,
-    UnreadableParameter,
-)
-from hookproof.conformance.observations.lists.walk import PageWalk, WalkWithInserts
-from hookproof.conformance.observations.preparation import Preparation
-from hookproof.conformance.observations.requests.mistakes import ORDINARY
 from hookproof.conformance.target.definition import Fixtures, Project
 from hookproof.spec.dialect.vocabulary import CursorForm
 from hookproof.target.hooks.wanted_resources import HOOKS
@@ -99,7 +109,7 @@ async def paging(context: ExperimentContext) -> AsyncIterator[Evidence]:
             continue
         async for observation in _try_parameters(context, operation_id):
             yield observation
-        lock = context.portal_links if operation_id == "listPortalLinks" else nullcontext()
+        lock = context.portal_links if operation_id == LINKS else nullcontext()
         async with lock, aclosing(_walk_list(context, operation_id)) as walked:
             async for observation in walked:
                 yield observation
@@ -111,9 +121,7 @@ async def _walk_list(
     preparation = context.trial(f"{operation_id}: as it is walked through")
     await context.seeding.fill(context.api, operation_id, preparation.project)
     changed_links, owner = (
-        await _give_one_owner(context, preparation)
-        if operation_id == "listPortalLinks"
-        else ([], None)
+        await _give_one_owner(context, preparation) if operation_id == LINKS else ([], None)
     )
     whole = PlannedWalk(operation_id=operation_id)
     async with put_back_afterwards(context, preparation, *changed_links):
@@ -170,7 +178,7 @@ async def _walk_listed(
     """All walks through what has been listed; `unended` is whether the list may hold more."""
     on_one_page = await _list_on_one_page(context, whole) if unended else ()
     listed = list(on_one_page) or listed
-    if whole.operation_id == "listSources" and not unended:
+    if whole.operation_id == SOURCES and not unended:
         _require_fixtures(context, project, listed)
     walks = planned_walks(context, whole, listed)
     is_whole = bool(on_one_page) or not unended
@@ -178,7 +186,7 @@ async def _walk_listed(
         yield observation
     if unended:
         return
-    yield await _walk_whole_list_again(context, whole, listed)
+    yield await _walk(context, "the whole list again", whole, listed)
     if len({item.get("uid") for item in listed}) == len(listed):  # else no page is told by its uid
         yield await _go_back_from_nowhere(context, whole, listed)
     for sort in (None, "ASC"):
@@ -216,23 +224,21 @@ async def _walk_all(
     *,
     whole: bool = True,
 ) -> AsyncIterator[Evidence]:
-    """`whole` is whether all that these walks should show is listed."""
-    walking = [partial(_walk_back_and_forth, context, walk, listed, whole=whole) for walk in walks]
-    async for observation in _in_given_order(walking):
-        yield observation
+    """What these walks show, in the order given; several are under way at a time.
 
-
-async def _in_given_order(
-    functions: Sequence[Callable[[], Awaitable[Evidence]]],
-) -> AsyncIterator[Evidence]:
-    """What these functions observe, in the order given; several are under way at a time."""
+    `whole` is whether all that they should show is listed, so that something can be missing.
+    """
     concurrency_limit = asyncio.Semaphore(AT_A_TIME)
 
-    async def run(function: Callable[[], Awaitable[Evidence]]) -> Evidence:
+    async def walk_back_and_forth(walk: PlannedWalk) -> Evidence:
+        described = ", ".join(
+            f"{name}={value if len(value) < NAMED else value[:NAMED] + '...'}"
+            for name, value in walk.query.items()
+        )
         async with concurrency_limit:
-            return await function()
+            return await _walk(context, described, walk, listed, complete=whole, back=True)
 
-    tasks = [asyncio.create_task(run(function)) for function in functions]
+    tasks = [asyncio.create_task(walk_back_and_forth(walk)) for walk in walks]
     try:
         for task in tasks:
             yield await task
@@ -240,6 +246,27 @@ async def _in_given_order(
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _walk(
+    context: ExperimentContext,
+    name: str,
+    walk: PlannedWalk,
+    listed: Sequence[Item],
+    *,
+    complete: bool = True,
+    back: bool = False,
+) -> Evidence:
+    trial = context.trial(f"{walk.operation_id}: {name}")
+    _, unended = await go_forward(trial, walk, PAGES[context.profile], back=back)
+    return _observe(trial, walk, listed, complete=complete and not unended)
+
+
+def _observe(
+    trial: Trial, walk: PlannedWalk, listed: Sequence[Item], *, complete: bool
+) -> PageWalk:
+    kept = tuple({field: item.get(field) for field in KEPT} for item in listed)
+    return trial.observe(PageWalk, **asdict(walk), listed=kept, complete=complete)
 
 
 async def _walk_with_inserts(
@@ -268,7 +295,9 @@ async def _walk_with_inserts(
     )
     return trial.observe(
         WalkWithInserts,
-        **_walk_fields(walk, [], complete=not unended),
+        **asdict(walk),
+        listed=(),
+        complete=not unended,
         before=tuple(before),
         still=tuple(still),
         made=tuple(additions),
@@ -286,7 +315,7 @@ async def _add_resource(
 ) -> str | None:
     """Create one that the walk leads to; its uid, if it is known."""
     name = f"{letter}{context.word(' added')}"
-    if walk.operation_id == "listSources":
+    if walk.operation_id == SOURCES:
         fields = {"name": name, "type": context.dialect.words.source_types[0]}
         return await context.provision.create_source(trial.project, fields)
     by_owner = context.dialect.paging.owner_filter
@@ -311,45 +340,6 @@ async def _give_one_owner(
         if not any(map(refused, answers)):
             return links, owner
     return links, None
-
-
-async def _walk_back_and_forth(
-    context: ExperimentContext, walk: PlannedWalk, listed: Sequence[Item], *, whole: bool
-) -> Evidence:
-    """`whole` is whether all that the list holds is listed, so that something can be missing."""
-    described = ", ".join(
-        f"{name}={value if len(value) < NAMED else value[:NAMED] + '...'}"
-        for name, value in walk.query.items()
-    )
-    trial = context.trial(f"{walk.operation_id}: {described}")
-    _, unended = await go_forward(trial, walk, PAGES[context.profile], back=True)
-    return _observe(trial, walk, listed, complete=whole and not unended)
-
-
-def _observe(
-    trial: Trial, walk: PlannedWalk, listed: Sequence[Item], *, complete: bool
-) -> PageWalk:
-    return trial.observe(PageWalk, **_walk_fields(walk, listed, complete=complete))
-
-
-def _walk_fields(walk: PlannedWalk, listed: Sequence[Item], *, complete: bool) -> dict[str, Any]:
-    return {
-        "operation_id": walk.operation_id,
-        "sort": walk.sort,
-        "per_page": walk.per_page,
-        "filter": None if walk.filter is None else dict(walk.filter),
-        "within": walk.within,
-        "listed": tuple({field: item.get(field) for field in KEPT} for item in listed),
-        "complete": complete,
-    }
-
-
-async def _walk_whole_list_again(
-    context: ExperimentContext, whole: PlannedWalk, listed: Sequence[Item]
-) -> Evidence:
-    trial = context.trial(f"{whole.operation_id}: the whole list again")
-    _, unended = await go_forward(trial, whole, PAGES[context.profile])
-    return _observe(trial, whole, listed, complete=not unended)
 
 
 async def _go_back_from_nowhere(
@@ -401,3 +391,141 @@ async def _try_parameters(context: ExperimentContext, operation_id: str) -> Asyn
         if ordinary is not None:
             await trial.call(operation_id, role=ORDINARY, query=ordinary)
         yield trial.observe(kind, operation_id=operation_id, query=query)
+
+
+FIELDS: Final = ("owner_id", "name")
+
+ANOTHER_CASE: Final = "another case"
+
+# How many characters are left out at an end, or stay before a wildcard.
+CUT: Final = 3
+# The same for the words of sources, which are short.
+CUT_OF_WORD: Final = 1
+
+# As long as a text in a query can be: servers of HTTP refuse a path of more than some 8 KiB.
+LONG: Final = 4_000
+
+# What stands for any text, or for any character, in some languages of queries.
+WILDCARDS: Final = ("%", "_", "*", "?", ".")
+
+
+@experiment("near_filters", observes=(NearFilter, Preparation), busy=True, sharing=Sharing.QUIET)
+async def near_filters(context: ExperimentContext) -> AsyncIterator[Evidence]:
+    """Give one portal link values of its own, ask for what is near to them, and put it back."""
+    async with context.portal_links:
+        preparation = context.trial("portal link to be filtered")
+        existing = await find_changeable_links(context, preparation, pages=1)
+        if existing.links:
+            async with aclosing(_filter(context, preparation, existing.links[0])) as observed:
+                async for observation in observed:
+                    yield observation
+        else:
+            yield preparation.not_observed(NearFilter, existing.reason)
+    async for observation in _ask_for_sources(context):
+        yield observation
+
+
+async def _filter(
+    context: ExperimentContext, preparation: Trial, link: Mapping[str, Any]
+) -> AsyncGenerator[Evidence, None]:
+    """First with ordinary values, then with long ones, which may be refused."""
+    bodies = RequestBodies.of(context)
+    kept, place = kept_fields(bodies, link), {"portalLinkID": link["uid"]}
+    async with put_back_afterwards(context, preparation, link):
+        for role, length in (("prepare", 0), ("tried", LONG)):
+            new = {field: context.word(field.title()).ljust(length, "x") for field in FIELDS}
+            body = bodies.portal_link(**{**kept, **new})
+            updated = await preparation.call("updatePortalLink", role=role, path=place, body=body)
+            for field in FIELDS if updated.succeeded or not length else ():
+                async for observation in _ask_for_near_values(context, link["uid"], field, length):
+                    yield observation
+    yield preparation.observe(Preparation)
+
+
+async def _ask_for_near_values(
+    context: ExperimentContext, uid: str, field: str, length: int
+) -> AsyncIterator[Evidence]:
+    """What is near to a long value differs from it in its last character alone."""
+    paging = context.dialect.paging
+    parameter = paging.owner_filter if field == "owner_id" else paging.name_filter
+    if parameter is None:
+        return  # the dialect has no such filter
+    long = "long " if length else ""
+    trial = context.trial(f"portal link to be filtered by {long}{field}")
+    link = shown(await trial.call("getPortalLink", role="retrieve", path={"portalLinkID": uid}))
+    value = link.get(field)
+    if not isinstance(value, str) or not value:
+        reason = (
+            f"the portal link {uid} shows no {field} that a filter could ask for; one would help"
+        )
+        yield trial.not_observed(NearFilter, reason)
+        return
+    await trial.call(LINKS, role="control", query={parameter: value})
+    candidates = {"another end": f"{value[:-1]}y"} if length else _candidates(value, CUT)
+    for near, wanted in _near_values(context, field, value, candidates):
+        asked = context.trial(f"{near} of {long}{field}")
+        asked.exchanges.extend(trial.exchanges)
+        query = {parameter: wanted}
+        await asked.call(LINKS, role="tried", query=query)
+        yield asked.observe(NearFilter, operation_id=LINKS, query=query, field=field, near=near)
+
+
+async def _ask_for_sources(context: ExperimentContext) -> AsyncIterator[Evidence]:
+    """Ask for what is near to the provider and the type of the first source that has them.
+
+    Whether case counts is open. A service may refuse what is no word of its own, or ignore it: an
+    unrelated word shows that.
+    """
+    sources = context.trial("sources to be filtered")
+    if lacking := context.why_unasked(SOURCES):
+        yield sources.not_observed(NearFilter, lacking)
+        return
+    listed = await sources.call(SOURCES, role="retrieve")
+    for field in ("provider", "type"):
+        source = next((item for item in items(listed) if item.get(field)), None)
+        value = source[field] if source else None
+        if not isinstance(value, str) or len(value) <= CUT:
+            continue
+        control = await sources.call(SOURCES, role="control", query={field: value})
+        unrelated = {field: context.word("unrelated")}
+        unlisted = await sources.call(SOURCES, role="unrelated", query=unrelated)
+        candidates = _candidates(value, CUT_OF_WORD)
+        candidates.pop(ANOTHER_CASE, None)
+        for near, wanted in candidates.items():
+            asked = context.trial(f"{near} for the {field} of sources")
+            asked.exchanges.extend((listed, control, unlisted))
+            query = {field: wanted}
+            await asked.call(SOURCES, role="tried", query=query)
+            yield asked.observe(
+                NearFilter, operation_id=SOURCES, query=query, field=field, near=near
+            )
+
+
+def _patterns(value: str) -> Mapping[str, str]:
+    """Patterns that match a value in some language of queries, and are not equal to it."""
+    patterns = {sign: f"{value[:CUT]}{sign}{value[CUT + 1 :]}" for sign in WILDCARDS}
+    return {
+        f"a pattern with {sign}": pattern for sign, pattern in patterns.items() if pattern != value
+    }
+
+
+def _candidates(value: str, cut: int) -> dict[str, str]:
+    """The values near to this one, by what they are; none is empty or the value itself."""
+    near = {
+        "a part": value[cut:-cut],
+        "a prefix": value[:-cut],
+        ANOTHER_CASE: value.swapcase(),
+        **_patterns(value),
+    }
+    return {name: wanted for name, wanted in near.items() if wanted not in ("", value)}
+
+
+def _near_values(
+    context: ExperimentContext, field: str, value: str, candidates: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """Those of the candidates that this value does not match, whatever the dialect allows."""
+    paging = context.dialect.paging
+    match = paging.owner_match if field == "owner_id" else paging.name_match
+    for near, wanted in candidates.items():
+        if match.decided and not any(how.matches(wanted, value) for how in match.allowed):
+            yield near, wanted

@@ -1,18 +1,18 @@
 """Section 5: who may call the API."""
 
 import re
-from collections.abc import Iterator
-from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import unquote
 
-from hookproof.conformance.checks.api.access.resource_change import effect_of
 from hookproof.conformance.checks.api.resources.portal_link import is_member, members
+from hookproof.conformance.checks.api.resources.resource_change import effect_of
 from hookproof.conformance.checks.support.json_objects import objects_in
-from hookproof.conformance.checks.support.refusal import is_refused_as_invalid, refusal_beside
-from hookproof.conformance.model.check_registry import CheckContext, check
+from hookproof.conformance.checks.support.key_scope import may_decide
+from hookproof.conformance.checks.support.refusal import is_refused_as_invalid, refusal_with
+from hookproof.conformance.model.check_registry import CheckContext
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.model.judgement import Judgement, judged, violated
+from hookproof.conformance.model.judgement import not_applicable
+from hookproof.conformance.model.law import Compared, Requirement, Seen, law
 from hookproof.conformance.observations.answer import (
     LISTS,
     Kind,
@@ -24,13 +24,13 @@ from hookproof.conformance.observations.answer import (
     was_accepted,
     was_answered,
 )
-from hookproof.conformance.observations.requests.keys import (
+from hookproof.conformance.observations.resources.broadcast_answer import FRESH_KEY, is_flagged
+from hookproof.conformance.subjects.keys.evidence import (
     BroadcastsWithoutRight,
     CallWithKey,
     CreationsWithoutRight,
     KeyKind,
 )
-from hookproof.conformance.observations.resources.broadcast_answer import FRESH_KEY, is_flagged
 from hookproof.spec.dialect.vocabulary import Acceptance, KeyScope
 
 WITHOUT_KEY: Final = {
@@ -45,87 +45,93 @@ WITHOUT_KEY: Final = {
 }
 
 # The operations whose path names a resource.
-ON_A_RESOURCE: Final = (
-    "getEndpoint",
-    "expireEndpointSecret",
-    "getPortalLink",
-    "updatePortalLink",
-)
+ON_A_RESOURCE: Final = ("getEndpoint", "expireEndpointSecret", "getPortalLink", "updatePortalLink")
 SCOPES: Final = {
     KeyScope.ACCOUNT: "a key opens one account",
     KeyScope.PROJECT: "a key opens one project",
     KeyScope.KEY_DECIDES: "a key opens its own project under every path",
 }
 
-# Requests that lack the header, and what they have instead of it.
-WITHOUT_HEADER: Final = {
-    KeyKind.NONE: "an Authorization header",
-    KeyKind.ELSEWHERE: (
-        "an Authorization header, with the key in a query parameter, a cookie or another header"
-    ),
-    KeyKind.IN_BODY: "an Authorization header, with the key in the body",
-}
-
 # Of at least eight characters, and not a mere word.
 IS_TELLING: Final = re.compile(r"(?=.*[\d/]).{8}")
 
-# Kinds of keys that give access to nothing, and the requirement that says so.
+
+class Refused(NamedTuple):
+    """A kind of key that opens nothing: the requirement that says so, what is reported where it
+    does open something, and the requirement of its status with the dialect's field.
+    """
+
+    of: Requirement
+    wrong: str
+    status: tuple[str, str] | None = None
+
+
+MISSING: Final = ("5-10", "missing_key_status")
+WRONG: Final = ("5-11", "wrong_key_status")
+NO_HEADER: Final = "{operation_id} works without an Authorization header"
+IN_PARTS: Final = f"{NO_HEADER}, with the key in a query parameter, a cookie or another header"
+NOT_VALID: Final = "An operation works with a key that is not valid: {kind}"
+
 REFUSED_KEYS: Final = {
-    KeyKind.WRONG: "5-9",
-    KeyKind.TRUNCATED: "5-9",
-    KeyKind.ALTERED: "5-9",
-    KeyKind.FORMAT: "5-13",
-    KeyKind.EMPTY: "5-13",
-    KeyKind.CREDENTIAL: "5-14",
+    KeyKind.NONE: Refused(WITHOUT_KEY, NO_HEADER, MISSING),
+    KeyKind.ELSEWHERE: Refused(WITHOUT_KEY, IN_PARTS),
+    KeyKind.IN_BODY: Refused(WITHOUT_KEY, f"{NO_HEADER}, with the key in the body"),
+    KeyKind.WRONG: Refused("5-9", NOT_VALID, WRONG),
+    KeyKind.TRUNCATED: Refused("5-9", NOT_VALID, WRONG),
+    KeyKind.ALTERED: Refused("5-9", NOT_VALID),
+    KeyKind.FORMAT: Refused("5-13", NOT_VALID),
+    KeyKind.EMPTY: Refused("5-13", NOT_VALID),
+    KeyKind.CREDENTIAL: Refused("5-14", NOT_VALID),
 }
 
 
-@check(*WITHOUT_KEY.values())
-def nothing_works_without_a_key(request: CallWithKey, context: CheckContext) -> Iterator[Judgement]:
+@law(WITHOUT_KEY)
+def nothing_works_without_a_key(request: CallWithKey, context: CheckContext) -> Seen:
     """All eight operations."""
-    if request.kind in WITHOUT_HEADER:
-        operation_id = request.operation_id
-        message = f"{operation_id} works without {WITHOUT_HEADER[request.kind]}"
-        yield from _refusal(request, WITHOUT_KEY[operation_id], message, context)
+    expected = REFUSED_KEYS.get(request.kind)
+    if expected and expected.of is WITHOUT_KEY:
+        yield from _refusal(request, expected, context)
 
 
-@check(*dict.fromkeys(REFUSED_KEYS.values()))
-def a_key_that_is_none_is_refused(
-    request: CallWithKey, context: CheckContext
-) -> Iterator[Judgement]:
+@law("5-9", "5-13", "5-14")
+def a_key_that_is_none_is_refused(request: CallWithKey, context: CheckContext) -> Seen:
     """Never issued, cut short, empty, in another format, or the credential of an endpoint."""
-    kind = request.kind
-    others = context.dialect.authentication.other_key_formats
-    may_be_taken = kind is KeyKind.FORMAT and not others.prefers(Acceptance.REFUSED)
-    if kind in REFUSED_KEYS and not may_be_taken:
-        message = f"An operation works with a key that is not valid: {kind}"
-        yield from _refusal(request, REFUSED_KEYS[kind], message, context)
+    others, expected = (
+        context.dialect.authentication.other_key_formats,
+        REFUSED_KEYS.get(request.kind),
+    )
+    may_be_taken = request.kind is KeyKind.FORMAT and not others.prefers(Acceptance.REFUSED)
+    if expected and expected.of is not WITHOUT_KEY and not may_be_taken:
+        yield from _refusal(request, expected, context)
 
 
-def _refusal(
-    request: CallWithKey, requirement: str, message: str, context: CheckContext
-) -> Iterator[Judgement]:
+def _refusal(request: CallWithKey, expected: Refused, context: CheckContext) -> Seen:
     """Whether a request was refused for its key.
 
     Any 4xx is a refusal, since the right key gets another answer; 5-10 and 5-11 judge which. An
-    answer that is neither refusal nor success is judged by its effect alone.
+    answer that is neither refusal nor success is judged by its effect alone. A service that refuses
+    everything keeps nothing out: without the right key that is accepted there is no pass.
     """
     tried, before, after = request.call, request.before, request.after
     if tried is None:
         return
     effect = effect_of(tried, before, after, context, request.authorized)
+    is_kept_out = refused(tried) and request.key_matters
     if effect and not refused(tried):
-        judgement = violated(
-            requirement,
-            message,
-            expected="a refusal",
-            actual=f"{tried.status}, and an effect: {effect}",
-            exchanges=[before, tried, after],
-        )
-        yield replace(judgement, state=_looks_at_no_key(request))
+        actual, shown_by = f"{tried.status}, and an effect: {effect}", [before, tried, after]
+    elif is_kept_out or was_accepted(tried):
+        actual, shown_by = str(tried.status), [tried, request.authorized if is_kept_out else None]
+    else:
         return
-    for judgement in refusal_beside(tried, request.authorized, requirement, message, tried.status):
-        yield replace(judgement, state=_looks_at_no_key(request))
+    yield Compared(
+        "a refusal",
+        actual,
+        shown_by,
+        is_kept_out,
+        expected.of,
+        expected.wrong.format(operation_id=request.operation_id, kind=request.kind),
+        _looks_at_no_key(request),
+    )
 
 
 def _looks_at_no_key(request: CallWithKey) -> str:
@@ -136,40 +142,33 @@ def _looks_at_no_key(request: CallWithKey) -> str:
     return "" if elsewhere else f"{request.operation_id} looks at no key"
 
 
-@check("5-10", "5-11")
-def a_refused_key_has_the_dialects_status(
-    request: CallWithKey, context: CheckContext
-) -> Iterator[Judgement]:
+@law("5-10", "5-11")
+def a_refused_key_has_the_dialects_status(request: CallWithKey, context: CheckContext) -> Seen:
     """One for a missing key, one for a wrong key; where it opens nothing, for a resource that there
     is not as well.
     """
-    rules = context.dialect.authentication
+    expected, tried = REFUSED_KEYS.get(request.kind), request.call
     if request.known is not None and not refused(request.known):
         return
-    expected = {
-        KeyKind.NONE: ("5-10", rules.missing_key_status),
-        KeyKind.WRONG: ("5-11", rules.wrong_key_status),
-        KeyKind.TRUNCATED: ("5-11", rules.wrong_key_status),
-    }
-    tried, kind = request.call, request.kind
-    if kind in expected and tried is not None and refused(tried) and request.key_matters:
-        requirement, status = expected[kind]
+    if expected and expected.status and tried and refused(tried) and request.key_matters:
+        requirement, field = expected.status
+        status = getattr(context.dialect.authentication, field)
         if status.decided:
-            yield judged(
+            yield Compared(
+                " or ".join(map(str, status.allowed)),
+                tried.status,
+                [tried],
                 status.allows(tried.status),
                 requirement,
                 "A request with a key of this kind is answered with another status than the"
-                f" dialect's: {kind}",
-                expected=" or ".join(map(str, status.allowed)),
-                actual=tried.status,
-                exchanges=[tried],
+                f" dialect's: {request.kind}",
             )
 
 
-@check("5-12")
+@law("5-12", wrong="The key of another project is not treated as the dialect says")
 def the_key_of_another_project_opens_what_the_dialect_says(
     request: CallWithKey, context: CheckContext
-) -> Iterator[Judgement]:
+) -> Seen:
     """All projects of an account, its own alone, or its own whatever project the path names.
 
     A key that decides finds nothing of the project in the path.
@@ -180,24 +179,21 @@ def the_key_of_another_project_opens_what_the_dialect_says(
     if request.kind is KeyKind.FOREIGN and rules.key_scope.decided:
         if _may_be_for_its_content(tried, context) or _is_spoilt_for_all(request, context):
             return
-        refusal = refused(tried) and rules.foreign_key_status.allows(tried.status)
         unknown = context.dialect.errors.status("unknown_resource", request.operation_id)
         outcomes = {
             KeyScope.ACCOUNT: was_accepted(tried),
-            KeyScope.PROJECT: refusal,
+            KeyScope.PROJECT: refused(tried) and rules.foreign_key_status.allows(tried.status),
             KeyScope.KEY_DECIDES: refused(tried) and unknown.allows(tried.status)
             if request.operation_id in ON_A_RESOURCE
             else was_accepted(tried),
         }
-        judgement = judged(
+        yield Compared(
+            " or ".join(SCOPES[scope] for scope in rules.key_scope.allowed),
+            tried.status,
+            [tried],
             any(outcomes[scope] for scope in rules.key_scope.allowed),
-            "5-12",
-            "The key of another project is not treated as the dialect says",
-            expected=" or ".join(SCOPES[scope] for scope in rules.key_scope.allowed),
-            actual=tried.status,
-            exchanges=[tried],
+            state="" if refused(tried) else _looks_at_no_key(request),
         )
-        yield replace(judgement, state="" if refused(tried) else _looks_at_no_key(request))
 
 
 def _may_be_for_its_content(tried: Exchange, context: CheckContext) -> bool:
@@ -228,10 +224,10 @@ def _is_spoilt_for_all(request: CallWithKey, context: CheckContext) -> bool:
     )
 
 
-@check("5-15")
+@law("5-15")
 def what_is_refused_for_its_key_changes_nothing(
     requests: CreationsWithoutRight | BroadcastsWithoutRight | CallWithKey, context: CheckContext
-) -> Iterator[Judgement]:
+) -> Seen:
     """No roll, no update, no endpoint, no used-up idempotency_key: one that is flagged although a
     fresh one is not. Endpoints are missed where the portal link shows the one that is allowed.
     """
@@ -253,20 +249,17 @@ def what_is_refused_for_its_key_changes_nothing(
         authorized = requests.exchange("authorized")
         effects = (effect_of(tried, before, after, context, authorized) for tried in requests.tried)
         effect = next(filter(None, effects), "")
-    yield judged(
+    yield Compared(
+        "nothing of what it asked for",
+        effect,
+        [before, *requests.tried, after, accepted],
         not effect,
-        "5-15",
-        f"A request that was refused for its key has an effect: {requests.operation_id}",
-        expected="nothing of what it asked for",
-        actual=effect,
-        exchanges=[before, *requests.tried, after, accepted],
+        wrong=f"A request that was refused for its key has an effect: {requests.operation_id}",
     )
 
 
-@check("5-17")
-def a_refusal_shows_nothing_of_what_it_refuses(
-    request: CallWithKey, _context: CheckContext
-) -> Iterator[Judgement]:
+@law("5-17", wrong="A request that is refused for its key is shown the resource")
+def a_refusal_shows_nothing_of_what_it_refuses(request: CallWithKey, _: CheckContext) -> Seen:
     """No uid of a resource, no URL of an endpoint and none that opens a portal link, as far as the
     right key is shown some that the refused request does not name.
     """
@@ -279,15 +272,9 @@ def a_refusal_shows_nothing_of_what_it_refuses(
     told = f"{tried.response_headers} {_text(tried.response_body)}"
     texts = [text for text in _texts_of_resources(authorized) if text not in named]
     if texts:
-        shown_ones = [text for text in texts if text in told]
-        yield judged(
-            not shown_ones,
-            "5-17",
-            "A request that is refused for its key is shown the resource",
-            expected=f"{tried.status} and nothing of it",
-            actual=shown_ones,
-            exchanges=[authorized, tried],
-        )
+        told_of = [text for text in texts if text in told]
+        expected = f"{tried.status} and nothing of it"
+        yield Compared(expected, told_of, [authorized, tried], not told_of)
 
 
 def _texts_of_resources(exchange: Exchange) -> list[str]:
@@ -335,3 +322,24 @@ def _shown_refused_one(creations: CreationsWithoutRight, before: Exchange, after
         return f"there is a new endpoint, {new[0]}" if new else ""
     refused_urls = [url for each in creations.tried if (url := sent(each).get("url")) in urls]
     return f"there is an endpoint at {refused_urls[0]}" if refused_urls else ""
+
+
+@law("4-1")
+def an_unknown_project_is_refused(request: CallWithKey, context: CheckContext) -> Seen:
+    """With a key that opens another one. A dialect that says nothing of keys allows both."""
+    tried, scope = request.call, context.dialect.authentication.key_scope
+    if request.kind is not KeyKind.UNKNOWN_PROJECT or tried is None:
+        return
+    if scope.decided and may_decide(context):
+        yield not_applicable("4-1", "The dialect says that a key decides, whatever the path says.")
+        return
+    if may_decide(context) and not refused(tried):
+        return
+    status = context.dialect.errors.status("unknown_project", tried.operation_id)
+    if request.key_matters or not refused(tried):
+        yield from refusal_with(
+            tried,
+            "4-1",
+            "A request for a project that does not exist is not refused with the dialect's status",
+            status,
+        )

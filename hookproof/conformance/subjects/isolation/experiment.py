@@ -18,7 +18,7 @@ from hookproof.conformance.experiments.support.valid_requests import (
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.observations.preparation import Preparation
-from hookproof.conformance.observations.requests.isolation import (
+from hookproof.conformance.subjects.isolation.evidence import (
     CallAcrossProjects,
     ListsOfTwoProjects,
     OneOwnerInTwoProjects,

@@ -7,17 +7,17 @@ from typing import Any, cast
 import pytest
 
 from hookproof.conformance.experiments.context import Trial
-from hookproof.conformance.experiments.support.planned_walks import (
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.observations.answer import cursor, has_numeric_cursor
+from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
+from hookproof.conformance.subjects.lists.evidence import PageWalk
+from hookproof.conformance.subjects.lists.walks import (
     PlannedWalk,
     go_forward,
     is_evidently_last,
     why_ended,
 )
-from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.answer import cursor, has_numeric_cursor
-from hookproof.conformance.observations.lists.walk import PageWalk
-from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
 from tests.conformance.canned_evidence import all_verdicts, exchange, observation
 
 
