@@ -29,24 +29,16 @@ from hookproof.conformance.observations.resources.sequence import ModeledOperati
 from hookproof.conformance.observations.timestamp import moment, name_one_moment
 from hookproof.spec.dialect.given_settings import what_becomes_of
 from hookproof.spec.dialect.vocabulary import GivenSetting, TimestampForm
+from hookproof.spec.field_roles import Role, fields_with, shown_as_sent
 
-ECHOED: Final = {
-    "name": "4.1-4",
-    "description": "4.1-5",
-    "url": "4.1-6",
-    "owner_id": "4.1-7",
-    "content_type": "4.1-8",
-    "advanced_signatures": "4.1-9",
-    "http_timeout": "4.1-10",
-    "rate_limit": "4.1-11",
-    "rate_limit_duration": "4.1-12",
-    "slack_webhook_url": "4.1-13",
-    "support_email": "4.1-14",
-}
+ECHOED: Final = shown_as_sent("createEndpoint")
 
-# What only its owner changes; counts and the status follow from deliveries, and 2.9-13 judges
-# created_at.
-CONFIGURATION: Final = (*ECHOED, "uid", "project_id", "authentication", "mtls_client_cert")
+# What nothing but its owner changes, plain settings first; 2.9-13 judges created_at.
+_LASTING: Final = fields_with("Endpoint", Role.GIVEN, Role.ASSIGNED)
+CONFIGURATION: Final = (
+    *ECHOED,
+    *(name for name in _LASTING if name not in ECHOED and name != "created_at"),
+)
 
 # What a roll leaves as it was; 4.3-10 judges the uid.
 LEFT_BY_ROLL: Final = tuple(name for name in CONFIGURATION if name != "uid")
