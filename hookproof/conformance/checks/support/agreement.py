@@ -11,6 +11,9 @@ from hookproof.spec.dialect.answer import Undecided
 from hookproof.spec.dialect.model import Representation
 from hookproof.spec.dialect.vocabulary import TimestampForm
 
+# What people know an endpoint by, the fields that 2.6-6 names.
+IDENTIFYING: Final = ("name", "url", "owner_id")
+
 # What the names of the fields end in that hold a time (section 2).
 TIME: Final = "_at"
 

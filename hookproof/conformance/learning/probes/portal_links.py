@@ -21,6 +21,7 @@ from hookproof.conformance.observations.answer import (
     shown_uid,
 )
 from hookproof.spec.dialect.vocabulary import OnInput
+from hookproof.spec.field_roles import shown_as_sent
 
 FIELDS: Final = (
     "requests.update_portal_link_requires",
@@ -31,8 +32,6 @@ FIELDS: Final = (
     "requests.unknown_listed_endpoints",
 )
 ONE_OF: Final = "requests.update_portal_link_requires_one_of"
-# The fields of an update, as a portal link shows them.
-UPDATED: Final = ("name", "owner_id", "can_manage_endpoint", "auth_type")
 
 
 async def probe_portal_link(
@@ -83,7 +82,8 @@ class _LinkProbe:
 
     def _body(self, **fields: Any) -> dict[str, Any]:
         """The portal link as it is, with these changes."""
-        own = {name: self._link[name] for name in UPDATED if has_value(self._link.get(name))}
+        names = shown_as_sent(UPDATE)
+        own = {name: self._link[name] for name in names if has_value(self._link.get(name))}
         return {**own, **fields}
 
     async def can_be_updated(self) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from hookproof.conformance.checks.api.resources.endpoint import CONFIGURATION, LEFT_BY_ROLL
 from hookproof.conformance.checks.api.resources.portal_link import (
-    LISTED_AS_RETRIEVED,
+    SETTINGS,
     UPDATED,
     is_member,
     members,
@@ -249,7 +249,7 @@ def _same_settings(
     return agreement(
         requirement,
         "A portal link is shown otherwise than the last answer about it showed",
-        LISTED_AS_RETRIEVED,
+        SETTINGS,
         shown(before),
         now,
         [before, *known.others_updated[-1:], exchange],
