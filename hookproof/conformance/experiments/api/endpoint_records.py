@@ -30,26 +30,18 @@ from hookproof.conformance.observations.lists.endpoint_records import (
     RecordsInPortalLink,
 )
 from hookproof.conformance.observations.preparation import Preparation
+from hookproof.spec.field_roles import shown_as_sent
 
-# Fields of createEndpoint that a record shows again (section 2.3).
-RECORDED: Final = (
-    "advanced_signatures",
-    "content_type",
-    "description",
-    "http_timeout",
-    "name",
-    "rate_limit",
-    "rate_limit_duration",
-    "slack_webhook_url",
-    "support_email",
+# What a record shows again as it was given; each endpoint has a url and an owner of its own.
+RECORDED: Final = tuple(
+    name for name in shown_as_sent("createEndpoint") if name not in ("url", "owner_id")
 )
-# Those of an endpoint that receives deliveries: no limit holds back those of other experiments.
-RECORDED_OF_EVENTS: Final = (
-    "description",
-    "http_timeout",
-    "name",
-    "slack_webhook_url",
-    "support_email",
+# Those of an endpoint that receives deliveries as they usually are: no limit holds back those of
+# other experiments.
+RECORDED_OF_EVENTS: Final = tuple(
+    name
+    for name in RECORDED
+    if not name.startswith("rate_limit") and name not in ("advanced_signatures", "content_type")
 )
 
 

@@ -24,25 +24,8 @@ from hookproof.conformance.observations.resources.round_trip import (
     MinimalEndpoints,
     SecretOfAnotherForm,
 )
+from hookproof.spec.field_roles import plain_body_fields
 from hookproof.target.file_schema import Presence
-
-# The fields of createEndpoint whose value is not an object (section 4.1).
-PLAIN_FIELDS: Final = (
-    "advanced_signatures",
-    "appID",
-    "content_type",
-    "description",
-    "http_timeout",
-    "is_disabled",
-    "name",
-    "owner_id",
-    "rate_limit",
-    "rate_limit_duration",
-    "secret",
-    "slack_webhook_url",
-    "support_email",
-    "url",
-)
 
 # Section 2.5: the body of createEndpoint shows only type and oauth2. Each with its capability.
 SHOWN_IN_RESPONSES: Final = {
@@ -101,7 +84,8 @@ async def _fields_by_name(
 ) -> dict[str, dict[str, Any]]:
     mtls = (await issue_client_pair(context, context.word("client"))).mtls_client_cert
     lacking = context.lacking_fields()
-    plain = {field: bodies.endpoint_value(field) for field in PLAIN_FIELDS if field not in lacking}
+    names = plain_body_fields("createEndpoint")
+    plain = {field: bodies.endpoint_value(field) for field in names if field not in lacking}
     together = {field: value for field, value in plain.items() if field != "appID"}
     optional = {"mtls_client_cert": mtls, "authentication": bodies.oauth2()}
     accepted = await find_accepted_settings(context, probe, optional)

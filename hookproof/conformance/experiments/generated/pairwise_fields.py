@@ -8,7 +8,7 @@ from contextlib import aclosing
 from typing import Any, Final
 
 from hookproof.conformance.experiments.api.broadcast_answers import PAYLOADS
-from hookproof.conformance.experiments.api.round_trip import PLAIN_FIELDS, with_assertion
+from hookproof.conformance.experiments.api.round_trip import with_assertion
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.client_certificate import issue_client_pair
 from hookproof.conformance.experiments.support.existing_resources import (
@@ -28,6 +28,7 @@ from hookproof.conformance.observations.resources.sequence import (
     EndpointFieldCombination,
     PortalLinkFieldCombination,
 )
+from hookproof.spec.field_roles import plain_body_fields
 
 # appID can set owner_id as well (section 9), and no broadcast is to reach these endpoints.
 LEFT_OUT: Final = ("appID", "is_disabled")
@@ -90,7 +91,9 @@ async def _endpoint_values(
 ) -> dict[str, list[Any]]:
     left_out = {*LEFT_OUT, *context.lacking_fields()}
     plain = {
-        name: [bodies.endpoint_value(name), ABSENT] for name in PLAIN_FIELDS if name not in left_out
+        name: [bodies.endpoint_value(name), ABSENT]
+        for name in plain_body_fields("createEndpoint")
+        if name not in left_out
     }
     mtls = (await issue_client_pair(context, context.word("client"))).mtls_client_cert
     optional = {
