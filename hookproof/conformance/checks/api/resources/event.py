@@ -16,8 +16,9 @@ from hookproof.conformance.observations.resources.broadcast_answer import (
     BroadcastWithPayload,
 )
 from hookproof.spec.dialect.vocabulary import EventEcho
+from hookproof.spec.field_roles import shown_as_sent
 
-ECHOED: Final = {"event_type": "4.8-4", "idempotency_key": "4.8-5"}
+ECHOED: Final = shown_as_sent("createBroadcastEvent")
 
 
 @check("2.8-1", "6-1", "6-2")
