@@ -3,6 +3,7 @@
 Fields are in the order in which a resource has them, or those of a body in the order of the body.
 """
 
+import re
 from collections.abc import Mapping
 from enum import StrEnum
 from functools import cache
@@ -13,6 +14,7 @@ from hookproof.spec.openapi_document import (
     json_type,
     openapi_document,
     operation_named,
+    operations_of,
     resolved,
     schema_named,
 )
@@ -20,6 +22,7 @@ from hookproof.spec.openapi_document import (
 ROLE: Final = "x-role"
 SHOWN_IN: Final = "x-shown-in"
 SHOWN_AS_SENT: Final = "x-shown-as-sent"
+_PARAMETER: Final = re.compile(r"{(\w+)}")
 
 
 class Role(StrEnum):
@@ -77,6 +80,15 @@ def resource_shown_by(operation_id: str) -> str:
     content = resolved(document, data)["properties"].get("content")
     reference: str = (data if content is None else content["items"])["$ref"]
     return reference.rpartition("/")[2]
+
+
+@cache
+def resource_parameter(operation_id: str) -> str:
+    """The path parameter that names the resource; empty for an operation about a whole project."""
+    for path, _method, operation in operations_of(openapi_document()):
+        if operation["operationId"] == operation_id:
+            return "".join(_PARAMETER.findall(path)[1:])
+    raise KeyError(operation_id)
 
 
 def shown_in(operation_id: str, field: str) -> str:

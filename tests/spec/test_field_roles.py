@@ -11,6 +11,7 @@ from hookproof.spec.field_roles import (
     body_fields,
     fields_with,
     plain_body_fields,
+    resource_parameter,
     resource_shown_by,
     role_of,
     shown_as_sent,
@@ -87,6 +88,18 @@ def test_a_field_of_a_body_is_plain_unless_it_is_an_object() -> None:
         "updatePortalLink": set(),
         "createBroadcastEvent": {"custom_headers", "data"},
     }
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_a_resource_is_named_by_the_last_parameter_of_its_path(operation: str) -> None:
+    project, *resource = OPERATIONS[operation].path_parameters
+    assert project == "projectID"
+    assert resource_parameter(operation) == "".join(resource)
+
+
+def test_there_are_no_parameters_of_an_unknown_operation() -> None:
+    with pytest.raises(KeyError):
+        resource_parameter("deleteEndpoint")
 
 
 @pytest.mark.parametrize(

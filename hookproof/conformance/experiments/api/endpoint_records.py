@@ -94,8 +94,7 @@ async def in_event(scenario: Scenario) -> RecordsInEvent:
         plain = await scenario.roll("roll", plain, scenario.bodies.lasting_expiration())
     uid, _ = await scenario.find_uid(plain, broadcasting=True)
     if uid is not None:
-        path = {"endpointID": uid}
-        await scenario.trial.call("getEndpoint", role=FETCHED, path=path)
+        await scenario.trial.call("getEndpoint", role=FETCHED, uid=uid)
     await scenario.await_arrival(plain, await scenario.broadcast(SHOWN))
     return await scenario.observe(RecordsInEvent)
 
@@ -127,7 +126,7 @@ async def show_in_portal_link(
             trial.call(
                 "expireEndpointSecret",
                 role="roll",
-                path={"endpointID": uid},
+                uid=uid,
                 body={"secret": bodies.secret(), "expiration": bodies.lasting_expiration()},
             )
             for uid in uids
@@ -181,7 +180,7 @@ async def _show_everywhere(
     retrievals of its endpoints.
     """
     await _fetch(trial, uids)
-    await trial.call("getPortalLink", role=SHOWN, path={"portalLinkID": link["uid"]})
+    await trial.call("getPortalLink", role=SHOWN, uid=link["uid"])
     by_owner = context.dialect.paging.owner_filter
     of_owner = {} if by_owner is None else {by_owner: owner}
     await trial.call("listPortalLinks", role=SHOWN, query=of_owner)
@@ -190,6 +189,4 @@ async def _show_everywhere(
 
 
 async def _fetch(trial: Trial, uids: Iterable[str]) -> None:
-    await asyncio.gather(
-        *(trial.call("getEndpoint", role=FETCHED, path={"endpointID": uid}) for uid in uids)
-    )
+    await asyncio.gather(*(trial.call("getEndpoint", role=FETCHED, uid=uid) for uid in uids))

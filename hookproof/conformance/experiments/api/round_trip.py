@@ -186,4 +186,4 @@ async def _create_with_secret_of_another_form(
 
 async def _fetch(trial: Trial, created: CreatedEndpoint) -> None:
     if created.uid is not None:
-        await trial.call("getEndpoint", role="fetch", path={"endpointID": created.uid})
+        await trial.call("getEndpoint", role="fetch", uid=created.uid)

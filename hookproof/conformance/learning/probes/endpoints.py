@@ -123,13 +123,11 @@ async def probe_endpoint(session: ProbeSession, created: Exchange) -> None:
     uid = shown_uid(created)
     if uid is None:
         return
-    fetched = await session.call(GET, "the endpoint", path={"endpointID": uid})
+    fetched = await session.call(GET, "the endpoint", uid=uid)
     if fetched.succeeded:
         session.answers.see("success.get_endpoint", fetched.status, shown_by=fetched)
         _read_secret_display(session, created, fetched)
-    answer = await session.call(
-        GET, "an endpoint that does not exist", path={"endpointID": unknown_uid(uid)}
-    )
+    answer = await session.call(GET, "an endpoint that does not exist", uid=unknown_uid(uid))
     see_unknown_resource(session, answer)
 
 

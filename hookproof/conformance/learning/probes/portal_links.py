@@ -147,9 +147,9 @@ class _LinkProbe:
     async def unknown_link(self) -> None:
         """Retrieve and update a portal link that does not exist."""
         session, role = self._session, "a portal link that does not exist"
-        path = {"portalLinkID": unknown_uid(str(self._link["uid"]))}
-        retrieved = await session.call(LINK, role, path=path)
-        updated = await session.call(UPDATE, role, path=path, body=session.bodies.portal_link())
+        uid = unknown_uid(str(self._link["uid"]))
+        retrieved = await session.call(LINK, role, uid=uid)
+        updated = await session.call(UPDATE, role, uid=uid, body=session.bodies.portal_link())
         for answer in (retrieved, updated):
             see_unknown_resource(session, answer)
 

@@ -129,7 +129,7 @@ async def _create_endpoint(
     created = await trial.call("createEndpoint", role="tried", body=body)
     uid = shown_uid(created)
     if uid is not None:
-        await trial.call("getEndpoint", role="fetch", path={"endpointID": uid})
+        await trial.call("getEndpoint", role="fetch", uid=uid)
     return trial.observe(LongTextTried, operation_id="createEndpoint", field=field, length=length)
 
 
@@ -193,7 +193,7 @@ async def _create_long(
         return trial.observe(Preparation)
     uid = shown_uid(trial.rename(tried, "create"))
     if uid is not None:
-        await trial.call("getEndpoint", role="fetch", path={"endpointID": uid})
+        await trial.call("getEndpoint", role="fetch", uid=uid)
     fields = tuple(setting.fields)
     if setting.mechanism in SHOWN_IN_RESPONSES:
         promised = context.presence(setting.mechanism) is Presence.YES
@@ -208,14 +208,13 @@ async def _roll(context: ExperimentContext, bodies: RequestBodies, length: int) 
     created = await create_endpoint(context, trial, role="create", body=body)
     if created.uid is None:
         return trial.not_observed(RollAnswer, created.reason)
-    place = {"endpointID": created.uid}
-    await trial.call("getEndpoint", role="fetch before", path=place)
+    await trial.call("getEndpoint", role="fetch before", uid=created.uid)
     roll = bodies.roll(secret=second)
-    rolled = await trial.call("expireEndpointSecret", role="tried", path=place, body=roll)
+    rolled = await trial.call("expireEndpointSecret", role="tried", uid=created.uid, body=roll)
     if not rolled.succeeded:
         return trial.observe(Preparation)
     trial.rename(rolled, "roll")
-    await trial.call("getEndpoint", role="fetch", path=place)
+    await trial.call("getEndpoint", role="fetch", uid=created.uid)
     return trial.observe(RollAnswer, given=(first, second))
 
 
@@ -279,7 +278,6 @@ async def _update(
     length: int,
 ) -> Evidence:
     trial = context.trial(f"portal link, {field} of {length} characters")
-    place = {"portalLinkID": link["uid"]}
-    await trial.call("updatePortalLink", role="tried", path=place, body=body)
-    await trial.call("getPortalLink", role="fetch", path=place)
+    await trial.call("updatePortalLink", role="tried", uid=link["uid"], body=body)
+    await trial.call("getPortalLink", role="fetch", uid=link["uid"])
     return trial.observe(LongTextTried, operation_id="updatePortalLink", field=field, length=length)

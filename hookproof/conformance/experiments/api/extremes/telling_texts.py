@@ -140,7 +140,7 @@ async def _create_and_fetch(
         context, trial, role="create", body=bodies.quiet_endpoint(**fields)
     )
     if created.uid is not None:
-        await trial.call("getEndpoint", role="fetch", path={"endpointID": created.uid})
+        await trial.call("getEndpoint", role="fetch", uid=created.uid)
     if mechanism in SHOWN_IN_RESPONSES:
         promised = context.presence(mechanism) is Presence.YES
         return trial.observe(AuthenticationRoundTrip, fields=tuple(fields), promised=promised)
@@ -159,11 +159,10 @@ async def _roll(
     created = await create_endpoint(context, trial, role="create", body=body)
     if created.uid is None:
         return trial.not_observed(RollAnswer, created.reason)
-    place = {"endpointID": created.uid}
-    await trial.call("getEndpoint", role="fetch before", path=place)
+    await trial.call("getEndpoint", role="fetch before", uid=created.uid)
     roll = bodies.roll(secret=second)
-    await trial.call("expireEndpointSecret", role="roll", path=place, body=roll)
-    await trial.call("getEndpoint", role="fetch", path=place)
+    await trial.call("expireEndpointSecret", role="roll", uid=created.uid, body=roll)
+    await trial.call("getEndpoint", role="fetch", uid=created.uid)
     return trial.observe(RollAnswer, given=(first, second))
 
 
@@ -174,8 +173,7 @@ async def _find_accepted_update(
 
     async def update(values: Mapping[str, Any]) -> Exchange:
         body = updating_body(bodies, link, **values)
-        place = {"portalLinkID": link["uid"]}
-        return await trial.call("updatePortalLink", role="probe", path=place, body=body)
+        return await trial.call("updatePortalLink", role="probe", uid=link["uid"], body=body)
 
     candidates = {
         "name": texts(bodies.word("name")),
@@ -192,9 +190,8 @@ async def _list(
 ) -> Evidence:
     """List the portal link with its texts, and retrieve it."""
     trial = context.trial("listed with texts that tell")
-    place = {"portalLinkID": link["uid"]}
     body = updating_body(bodies, link, **fields)
-    await trial.call("updatePortalLink", role="prepare", path=place, body=body)
+    await trial.call("updatePortalLink", role="prepare", uid=link["uid"], body=body)
     await fetch_list(trial, "listPortalLinks")
-    await trial.call("getPortalLink", role="retrieve", path=place)
+    await trial.call("getPortalLink", role="retrieve", uid=link["uid"])
     return trial.observe(ListedPortalLinks)
