@@ -8,8 +8,8 @@ from contextlib import aclosing
 from typing import Any, Final
 
 from hookproof.conformance.experiments.api.broadcast_answers import PAYLOADS
-from hookproof.conformance.experiments.api.round_trip import with_assertion
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
+from hookproof.conformance.experiments.support.authentications import with_assertion
 from hookproof.conformance.experiments.support.client_certificate import issue_client_pair
 from hookproof.conformance.experiments.support.existing_resources import (
     find_changeable_links,

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
+from hookproof.conformance.experiments.support.authentications import api_key, basic_auth
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.receiver.signatures.base64_text import encode_base64
@@ -155,17 +156,8 @@ def mechanisms(bodies: RequestBodies, oauth2: Iterable[Mapping[str, Any]]) -> di
             )
             for algorithm, members in by_algorithm.items()
         },
-        "api_key": tuple(
-            {
-                "type": words.auth_api_key,
-                "api_key": {"header_name": name, "header_value": value},
-            }
-            for name, value in headers
-        ),
-        "basic_auth": tuple(
-            {"type": words.auth_basic, "basic_auth": {"username": user, "password": password}}
-            for user, password in pairs
-        ),
+        "api_key": tuple(api_key(words.auth_api_key, value, name) for name, value in headers),
+        "basic_auth": tuple(basic_auth(words.auth_basic, *pair) for pair in pairs),
     }
 
 

@@ -14,8 +14,11 @@ from hookproof.conformance.experiments.api.extremes.long_settings import (
     long_secret,
     long_settings,
 )
-from hookproof.conformance.experiments.api.round_trip import with_assertion
 from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.conformance.experiments.support.authentications import (
+    observe_round_trip,
+    with_assertion,
+)
 from hookproof.conformance.experiments.support.created_endpoints import create_endpoint
 from hookproof.conformance.experiments.support.existing_resources import (
     find_changeable_links,
@@ -37,7 +40,6 @@ from hookproof.conformance.observations.resources.round_trip import (
 from hookproof.conformance.observations.resources.secret_roll import RollAnswer
 from hookproof.conformance.target.client import encoded
 from hookproof.spec.dialect.groups.requests import most
-from hookproof.target.file_schema import Presence
 
 ENDPOINT_FIELDS: Final = ("name", "description", "owner_id")
 PORTAL_LINK_FIELDS: Final = ("name", "owner_id")
@@ -49,9 +51,6 @@ LONGEST: Final = 1024 * 1024
 LONG_HEADER: Final = 4 * 1024 + 1
 
 SECRET: Final = "secret"  # noqa: S105 the name of a field
-
-# The body of createEndpoint does not name these (section 2.5).
-SHOWN_IN_RESPONSES: Final = ("api_key", "basic_auth")
 
 NOT_QUIET: Final = (
     "under this dialect disabled endpoints receive broadcasts, so that every answer to a broadcast"
@@ -194,11 +193,7 @@ async def _create_long(
     uid = shown_uid(trial.rename(tried, "create"))
     if uid is not None:
         await trial.call("getEndpoint", role="fetch", uid=uid)
-    fields = tuple(setting.fields)
-    if setting.mechanism in SHOWN_IN_RESPONSES:
-        promised = context.presence(setting.mechanism) is Presence.YES
-        return trial.observe(AuthenticationRoundTrip, fields=fields, promised=promised)
-    return trial.observe(TellingRoundTrip, fields=fields)
+    return observe_round_trip(context, trial, setting.mechanism, setting.fields, TellingRoundTrip)
 
 
 async def _roll(context: ExperimentContext, bodies: RequestBodies, length: int) -> Evidence:

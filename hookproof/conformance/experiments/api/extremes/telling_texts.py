@@ -6,8 +6,12 @@ from typing import Any, Final
 
 from hookproof.conformance.experiments.api.endpoint_records import show_in_portal_link
 from hookproof.conformance.experiments.api.portal_links import update_field, updating_body
-from hookproof.conformance.experiments.api.round_trip import with_assertion, with_assertion_by_rsa
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
+from hookproof.conformance.experiments.support.authentications import (
+    observe_round_trip,
+    with_assertion,
+    with_assertion_by_rsa,
+)
 from hookproof.conformance.experiments.support.client_certificate import issue_client_pair
 from hookproof.conformance.experiments.support.created_endpoints import create_endpoint
 from hookproof.conformance.experiments.support.existing_resources import (
@@ -38,11 +42,8 @@ from hookproof.conformance.observations.resources.round_trip import (
     TellingRoundTrip,
 )
 from hookproof.conformance.observations.resources.secret_roll import RollAnswer
-from hookproof.target.file_schema import Presence
 
 ALL_FIELDS: Final = "all fields"
-# The body of createEndpoint does not name these (section 2.5).
-SHOWN_IN_RESPONSES: Final = ("api_key", "basic_auth")
 
 
 @experiment(
@@ -141,10 +142,7 @@ async def _create_and_fetch(
     )
     if created.uid is not None:
         await trial.call("getEndpoint", role="fetch", uid=created.uid)
-    if mechanism in SHOWN_IN_RESPONSES:
-        promised = context.presence(mechanism) is Presence.YES
-        return trial.observe(AuthenticationRoundTrip, fields=tuple(fields), promised=promised)
-    return trial.observe(TellingRoundTrip, fields=tuple(fields))
+    return observe_round_trip(context, trial, mechanism, fields, TellingRoundTrip)
 
 
 async def _roll(
