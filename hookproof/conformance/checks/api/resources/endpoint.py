@@ -28,6 +28,7 @@ from hookproof.conformance.observations.resources.secret_roll import RollAnswer
 from hookproof.conformance.observations.resources.sequence import ModeledOperations
 from hookproof.conformance.observations.timestamp import moment, name_one_moment
 from hookproof.spec.dialect.given_settings import what_becomes_of
+from hookproof.spec.dialect.model import Representation
 from hookproof.spec.dialect.vocabulary import GivenSetting, TimestampForm
 from hookproof.spec.field_roles import Role, fields_with, shown_as_sent
 
@@ -40,7 +41,7 @@ CONFIGURATION: Final = (
     *(name for name in _LASTING if name not in ECHOED and name != "created_at"),
 )
 
-# What a roll leaves as it was; 4.3-10 judges the uid.
+# The same without the uid, which other requirements judge: what a roll leaves as it was.
 LEFT_BY_ROLL: Final = tuple(name for name in CONFIGURATION if name != "uid")
 
 HTTPS = "https://"
@@ -206,20 +207,22 @@ def a_created_endpoint_shows_what_was_sent(
 def an_endpoint_is_fetched_as_it_was_created(
     trip: RoundTrip, context: CheckContext
 ) -> Iterator[Judgement]:
-    """Field by field, masked credentials aside; 2.3-1 and 2.1 judge what a creation hides."""
     for created, fetched in trip.created_and_fetched():
-        if not shown(created):
-            continue
-        hidden = {"uid"} if shown_uid(created) is None else set()
-        yield agreement(
-            "4.2-5",
-            "An endpoint is fetched with another configuration than its creation showed",
-            [name for name in CONFIGURATION if name not in hidden],
-            shown(created),
-            shown(fetched),
-            [created, fetched],
-            context.dialect.representation,
-        )
+        if shown(created):
+            yield fetched_as_created(created, fetched, context.dialect.representation)
+
+
+def fetched_as_created(created: Exchange, fetched: Exchange, forms: Representation) -> Judgement:
+    """Field by field, masked credentials aside; 2.3-1 and 2.1 judge what a creation hides."""
+    return agreement(
+        "4.2-5",
+        "An endpoint is fetched with another configuration than its creation showed",
+        CONFIGURATION if shown_uid(created) is not None else LEFT_BY_ROLL,
+        shown(created),
+        shown(fetched),
+        [created, fetched],
+        forms,
+    )
 
 
 @check("2.9-13")
