@@ -15,6 +15,7 @@ from hookproof.conformance.model.evidence import Exchange
 from hookproof.receiver.signatures.base64_text import encode_base64
 from hookproof.spec.dialect.groups.requests import most
 from hookproof.spec.dialect.groups.signature_vocabulary import SecretForm
+from hookproof.spec.field_roles import shown_as_sent
 
 # Longer than the columns that most databases have for a text.
 LENGTH: Final = 1200
@@ -93,9 +94,7 @@ def endpoint_texts(bodies: RequestBodies) -> dict[str, Candidates]:
     word, requests = bodies.word, bodies.dialect.requests
     address = f"Help+{word('developers')}caf\u00e9&amp;%25"
     content_type = "application/json; note="
-    return {
-        "name": texts(word("endpoint")),
-        "description": texts(word("note")),
+    chosen: dict[str, Candidates] = {
         "owner_id": texts_for_urls(word("owner")),
         "support_email": (
             f"{address}\U0001f600e\u0301{'x' * LENGTH}@support.invalid",
@@ -113,6 +112,8 @@ def endpoint_texts(bodies: RequestBodies) -> dict[str, Candidates]:
         "rate_limit": (_odd_below(requests.rate_limit_maximum),),
         "rate_limit_duration": (_odd_below(requests.rate_limit_duration_maximum),),
     }
+    others = [name for name in shown_as_sent("createEndpoint") if name not in chosen]
+    return {**{name: texts(word(name)) for name in others}, **chosen}
 
 
 def event_texts(bodies: RequestBodies) -> dict[str, Candidates]:
