@@ -30,6 +30,7 @@ CODE_OF_LABEL = {"Created": "201", "Accepted": "202", "OK": "200", None: "200"}
 # in CONSTRAINTS.
 SHAPE = frozenset(
     {"$ref", "anyOf", "default", "deprecated", "description", "items", "properties", "type"}
+    | {"x-role", "x-shown-as-sent", "x-shown-in"}
 )
 CONSTRAINTS = {
     "EndpointEnvelope.required": ["message", "status", "data"],  # section 2.1
@@ -90,7 +91,8 @@ def expression(schema: dict[str, Any]) -> str:
     """The type expression that document_tables would give to this schema."""
     schema = without_null(schema)
     if "$ref" in schema:
-        further = schema.keys() - {"$ref", "description", "deprecated"}
+        further = {word for word in schema if not word.startswith("x-")}
+        further -= {"$ref", "description", "deprecated"}
         return " and ".join([schema["$ref"].rpartition("/")[2], *sorted(further)])
     if "properties" in schema:
         return "an object without a name"

@@ -34,6 +34,7 @@ from hookproof.receiver.client.control_api import ReceiverClient
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.contract.service_contract import Contract
 from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.field_roles import resource_parameter
 from hookproof.target.file_schema import Presence
 from hookproof.target.hooks.provision import Provision
 
@@ -61,6 +62,7 @@ class Trial:
         operation_id: str,
         *,
         role: str,
+        uid: str | None = None,
         path: Mapping[str, str] | None = None,
         query: Mapping[str, str] | None = None,
         body: object = None,
@@ -71,14 +73,14 @@ class Trial:
     ) -> Exchange:
         """Call one operation and record the exchange; never raises for what the target does.
 
-        `path` fills the path's parameters other than projectID. `raw_body` is sent as it is; `body`
-        as compact JSON.
+        `uid` names the resource in the path, or `path` fills its parameters other than projectID.
+        `raw_body` is sent as it is; `body` as compact JSON.
         """
         exchange = await self.api.call(
             operation_id,
             role=role,
             project=project or self.project,
-            path=path or {},
+            path=(path or {}) if uid is None else {resource_parameter(operation_id): uid},
             query=query or {},
             body=body,
             raw_body=raw_body,

@@ -237,7 +237,7 @@ class Scenario:
         rolled = await self.trial.call(
             "expireEndpointSecret",
             role=role,
-            path={"endpointID": uid},
+            uid=uid,
             body={"expiration": expiration, "secret": new_secret},
         )
         require_success(rolled)

@@ -14,26 +14,24 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from hookproof.conformance.generation.operation_sequence import LINK_PREFIX, SequenceStep
+from hookproof.spec.contract.service_contract import OPERATION_IDS
+from hookproof.spec.field_roles import body_fields
 
-# The operations that change something, each with the fields of its body (sections 4.1, 4.3, 4.6 and
-# 4.8).
+# What every request has a value of, objects that a target may lack, and what no broadcast is to
+# reach.
+LEFT_OUT: Final = frozenset(
+    {"url", "event_type", "data", "authentication", "mtls_client_cert", "is_disabled"}
+)
+# The operations that change something, each with the fields of its body; deprecated ones set what
+# others do (section 9).
 FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
-    "createEndpoint": (
-        "advanced_signatures",
-        "content_type",
-        "description",
-        "http_timeout",
-        "name",
-        "owner_id",
-        "rate_limit",
-        "rate_limit_duration",
-        "secret",
-        "slack_webhook_url",
-        "support_email",
-    ),
-    "expireEndpointSecret": ("expiration", "secret"),
-    "updatePortalLink": ("auth_type", "can_manage_endpoint", "name", "owner_id"),
-    "createBroadcastEvent": ("acknowledged_at", "custom_headers", "idempotency_key"),
+    operation_id: tuple(
+        name
+        for name, schema in body_fields(operation_id).items()
+        if name not in LEFT_OUT and "deprecated" not in schema
+    )
+    for operation_id in OPERATION_IDS
+    if body_fields(operation_id)
 }
 
 RETRIEVALS: Final = ("getEndpoint", "getPortalLink", "listPortalLinks", "listSources")

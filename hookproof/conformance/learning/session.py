@@ -18,6 +18,7 @@ from hookproof.conformance.target.hooks.created_endpoints import CreatedEndpoint
 from hookproof.conformance.target.pacing import LimitedForGood, Pacing
 from hookproof.spec.contract.service_contract import Contract, contract_for
 from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.field_roles import resource_parameter
 from hookproof.target.hooks.provision import HookFailures
 
 # The role of a request that is sent beside others, to see whether it is taken.
@@ -142,18 +143,22 @@ class ProbeSession:
         body: object = None,
         raw_body: bytes | None = None,
         is_declared: bool = True,
+        uid: str | None = None,
         path: Mapping[str, str] | None = None,
         query: Mapping[str, str] | Sequence[tuple[str, str]] = (),
         headers: Sequence[tuple[str, str]] = (),
         key: Key = Key.OWN,
         project: Project | None = None,
     ) -> Exchange:
-        """Call an operation and note the exchange; never raises for what the target does."""
+        """Call an operation and note the exchange; never raises for what the target does.
+
+        `uid` names the resource in the path, or `path` fills its parameters other than projectID.
+        """
         exchange = await self.api.call(
             operation_id,
             role=role,
             project=project or self.project,
-            path=path,
+            path=path if uid is None else {resource_parameter(operation_id): uid},
             query=query,
             body=body,
             raw_body=raw_body,

@@ -15,7 +15,7 @@ from hookproof.conformance.experiments.api.extremes.long_settings import (
     long_settings,
 )
 from hookproof.conformance.experiments.api.extremes.long_texts import ENDPOINT_FIELDS, LONG
-from hookproof.conformance.experiments.api.round_trip import with_assertion
+from hookproof.conformance.experiments.support.authentications import with_assertion
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.spec.contract.service_contract import contract_for
 from hookproof.spec.dialect.reader import load_dialect, shipped_dialects

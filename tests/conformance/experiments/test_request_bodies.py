@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from hookproof.conformance.experiments.api.round_trip import PLAIN_FIELDS, _authentications
+from hookproof.conformance.experiments.api.round_trip import _authentications
 from hookproof.conformance.experiments.support.json_web_key import elliptic_key, rsa_key
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.observations.timestamp import unix_seconds
 from hookproof.spec.contract.service_contract import contract_for
 from hookproof.spec.dialect.reader import load_dialect, shipped_dialects
 from hookproof.spec.dialect.vocabulary import TIMESTAMP_PATTERNS, TimestampForm
+from hookproof.spec.field_roles import plain_body_fields
 from tests.spec.dialect_variants import variant
 
 OPERATIONS = ("createEndpoint", "expireEndpointSecret", "updatePortalLink", "createBroadcastEvent")
@@ -30,7 +31,7 @@ def bodies_for(name: str, **answers: Any) -> RequestBodies:
 
 
 def bodies_of_every_kind(bodies: RequestBodies) -> dict[str, list[dict[str, Any]]]:
-    fields = {field: bodies.endpoint_value(field) for field in PLAIN_FIELDS}
+    fields = {field: bodies.endpoint_value(field) for field in plain_body_fields("createEndpoint")}
     return {
         "createEndpoint": [
             bodies.new_endpoint(),

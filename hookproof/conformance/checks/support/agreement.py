@@ -1,15 +1,19 @@
 """Whether a resource is shown alike in two places."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged
-from hookproof.conformance.observations.answer import has_value
+from hookproof.conformance.observations.answer import has_value, sent, shown
 from hookproof.conformance.observations.timestamp import name_one_moment
 from hookproof.spec.dialect.answer import Undecided
 from hookproof.spec.dialect.model import Representation
 from hookproof.spec.dialect.vocabulary import TimestampForm
+from hookproof.spec.field_roles import shown_as_sent
+
+# What people know an endpoint by, the fields that 2.6-6 names.
+IDENTIFYING: Final = ("name", "url", "owner_id")
 
 # What the names of the fields end in that hold a time (section 2).
 TIME: Final = "_at"
@@ -54,6 +58,22 @@ def agreement(
         actual={name: actual.get(name) for name in different},
         exchanges=exchanges,
     )
+
+
+def echoes(request: Exchange, answer: Exchange, message: str) -> Iterator[Judgement]:
+    """Whether an answer that shows the resource shows each field as the request gives it, of those
+    whose requirement says so; the message names the `{field}`.
+    """
+    for field, requirement in shown_as_sent(request.operation_id or "").items():
+        if field in sent(request) and shown(answer):
+            yield judged(
+                shown(answer).get(field) == sent(request)[field],
+                requirement,
+                message.format(field=field),
+                expected=sent(request)[field],
+                actual=shown(answer).get(field, "absent"),
+                exchanges=dict.fromkeys([request, answer]),
+            )
 
 
 def _agree(one: Any, other: Any, name: str, forms: Representation | None) -> bool:

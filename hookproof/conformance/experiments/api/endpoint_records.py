@@ -30,26 +30,18 @@ from hookproof.conformance.observations.endpoint_records import (
     RecordsInPortalLink,
 )
 from hookproof.conformance.observations.preparation import Preparation
+from hookproof.spec.field_roles import shown_as_sent
 
-# Fields of createEndpoint that a record shows again (section 2.3).
-RECORDED: Final = (
-    "advanced_signatures",
-    "content_type",
-    "description",
-    "http_timeout",
-    "name",
-    "rate_limit",
-    "rate_limit_duration",
-    "slack_webhook_url",
-    "support_email",
+# What a record shows again as it was given; each endpoint has a url and an owner of its own.
+RECORDED: Final = tuple(
+    name for name in shown_as_sent("createEndpoint") if name not in ("url", "owner_id")
 )
-# Those of an endpoint that receives deliveries: no limit holds back those of other experiments.
-RECORDED_OF_EVENTS: Final = (
-    "description",
-    "http_timeout",
-    "name",
-    "slack_webhook_url",
-    "support_email",
+# Those of an endpoint that receives deliveries as they usually are: no limit holds back those of
+# other experiments.
+RECORDED_OF_EVENTS: Final = tuple(
+    name
+    for name in RECORDED
+    if not name.startswith("rate_limit") and name not in ("advanced_signatures", "content_type")
 )
 
 
@@ -102,8 +94,7 @@ async def in_event(scenario: Scenario) -> RecordsInEvent:
         plain = await scenario.roll("roll", plain, scenario.bodies.lasting_expiration())
     uid, _ = await scenario.find_uid(plain, broadcasting=True)
     if uid is not None:
-        path = {"endpointID": uid}
-        await scenario.trial.call("getEndpoint", role=FETCHED, path=path)
+        await scenario.trial.call("getEndpoint", role=FETCHED, uid=uid)
     await scenario.await_arrival(plain, await scenario.broadcast(SHOWN))
     return await scenario.observe(RecordsInEvent)
 
@@ -135,7 +126,7 @@ async def show_in_portal_link(
             trial.call(
                 "expireEndpointSecret",
                 role="roll",
-                path={"endpointID": uid},
+                uid=uid,
                 body={"secret": bodies.secret(), "expiration": bodies.lasting_expiration()},
             )
             for uid in uids
@@ -189,7 +180,7 @@ async def _show_everywhere(
     retrievals of its endpoints.
     """
     await _fetch(trial, uids)
-    await trial.call("getPortalLink", role=SHOWN, path={"portalLinkID": link["uid"]})
+    await trial.call("getPortalLink", role=SHOWN, uid=link["uid"])
     by_owner = context.dialect.paging.owner_filter
     of_owner = {} if by_owner is None else {by_owner: owner}
     await trial.call("listPortalLinks", role=SHOWN, query=of_owner)
@@ -198,6 +189,4 @@ async def _show_everywhere(
 
 
 async def _fetch(trial: Trial, uids: Iterable[str]) -> None:
-    await asyncio.gather(
-        *(trial.call("getEndpoint", role=FETCHED, path={"endpointID": uid}) for uid in uids)
-    )
+    await asyncio.gather(*(trial.call("getEndpoint", role=FETCHED, uid=uid) for uid in uids))

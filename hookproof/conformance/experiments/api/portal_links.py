@@ -145,7 +145,7 @@ async def _create_endpoints_of_owner(
     await _retrieve(trial, link, "retrieve")
     uid = shown_uid(fetched) or uid_in_records(trial.exchanges, sent(fetched).get("url"))
     if uid is not None:
-        await trial.call("getEndpoint", role="fetch", path={"endpointID": uid})
+        await trial.call("getEndpoint", role="fetch", uid=uid)
     await create("same owner later", owner)
     await _retrieve(trial, link, "retrieve later")
     await _update(trial, link, "change owner", updating_body(bodies, link, owner_id=other))
@@ -214,8 +214,8 @@ async def _update_among_others(
 
 
 async def _retrieve(trial: Trial, link: Link, role: str) -> Exchange:
-    return await trial.call("getPortalLink", role=role, path={"portalLinkID": link["uid"]})
+    return await trial.call("getPortalLink", role=role, uid=link["uid"])
 
 
 async def _update(trial: Trial, link: Link, role: str, body: dict[str, Any]) -> None:
-    await trial.call("updatePortalLink", role=role, path={"portalLinkID": link["uid"]}, body=body)
+    await trial.call("updatePortalLink", role=role, uid=link["uid"], body=body)

@@ -77,9 +77,7 @@ async def _roll_and_fetch(
         await _fetch(trial, untouched.uid, "fetch other before")
     await _fetch(trial, rolled.uid, "fetch before")
     for fields in rolls:
-        await trial.call(
-            "expireEndpointSecret", role="roll", path={"endpointID": rolled.uid}, body=fields
-        )
+        await trial.call("expireEndpointSecret", role="roll", uid=rolled.uid, body=fields)
     await _fetch(trial, rolled.uid, "fetch")
     so_far = trial.observe(RollAnswer, given=())
     if not all(is_shown for is_shown, _, _ in so_far.shown_rolls(context.dialect)):
@@ -100,14 +98,14 @@ async def _repeat(
     """Roll in the same way again and again: a roll that is lost always is another finding than one
     that a race loses, which says how often.
     """
-    until, path = context.loop.time() + REPEATED_S, {"endpointID": uid}
+    until = context.loop.time() + REPEATED_S
     for _ in range(REPEATED):
         if context.loop.time() > until:
             return
         for number, fields in enumerate(rolls, start=1):
             fresh = {**fields, "secret": bodies.secret()} if "secret" in fields else fields
             role = ROLL_AGAIN if number == len(rolls) else "roll before that"
-            await trial.call("expireEndpointSecret", role=role, path=path, body=fresh)
+            await trial.call("expireEndpointSecret", role=role, uid=uid, body=fresh)
         await _fetch(trial, uid, FETCH_AGAIN)
 
 
@@ -118,11 +116,11 @@ async def _roll_at_once(context: ExperimentContext, bodies: RequestBodies) -> Ev
     created = await create_endpoint(context, trial, role="create", body=body)
     if created.uid is None:
         return trial.not_observed(RollsAtOnce, created.reason)
-    path, by_value = {"endpointID": created.uid}, shows_values(context.dialect)
+    uid, by_value = created.uid, shows_values(context.dialect)
 
     async def roll(role: str) -> Exchange:
         fields = {"secret": bodies.secret(), "expiration": bodies.lasting_expiration()}
-        return await trial.call("expireEndpointSecret", role=role, path=path, body=fields)
+        return await trial.call("expireEndpointSecret", role=role, uid=uid, body=fields)
 
     def are_both_shown() -> bool | None:
         return trial.observe(RollsAtOnce).pairs[-1].are_shown(by_value=by_value)
@@ -152,13 +150,11 @@ async def _roll_and_wait(context: ExperimentContext, bodies: RequestBodies) -> E
     if rolled.uid is None:
         return trial.not_observed(ExpiredSecret, rolled.reason)
     fields = {"secret": bodies.secret(), "expiration": bodies.expiration()}
-    await trial.call(
-        "expireEndpointSecret", role="roll", path={"endpointID": rolled.uid}, body=fields
-    )
+    await trial.call("expireEndpointSecret", role="roll", uid=rolled.uid, body=fields)
     await asyncio.sleep(window_s + EXPIRY_S)  # the dialect's own time
     await _fetch(trial, rolled.uid, "fetch")
     return trial.observe(ExpiredSecret)
 
 
 async def _fetch(trial: Trial, uid: str, role: str) -> None:
-    await trial.call("getEndpoint", role=role, path={"endpointID": uid})
+    await trial.call("getEndpoint", role=role, uid=uid)

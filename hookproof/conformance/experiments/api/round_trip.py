@@ -5,17 +5,22 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any, Final
 
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
+from hookproof.conformance.experiments.support.authentications import (
+    SHOWN_IN_RESPONSES,
+    fixed_credentials,
+    observe_round_trip,
+    with_assertion,
+    with_assertion_by_rsa,
+)
 from hookproof.conformance.experiments.support.client_certificate import issue_client_pair
 from hookproof.conformance.experiments.support.created_endpoints import (
     CreatedEndpoint,
     create_endpoint,
 )
-from hookproof.conformance.experiments.support.json_web_key import elliptic_key, rsa_key
 from hookproof.conformance.experiments.support.optional_settings import find_accepted_settings
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
-from hookproof.conformance.observations.delivery.security.credentials import KEY_HEADER
 from hookproof.conformance.observations.preparation import Preparation
 from hookproof.conformance.observations.resources.round_trip import (
     AuthenticationRoundTrip,
@@ -24,35 +29,11 @@ from hookproof.conformance.observations.resources.round_trip import (
     MinimalEndpoints,
     SecretOfAnotherForm,
 )
-from hookproof.target.file_schema import Presence
+from hookproof.spec.field_roles import plain_body_fields
 
-# The fields of createEndpoint whose value is not an object (section 4.1).
-PLAIN_FIELDS: Final = (
-    "advanced_signatures",
-    "appID",
-    "content_type",
-    "description",
-    "http_timeout",
-    "is_disabled",
-    "name",
-    "owner_id",
-    "rate_limit",
-    "rate_limit_duration",
-    "secret",
-    "slack_webhook_url",
-    "support_email",
-    "url",
-)
-
-# Section 2.5: the body of createEndpoint shows only type and oauth2. Each with its capability.
-SHOWN_IN_RESPONSES: Final = {
-    "authentication by api_key": "api_key",
-    "authentication by basic_auth": "basic_auth",
-}
-
-# What else is not tried with a target that lacks a capability.
+# What is not tried with a target that lacks a capability.
 NEEDED: Final = {
-    **SHOWN_IN_RESPONSES,
+    **{f"authentication by {name}": name for name in SHOWN_IN_RESPONSES},
     "authentication by shared secret": "oauth2",
     "authentication by elliptic key": "oauth2",
     "authentication by RSA key": "oauth2",
@@ -101,7 +82,8 @@ async def _fields_by_name(
 ) -> dict[str, dict[str, Any]]:
     mtls = (await issue_client_pair(context, context.word("client"))).mtls_client_cert
     lacking = context.lacking_fields()
-    plain = {field: bodies.endpoint_value(field) for field in PLAIN_FIELDS if field not in lacking}
+    names = plain_body_fields("createEndpoint")
+    plain = {field: bodies.endpoint_value(field) for field in names if field not in lacking}
     together = {field: value for field, value in plain.items() if field != "appID"}
     optional = {"mtls_client_cert": mtls, "authentication": bodies.oauth2()}
     accepted = await find_accepted_settings(context, probe, optional)
@@ -119,42 +101,12 @@ async def _fields_by_name(
 
 
 def _authentications(bodies: RequestBodies) -> dict[str, dict[str, Any]]:
-    words = bodies.dialect.words
-    api_key = {"header_name": KEY_HEADER, "header_value": bodies.word("key")}
-    basic = {"username": bodies.word("user"), "password": bodies.word("password")}
     return {
-        "by api_key": {"type": words.auth_api_key, "api_key": api_key},
-        "by basic_auth": {"type": words.auth_basic, "basic_auth": basic},
+        **{f"by {name}": value for name, value in fixed_credentials(bodies).items()},
         "by shared secret": bodies.oauth2(),
         "by elliptic key": with_assertion(bodies),
         "by RSA key": with_assertion_by_rsa(bodies),
     }
-
-
-def with_assertion(bodies: RequestBodies) -> dict[str, Any]:
-    """An authentication object with all of oauth2 that a signed assertion needs (section 2.5)."""
-    return _assertion(bodies, elliptic_key(bodies.word("kid")), "ES256")
-
-
-def with_assertion_by_rsa(bodies: RequestBodies) -> dict[str, Any]:
-    """The same with the other kind of key."""
-    return _assertion(bodies, rsa_key(bodies.word("kid")), "RS256")
-
-
-def _assertion(
-    bodies: RequestBodies, signing_key: dict[str, str], algorithm: str
-) -> dict[str, Any]:
-    authentication = bodies.oauth2()
-    members = {
-        **authentication["oauth2"],
-        "authentication_type": bodies.dialect.words.oauth2_assertion,
-        "issuer": bodies.word("issuer"),
-        "subject": bodies.word("subject"),
-        "signing_algorithm": algorithm,
-        "signing_key": signing_key,
-    }
-    del members["client_secret"]
-    return {**authentication, "oauth2": members}
 
 
 async def _create_and_fetch(
@@ -163,11 +115,8 @@ async def _create_and_fetch(
     trial = context.trial(name)
     body = bodies.quiet_endpoint(**fields)
     await _fetch(trial, await create_endpoint(context, trial, role="create", body=body))
-    capability = SHOWN_IN_RESPONSES.get(name)
-    if capability is not None:
-        promised = context.presence(capability) is Presence.YES
-        return trial.observe(AuthenticationRoundTrip, fields=tuple(fields), promised=promised)
-    return trial.observe(EndpointRoundTrip, fields=tuple(fields))
+    mechanism = NEEDED.get(name, "")
+    return observe_round_trip(context, trial, mechanism, fields, EndpointRoundTrip)
 
 
 async def _create_with_required_fields(
@@ -202,4 +151,4 @@ async def _create_with_secret_of_another_form(
 
 async def _fetch(trial: Trial, created: CreatedEndpoint) -> None:
     if created.uid is not None:
-        await trial.call("getEndpoint", role="fetch", path={"endpointID": created.uid})
+        await trial.call("getEndpoint", role="fetch", uid=created.uid)

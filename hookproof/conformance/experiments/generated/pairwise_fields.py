@@ -8,8 +8,8 @@ from contextlib import aclosing
 from typing import Any, Final
 
 from hookproof.conformance.experiments.api.broadcast_answers import PAYLOADS
-from hookproof.conformance.experiments.api.round_trip import PLAIN_FIELDS, with_assertion
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
+from hookproof.conformance.experiments.support.authentications import with_assertion
 from hookproof.conformance.experiments.support.client_certificate import issue_client_pair
 from hookproof.conformance.experiments.support.existing_resources import (
     find_changeable_links,
@@ -28,6 +28,7 @@ from hookproof.conformance.observations.resources.sequence import (
     EndpointFieldCombination,
     PortalLinkFieldCombination,
 )
+from hookproof.spec.field_roles import plain_body_fields
 
 # appID can set owner_id as well (section 9), and no broadcast is to reach these endpoints.
 LEFT_OUT: Final = ("appID", "is_disabled")
@@ -90,7 +91,9 @@ async def _endpoint_values(
 ) -> dict[str, list[Any]]:
     left_out = {*LEFT_OUT, *context.lacking_fields()}
     plain = {
-        name: [bodies.endpoint_value(name), ABSENT] for name in PLAIN_FIELDS if name not in left_out
+        name: [bodies.endpoint_value(name), ABSENT]
+        for name in plain_body_fields("createEndpoint")
+        if name not in left_out
     }
     mtls = (await issue_client_pair(context, context.word("client"))).mtls_client_cert
     optional = {
@@ -127,19 +130,18 @@ async def _create_endpoint(context: ExperimentContext, bodies: RequestBodies, ro
     other = await trial.call("createEndpoint", role="create", body=bodies.quiet_endpoint())
     uid, other_uid = shown_uid(created), shown_uid(other)
     if uid is not None and other_uid is not None:
-        path = {"endpointID": uid}
-        await trial.call("getEndpoint", role="fetch", path=path)
+        await trial.call("getEndpoint", role="fetch", uid=uid)
         await _roll(trial, bodies, other_uid)
         await trial.call("createBroadcastEvent", role="first", body=bodies.broadcast())
-        await trial.call("getEndpoint", role="fetch", path=path)
+        await trial.call("getEndpoint", role="fetch", uid=uid)
         await _roll(trial, bodies, uid)
-        await trial.call("getEndpoint", role="fetch", path=path)
+        await trial.call("getEndpoint", role="fetch", uid=uid)
     return trial.observe(EndpointFieldCombination, fields=tuple(row))
 
 
 async def _roll(trial: Trial, bodies: RequestBodies, uid: str) -> None:
     body = bodies.roll(secret=bodies.secret())
-    await trial.call("expireEndpointSecret", role="roll", path={"endpointID": uid}, body=body)
+    await trial.call("expireEndpointSecret", role="roll", uid=uid, body=body)
 
 
 async def _update_portal_links(
@@ -170,12 +172,12 @@ async def _update_portal_link(
 ) -> Evidence:
     """Update a portal link; update another and create an endpoint; retrieve it twice."""
     trial = context.trial(f"portal link with {_description(row)}")
-    path, *others = ({"portalLinkID": link["uid"]} for link in links)
-    await trial.call("updatePortalLink", role="update", path=path, body=bodies.portal_link(**row))
-    await trial.call("getPortalLink", role="retrieve", path=path)
+    uid, *others = (link["uid"] for link in links)
+    await trial.call("updatePortalLink", role="update", uid=uid, body=bodies.portal_link(**row))
+    await trial.call("getPortalLink", role="retrieve", uid=uid)
     for other in others:
-        await trial.call("updatePortalLink", role="update", path=other, body=bodies.portal_link())
+        await trial.call("updatePortalLink", role="update", uid=other, body=bodies.portal_link())
     owner = {"owner_id": row["owner_id"]} if "owner_id" in row else {}
     await trial.call("createEndpoint", role="create", body=bodies.quiet_endpoint(**owner))
-    await trial.call("getPortalLink", role="retrieve", path=path)
+    await trial.call("getPortalLink", role="retrieve", uid=uid)
     return trial.observe(PortalLinkFieldCombination, fields=tuple(row))

@@ -98,8 +98,7 @@ async def _show(
     context: ExperimentContext, trial: Trial, answer: Exchange, link: Link
 ) -> CreatedEndpoint:
     await give_owner(trial, RequestBodies.of(context), link, _owner(context, answer))
-    place = {"portalLinkID": link["uid"]}
-    retrieved = await trial.call("getPortalLink", role=FINDING, path=place)
+    retrieved = await trial.call("getPortalLink", role=FINDING, uid=link["uid"])
     uid = uid_in_records([retrieved], sent(answer).get("url"))
     if uid is not None:
         return CreatedEndpoint(answer=answer, uid=uid)
@@ -160,9 +159,7 @@ async def find_secret(
         uid = (await find_in_portal_link(context, trial, created)).uid
     if uid is None:
         return None, None
-    fetched = await trial.call(
-        "getEndpoint", role="fetch", path={"endpointID": uid}, project=project
-    )
+    fetched = await trial.call("getEndpoint", role="fetch", uid=uid, project=project)
     return uid, shown_secret(fetched)
 
 

@@ -24,6 +24,7 @@ from hookproof.conformance.observations.answer import (
 from hookproof.conformance.observations.empty_list import NOTHING_LISTED
 from hookproof.conformance.target.circuit_breaker import RunOver
 from hookproof.conformance.target.definition import Fixtures, Project
+from hookproof.spec.field_roles import shown_as_sent
 
 PAGES = 40
 
@@ -84,10 +85,7 @@ async def find_changeable_links(
 
 
 async def _retrieve_links(trial: Trial, uids: Sequence[str], origin: str) -> ExistingLinks:
-    answers = [
-        await trial.call("getPortalLink", role="inventory", path={"portalLinkID": uid})
-        for uid in uids
-    ]
+    answers = [await trial.call("getPortalLink", role="inventory", uid=uid) for uid in uids]
     links = [
         {**answer.data, "uid": uid}
         for uid, answer in zip(uids, answers, strict=True)
@@ -181,9 +179,7 @@ async def give_owner(
 ) -> Exchange:
     """Update the owner of a portal link, and keep the values that an update has to name."""
     body = bodies.portal_link(**{**kept_fields(bodies, link), "owner_id": owner})
-    return await trial.call(
-        "updatePortalLink", role="prepare", path={"portalLinkID": link["uid"]}, body=body
-    )
+    return await trial.call("updatePortalLink", role="prepare", uid=link["uid"], body=body)
 
 
 async def links_of_owner(
@@ -193,8 +189,7 @@ async def links_of_owner(
     if owner is None:
         return []
     answers = [
-        await trial.call("getPortalLink", role="inventory", path={"portalLinkID": link["uid"]})
-        for link in links
+        await trial.call("getPortalLink", role="inventory", uid=link["uid"]) for link in links
     ]
     return [
         {**answer.data, "uid": link["uid"]}
@@ -225,14 +220,14 @@ async def put_back(context: ExperimentContext, trial: Trial, link: Mapping[str, 
 
     Where that is refused, its auth_type may be shown otherwise than it is sent, and is left out.
     """
-    restored = ("name", "owner_id", "can_manage_endpoint", "auth_type")
+    restored = shown_as_sent("updatePortalLink")
     fields = {field: link[field] for field in restored if link.get(field) is not None}
-    bodies, path = RequestBodies.of(context), {"portalLinkID": link["uid"]}
+    bodies, uid = RequestBodies.of(context), link["uid"]
     answer = await trial.call(
-        "updatePortalLink", role="put back", path=path, body=bodies.portal_link(**fields)
+        "updatePortalLink", role="put back", uid=uid, body=bodies.portal_link(**fields)
     )
     if not refused(answer) or fields.pop("auth_type", None) is None:
         return answer
     return await trial.call(
-        "updatePortalLink", role="put back", path=path, body=bodies.portal_link(**fields)
+        "updatePortalLink", role="put back", uid=uid, body=bodies.portal_link(**fields)
     )

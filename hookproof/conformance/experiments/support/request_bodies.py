@@ -26,6 +26,7 @@ from hookproof.spec.dialect.vocabulary import (
     SecretForm,
     TimestampForm,
 )
+from hookproof.spec.field_roles import body_fields
 
 RFC3339_FORMATS: Final = {
     TimestampForm.RFC3339_MICROSECONDS: "%Y-%m-%dT%H:%M:%S.%fZ",
@@ -160,17 +161,12 @@ class RequestBodies:
         """
         requests = self.dialect.requests
         values: FieldValues = {
-            "advanced_signatures": lambda: True,
-            "appID": lambda: self.word("app"),
             "authentication": self.oauth2,
             # Not the default, which a server shows even if it ignores the field.
             "content_type": lambda: "application/x-www-form-urlencoded",
             "description": lambda: f"Made to see what comes back: {self.word('note')}",
             "http_timeout": lambda: accepted_timeout(requests, 11),
-            "is_disabled": lambda: True,
             "mtls_client_cert": dict,
-            "name": lambda: self.word("endpoint"),
-            "owner_id": lambda: self.word("owner"),
             "rate_limit": lambda: min(17, most(requests.rate_limit_maximum)),
             "rate_limit_duration": lambda: min(19, most(requests.rate_limit_duration_maximum)),
             "secret": self.secret,
@@ -178,14 +174,14 @@ class RequestBodies:
             "support_email": lambda: f"{self.word('developers')}@support.invalid",
             "url": self.url,
         }
-        return values[field]()
+        return self._chosen("createEndpoint", field, values)
 
     def roll_value(self, field: str) -> Any:
         """An acceptable value for a field of expireEndpointSecret; KeyError for one that section
         4.3 does not name.
         """
         values: FieldValues = {"expiration": self.expiration, "secret": self.secret}
-        return values[field]()
+        return self._chosen("expireEndpointSecret", field, values)
 
     def portal_link_value(self, field: str) -> Any:
         """An acceptable value for a field of updatePortalLink; KeyError for one that section 4.6
@@ -193,12 +189,9 @@ class RequestBodies:
         """
         values: FieldValues = {
             "auth_type": lambda: self.dialect.words.portal_auth_types[-1],
-            "can_manage_endpoint": lambda: True,
             "endpoints": list,
-            "name": lambda: self.word("portal"),
-            "owner_id": lambda: self.word("owner"),
         }
-        return values[field]()
+        return self._chosen("updatePortalLink", field, values)
 
     def event_value(self, field: str) -> Any:
         """An acceptable value for a field of createBroadcastEvent; KeyError for one that section
@@ -211,9 +204,16 @@ class RequestBodies:
             "data": lambda: {"about": self.word(MARKED), "amount": 12.5, "lines": [1, 2, 3]},
             # Not as markers begin, since a service may deliver the type too.
             "event_type": lambda: f"conformance.{self.word('type')}",
-            "idempotency_key": lambda: self.word("key"),
         }
-        return values[field]()
+        return self._chosen("createBroadcastEvent", field, values)
+
+    def _chosen(self, operation_id: str, field: str, values: FieldValues) -> Any:
+        """The value that was chosen for a field, else one by its type: a new word, true, or 1."""
+        schema = body_fields(operation_id)[field]
+        if field in values:
+            return values[field]()
+        usual = {"string": self.word(field), "boolean": True, "integer": 1}
+        return usual[schema["type"]]
 
     def oauth2(self) -> dict[str, Any]:
         """An authentication object with every member of oauth2 that goes with a shared secret

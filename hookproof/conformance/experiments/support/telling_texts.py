@@ -9,11 +9,13 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
+from hookproof.conformance.experiments.support.authentications import api_key, basic_auth
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.receiver.signatures.base64_text import encode_base64
 from hookproof.spec.dialect.groups.requests import most
 from hookproof.spec.dialect.vocabulary import SecretForm
+from hookproof.spec.field_roles import shown_as_sent
 
 # Longer than the columns that most databases have for a text.
 LENGTH: Final = 1200
@@ -92,9 +94,7 @@ def endpoint_texts(bodies: RequestBodies) -> dict[str, Candidates]:
     word, requests = bodies.word, bodies.dialect.requests
     address = f"Help+{word('developers')}caf\u00e9&amp;%25"
     content_type = "application/json; note="
-    return {
-        "name": texts(word("endpoint")),
-        "description": texts(word("note")),
+    chosen: dict[str, Candidates] = {
         "owner_id": texts_for_urls(word("owner")),
         "support_email": (
             f"{address}\U0001f600e\u0301{'x' * LENGTH}@support.invalid",
@@ -112,6 +112,8 @@ def endpoint_texts(bodies: RequestBodies) -> dict[str, Candidates]:
         "rate_limit": (_odd_below(requests.rate_limit_maximum),),
         "rate_limit_duration": (_odd_below(requests.rate_limit_duration_maximum),),
     }
+    others = [name for name in shown_as_sent("createEndpoint") if name not in chosen]
+    return {**{name: texts(word(name)) for name in others}, **chosen}
 
 
 def event_texts(bodies: RequestBodies) -> dict[str, Candidates]:
@@ -155,17 +157,8 @@ def mechanisms(bodies: RequestBodies, oauth2: Iterable[Mapping[str, Any]]) -> di
             )
             for algorithm, members in by_algorithm.items()
         },
-        "api_key": tuple(
-            {
-                "type": words.auth_api_key,
-                "api_key": {"header_name": name, "header_value": value},
-            }
-            for name, value in headers
-        ),
-        "basic_auth": tuple(
-            {"type": words.auth_basic, "basic_auth": {"username": user, "password": password}}
-            for user, password in pairs
-        ),
+        "api_key": tuple(api_key(words.auth_api_key, value, name) for name, value in headers),
+        "basic_auth": tuple(basic_auth(words.auth_basic, *pair) for pair in pairs),
     }
 
 

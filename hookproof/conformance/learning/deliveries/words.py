@@ -7,6 +7,7 @@ by its deliveries whether the service knows it.
 import asyncio
 from typing import Any, Final
 
+from hookproof.conformance.experiments.support.authentications import api_key, basic_auth
 from hookproof.conformance.experiments.support.json_web_key import rsa_key
 from hookproof.conformance.learning.candidates import candidates
 from hookproof.conformance.learning.deliveries.listener import DeliverySession
@@ -45,11 +46,10 @@ class WordListeners:
         """Create the endpoints for all words but that of assertions."""
         word = self._delivery.session.word
         for tried in self._words(API_KEY):
-            value = {"header_name": HEADER, "header_value": word("value")}
-            await self._listen(API_KEY, tried, {"type": tried, "api_key": value})
+            await self._listen(API_KEY, tried, api_key(tried, word("value"), HEADER))
         for tried in self._words(BASIC):
-            value = {"username": word("user"), "password": word("password")}
-            await self._listen(BASIC, tried, {"type": tried, "basic_auth": value})
+            value = basic_auth(tried, word("user"), word("password"))
+            await self._listen(BASIC, tried, value)
         shared = self._words(SHARED)[0]
         for tried in self._words(OAUTH2):
             await self._listen_with_token(OAUTH2, tried, tried, shared)

@@ -16,6 +16,7 @@ from hookproof.conformance.observations.answer import (
     shown,
     shown_uid,
 )
+from hookproof.spec.dialect.given_settings import ABOUT
 from hookproof.spec.dialect.groups.requests import accepted_timeout
 from hookproof.spec.dialect.vocabulary import GivenSetting
 
@@ -123,13 +124,11 @@ async def probe_endpoint(session: ProbeSession, created: Exchange) -> None:
     uid = shown_uid(created)
     if uid is None:
         return
-    fetched = await session.call(GET, "the endpoint", path={"endpointID": uid})
+    fetched = await session.call(GET, "the endpoint", uid=uid)
     if fetched.succeeded:
         session.answers.see("success.get_endpoint", fetched.status, shown_by=fetched)
         _read_secret_display(session, created, fetched)
-    answer = await session.call(
-        GET, "an endpoint that does not exist", path={"endpointID": unknown_uid(uid)}
-    )
+    answer = await session.call(GET, "an endpoint that does not exist", uid=unknown_uid(uid))
     see_unknown_resource(session, answer)
 
 
@@ -177,10 +176,9 @@ async def probe_given_settings(session: ProbeSession) -> None:
         )
         for settings in (_settings(session, 11), _settings(session, 12))
     ]
-    for field, settings in (
-        ("requests.given_http_timeout", ("http_timeout",)),
-        ("requests.given_contacts", ("slack_webhook_url", "support_email")),
-    ):
+    for answer_about in dict.fromkeys(ABOUT.values()):
+        field = f"requests.{answer_about}"
+        settings = [name for name in ABOUT if ABOUT[name] == answer_about]
         if not control.succeeded or not all(answer.succeeded for answer in given):
             session.answers.miss(field, "an endpoint with a time-out and contacts is refused")
             continue
@@ -195,10 +193,8 @@ async def probe_given_settings(session: ProbeSession) -> None:
 
 def _settings(session: ProbeSession, seconds: int) -> dict[str, Any]:
     bodies, rules = session.bodies, session.answers.extended.requests
-    settings = {
-        name: bodies.endpoint_value(name) for name in ("slack_webhook_url", "support_email")
-    }
-    return {"http_timeout": accepted_timeout(rules, seconds), **settings}
+    settings = {name: bodies.endpoint_value(name) for name in ABOUT}
+    return {**settings, "http_timeout": accepted_timeout(rules, seconds)}
 
 
 def _fate(control: Exchange, answer: Exchange, name: str) -> GivenSetting | None:

@@ -26,6 +26,7 @@ from hookproof.conformance.subjects.questions.evidence import (
     NullField,
     UnknownEndpointListed,
 )
+from hookproof.spec.field_roles import shown_as_sent
 
 FIELDS: Final = (
     "requests.update_portal_link_requires",
@@ -36,8 +37,6 @@ FIELDS: Final = (
     "requests.unknown_listed_endpoints",
 )
 ONE_OF: Final = "requests.update_portal_link_requires_one_of"
-# The fields of an update, as a portal link shows them.
-UPDATED: Final = ("name", "owner_id", "can_manage_endpoint", "auth_type")
 
 
 async def probe_portal_link(
@@ -88,7 +87,8 @@ class _LinkProbe:
 
     def _body(self, **fields: Any) -> dict[str, Any]:
         """The portal link as it is, with these changes."""
-        own = {name: self._link[name] for name in UPDATED if has_value(self._link.get(name))}
+        names = shown_as_sent(UPDATE)
+        own = {name: self._link[name] for name in names if has_value(self._link.get(name))}
         return {**own, **fields}
 
     async def can_be_updated(self) -> bool:
@@ -152,9 +152,9 @@ class _LinkProbe:
     async def unknown_link(self) -> None:
         """Retrieve and update a portal link that does not exist."""
         session, role = self._session, "a portal link that does not exist"
-        path = {"portalLinkID": unknown_uid(str(self._link["uid"]))}
-        retrieved = await session.call(LINK, role, path=path)
-        updated = await session.call(UPDATE, role, path=path, body=session.bodies.portal_link())
+        uid = unknown_uid(str(self._link["uid"]))
+        retrieved = await session.call(LINK, role, uid=uid)
+        updated = await session.call(UPDATE, role, uid=uid, body=session.bodies.portal_link())
         for answer in (retrieved, updated):
             see_unknown_resource(session, answer)
 

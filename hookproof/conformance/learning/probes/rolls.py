@@ -59,7 +59,7 @@ async def probe_rolls(session: ProbeSession, created: Exchange) -> None:
 
 async def roll(session: ProbeSession, uid: str, role: str, **fields: Any) -> Exchange:
     """Roll the secret of an endpoint."""
-    return await session.call(ROLL, role, path={"endpointID": uid}, body=fields)
+    return await session.call(ROLL, role, uid=uid, body=fields)
 
 
 async def _probe_required(session: ProbeSession, uid: str) -> None:
@@ -218,7 +218,7 @@ async def _default_window(
     session: ProbeSession, uid: str, unit: TimeUnit
 ) -> tuple[int, int, Exchange] | None:
     """How many units a window has at least and at most that a roll does not ask for."""
-    before = await session.call(GET, "before that", path={"endpointID": uid})
+    before = await session.call(GET, "before that", uid=uid)
     answer = await roll(session, uid, "without expiration", secret=session.bodies.secret())
     window_s = shown_window_s(answer)
     if _is_gone(_current(before), answer):
@@ -256,9 +256,8 @@ async def probe_expired_secrets(session: ProbeSession) -> None:
         answers.miss(field, "a roll with a short window is refused")
         return
     await asyncio.sleep(least * unit.in_seconds + WHOLE_SECONDS_S)
-    path = {"endpointID": uid}
     looks = [
-        await session.call(GET, "after that", path=path),
+        await session.call(GET, "after that", uid=uid),
         await roll(session, uid, "after that", **_whole_body(session, least)),
     ]
     if not all(_identities(each) for each in looks):

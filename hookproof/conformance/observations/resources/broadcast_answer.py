@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from hookproof.conformance.model.evidence import Exchange, Observation
 from hookproof.conformance.observations.answer import has_value, items, shown
+from hookproof.conformance.observations.roles import OneExchange
 from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
 from hookproof.spec.dialect.vocabulary import HeaderText
 
@@ -38,9 +39,7 @@ class KeyedBroadcasts(Observation):
 class BroadcastAnswer(KeyedBroadcasts, SucceedingRequests):
     """One broadcast."""
 
-    @property
-    def created(self) -> Exchange | None:
-        return self.exchange("create")
+    created = OneExchange("create")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,18 +63,14 @@ class BroadcastWithQuery(BroadcastAnswer):
 class BroadcastWithTellingQuery(KeyedBroadcasts):
     """One broadcast with a query whose texts tell, which may be refused."""
 
-    @property
-    def created(self) -> Exchange | None:
-        return self.exchange("tried")
+    created = OneExchange("tried")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventBesideSources(KeyedBroadcasts):
     """One broadcast after the list of sources, of which the event may name one."""
 
-    @property
-    def created(self) -> Exchange | None:
-        return self.exchange("create")
+    created = OneExchange("create")
 
     def listed(self, uid: object) -> tuple[Exchange, Mapping[str, Any]] | None:
         """The source with this uid, and the page that shows it."""
@@ -101,22 +96,15 @@ class HeaderTextTried(Observation):
 
     needs: HeaderText
 
-    @property
-    def tried(self) -> Exchange | None:
-        return self.exchange("tried")
+    tried = OneExchange("tried")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatedKey(KeyedBroadcasts, SucceedingRequests):
     """A broadcast, and a second one with its idempotency_key."""
 
-    @property
-    def first(self) -> Exchange | None:
-        return self.exchange("first")
-
-    @property
-    def again(self) -> Exchange | None:
-        return self.exchange("again")
+    first = OneExchange("first")
+    again = OneExchange("again")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

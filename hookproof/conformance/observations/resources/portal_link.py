@@ -7,6 +7,7 @@ from typing import Any
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import items, sent, shown, was_accepted
 from hookproof.conformance.observations.before_and_after import BeforeAndAfter
+from hookproof.conformance.observations.roles import AllExchanges, OneExchange
 from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
 
 
@@ -23,18 +24,14 @@ class PortalLinkObservation(SucceedingRequests):
             if exchange.operation_id == "listPortalLinks"
         )
 
-    @property
-    def update(self) -> Exchange | None:
-        return self.exchange("update")
+    update = OneExchange("update")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedPortalLinks(PortalLinkObservation):
     """The list of portal links, and some of them retrieved one by one."""
 
-    @property
-    def retrieved(self) -> tuple[Exchange, ...]:
-        return self.all_exchanges("retrieve")
+    retrieved = AllExchanges("retrieve")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,10 +40,8 @@ class PortalLinkUpdate(PortalLinkObservation, BeforeAndAfter):
 
     field: str
 
-    @property
-    def named_endpoint(self) -> Exchange | None:
-        """The creation of the endpoint that an update of `endpoints` names."""
-        return self.exchange("named endpoint")
+    # The creation of the endpoint that an update of `endpoints` names.
+    named_endpoint = OneExchange("named endpoint")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,40 +96,20 @@ class PortalLinkOfOwner(PortalLinkObservation):
     owner comes later; at last the portal link passes to the other owner.
     """
 
-    @property
-    def of_owner(self) -> tuple[Exchange, ...]:
-        """The creations of the owner's first endpoints."""
-        return self.all_exchanges("same owner")
-
-    @property
-    def of_owner_later(self) -> tuple[Exchange, ...]:
-        """The creation of the owner's endpoint that came later."""
-        return self.all_exchanges("same owner later")
-
-    @property
-    def of_other_owner(self) -> tuple[Exchange, ...]:
-        """The creation of the other owner's endpoint."""
-        return self.all_exchanges("other owner")
-
-    @property
-    def fetched(self) -> Exchange | None:
-        """One of the owner's first endpoints, fetched."""
-        return self.exchange("fetch")
-
-    @property
-    def retrieved(self) -> Exchange | None:
-        """The portal link after the first endpoints."""
-        return self.exchange("retrieve")
-
-    @property
-    def retrieved_later(self) -> Exchange | None:
-        """The portal link after the owner's later endpoint."""
-        return self.exchange("retrieve later")
-
-    @property
-    def with_other_owner(self) -> Exchange | None:
-        """The portal link when it belongs to the other owner."""
-        return self.exchange("retrieve changed")
+    # The creations of the owner's first endpoints.
+    of_owner = AllExchanges("same owner")
+    # The creation of the owner's endpoint that came later.
+    of_owner_later = AllExchanges("same owner later")
+    # The creation of the other owner's endpoint.
+    of_other_owner = AllExchanges("other owner")
+    # One of the owner's first endpoints, fetched.
+    fetched = OneExchange("fetch")
+    # The portal link after the first endpoints.
+    retrieved = OneExchange("retrieve")
+    # The portal link after the owner's later endpoint.
+    retrieved_later = OneExchange("retrieve later")
+    # The portal link when it belongs to the other owner.
+    with_other_owner = OneExchange("retrieve changed")
 
     @property
     def has_changed_owner(self) -> bool:

@@ -11,6 +11,7 @@ from hookproof.conformance.observations.resources.client_key import (
     shown_client_keys,
 )
 from hookproof.conformance.observations.resources.shown_secret import ShownSecret, shown_secrets
+from hookproof.conformance.observations.roles import AllExchanges
 from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
 from hookproof.spec.dialect.model import Dialect
 
@@ -37,9 +38,7 @@ class EndpointCreation(Observation):
             if exchange.operation_id == "createEndpoint"
         )
 
-    @property
-    def fetched(self) -> tuple[Exchange, ...]:
-        return self.all_exchanges("fetch")
+    fetched = AllExchanges("fetch")
 
     @property
     def may_lack_mechanism(self) -> bool:

@@ -15,6 +15,7 @@ from hookproof.conformance.observations.resources.shown_secret import (
     secrets_in,
     shown_secrets,
 )
+from hookproof.conformance.observations.roles import AllExchanges, OneExchange
 from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import SecretDisplay
@@ -44,9 +45,7 @@ class RollAnswer(EndpointCreation, SucceedingRequests):
         answers = map(self.first_showing, self.rolls)
         return replace(self, shown_secrets=shown_secrets(answers, rules))
 
-    @property
-    def rolls(self) -> tuple[Exchange, ...]:
-        return self.all_exchanges("roll")
+    rolls = AllExchanges("roll")
 
     @property
     def successful_rolls(self) -> tuple[Exchange, ...]:
@@ -62,9 +61,7 @@ class RollAnswer(EndpointCreation, SucceedingRequests):
             return roll
         return self.after or roll
 
-    @property
-    def before(self) -> Exchange | None:
-        return self.exchange("fetch before")
+    before = OneExchange("fetch before")
 
     @property
     def secrets_before(self) -> Exchange | None:
@@ -74,9 +71,7 @@ class RollAnswer(EndpointCreation, SucceedingRequests):
         fetched = self.before
         return fetched if fetched is not None and shown(fetched) else self.exchange("create")
 
-    @property
-    def after(self) -> Exchange | None:
-        return self.exchange("fetch")
+    after = OneExchange("fetch")
 
     def shown_rolls(self, dialect: Dialect) -> Iterator[tuple[bool, Exchange, Exchange]]:
         """Whether a retrieval shows the roll before it, for the rolls and each time that they were
@@ -93,9 +88,7 @@ class RollAnswer(EndpointCreation, SucceedingRequests):
                 yield is_shown, roll, fetched
             before = fetched
 
-    @property
-    def other_created(self) -> Exchange | None:
-        return self.exchange("create other")
+    other_created = OneExchange("create other")
 
     @property
     def other_before(self) -> Exchange | None:
@@ -106,10 +99,8 @@ class RollAnswer(EndpointCreation, SucceedingRequests):
         fetched = self.exchange("fetch other before")
         return fetched if fetched is not None and secret_uids(fetched) else self.other_created
 
-    @property
-    def other_after(self) -> Exchange | None:
-        """The other endpoint after the rolls."""
-        return self.exchange("fetch other")
+    # The other endpoint after the rolls.
+    other_after = OneExchange("fetch other")
 
 
 def shows_values(dialect: Dialect) -> bool:
@@ -194,14 +185,6 @@ class RollsAtOnce(Observation):
 class ExpiredSecret(Observation):
     """An endpoint that is fetched when the secret that was rolled has certainly expired."""
 
-    @property
-    def created(self) -> Exchange | None:
-        return self.exchange("create")
-
-    @property
-    def roll(self) -> Exchange | None:
-        return self.exchange("roll")
-
-    @property
-    def fetched(self) -> Exchange | None:
-        return self.exchange("fetch")
+    created = OneExchange("create")
+    roll = OneExchange("roll")
+    fetched = OneExchange("fetch")

@@ -11,16 +11,17 @@ from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, json_text, judged
 from hookproof.conformance.observations.answer import sent, shown
 from hookproof.conformance.observations.requests.extremes import LongTextTried
+from hookproof.spec.field_roles import shown_as_sent
 
 # The requirements that the answer shows what was sent, and that a later fetch shows the same.
 ECHOED: Final = {
-    ("createEndpoint", "name"): ("4.1-4", "4.2-5"),
-    ("createEndpoint", "description"): ("4.1-5", "4.2-5"),
-    ("createEndpoint", "owner_id"): ("4.1-7", "4.2-5"),
-    ("updatePortalLink", "name"): ("4.6-5", "4.6-9"),
-    ("updatePortalLink", "owner_id"): ("4.6-6", "4.6-9"),
-    ("createBroadcastEvent", "event_type"): ("4.8-4", ""),
-    ("createBroadcastEvent", "idempotency_key"): ("4.8-5", ""),
+    (operation_id, field): (shown_as_sent(operation_id)[field], fetched_as_shown)
+    for operation_id, fetched_as_shown, fields in (
+        ("createEndpoint", "4.2-5", ("name", "description", "owner_id")),
+        ("updatePortalLink", "4.6-9", ("name", "owner_id")),
+        ("createBroadcastEvent", "", ("event_type", "idempotency_key")),
+    )
+    for field in fields
 }
 
 

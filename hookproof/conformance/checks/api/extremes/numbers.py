@@ -25,18 +25,12 @@ from hookproof.conformance.observations.answer import (
 )
 from hookproof.conformance.observations.requests.extremes import ExtremePageSize, NumberTried
 from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.field_roles import body_fields, shown_as_sent
 
 ECHOED: Final = {
-    "http_timeout": "4.1-10",
-    "rate_limit": "4.1-11",
-    "rate_limit_duration": "4.1-12",
-}
-# The field of RequestRules that is the largest value of a number.
-LARGEST: Final = {
-    "http_timeout": "http_timeout_maximum",
-    "rate_limit": "rate_limit_maximum",
-    "rate_limit_duration": "rate_limit_duration_maximum",
-    "expiration": "expiration_maximum",
+    field: requirement
+    for field, requirement in shown_as_sent("createEndpoint").items()
+    if body_fields("createEndpoint")[field]["type"] == "integer"
 }
 
 
@@ -142,7 +136,7 @@ def _may_stand_for_zero(actual: Any, field: str, dialect: Dialect) -> bool:
 
 def _largest(observed: NumberTried, dialect: Dialect) -> float:
     """The bound of a field; infinite where there is none."""
-    largest: int | None = getattr(dialect.requests, LARGEST[observed.field])
+    largest: int | None = getattr(dialect.requests, f"{observed.field}_maximum")
     return math.inf if largest is None else largest
 
 

@@ -28,27 +28,20 @@ from hookproof.conformance.observations.resources.secret_roll import RollAnswer
 from hookproof.conformance.observations.resources.sequence import ModeledOperations
 from hookproof.conformance.observations.timestamp import moment, name_one_moment
 from hookproof.spec.dialect.given_settings import what_becomes_of
+from hookproof.spec.dialect.model import Representation
 from hookproof.spec.dialect.vocabulary import GivenSetting, TimestampForm
+from hookproof.spec.field_roles import Role, fields_with, shown_as_sent
 
-ECHOED: Final = {
-    "name": "4.1-4",
-    "description": "4.1-5",
-    "url": "4.1-6",
-    "owner_id": "4.1-7",
-    "content_type": "4.1-8",
-    "advanced_signatures": "4.1-9",
-    "http_timeout": "4.1-10",
-    "rate_limit": "4.1-11",
-    "rate_limit_duration": "4.1-12",
-    "slack_webhook_url": "4.1-13",
-    "support_email": "4.1-14",
-}
+ECHOED: Final = shown_as_sent("createEndpoint")
 
-# What only its owner changes; counts and the status follow from deliveries, and 2.9-13 judges
-# created_at.
-CONFIGURATION: Final = (*ECHOED, "uid", "project_id", "authentication", "mtls_client_cert")
+# What nothing but its owner changes, plain settings first; 2.9-13 judges created_at.
+_LASTING: Final = fields_with("Endpoint", Role.GIVEN, Role.ASSIGNED)
+CONFIGURATION: Final = (
+    *ECHOED,
+    *(name for name in _LASTING if name not in ECHOED and name != "created_at"),
+)
 
-# What a roll leaves as it was; 4.3-10 judges the uid.
+# The same without the uid, which other requirements judge: what a roll leaves as it was.
 LEFT_BY_ROLL: Final = tuple(name for name in CONFIGURATION if name != "uid")
 
 HTTPS = "https://"
@@ -214,20 +207,22 @@ def a_created_endpoint_shows_what_was_sent(
 def an_endpoint_is_fetched_as_it_was_created(
     trip: RoundTrip, context: CheckContext
 ) -> Iterator[Judgement]:
-    """Field by field, masked credentials aside; 2.3-1 and 2.1 judge what a creation hides."""
     for created, fetched in trip.created_and_fetched():
-        if not shown(created):
-            continue
-        hidden = {"uid"} if shown_uid(created) is None else set()
-        yield agreement(
-            "4.2-5",
-            "An endpoint is fetched with another configuration than its creation showed",
-            [name for name in CONFIGURATION if name not in hidden],
-            shown(created),
-            shown(fetched),
-            [created, fetched],
-            context.dialect.representation,
-        )
+        if shown(created):
+            yield fetched_as_created(created, fetched, context.dialect.representation)
+
+
+def fetched_as_created(created: Exchange, fetched: Exchange, forms: Representation) -> Judgement:
+    """Field by field, masked credentials aside; 2.3-1 and 2.1 judge what a creation hides."""
+    return agreement(
+        "4.2-5",
+        "An endpoint is fetched with another configuration than its creation showed",
+        CONFIGURATION if shown_uid(created) is not None else LEFT_BY_ROLL,
+        shown(created),
+        shown(fetched),
+        [created, fetched],
+        forms,
+    )
 
 
 @check("2.9-13")

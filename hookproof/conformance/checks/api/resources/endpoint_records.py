@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from hookproof.conformance.checks.support.agreement import differences
+from hookproof.conformance.checks.support.agreement import IDENTIFYING, differences
 from hookproof.conformance.checks.support.json_objects import objects_in
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
@@ -21,25 +21,16 @@ from hookproof.conformance.observations.resources.shown_owner import with_owners
 from hookproof.conformance.observations.timestamp import unix_seconds
 from hookproof.spec.dialect.model import Dialect, Representation
 from hookproof.spec.dialect.vocabulary import EventEcho, TimestampForm
+from hookproof.spec.field_roles import Role, fields_with
 
-# What neither deliveries nor time change; 2.6-6 names the first three.
-IDENTIFYING: Final = ("name", "url", "owner_id")
-RECORDED: Final = (
-    "project_id",
-    "description",
-    "content_type",
-    "advanced_signatures",
-    "http_timeout",
-    "rate_limit",
-    "rate_limit_duration",
-    "slack_webhook_url",
-    "support_email",
-    "authentication",
-    "mtls_client_cert",
-    "created_at",
+# What neither deliveries nor time change, but for what identifies the endpoint.
+RECORDED: Final = tuple(
+    name
+    for name in fields_with("Endpoint", Role.GIVEN, Role.ASSIGNED)
+    if name not in ("uid", *IDENTIFYING)
 )
-# What has a value, but may have another one later.
-COUNTED: Final = ("status", "events", "failure_rate", "updated_at")
+# What has a value, but may have another one later; secrets are compared one by one.
+COUNTED: Final = tuple(name for name in fields_with("Endpoint", Role.CHANGING) if name != "secrets")
 # In seconds: the forms of timestamps have different precision.
 PRECISION_S: Final = 1.0
 

@@ -1,8 +1,9 @@
 """Sections 2.8, 3, 4.8 and 6: the event that a broadcast is answered with."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any
 
+from hookproof.conformance.checks.support.agreement import echoes
 from hookproof.conformance.checks.support.json_equality import exact, same
 from hookproof.conformance.checks.support.json_objects import objects_in
 from hookproof.conformance.checks.support.success import success_of
@@ -16,8 +17,7 @@ from hookproof.conformance.observations.resources.broadcast_answer import (
     BroadcastWithPayload,
 )
 from hookproof.spec.dialect.vocabulary import EventEcho
-
-ECHOED: Final = {"event_type": "4.8-4", "idempotency_key": "4.8-5"}
+from hookproof.spec.field_roles import shown_as_sent
 
 
 @check("2.8-1", "6-1", "6-2")
@@ -153,7 +153,7 @@ def an_event_has_the_records_of_its_endpoints(
         )
 
 
-@check(*ECHOED.values(), "4.8-6", "4.8-7")
+@check(*shown_as_sent("createBroadcastEvent").values(), "4.8-6", "4.8-7")
 def a_broadcast_is_taken_with_every_field(
     broadcast: BroadcastAnswer, context: CheckContext
 ) -> Iterator[Judgement]:
@@ -161,17 +161,7 @@ def a_broadcast_is_taken_with_every_field(
     created = broadcast.created
     if created is None:
         return
-    for field, requirement in ECHOED.items():
-        if field in sent(created) and shown(created):
-            wanted, actual = sent(created)[field], shown(created).get(field, "absent")
-            yield judged(
-                wanted == actual,
-                requirement,
-                f"The {field} of a created event is not the one sent",
-                expected=wanted,
-                actual=actual,
-                exchanges=[created],
-            )
+    yield from echoes(created, created, "The {field} of a created event is not the one sent")
     accepted = _accepted(broadcast, context)
     if accepted is not None:
         requirement, what = accepted

@@ -12,10 +12,11 @@ from hookproof.conformance.observations.resources.portal_link import (
     PortalLinkUpdate,
 )
 from hookproof.spec.dialect.vocabulary import LeftOut
+from hookproof.spec.field_roles import Role, fields_with
 
-FIELDS: Final = ("name", "owner_id", "can_manage_endpoint", "auth_type")
-# What may show the same value when it was cleared: a default, or a name that every link needs.
-NEVER_EMPTY: Final = ("name", "can_manage_endpoint", "auth_type")
+FIELDS: Final = fields_with("PortalLink", Role.GIVEN)
+# What may be empty when it was cleared; others show a default, or a name that every link needs.
+MAY_BE_EMPTY: Final = "owner_id"
 
 
 @check("4.6-15")
@@ -37,7 +38,7 @@ def a_field_that_is_left_out_is_kept_or_cleared(
         # What had no value shows no difference.
         if field not in sent(update) and has_value(was) and was is not False:
             outcome = LeftOut.KEPT if is_now == was else LeftOut.CLEARED
-            if is_now == was and not rule.allows(outcome) and field in NEVER_EMPTY:
+            if is_now == was and not rule.allows(outcome) and field != MAY_BE_EMPTY:
                 continue
             yield judged(
                 outcome in rule.allowed,

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any, Final
 
-from hookproof.conformance.checks.support.agreement import agreement, differences
+from hookproof.conformance.checks.support.agreement import IDENTIFYING, agreement, differences
 from hookproof.conformance.checks.support.json_objects import objects_in
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
@@ -31,15 +31,11 @@ from hookproof.conformance.observations.resources.portal_link import (
 )
 from hookproof.conformance.observations.resources.sequence import ModeledOperations
 from hookproof.conformance.observations.timestamp import is_before, moment
+from hookproof.spec.field_roles import Role, fields_with, shown_as_sent
 
-UPDATED: Final = {
-    "name": "4.6-5",
-    "owner_id": "4.6-6",
-    "can_manage_endpoint": "4.6-7",
-    "auth_type": "4.6-8",
-}
-LISTED_AS_RETRIEVED: Final = ("name", "owner_id", "auth_type", "can_manage_endpoint")
-FETCHED_AS_IN_LINK: Final = ("name", "url", "owner_id")
+UPDATED: Final = shown_as_sent("updatePortalLink")
+# What an update can change; the endpoints of a portal link change with deliveries too.
+SETTINGS: Final = fields_with("PortalLink", Role.GIVEN)
 
 
 def members(exchange: Exchange | None) -> list[str]:
@@ -72,8 +68,7 @@ def is_member(link: Exchange, creation: Exchange, others: Iterable[Exchange]) ->
 
 
 def settings(link: Mapping[str, Any]) -> dict[str, Any]:
-    """What an update of a portal link can change; its endpoints change with deliveries too."""
-    return {name: link.get(name) for name in LISTED_AS_RETRIEVED}
+    return {name: link.get(name) for name in SETTINGS}
 
 
 def repeats_a_uid(page: Exchange) -> bool:
@@ -256,7 +251,7 @@ def an_endpoint_in_a_portal_link_is_shown_as_fetched(
             yield agreement(
                 "2.6-6",
                 "An endpoint is shown in a portal link otherwise than when it is fetched",
-                FETCHED_AS_IN_LINK,
+                IDENTIFYING,
                 shown(fetched),
                 record,
                 [fetched, link],
@@ -303,7 +298,7 @@ def a_portal_link_is_listed_as_it_is_retrieved(
             yield agreement(
                 "2.6-7",
                 "A portal link is listed otherwise than it is retrieved",
-                LISTED_AS_RETRIEVED,
+                SETTINGS,
                 shown(answer),
                 item,
                 [answer, page],
@@ -334,7 +329,7 @@ def an_update_changes_what_it_was_sent(
     yield agreement(
         "4.6-9",
         "A portal link is retrieved otherwise than the answer to its update showed it",
-        LISTED_AS_RETRIEVED,
+        SETTINGS,
         shown(update),
         shown(after),
         [update, after],
@@ -359,7 +354,7 @@ def an_update_leaves_other_portal_links_alone(
     changed = {
         uid: {name: after[uid].get(name, "absent") for name in different}
         for uid in sorted(others)
-        if (different := differences(LISTED_AS_RETRIEVED, before[uid], after[uid]))
+        if (different := differences(SETTINGS, before[uid], after[uid]))
     }
     if others:
         yield judged(

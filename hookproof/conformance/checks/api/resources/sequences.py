@@ -8,15 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from hookproof.conformance.checks.api.resources.endpoint import CONFIGURATION, LEFT_BY_ROLL
+from hookproof.conformance.checks.api.resources.endpoint import LEFT_BY_ROLL, fetched_as_created
 from hookproof.conformance.checks.api.resources.portal_link import (
-    LISTED_AS_RETRIEVED,
+    SETTINGS,
     UPDATED,
     is_member,
     members,
     repeats_a_uid,
 )
-from hookproof.conformance.checks.support.agreement import agreement
+from hookproof.conformance.checks.support.agreement import agreement, echoes
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, judged
@@ -25,7 +25,6 @@ from hookproof.conformance.observations.answer import (
     pagination,
     path_parameters,
     refused,
-    sent,
     shown,
     shown_uid,
     shows_every_uid,
@@ -159,15 +158,7 @@ def _fetched(model: _Model, exchange: Exchange, uid: str) -> Iterator[Judgement]
 
 
 def _fetched_unrolled(model: _Model, known: _Endpoint, exchange: Exchange) -> Iterator[Judgement]:
-    yield agreement(
-        "4.2-5",
-        "An endpoint is fetched with another configuration than its creation showed",
-        CONFIGURATION,
-        shown(known.created),
-        shown(exchange),
-        [known.created, exchange],
-        model.forms,
-    )
+    yield fetched_as_created(known.created, exchange, model.forms)
     rolled = bool(known.others_rolled)
     before = (known.fetched_before_others if rolled else None) or known.created
     same = sorted(secret_uids(before)) == sorted(secret_uids(exchange))
@@ -208,16 +199,8 @@ def _rolled_alike(model: _Model, before: Exchange, roll: Exchange, now: Exchange
 
 
 def _updated(model: _Model, exchange: Exchange, uid: str) -> Iterator[Judgement]:
-    for name, value in sent(exchange).items():
-        if name in UPDATED:
-            yield judged(
-                shown(exchange).get(name) == value,
-                UPDATED[name],
-                f"The answer to an update does not show the {name} that was sent",
-                expected=value,
-                actual=shown(exchange).get(name, "absent"),
-                exchanges=[exchange],
-            )
+    message = "The answer to an update does not show the {field} that was sent"
+    yield from echoes(exchange, exchange, message)
     for other, link in model.links.items():
         if other != uid:
             link.others_updated.append(exchange)
@@ -249,7 +232,7 @@ def _same_settings(
     return agreement(
         requirement,
         "A portal link is shown otherwise than the last answer about it showed",
-        LISTED_AS_RETRIEVED,
+        SETTINGS,
         shown(before),
         now,
         [before, *known.others_updated[-1:], exchange],

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from hookproof.conformance.experiments.support.authentications import fixed_credentials
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
-from hookproof.conformance.observations.delivery.security.credentials import KEY_HEADER
 from hookproof.receiver.signatures.base64_text import encode_base64
 from hookproof.spec.dialect.vocabulary import SecretForm
 
@@ -49,15 +49,8 @@ def long_settings(
     The two authentications are by oauth2, with a shared secret and with an assertion; of the second
     only what the first does not have.
     """
-    words = bodies.dialect.words
     by_secret = tuple(_texts_in(shared))
     plain = {field: bodies.endpoint_value(field) for field in PLAIN}
-    api_key = {"header_name": KEY_HEADER, "header_value": bodies.word("key")}
-    basic = {"username": bodies.word("user"), "password": bodies.word("password")}
-    mechanisms = {
-        "api_key": {"type": words.auth_api_key, "api_key": api_key},
-        "basic_auth": {"type": words.auth_basic, "basic_auth": basic},
-    }
     return {
         "fields": LongSetting(fields=plain, paths=tuple((field,) for field in PLAIN)),
         "deprecated owner": LongSetting(fields={"appID": bodies.word("app")}, paths=(("appID",),)),
@@ -67,7 +60,7 @@ def long_settings(
         ),
         **{
             name: _of_authentication(name, value, tuple(_texts_in(value)))
-            for name, value in mechanisms.items()
+            for name, value in fixed_credentials(bodies).items()
         },
     }
 

@@ -14,8 +14,11 @@ from hookproof.conformance.experiments.api.extremes.long_settings import (
     long_secret,
     long_settings,
 )
-from hookproof.conformance.experiments.api.round_trip import with_assertion
 from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.conformance.experiments.support.authentications import (
+    observe_round_trip,
+    with_assertion,
+)
 from hookproof.conformance.experiments.support.created_endpoints import create_endpoint
 from hookproof.conformance.experiments.support.existing_resources import (
     find_changeable_links,
@@ -37,7 +40,6 @@ from hookproof.conformance.observations.resources.round_trip import (
 from hookproof.conformance.observations.resources.secret_roll import RollAnswer
 from hookproof.conformance.target.client import encoded
 from hookproof.spec.dialect.groups.requests import most
-from hookproof.target.file_schema import Presence
 
 ENDPOINT_FIELDS: Final = ("name", "description", "owner_id")
 PORTAL_LINK_FIELDS: Final = ("name", "owner_id")
@@ -49,9 +51,6 @@ LONGEST: Final = 1024 * 1024
 LONG_HEADER: Final = 4 * 1024 + 1
 
 SECRET: Final = "secret"  # noqa: S105 the name of a field
-
-# The body of createEndpoint does not name these (section 2.5).
-SHOWN_IN_RESPONSES: Final = ("api_key", "basic_auth")
 
 NOT_QUIET: Final = (
     "under this dialect disabled endpoints receive broadcasts, so that every answer to a broadcast"
@@ -129,7 +128,7 @@ async def _create_endpoint(
     created = await trial.call("createEndpoint", role="tried", body=body)
     uid = shown_uid(created)
     if uid is not None:
-        await trial.call("getEndpoint", role="fetch", path={"endpointID": uid})
+        await trial.call("getEndpoint", role="fetch", uid=uid)
     return trial.observe(LongTextTried, operation_id="createEndpoint", field=field, length=length)
 
 
@@ -193,12 +192,8 @@ async def _create_long(
         return trial.observe(Preparation)
     uid = shown_uid(trial.rename(tried, "create"))
     if uid is not None:
-        await trial.call("getEndpoint", role="fetch", path={"endpointID": uid})
-    fields = tuple(setting.fields)
-    if setting.mechanism in SHOWN_IN_RESPONSES:
-        promised = context.presence(setting.mechanism) is Presence.YES
-        return trial.observe(AuthenticationRoundTrip, fields=fields, promised=promised)
-    return trial.observe(TellingRoundTrip, fields=fields)
+        await trial.call("getEndpoint", role="fetch", uid=uid)
+    return observe_round_trip(context, trial, setting.mechanism, setting.fields, TellingRoundTrip)
 
 
 async def _roll(context: ExperimentContext, bodies: RequestBodies, length: int) -> Evidence:
@@ -208,14 +203,13 @@ async def _roll(context: ExperimentContext, bodies: RequestBodies, length: int) 
     created = await create_endpoint(context, trial, role="create", body=body)
     if created.uid is None:
         return trial.not_observed(RollAnswer, created.reason)
-    place = {"endpointID": created.uid}
-    await trial.call("getEndpoint", role="fetch before", path=place)
+    await trial.call("getEndpoint", role="fetch before", uid=created.uid)
     roll = bodies.roll(secret=second)
-    rolled = await trial.call("expireEndpointSecret", role="tried", path=place, body=roll)
+    rolled = await trial.call("expireEndpointSecret", role="tried", uid=created.uid, body=roll)
     if not rolled.succeeded:
         return trial.observe(Preparation)
     trial.rename(rolled, "roll")
-    await trial.call("getEndpoint", role="fetch", path=place)
+    await trial.call("getEndpoint", role="fetch", uid=created.uid)
     return trial.observe(RollAnswer, given=(first, second))
 
 
@@ -279,7 +273,6 @@ async def _update(
     length: int,
 ) -> Evidence:
     trial = context.trial(f"portal link, {field} of {length} characters")
-    place = {"portalLinkID": link["uid"]}
-    await trial.call("updatePortalLink", role="tried", path=place, body=body)
-    await trial.call("getPortalLink", role="fetch", path=place)
+    await trial.call("updatePortalLink", role="tried", uid=link["uid"], body=body)
+    await trial.call("getPortalLink", role="fetch", uid=link["uid"])
     return trial.observe(LongTextTried, operation_id="updatePortalLink", field=field, length=length)

@@ -73,7 +73,7 @@ async def _create_endpoint(
     created = await trial.call("createEndpoint", role="tried", raw_body=raw_body)
     uid = shown_uid(created)
     if uid is not None:
-        await trial.call("getEndpoint", role="fetch", path={"endpointID": uid})
+        await trial.call("getEndpoint", role="fetch", uid=uid)
     return trial.observe(NumberTried, operation_id="createEndpoint", field=field, number=number)
 
 
@@ -84,9 +84,10 @@ async def _roll_secrets(
     if created.uid is None:
         yield preparation.not_observed(NumberTried, created.reason)
         return
-    path = {"endpointID": created.uid}
     body = bodies.roll(secret=bodies.secret(), expiration=max(1, bodies.expiration()))
-    control = await preparation.call("expireEndpointSecret", role="control", path=path, body=body)
+    control = await preparation.call(
+        "expireEndpointSecret", role="control", uid=created.uid, body=body
+    )
     yield preparation.observe(Preparation)
     for number in NUMBERS:
         trial = context.trial(f"roll with expiration {number}")
@@ -94,7 +95,7 @@ async def _roll_secrets(
         await trial.call(
             "expireEndpointSecret",
             role="tried",
-            path=path,
+            uid=created.uid,
             raw_body=encoded_with(bodies.roll(secret=bodies.secret()), "expiration", number),
         )
         yield trial.observe(

@@ -6,8 +6,12 @@ from typing import Any, Final
 
 from hookproof.conformance.experiments.api.endpoint_records import show_in_portal_link
 from hookproof.conformance.experiments.api.portal_links import update_field, updating_body
-from hookproof.conformance.experiments.api.round_trip import with_assertion, with_assertion_by_rsa
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
+from hookproof.conformance.experiments.support.authentications import (
+    observe_round_trip,
+    with_assertion,
+    with_assertion_by_rsa,
+)
 from hookproof.conformance.experiments.support.client_certificate import issue_client_pair
 from hookproof.conformance.experiments.support.created_endpoints import create_endpoint
 from hookproof.conformance.experiments.support.existing_resources import (
@@ -38,11 +42,8 @@ from hookproof.conformance.observations.resources.round_trip import (
     TellingRoundTrip,
 )
 from hookproof.conformance.observations.resources.secret_roll import RollAnswer
-from hookproof.target.file_schema import Presence
 
 ALL_FIELDS: Final = "all fields"
-# The body of createEndpoint does not name these (section 2.5).
-SHOWN_IN_RESPONSES: Final = ("api_key", "basic_auth")
 
 
 @experiment(
@@ -140,11 +141,8 @@ async def _create_and_fetch(
         context, trial, role="create", body=bodies.quiet_endpoint(**fields)
     )
     if created.uid is not None:
-        await trial.call("getEndpoint", role="fetch", path={"endpointID": created.uid})
-    if mechanism in SHOWN_IN_RESPONSES:
-        promised = context.presence(mechanism) is Presence.YES
-        return trial.observe(AuthenticationRoundTrip, fields=tuple(fields), promised=promised)
-    return trial.observe(TellingRoundTrip, fields=tuple(fields))
+        await trial.call("getEndpoint", role="fetch", uid=created.uid)
+    return observe_round_trip(context, trial, mechanism, fields, TellingRoundTrip)
 
 
 async def _roll(
@@ -159,11 +157,10 @@ async def _roll(
     created = await create_endpoint(context, trial, role="create", body=body)
     if created.uid is None:
         return trial.not_observed(RollAnswer, created.reason)
-    place = {"endpointID": created.uid}
-    await trial.call("getEndpoint", role="fetch before", path=place)
+    await trial.call("getEndpoint", role="fetch before", uid=created.uid)
     roll = bodies.roll(secret=second)
-    await trial.call("expireEndpointSecret", role="roll", path=place, body=roll)
-    await trial.call("getEndpoint", role="fetch", path=place)
+    await trial.call("expireEndpointSecret", role="roll", uid=created.uid, body=roll)
+    await trial.call("getEndpoint", role="fetch", uid=created.uid)
     return trial.observe(RollAnswer, given=(first, second))
 
 
@@ -174,8 +171,7 @@ async def _find_accepted_update(
 
     async def update(values: Mapping[str, Any]) -> Exchange:
         body = updating_body(bodies, link, **values)
-        place = {"portalLinkID": link["uid"]}
-        return await trial.call("updatePortalLink", role="probe", path=place, body=body)
+        return await trial.call("updatePortalLink", role="probe", uid=link["uid"], body=body)
 
     candidates = {
         "name": texts(bodies.word("name")),
@@ -192,9 +188,8 @@ async def _list(
 ) -> Evidence:
     """List the portal link with its texts, and retrieve it."""
     trial = context.trial("listed with texts that tell")
-    place = {"portalLinkID": link["uid"]}
     body = updating_body(bodies, link, **fields)
-    await trial.call("updatePortalLink", role="prepare", path=place, body=body)
+    await trial.call("updatePortalLink", role="prepare", uid=link["uid"], body=body)
     await fetch_list(trial, "listPortalLinks")
-    await trial.call("getPortalLink", role="retrieve", path=place)
+    await trial.call("getPortalLink", role="retrieve", uid=link["uid"])
     return trial.observe(ListedPortalLinks)

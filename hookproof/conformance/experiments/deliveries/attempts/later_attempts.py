@@ -24,6 +24,7 @@ from hookproof.conformance.experiments.deliveries.security.token_server import (
 )
 from hookproof.conformance.experiments.scenario import Scenario
 from hookproof.conformance.experiments.scenario_run import ScenarioFunction, run_scenarios
+from hookproof.conformance.experiments.support.authentications import fixed_credentials
 from hookproof.conformance.experiments.support.client_certificate import issue_client_pair
 from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
@@ -37,7 +38,6 @@ from hookproof.conformance.observations.delivery.attempts.later_attempts import 
     LaterSilence,
     LaterTokens,
 )
-from hookproof.conformance.observations.delivery.security.credentials import KEY_HEADER
 from hookproof.conformance.observations.destinations import Destination, Event, ended
 from hookproof.receiver.replies.script import Reply
 from hookproof.spec.dialect.given_settings import timeout_in_force
@@ -200,20 +200,14 @@ async def silent_after_roll(scenario: Scenario) -> LaterSilence:
 
 async def kinds_of_endpoints(scenario: Scenario) -> Mapping[str, Mapping[str, Any]]:
     """The settings of an endpoint of each kind, by name: the formats and fixed credentials."""
-    words, bodies = scenario.dialect.words, scenario.bodies
-    api_key = {"header_name": KEY_HEADER, "header_value": bodies.word("value")}
-    basic_auth = {"username": bodies.word("user"), "password": bodies.word("password")}
+    bodies = scenario.bodies
     kinds: dict[str, tuple[str, dict[str, Any]]] = {
         "simple": ("", {"content_type": "application/json"}),
         "advanced": ("", {"advanced_signatures": True}),
-        "api_key": (
-            "api_key",
-            {"authentication": {"type": words.auth_api_key, "api_key": api_key}},
-        ),
-        "basic_auth": (
-            "basic_auth",
-            {"authentication": {"type": words.auth_basic, "basic_auth": basic_auth}},
-        ),
+        **{
+            name: (name, {"authentication": value})
+            for name, value in fixed_credentials(bodies).items()
+        },
     }
     if scenario.context.ends_tls and not scenario.context.why_lacking("mtls"):
         pair = await issue_client_pair(scenario.context, bodies.word("client"))

@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
-from hookproof.conformance.experiments.api.round_trip import with_assertion, with_assertion_by_rsa
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.deliveries.security.oauth2 import (
     assertion,
@@ -20,6 +19,11 @@ from hookproof.conformance.experiments.deliveries.security.oauth2 import (
 from hookproof.conformance.experiments.deliveries.security.token_server import MAPPED_FIELDS
 from hookproof.conformance.experiments.scenario import Scenario
 from hookproof.conformance.experiments.scenario_run import ScenarioFunction, run_scenarios
+from hookproof.conformance.experiments.support import authentications
+from hookproof.conformance.experiments.support.authentications import (
+    with_assertion,
+    with_assertion_by_rsa,
+)
 from hookproof.conformance.experiments.support.created_endpoints import (
     CreatedEndpoint,
     create_endpoint,
@@ -42,7 +46,6 @@ from hookproof.conformance.observations.delivery.security.credentials import (
     AFTERWARDS,
     ASKED,
     AUTHORIZED,
-    KEY_HEADER,
     ApiKeyDeliveries,
     BasicAuthDeliveries,
     FixedCredentials,
@@ -130,13 +133,7 @@ async def api_key(scenario: Scenario) -> ApiKeyDeliveries:
         scenario,
         ApiKeyDeliveries,
         "api_key",
-        [
-            {
-                "type": scenario.dialect.words.auth_api_key,
-                "api_key": {"header_name": KEY_HEADER, "header_value": value},
-            }
-            for value in values
-        ],
+        [authentications.api_key(scenario.dialect.words.auth_api_key, value) for value in values],
     )
 
 
@@ -154,13 +151,7 @@ async def basic_auth(scenario: Scenario) -> BasicAuthDeliveries:
         scenario,
         BasicAuthDeliveries,
         "basic_auth",
-        [
-            {
-                "type": scenario.dialect.words.auth_basic,
-                "basic_auth": {"username": user, "password": password},
-            }
-            for user, password in pairs
-        ],
+        [authentications.basic_auth(scenario.dialect.words.auth_basic, *pair) for pair in pairs],
     )
 
 

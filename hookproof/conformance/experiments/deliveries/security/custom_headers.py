@@ -6,6 +6,7 @@ from typing import Final
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.scenario import Scenario
 from hookproof.conformance.experiments.scenario_run import ScenarioFunction, run_scenarios
+from hookproof.conformance.experiments.support.authentications import api_key, basic_auth
 from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.observations.delivery.security.custom_headers import (
@@ -73,14 +74,13 @@ async def headers_of_credentials(scenario: Scenario) -> ForgedCredentials:
     or leave them out.
     """
     word, words = scenario.bodies.word, scenario.dialect.words
-    api_key = {"header_name": word("X-Key"), "header_value": word("value")}
-    basic_auth = {"username": word("user"), "password": word("password")}
+    own = word("X-Key")
     kinds = {
-        "api_key": (
-            api_key["header_name"],
-            {"type": words.auth_api_key, "api_key": api_key},
+        "api_key": (own, api_key(words.auth_api_key, word("value"), own)),
+        "basic_auth": (
+            "Authorization",
+            basic_auth(words.auth_basic, word("user"), word("password")),
         ),
-        "basic_auth": ("Authorization", {"type": words.auth_basic, "basic_auth": basic_auth}),
     }
     forged = {
         kind: SentHeader(event=f"reserved: {name}", name=name, content=FORGED)
