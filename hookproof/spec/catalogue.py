@@ -14,6 +14,17 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, get_type_hints
 
+from hookproof.spec.about import (
+    DELIVERY,
+    GROUPS,
+    LAWS,
+    UNSAID,
+    About,
+    Use,
+    about_problems,
+    did_you_mean,
+    read_about,
+)
 from hookproof.spec.contract.service_contract import OPERATION_IDS
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.strict_yaml.file_problem import FileProblems, Location
@@ -50,7 +61,8 @@ class Requirement:
     `follows_from` are the requirements whose violation leaves nothing of this one to be violated.
     `since` is the set of requirements with which it came: a year and a month, which sort as texts.
     `severe`: whether a violation loses data, or shows it to somebody whom it is not for. `answers`
-    are the fields of its gaps by which it is judged, all of them if it is None.
+    are the fields of its gaps by which it is judged, all of them if it is None. `about` says what
+    the sentence says, in data.
     """
 
     id: str
@@ -65,6 +77,7 @@ class Requirement:
     since: str = FIRST_SET
     severe: bool = False
     answers: tuple[str, ...] | None = None
+    about: About = UNSAID
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +92,10 @@ class Gap:
     declared: bool
     question: str
     dialect: tuple[str, ...]
+
+
+class UnknownLaw(ValueError):
+    """A reference to a law that no requirement has there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +119,33 @@ class Catalogue:
         """All requirements that this one may follow from, directly or through others."""
         by_id = {name: one.follows_from for name, one in self.requirements.items()}
         return _reached(requirement, by_id) - {requirement}
+
+    def of_laws(self, references: Iterable[str]) -> tuple[str, ...]:
+        """The ids of the requirements that laws stand for; raises UnknownLaw.
+
+        A reference is a law, or one at an operation, with a field or without:
+        `echoed@createEndpoint.name`. In place of the operation may stand a group of them, `*` for
+        any, and `delivery` for requirements that only deliveries show. The id of a requirement
+        stands for itself.
+        """
+        return tuple(dict.fromkeys(name for one in references for name in self._of_law(one)))
+
+    def _of_law(self, reference: str) -> tuple[str, ...]:
+        if reference in self.requirements:
+            return (reference,)
+        law, _, place = reference.partition("@")
+        operation, _, field = place.partition(".")
+        meant = {*GROUPS.get(operation, (operation,))}
+        found = tuple(
+            one.id
+            for one in self.requirements.values()
+            if one.about.law == law
+            and (operation in ("", "*") or meant.intersection(one.operations or (DELIVERY,)))
+            and (not field or field in one.about.fields)
+        )
+        if not found:
+            raise UnknownLaw(f"no requirement has the law {reference}{did_you_mean(law, LAWS)}")
+        return found
 
     def select(self, selector: str) -> tuple[Requirement, ...]:
         """The requirements whose id or section matches; `*`, `?` and `[...]` are wildcards."""
@@ -172,15 +216,15 @@ def _own_mistakes(sections: list[Any]) -> Mapping[str, tuple[str, ...]]:
 def _requirement(
     section: str, entry: Mapping[str, Any], mistakes: Mapping[str, tuple[str, ...]]
 ) -> Requirement:
-    operations = entry.get("operations", [])
     return Requirement(
         id=entry["id"],
         section=section,
         level=Level(entry["level"]),
-        operations=OPERATION_IDS if operations == ALL_OPERATIONS else tuple(operations),
+        operations=_operations(entry),
         text=entry["text"],
         gaps=tuple(entry.get("gaps", [])),
         untestable=entry.get("untestable"),
+        about=read_about(entry["about"], _operations(entry)),
         common_mistakes=tuple(
             text
             for item in entry.get("common_mistakes", [])
@@ -191,6 +235,11 @@ def _requirement(
         severe=entry.get("severe", False),
         answers=tuple(entry["answers"]) if "answers" in entry else None,
     )
+
+
+def _operations(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    operations = entry.get("operations", [])
+    return OPERATION_IDS if operations == ALL_OPERATIONS else tuple(operations)
 
 
 _Problems = Iterator[tuple[Location, str]]
@@ -234,6 +283,8 @@ def _section_problems(sections: list[Any]) -> _Problems:
     yield from _mistake_problems(sections, requirements)
     yield from _upstream_problems(requirements)
     for location, section, requirement in requirements:
+        for inside, message in about_problems(requirement["about"], _operations(requirement)):
+            yield (*location, "about", *inside), message
         if requirement["id"].rpartition("-")[0] != section:
             yield (
                 (*location, "id"),
@@ -331,6 +382,7 @@ def _sections_schema(gaps: Iterable[str]) -> Mapping[str, Any]:
             },
             "level": {"enum": [level.value for level in Level]},
             "text": _SENTENCE,
+            "about": _about_schema(),
         },
         optional={
             "operations": {"anyOf": [{"const": ALL_OPERATIONS}, operations]},
@@ -360,6 +412,22 @@ def _sections_schema(gaps: Iterable[str]) -> Mapping[str, Any]:
     return _list_of(
         required={"section": _SECTION, "title": _SENTENCE, "requirements": requirements}
     )
+
+
+def _about_schema() -> dict[str, Any]:
+    names = {"type": "array", "items": _SENTENCE, "minItems": 1, "uniqueItems": True}
+    places = {
+        "type": "object",
+        "properties": dict.fromkeys((*GROUPS, *OPERATION_IDS), names),
+        "additionalProperties": False,
+    }
+    law = {"enum": sorted(LAWS), "x-expected": "a law of spec/about.py"}
+    return {
+        "type": "object",
+        "properties": {"law": law, "fields": names, **dict.fromkeys(Use, places)},
+        "required": ["law"],
+        "additionalProperties": False,
+    }
 
 
 def _list_of(

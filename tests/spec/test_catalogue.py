@@ -258,6 +258,13 @@ def refused_lines(message: str, **files: Path) -> list[int | None]:
         ('from: ["2.1-1"]', 'from: ["2.1-5"]', "2.1-5 follows from 2.1-5 itself"),
         ('from: ["2.1-1"]', 'from: ["2.2-1"]', "2.2-1 follows from 2.1-5 itself"),
         ('from: ["2.1-1"]', "from: []", "expected"),
+        ("law: retry_after", "law: retry_aftr", "did you mean retry_after?"),
+        ("law: retry_after", "law: hurry", "expected a law of spec/about.py"),
+        ("[envelope.message]", "[envelope.mesage]", "did you mean envelope.message?"),
+        ("shown: {lists: [pagination]}", "shown: {lsts: [pagination]}", "did you mean lists?"),
+        ("shown: {lists: [pagination]}", "shown: {lists: [uuid]}", "lists has no field uuid"),
+        ("taken: {createEndpoint: [url]}", "taken: {getEndpoint: [url]}", "has no field url"),
+        ("stored: {createEndpoint: [SETTINGS]}", "stored: {createEndpoint: [SETTING]}", "no field"),
     ],
 )
 def test_wrong_requirements_are_refused_with_the_line(
@@ -286,11 +293,17 @@ def test_wrong_gaps_are_refused_with_the_line(
     assert refused_lines(message, gaps=path) == [line]
 
 
+def test_a_requirement_that_is_about_nothing_is_refused(tmp_path: Path) -> None:
+    path, _ = broken_copy(REQUIREMENTS, tmp_path, "      about: {law: retry_after}\n", "")
+    (line,) = refused_lines("is missing; expected a mapping", requirements=path)
+    assert path.read_text().split("\n")[(line or 0) - 1] == '    - id: "1-19"'
+
+
 def test_an_open_requirement_without_a_gap_is_refused(tmp_path: Path) -> None:
-    path, line = broken_copy(REQUIREMENTS, tmp_path, "      gaps: [cursor-form]\n", "")
-    with pytest.raises(FileProblems, match=r"2\.2-16 is open, so it names the gap") as refusal:
-        load_catalogue(requirements=path)
-    assert [problem.line for problem in refusal.value.problems] == [line - 4]
+    path, _ = broken_copy(REQUIREMENTS, tmp_path, "      gaps: [cursor-form]\n", "")
+    message = "2.2-16 is open, so it names the gap by whose answer it is judged"
+    (line,) = refused_lines(message, requirements=path)
+    assert path.read_text().split("\n")[(line or 0) - 1] == '    - id: "2.2-16"'
 
 
 def test_a_gap_that_was_renamed_is_missing_where_its_old_name_is_used(tmp_path: Path) -> None:

@@ -164,12 +164,12 @@ def what_was_answered(
 def what_had_no_value(
     requirement: Requirement, checks: Sequence[Check], run: Sequence[Gathered]
 ) -> list[str]:
-    """Of each operation of a requirement, the fields that its text names and no answer showed."""
+    """Of each operation of a requirement, the fields that it is about and no answer showed."""
     judged = _judged(checks, run)
     return [
         f"{name} showed no value of {named(unseen)}"
         for name in requirement.operations or FOR_DELIVERIES
-        if (unseen := fields_without_value(requirement.text, name, judged.get(name, ())))
+        if (unseen := fields_without_value(requirement.about.fields, name, judged.get(name, ())))
     ]
 
 

@@ -1,8 +1,6 @@
-"""Which fields that a requirement speaks of had no value in any answer to an operation."""
+"""Which fields that a requirement is about had no value in any answer to an operation."""
 
-import re
 from collections.abc import Iterable
-from typing import Final
 
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import LISTS, SHOWS
@@ -12,31 +10,31 @@ from hookproof.conformance.results.documented_fields import (
     documented_fields,
 )
 
-WORD: Final = re.compile(r"\w+")
-# What a text calls a field otherwise, and what it means no field by.
-SINGULARS: Final = {"secret": "secrets"}
-NO_FIELD: Final = "under the name"
 
+def fields_without_value(
+    fields: Iterable[str], operation_id: str, answers: Iterable[Exchange]
+) -> list[str]:
+    """Of these fields, each by its path in `about`, the documented ones that none of these answers
+    to an operation shows with a value; none if no answer shows anything.
 
-def fields_without_value(text: str, operation_id: str, answers: Iterable[Exchange]) -> list[str]:
-    """The documented fields that a requirement's text names, and that none of these answers to an
-    operation shows with a value; none if no answer shows anything.
-
-    A text may speak of one secret where the field is `secrets`.
+    Of a member of a field, the field is named.
     """
-    words = WORD.findall(text.lower().replace(NO_FIELD, ""))
-    names = {SINGULARS.get(word, word) for word in words}
-    kinds: set[str] = {kind[operation_id] for kind in (LISTS, SHOWS) if operation_id in kind}
-    if operation_id in LISTS:
-        kinds.add(PAGINATION)
-    if not any(name in names for kind in kinds for name in documented_fields(kind)):
+    kind = {**SHOWS, **LISTS}[operation_id]
+    wanted: set[tuple[str, str]] = set()
+    for path in fields:
+        first, *inner = path.split(".")
+        is_paging = first == PAGINATION.lower() and inner
+        holder, name = (PAGINATION, inner[0]) if is_paging else (kind, first)
+        if name in documented_fields(holder):
+            wanted.add((holder, name))
+    if not wanted:
         return []  # without counting, which takes long
     counter = FieldCounter()
     for answer in answers:
         counter.add(answer)
-    unseen: list[str] = []
-    for count in counter.counts():
-        kind, name, *inner = count.name.split(".")
-        if kind in kinds and not inner and name in names and not count.shown:
-            unseen.append(name)
-    return unseen
+    return [
+        name
+        for count in counter.counts()
+        for holder, name, *inner in [count.name.split(".")]
+        if (holder, name) in wanted and not inner and not count.shown
+    ]

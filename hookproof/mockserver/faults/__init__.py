@@ -12,17 +12,19 @@ them. A server without faults runs none of this code.
 To add a fault, subclass the collaborator that should be wrong, override one method, and register
 the class:
 
-    @fault("4.3-4", "4.3-16", seen="expired keys that still sign")
+    @fault("expired_secret_unused expiry_meant", seen="expired keys that still sign")
     class ExpiredSecretsSign(Signer):
         \"\"\"An old secret keeps signing after it has expired.\"\"\"
 
         def valid_secrets(self, endpoint, now):
             return [secret.value for secret in endpoint.secrets]
 
-Its name is `expired_secrets_sign`. Name every requirement that it violates, including those that
-follow: the fault survives if a named requirement is not detected, and a detection of any other is a
-false positive. `where` says under which dialects it is a fault, `shows_in` limits the experiments
-that run; `--full` runs all of them. Then try it and record its kills:
+Its name is `expired_secrets_sign`. Name every law that it breaks (`about` in
+`spec/requirements.yaml`), as far as it does: `typed@getEndpoint` for one operation,
+`echoed@createEndpoint.name` for one field. Name those that follow as well: the fault survives if a
+requirement of a law is not detected, and a detection of any other is a false positive. `where` says
+under which dialects it is a fault, `shows_in` limits the experiments that run; `--full` runs all of
+them. Then try it and record its kills:
 
     hookproof mutants --fault expired_secrets_sign --record
     hookproof mutants --fault expired_secrets_sign --full

@@ -3,12 +3,14 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 from hookproof.mockserver.collaborators import Collaborators
 from hookproof.mockserver.delivery.collaborators import DeliveryCollaborators
 from hookproof.mockserver.faults.renamed import former_names
+from hookproof.spec.catalogue import load_catalogue
 from hookproof.spec.dialect.answer import Undecided
 from hookproof.spec.dialect.model import Dialect
 
@@ -21,17 +23,16 @@ _Part = TypeVar("_Part", bound=type)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """A fault, or a variant if it violates nothing. `part` replaces the collaborator `replaces`.
+    """A fault, or a variant if it breaks no law. `part` replaces the collaborator `replaces`.
 
-    `violates` lists the requirements that the suites must find violated, and no others. `seen`
-    describes the defect of a real service or client that the fault imitates. `shows_in` names
-    experiments that are enough to see it. `delivers`: whether the collaborator belongs to the
-    delivery engine.
+    `laws` are references, as `Catalogue.of_laws` reads them. `seen` describes the defect of a real
+    service or client that the fault imitates. `shows_in` names experiments that are enough to see
+    it. `delivers`: whether the collaborator belongs to the delivery engine.
     """
 
     name: str
     broken: str
-    violates: tuple[str, ...]
+    laws: tuple[str, ...]
     seen: str
     area: str
     part: type
@@ -41,8 +42,13 @@ class Fault:
     shows_in: tuple[str, ...]
 
     @property
+    def violates(self) -> tuple[str, ...]:
+        """The requirements that the suites must find violated, and no others."""
+        return _violated(self.laws)
+
+    @property
     def is_variant(self) -> bool:
-        return not self.violates
+        return not self.laws
 
     def applies(self, dialect: Dialect) -> bool:
         """Whether it is a fault, or a variant, under this dialect.
@@ -74,22 +80,28 @@ class Fault:
 _registered: dict[str, Fault] = {}
 
 
+@cache
+def _violated(laws: tuple[str, ...]) -> tuple[str, ...]:
+    return load_catalogue().of_laws(laws)
+
+
 def everywhere(_dialect: Dialect) -> bool:
     return True
 
 
 def fault(
-    *violates: str,
+    laws: str = "",
+    *,
     seen: str = "",
     where: Where = everywhere,
     shows_in: Sequence[str] = (),
 ) -> Callable[[_Part], _Part]:
-    """Register a class as a fault; its docstring says what is broken."""
+    """Register a class as a fault of these laws; its docstring says what is broken."""
 
     def register(part: _Part) -> _Part:
         _register(
             part,
-            tuple(violates),
+            tuple(laws.split()),
             seen=seen,
             where=where,
             shows_in=tuple(shows_in),
@@ -138,7 +150,7 @@ def _with_fault(record: _Record, item: Fault) -> _Record:
 
 def _register(
     part: type,
-    violates: tuple[str, ...],
+    laws: tuple[str, ...],
     *,
     seen: str,
     where: Where,
@@ -151,7 +163,7 @@ def _register(
     _registered[name] = Fault(
         name=name,
         broken=" ".join((part.__doc__ or "").split()),
-        violates=violates,
+        laws=laws,
         seen=seen,
         area=part.__module__.rpartition(".")[2],
         part=part,

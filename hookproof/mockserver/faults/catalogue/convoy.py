@@ -25,7 +25,11 @@ from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import KeyScope
 
 
-@fault("2.1-5", seen="a queue that makes the event later", shows_in=["broadcast_answers"])
+@fault(
+    "present@getEndpoint.envelope.data",
+    seen="a queue that makes the event later",
+    shows_in=["broadcast_answers"],
+)
 class EventsWithoutData(AlteredResponses):
     """The data of the answer to a broadcast is null."""
 
@@ -41,7 +45,11 @@ def has_one_status_for_the_unknown(dialect: Dialect) -> bool:
     return rolls.value != errors.status("invalid_value", "expireEndpointSecret").value
 
 
-@fault("4.3-20", shows_in=["refusals"], where=has_one_status_for_the_unknown)
+@fault(
+    "unknown_resource@expireEndpointSecret",
+    shows_in=["refusals"],
+    where=has_one_status_for_the_unknown,
+)
 class UnknownRollIsInvalid(ErrorResponses):
     """A roll of an unknown endpoint gets the status for an invalid value, unlike other requests."""
 
@@ -53,10 +61,7 @@ class UnknownRollIsInvalid(ErrorResponses):
 
 
 @fault(
-    "1-3",
-    "2.8-13",
-    "4-1",
-    "5-12",
+    "own_project application_named unknown_project foreign_key",
     seen="a key that names its project, beside a path that does too",
     shows_in=["access"],
     where=lambda dialect: dialect.authentication.key_scope.value is KeyScope.PROJECT,
@@ -72,7 +77,7 @@ class KeyDecidesTheProject(ApiKeys):
         return super().of(projects, misread, errors)
 
 
-@fault("3-2", "3-6", "4.8-14", shows_in=["round_trip", "fan_out"])
+@fault("disabled_shown disabled_receives not_reached", shows_in=["round_trip", "fan_out"])
 class DisabledIgnored(EndpointHandlers):
     """An endpoint created with is_disabled is active, and receives."""
 
@@ -83,7 +88,11 @@ class DisabledIgnored(EndpointHandlers):
         return super().create(msgspec.structs.replace(call, body=body))
 
 
-@fault("6-6", "6-7", "6-10", seen="compact JSON signed, spaced JSON sent", shows_in=["signing"])
+@fault(
+    "signed_simple signed_advanced advanced_layout",
+    seen="compact JSON signed, spaced JSON sent",
+    shows_in=["signing"],
+)
 class CompactFormSigned(Signer):
     """The compact form of a JSON body is signed, whatever spaces are sent."""
 

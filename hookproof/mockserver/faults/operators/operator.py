@@ -101,7 +101,7 @@ class GeneratedFault:
         return Fault(
             name=self.name,
             broken=self.broken,
-            violates=self.defect.violates,
+            laws=self.defect.violates,
             seen="",
             area=self.operator.group,
             part=part,

@@ -51,7 +51,7 @@ class LenientKeys(ApiKeys):
         )
 
 
-@fault("5-1", "5-2", "5-3", "5-4", "5-5", "5-6", "5-7", "5-8", "5-13", shows_in=KEYS)
+@fault("key_required key_format", shows_in=KEYS)
 class NoKeyNeeded(LenientKeys):
     """Every operation works without an Authorization header."""
 
@@ -59,7 +59,11 @@ class NoKeyNeeded(LenientKeys):
         return not header and project in self._expected
 
 
-@fault("5-9", "5-12", "5-13", "5-14", seen="a check that there is a key, not which", shows_in=KEYS)
+@fault(
+    "unknown_key foreign_key key_format credentials_open_nothing",
+    seen="a check that there is a key, not which",
+    shows_in=KEYS,
+)
 class AnyKeyOpens(LenientKeys):
     """Any Authorization header opens any project."""
 
@@ -67,7 +71,7 @@ class AnyKeyOpens(LenientKeys):
         return bool(header) and project in self._expected
 
 
-@fault("5-9", seen="prefix compare accepts a truncated key", shows_in=KEYS)
+@fault("unknown_key", seen="prefix compare accepts a truncated key", shows_in=KEYS)
 class CutKeyOpens(LenientKeys):
     """More than half of a valid Authorization header, from its start, opens the project."""
 
@@ -81,7 +85,9 @@ def _refuses_other_formats(dialect: Dialect) -> bool:
     return dialect.authentication.other_key_formats.prefers(Acceptance.REFUSED)
 
 
-@fault("5-13", seen="a scheme that is not checked", shows_in=KEYS, where=_refuses_other_formats)
+@fault(
+    "key_format", seen="a scheme that is not checked", shows_in=KEYS, where=_refuses_other_formats
+)
 class SchemeIgnored(LenientKeys):
     """The last nine or more characters of a key open its project, whatever stands before them."""
 
@@ -103,7 +109,7 @@ class CredentialsAsKeys(LenientKeys):
         return bool(word and self.database.read(statement, (project, word)).fetchone()[0])
 
 
-@fault("5-14", shows_in=KEYS)
+@fault("credentials_open_nothing", shows_in=KEYS)
 class CredentialsOpen(RequestPipeline):
     """A credential that an endpoint stores opens the API of its project."""
 
@@ -115,7 +121,11 @@ class CredentialsOpen(RequestPipeline):
         super().__init__(*arguments, api_keys=lenient, database=database, **further)
 
 
-@fault("5-15", seen="an authorisation that is checked after the handler", shows_in=KEYS)
+@fault(
+    "refused_without_effect",
+    seen="an authorisation that is checked after the handler",
+    shows_in=KEYS,
+)
 class RefusedButDone(RequestPipeline):
     """A request without the right key is refused, and carried out all the same."""
 
@@ -151,7 +161,7 @@ class RefusedButDone(RequestPipeline):
 
 
 @fault(
-    "5-15",
+    "refused_without_effect",
     seen="a queue that is filled before the key is looked at",
     shows_in=["refused_broadcasts"],
 )
@@ -162,7 +172,7 @@ class RefusedBroadcastGoesOut(RefusedButDone):
         return super().carries_out(route) and route.operation.operation_id == BROADCAST
 
 
-@fault("5-17", seen="an error page that prints what was loaded", shows_in=KEYS)
+@fault("refusal_shows_nothing", seen="an error page that prints what was loaded", shows_in=KEYS)
 class RefusalShowsResource(RequestPipeline):
     """A request without the right key is refused, and the message shows the resource."""
 
@@ -200,8 +210,7 @@ def _tells_unknown_ones_apart(dialect: Dialect) -> bool:
 
 
 @fault(
-    "5-10",
-    "5-11",
+    "missing_key_status unknown_key_status",
     seen="a route that loads what it names before anything else",
     shows_in=KEYS,
     where=_tells_unknown_ones_apart,
@@ -224,7 +233,7 @@ class RefusalTellsExistence(RequestPipeline):
 _authorization: ContextVar[str] = ContextVar("authorization")
 
 
-@fault("5-16", seen="headers of the request that are passed on", shows_in=["signing"])
+@fault("key_not_passed_on", seen="headers of the request that are passed on", shows_in=["signing"])
 class KeyPassedOn(RequestPipeline):
     """A delivery carries the API key with which its event was created."""
 
@@ -242,7 +251,7 @@ class KeyPassedOn(RequestPipeline):
         return super()._perform(call)
 
 
-@fault("5-10", "5-11", "5-12", shows_in=KEYS)
+@fault("missing_key_status unknown_key_status foreign_key", shows_in=KEYS)
 class UnauthorizedIsNotFound(ErrorResponses):
     """A request without the right key gets the response for an unknown resource."""
 
@@ -250,7 +259,7 @@ class UnauthorizedIsNotFound(ErrorResponses):
         return self.unknown_resource("project")
 
 
-@fault("5-12", seen="a key that is good for one project, and for all", shows_in=KEYS)
+@fault("foreign_key", seen="a key that is good for one project, and for all", shows_in=KEYS)
 class ScopeMistaken(ApiKeys):
     """A key opens every project where it should open only its own, and the reverse."""
 
@@ -265,7 +274,7 @@ class ScopeMistaken(ApiKeys):
         )
 
 
-@fault("4-1", shows_in=KEYS)
+@fault("unknown_project", shows_in=KEYS)
 class UnknownProjectIsTimeout(ErrorResponses):
     """An unknown project gets the response for a request that arrives too slowly."""
 

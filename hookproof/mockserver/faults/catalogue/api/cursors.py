@@ -30,7 +30,7 @@ def _cursors_carry_filters(dialect: Dialect) -> bool:
     return dialect.paging.cursor_form.value is CursorForm.OPAQUE
 
 
-@fault("2.2-7", shows_in=SHOWN)
+@fault("text_if_any@listSources.pagination.prev_page_cursor", shows_in=SHOWN)
 class PrevCursorAsNumber(AlteredPages):
     """The cursor of the previous page is a number."""
 
@@ -52,21 +52,21 @@ class CursorAsList(AlteredPages):
         return with_pagination(page, **{self.cursor_name: [cursor]})
 
 
-@fault("2.2-7", shows_in=SHOWN)
+@fault("text_if_any@listSources.pagination.prev_page_cursor", shows_in=SHOWN)
 class PrevCursorAsList(CursorAsList):
     """The cursor of the previous page is a list if the order is ascending."""
 
     cursor_name = "prev_page_cursor"
 
 
-@fault("2.2-6", shows_in=SHOWN)
+@fault("text_if_any@listSources.pagination.next_page_cursor", shows_in=SHOWN)
 class NextCursorAsList(CursorAsList):
     """The cursor of the next page is a list if the order is ascending."""
 
     cursor_name = "next_page_cursor"
 
 
-@fault("2.2-11", shows_in=SHOWN)
+@fault("first_page", shows_in=SHOWN)
 class FirstPageClaimsPrevious(AlteredPages):
     """The first page claims a previous page if it has a next one."""
 
@@ -80,7 +80,7 @@ def has_opaque_cursors(dialect: Dialect) -> bool:
     return dialect.paging.cursor_form.value is CursorForm.OPAQUE
 
 
-@fault("2.2-16", shows_in=SHOWN, where=lambda dialect: not has_opaque_cursors(dialect))
+@fault("cursor_form", shows_in=SHOWN, where=lambda dialect: not has_opaque_cursors(dialect))
 class SpacedCursor(AlteredResponses):
     """A cursor starts with a space, which is ignored when the cursor is used."""
 
@@ -103,7 +103,7 @@ class SpacedCursor(AlteredResponses):
         }
 
 
-@fault("2.2-16", shows_in=SHOWN, where=lambda dialect: not has_opaque_cursors(dialect))
+@fault("cursor_form", shows_in=SHOWN, where=lambda dialect: not has_opaque_cursors(dialect))
 class CursorInCapitals(SpacedCursor):
     """A cursor is an identifier in upper case, and is accepted as such."""
 
@@ -118,7 +118,7 @@ class CursorInCapitals(SpacedCursor):
         }
 
 
-@fault("4.4-1", "4.7-1", shows_in=SHOWN)
+@fault("succeeds@lists", shows_in=SHOWN)
 class DescRefused(Pager):
     """The parameter sort=DESC is refused."""
 
@@ -128,7 +128,7 @@ class DescRefused(Pager):
         return super().query(project, parameters)
 
 
-@fault("4.4-5", "4.7-5", shows_in=SHOWN)
+@fault("previous_page", shows_in=SHOWN)
 class PrevCursorRefused(Pager):
     """The cursor of a previous page is refused."""
 
@@ -138,7 +138,11 @@ class PrevCursorRefused(Pager):
         return super().query(project, parameters)
 
 
-@fault("4.4-4", shows_in=SHOWN, where=_cursors_carry_filters)
+@fault(
+    "next_page@listPortalLinks.pagination.next_page_cursor",
+    shows_in=SHOWN,
+    where=_cursors_carry_filters,
+)
 class LongCursorRefused(Pager):
     """A cursor of more than 255 characters is refused."""
 
@@ -149,7 +153,7 @@ class LongCursorRefused(Pager):
         return super().query(project, parameters)
 
 
-@fault("4.4-2", "4.7-2", shows_in=SHOWN)
+@fault("success_status@lists", shows_in=SHOWN)
 class SecondPageIsCreated(RequestPipeline):
     """A page that a cursor leads to has the status of a creation."""
 
@@ -163,7 +167,7 @@ class SecondPageIsCreated(RequestPipeline):
         return OperationResult(status=created, body=result.body)
 
 
-@fault("2.2-17", shows_in=SHOWN)
+@fault("walk_while_adding", shows_in=SHOWN)
 class PagesByCounting(Pager):
     """Pages are found by counting, so resources that are added meanwhile shift them."""
 
@@ -207,8 +211,7 @@ class PagesByCounting(Pager):
 
 
 @fault(
-    "4.4-17",
-    "4.7-16",
+    "back_from_nowhere",
     seen="an order that is turned round before anybody looks for a cursor",
     shows_in=SHOWN,
     where=lambda dialect: dialect.paging.prev_without_cursor.decided,
@@ -227,8 +230,7 @@ class BackFromNowhereMistaken(Pager):
 
 
 @fault(
-    "4.4-17",
-    "4.7-16",
+    "back_from_nowhere",
     seen="an empty page that is asked for before the list begins",
     shows_in=SHOWN,
     where=lambda dialect: (

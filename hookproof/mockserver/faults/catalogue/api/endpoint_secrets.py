@@ -32,7 +32,7 @@ CLIENT_KEY: Final = "mtls_client_cert.client_key"
 
 
 @fault(
-    "4.1-15",
+    "echoed@createEndpoint.mtls_client_cert.client_cert",
     seen="a certificate whose line breaks got lost",
     shows_in=SHOWN,
     where=lambda dialect: dialect.requests.client_certificate.allows(CertificateEncoding.PEM),
@@ -50,7 +50,11 @@ class CertificateInOneLine(AlteredRecords):
         }
 
 
-@fault("2.3-10", "2.3-11", "2.3-12", shows_in=SHOWN)
+@fault(
+    "has_secret given_secret_shown@createEndpoint.secrets.value"
+    " secret_generated@createEndpoint.secrets.value",
+    shows_in=SHOWN,
+)
 class SecretsNotShownAtCreation(AlteredResponses):
     """The response to the creation of an endpoint holds no secrets."""
 
@@ -60,7 +64,7 @@ class SecretsNotShownAtCreation(AlteredResponses):
         return {**resource, "secrets": []}
 
 
-@fault("2.3-11", "4.3-12", shows_in=["round_trip", "roll_answers"])
+@fault("given_secret_shown", shows_in=["round_trip", "roll_answers"])
 class GivenSecretReplaced(SecretSource):
     """A secret is generated although the request gave one."""
 
@@ -68,7 +72,10 @@ class GivenSecretReplaced(SecretSource):
         return self.generate()
 
 
-@fault("2.3-13", "4.3-19", shows_in=["round_trip", "roll_answers"])
+@fault(
+    "secret_form secret_generated@expireEndpointSecret.secrets",
+    shows_in=["round_trip", "roll_answers"],
+)
 class ShortSecrets(SecretSource):
     """A generated secret has a quarter of its length."""
 
@@ -77,7 +84,7 @@ class ShortSecrets(SecretSource):
         return self.rules.prefix + rest[: len(rest) // 16 * 4]
 
 
-@fault("2.3-14", seen="a default secret that was never changed", shows_in=SHOWN)
+@fault("secrets_differ", seen="a default secret that was never changed", shows_in=SHOWN)
 class OneSecretForAll(SecretSource):
     """Every generated secret is the same."""
 
@@ -89,7 +96,7 @@ class OneSecretForAll(SecretSource):
         return self.first_generated[0]
 
 
-@fault("2.3-15", shows_in=SHOWN, where=lambda dialect: bool(dialect.signatures.secret.prefix))
+@fault("other_secret", shows_in=SHOWN, where=lambda dialect: bool(dialect.signatures.secret.prefix))
 class OtherSecretFormsRefused(EndpointHandlers):
     """A secret that is not in the dialect's form is refused instead of replaced."""
 
@@ -99,7 +106,7 @@ class OtherSecretFormsRefused(EndpointHandlers):
         return super()._create_secret(given, created_at)
 
 
-@fault("2.4-2", "2.9-13", shows_in=["roll_answers"])
+@fault("unique@createEndpoint.secrets.uid created_once", shows_in=["roll_answers"])
 class SecretsWithOneUid(AlteredRecords):
     """An endpoint shows all its secrets with the uid of the newest, but where it was rolled."""
 
@@ -114,9 +121,7 @@ class SecretsWithOneUid(AlteredRecords):
 
 
 @fault(
-    "2.4-4",
-    "4.2-6",
-    "4.3-13",
+    "secrets_in_clear secrets_fetched roll_fetched",
     shows_in=[*SHOWN, "roll_answers"],
 )
 class SecretsShownElsewhere(ResponseSerializer):
@@ -129,7 +134,7 @@ class SecretsShownElsewhere(ResponseSerializer):
         super().__init__(contract, misread, clock)
 
 
-@fault("2.4-5", shows_in=SHOWN)
+@fault("unreplaced_unexpiring", shows_in=SHOWN)
 class FreshSecretExpires(EndpointHandlers):
     """The secret of a new endpoint shows an expires_at, a day after the creation."""
 
@@ -140,7 +145,7 @@ class FreshSecretExpires(EndpointHandlers):
         return new._replace(secrets=msgspec.json.encode([shown]))
 
 
-@fault("2.5-1", "4.2-5", shows_in=SHOWN)
+@fault("echoed@createEndpoint.authentication.type configuration_fetched", shows_in=SHOWN)
 class AuthenticationTypeForgotten(AlteredResponses):
     """The response to a creation shows the type of the authentication as null."""
 
@@ -152,13 +157,8 @@ class AuthenticationTypeForgotten(AlteredResponses):
 
 
 @fault(
-    "2.5-2",
-    "2.5-11",
-    # What is not stored is not used for deliveries either.
-    "2.5-3",
-    "2.5-6",
-    "2.5-7",
-    "2.5-9",
+    "echoed@createEndpoint.authentication.oauth2 echoed@createEndpoint.authentication.api_key"
+    " token_sent mapped_names_read token_lifetime api_key_sent",
     seen="nested objects that are stored to one depth",
     shows_in=[*SHOWN, "credentials"],
 )
@@ -176,7 +176,7 @@ class MembersForgotten(AlteredCreation):
         return {**body, "authentication": cut}
 
 
-@fault("2.5-12", shows_in=SHOWN)
+@fault("echoed@createEndpoint.authentication.basic_auth.username", shows_in=SHOWN)
 class UserNameMasked(AlteredRecords):
     """The user name of basic_auth is masked like a password."""
 
@@ -188,7 +188,7 @@ class UserNameMasked(AlteredRecords):
         return {**endpoint, "authentication": {**shown, "basic_auth": masked}}
 
 
-@fault("2.5-13", shows_in=SHOWN, where=lambda dialect: bool(dialect.representation.masked))
+@fault("masked", shows_in=SHOWN, where=lambda dialect: bool(dialect.representation.masked))
 class CredentialsShown(ResponseSerializer):
     """Credentials are shown unmasked."""
 
@@ -196,7 +196,7 @@ class CredentialsShown(ResponseSerializer):
         return document
 
 
-@fault("4.2-6", shows_in=SHOWN)
+@fault("secrets_fetched", shows_in=SHOWN)
 class SecretsFetchedWithNewUids(AlteredRecords):
     """An endpoint that was never rolled shows its secret with another uid once it is created."""
 
@@ -221,7 +221,7 @@ class SecretsFetchedWithNewUids(AlteredRecords):
 
 
 @fault(
-    "2.5-24",
+    "client_key_shown",
     seen="a column that is too short",
     shows_in=SHOWN,
     where=lambda dialect: CLIENT_KEY not in dialect.representation.masked,

@@ -41,7 +41,11 @@ SHOWN: Final = ("round_trip",)
 _DIGIT: Final = re.compile("[0-9]")
 
 
-@fault("4.1-4", "4.1-5", seen="a column that is too short, and cuts", shows_in=SHOWN)
+@fault(
+    "echoed@createEndpoint.name echoed@createEndpoint.description",
+    seen="a column that is too short, and cuts",
+    shows_in=SHOWN,
+)
 class NameAndDescriptionCut(AlteredCreation):
     """The name and the description of an endpoint are cut to eight characters."""
 
@@ -52,7 +56,9 @@ class NameAndDescriptionCut(AlteredCreation):
         }
 
 
-@fault("4.1-6", seen="a URL that is decoded before it is stored", shows_in=SHOWN)
+@fault(
+    "echoed@createEndpoint.url", seen="a URL that is decoded before it is stored", shows_in=SHOWN
+)
 class UrlNormalised(AlteredCreation):
     """The path of an endpoint's url is percent-decoded and gets a slash at its end."""
 
@@ -66,8 +72,7 @@ class UrlNormalised(AlteredCreation):
 
 
 @fault(
-    "2.3-4",
-    "4.1-7",
+    "owner_shared echoed@createEndpoint.owner_id",
     seen="a unique index on a column that groups",
     shows_in=SHOWN,
 )
@@ -88,7 +93,7 @@ class OwnerTakenOnce(EndpointHandlers):
         return owner
 
 
-@fault("4.1-7", "9-3", shows_in=SHOWN)
+@fault("echoed@createEndpoint.owner_id deprecated_meaning@createEndpoint.appID", shows_in=SHOWN)
 class OwnerCut(EndpointHandlers):
     """The owner_id of an endpoint loses its first character."""
 
@@ -97,7 +102,10 @@ class OwnerCut(EndpointHandlers):
         return owner[1:] if owner else owner
 
 
-@fault("4.1-8", "2.3-7", "6-12", shows_in=["round_trip", "broadcast"])
+@fault(
+    "echoed@createEndpoint.content_type content_type_sent form_body",
+    shows_in=["round_trip", "broadcast"],
+)
 class ContentTypeIgnored(AlteredCreation):
     """The content_type of an endpoint is always the default."""
 
@@ -105,7 +113,11 @@ class ContentTypeIgnored(AlteredCreation):
         return {name: value for name, value in body.items() if name != "content_type"}
 
 
-@fault("2.3-5", "2.3-6", seen="a default of the framework", shows_in=["round_trip", "broadcast"])
+@fault(
+    "default_shown@createEndpoint.content_type default_content_type_sent",
+    seen="a default of the framework",
+    shows_in=["round_trip", "broadcast"],
+)
 class OtherDefaultContentType(AlteredCreation):
     """An endpoint created without content_type gets text/plain."""
 
@@ -113,7 +125,10 @@ class OtherDefaultContentType(AlteredCreation):
         return {"content_type": "text/plain", **body}
 
 
-@fault("2.3-8", "2.3-9", shows_in=["round_trip", "signing"])
+@fault(
+    "default_shown@createEndpoint.advanced_signatures simple_by_default",
+    shows_in=["round_trip", "signing"],
+)
 class AdvancedByDefault(AlteredCreation):
     """An endpoint created without advanced_signatures gets the advanced format."""
 
@@ -121,7 +136,7 @@ class AdvancedByDefault(AlteredCreation):
         return {"advanced_signatures": True, **body}
 
 
-@fault("4.1-9", shows_in=SHOWN)
+@fault("echoed@createEndpoint.advanced_signatures", shows_in=SHOWN)
 class AdvancedNotShown(AlteredRecords):
     """An endpoint always shows advanced_signatures as false."""
 
@@ -130,9 +145,8 @@ class AdvancedNotShown(AlteredRecords):
 
 
 @fault(
-    "4.1-10",
-    "4.1-12",
-    "4.2-5",
+    "echoed@createEndpoint.http_timeout echoed@createEndpoint.rate_limit_duration"
+    " configuration_fetched",
     seen="seconds against milliseconds",
     shows_in=SHOWN,
 )
@@ -159,7 +173,12 @@ def _is_dropped(setting: str) -> Callable[[Dialect], bool]:
     return lambda dialect: is_dropped(setting, dialect)
 
 
-@fault("4.1-10", seen="one time-out for all", shows_in=SHOWN, where=_is_kept("http_timeout"))
+@fault(
+    "echoed@createEndpoint.http_timeout",
+    seen="one time-out for all",
+    shows_in=SHOWN,
+    where=_is_kept("http_timeout"),
+)
 class TimeoutDropped(EndpointHandlers):
     """A given http_timeout is dropped, and the default is shown and in force."""
 
@@ -168,7 +187,11 @@ class TimeoutDropped(EndpointHandlers):
         super().__init__(misread_service(service, field, GivenSetting.DROPPED))
 
 
-@fault("4.1-10", "4.2-5", shows_in=SHOWN, where=_is_dropped("http_timeout"))
+@fault(
+    "echoed@createEndpoint.http_timeout configuration_fetched",
+    shows_in=SHOWN,
+    where=_is_dropped("http_timeout"),
+)
 class DroppedTimeoutShown(AlteredResponses):
     """The answer to a creation shows the given http_timeout, and the default is in force."""
 
@@ -179,7 +202,11 @@ class DroppedTimeoutShown(AlteredResponses):
         return {**resource, **({} if given is None else {"http_timeout": given})}
 
 
-@fault("4.1-13", "4.1-14", shows_in=SHOWN, where=_is_kept("support_email"))
+@fault(
+    "echoed@createEndpoint.slack_webhook_url echoed@createEndpoint.support_email",
+    shows_in=SHOWN,
+    where=_is_kept("support_email"),
+)
 class ContactsDropped(EndpointHandlers):
     """The slack_webhook_url and the support_email of an endpoint are dropped."""
 
@@ -187,7 +214,11 @@ class ContactsDropped(EndpointHandlers):
         super().__init__(misread_service(service, "requests.given_contacts", GivenSetting.DROPPED))
 
 
-@fault("4.1-13", "4.1-14", shows_in=SHOWN, where=_is_dropped("support_email"))
+@fault(
+    "echoed@createEndpoint.slack_webhook_url echoed@createEndpoint.support_email",
+    shows_in=SHOWN,
+    where=_is_dropped("support_email"),
+)
 class ContactsKept(EndpointHandlers):
     """The contacts of an endpoint are kept, although the dialect says that they are dropped."""
 
@@ -195,7 +226,7 @@ class ContactsKept(EndpointHandlers):
         super().__init__(misread_service(service, "requests.given_contacts", GivenSetting.KEPT))
 
 
-@fault("4.1-11", shows_in=SHOWN)
+@fault("echoed@createEndpoint.rate_limit", shows_in=SHOWN)
 class RateLimitOffByOne(AlteredRecords):
     """The rate_limit of an endpoint is shown one too low."""
 
@@ -205,7 +236,11 @@ class RateLimitOffByOne(AlteredRecords):
         return {**endpoint, "rate_limit": endpoint["rate_limit"] - 1}
 
 
-@fault("4.1-13", "4.1-14", seen="two columns in the wrong order", shows_in=SHOWN)
+@fault(
+    "echoed@createEndpoint.slack_webhook_url echoed@createEndpoint.support_email",
+    seen="two columns in the wrong order",
+    shows_in=SHOWN,
+)
 class ContactsSwapped(AlteredCreation):
     """The slack_webhook_url and the support_email of an endpoint are swapped."""
 
@@ -216,7 +251,7 @@ class ContactsSwapped(AlteredCreation):
         return {others.get(name, name): value for name, value in body.items()}
 
 
-@fault("2.3-1", "2.9-1", shows_in=SHOWN)
+@fault("filled@createEndpoint.uid identifier_form", shows_in=SHOWN)
 class UidForgotten(AlteredResponses):
     """The response to the creation of an endpoint with a description has an empty uid."""
 
@@ -227,11 +262,7 @@ class UidForgotten(AlteredResponses):
 
 
 @fault(
-    "2.3-2",
-    "2.4-4",
-    "2.9-13",
-    "4.2-5",
-    "4.2-6",
+    "unique@createEndpoint.uid secrets_in_clear created_once configuration_fetched secrets_fetched",
     shows_in=SHOWN,
     where=not_reached_by_broadcasts,
 )
@@ -250,9 +281,7 @@ class UidOfTheOwnersFirst(AlteredResponses):
 
 
 @fault(
-    "2.3-3",
-    "4.1-6",
-    "4.2-5",
+    "https_shown echoed@createEndpoint.url configuration_fetched",
     shows_in=SHOWN,
 )
 class UrlShownAsHttp(AlteredResponses):
@@ -264,7 +293,7 @@ class UrlShownAsHttp(AlteredResponses):
         return {**resource, "url": f"http{resource['url'][5:]}"}
 
 
-@fault("2.3-16", seen="a counter that began at minus one", shows_in=SHOWN)
+@fault("not_negative", seen="a counter that began at minus one", shows_in=SHOWN)
 class CountFromMinusOne(AlteredRecords):
     """The count of events of an endpoint starts at minus one."""
 
@@ -272,7 +301,9 @@ class CountFromMinusOne(AlteredRecords):
         return {**endpoint, "events": endpoint["events"] - 1}
 
 
-@fault("3-1", "3-2", seen="a flag that is read the wrong way round", shows_in=SHOWN)
+@fault(
+    "active_shown disabled_shown", seen="a flag that is read the wrong way round", shows_in=SHOWN
+)
 class StatusReversed(ResponseSerializer):
     """An active endpoint shows the word for a disabled one, and the reverse."""
 
@@ -281,7 +312,7 @@ class StatusReversed(ResponseSerializer):
         self._status = self._status[::-1]
 
 
-@fault("3-4", "4.1-1", shows_in=SHOWN)
+@fault("both_states_taken succeeds@createEndpoint", shows_in=SHOWN)
 class ExplicitFalseRefused(EndpointHandlers):
     """An endpoint with is_disabled false is refused."""
 
@@ -291,7 +322,7 @@ class ExplicitFalseRefused(EndpointHandlers):
         return super().create(call)
 
 
-@fault("4.2-4", shows_in=SHOWN)
+@fault("as_named@getEndpoint", shows_in=SHOWN)
 class LatestFetched(EndpointHandlers):
     """Fetching an endpoint finds the latest endpoint of its owner."""
 
@@ -303,7 +334,7 @@ class LatestFetched(EndpointHandlers):
         return super().get(msgspec.structs.replace(call, target=latest.uid))
 
 
-@fault("2.9-3", "4.2-5", shows_in=SHOWN)
+@fault("no_value_form configuration_fetched", shows_in=SHOWN)
 class DescriptionShownAsNull(AlteredRecords):
     """An endpoint shows null as its description once it is created."""
 
@@ -313,7 +344,11 @@ class DescriptionShownAsNull(AlteredRecords):
         return {**endpoint, "description": None}
 
 
-@fault("9-1", "4.1-1", seen="a deprecated field that was removed early", shows_in=SHOWN)
+@fault(
+    "deprecated_taken@createEndpoint.appID succeeds@createEndpoint",
+    seen="a deprecated field that was removed early",
+    shows_in=SHOWN,
+)
 class AppIdRefused(EndpointHandlers):
     """An endpoint with the deprecated appID is refused."""
 
@@ -323,7 +358,7 @@ class AppIdRefused(EndpointHandlers):
         return super().create(call)
 
 
-@fault("9-3", "4.1-7", shows_in=SHOWN)
+@fault("deprecated_meaning@createEndpoint.appID echoed@createEndpoint.owner_id", shows_in=SHOWN)
 class AppIdMistaken(EndpointHandlers):
     """The deprecated appID is ignored where it may stand for the owner, and else replaces it."""
 
@@ -342,7 +377,7 @@ class AppIdMistaken(EndpointHandlers):
 
 
 @fault(
-    "2.9-10",
+    "service_field",
     shows_in=["refusals"],
     where=lambda dialect: dialect.requests.service_assigned_input.value is OnInput.IGNORED,
 )

@@ -36,7 +36,7 @@ class AlteredEvents(AlteredResponses):
     operations = (BROADCAST,)
 
 
-@fault("2.8-1", "2.9-1", shows_in=SHOWN)
+@fault("filled@createBroadcastEvent.uid identifier_form", shows_in=SHOWN)
 class EventWithoutUid(AlteredEvents):
     """An event has an empty uid."""
 
@@ -44,7 +44,7 @@ class EventWithoutUid(AlteredEvents):
         return {**resource, "uid": ""}
 
 
-@fault("2.8-3", "4.8-3", seen="bytes as base64", shows_in=SHOWN)
+@fault("bytes_shown typed@createBroadcastEvent", seen="bytes as base64", shows_in=SHOWN)
 class DataAsText(AlteredEvents):
     """The data of an event is a string."""
 
@@ -52,7 +52,7 @@ class DataAsText(AlteredEvents):
         return {**resource, "data": bytes(resource["data"]).decode()}
 
 
-@fault("2.8-3", seen="signed bytes", shows_in=SHOWN)
+@fault("bytes_shown", seen="signed bytes", shows_in=SHOWN)
 class SignedBytes(AlteredEvents):
     """The bytes in an event's data range from -128 to 127."""
 
@@ -63,7 +63,7 @@ class SignedBytes(AlteredEvents):
         }
 
 
-@fault("2.8-4", shows_in=SHOWN)
+@fault("data_shown", shows_in=SHOWN)
 class NullsDropped(AlteredEvents):
     """Members that are null are missing in the data of an event."""
 
@@ -78,7 +78,7 @@ def _without_null(value: Any) -> Any:
     return [_without_null(item) for item in value] if isinstance(value, list) else value
 
 
-@fault("2.8-5", shows_in=SHOWN, where=headers_are_shown)
+@fault("headers_shown", shows_in=SHOWN, where=headers_are_shown)
 class OwnHeadersAlone(AlteredEvents):
     """The headers of an event hold only a Content-Type."""
 
@@ -86,7 +86,7 @@ class OwnHeadersAlone(AlteredEvents):
         return {**resource, "headers": {"Content-Type": "application/json"}}
 
 
-@fault("2.8-7", shows_in=["fan_out"])
+@fault("targets_recorded", shows_in=["fan_out"])
 class RecordsOfTheFirst(AlteredEvents):
     """Every record in endpoint_metadata of an event is that of its first endpoint."""
 
@@ -95,7 +95,7 @@ class RecordsOfTheFirst(AlteredEvents):
         return {**resource, "endpoint_metadata": [records[0]] * len(records) if records else []}
 
 
-@fault("2.8-6", "2.8-7", shows_in=["fan_out"])
+@fault("targets_reached targets_recorded", shows_in=["fan_out"])
 class TargetsForgotten(AlteredEvents):
     """An event that reaches several endpoints names only the first."""
 
@@ -103,7 +103,7 @@ class TargetsForgotten(AlteredEvents):
         return {**resource, "endpoints": resource["endpoints"][:1]}
 
 
-@fault("2.8-6", shows_in=["fan_out"])
+@fault("targets_reached", shows_in=["fan_out"])
 class TargetsAfterTwoForgotten(AlteredEvents):
     """An event that reaches several endpoints names and shows only the first two."""
 
@@ -114,7 +114,10 @@ class TargetsAfterTwoForgotten(AlteredEvents):
         }
 
 
-@fault("4.8-4", "4.8-5", shows_in=SHOWN)
+@fault(
+    "echoed@createBroadcastEvent.event_type echoed@createBroadcastEvent.idempotency_key",
+    shows_in=SHOWN,
+)
 class TypeAndKeyInCapitals(AlteredEvents):
     """An event shows its event_type and its idempotency_key in upper case."""
 
@@ -123,7 +126,7 @@ class TypeAndKeyInCapitals(AlteredEvents):
         return {**resource, **{name: resource[name].upper() for name in names}}
 
 
-@fault("4.8-6", shows_in=SHOWN)
+@fault("acknowledged_at_taken", shows_in=SHOWN)
 class AcknowledgedAtRefused(EventHandlers):
     """A broadcast with acknowledged_at is refused."""
 
@@ -133,7 +136,7 @@ class AcknowledgedAtRefused(EventHandlers):
         return super().create_broadcast(call)
 
 
-@fault("4.8-7", "4.8-1", shows_in=SHOWN)
+@fault("any_data_taken succeeds@createBroadcastEvent", shows_in=SHOWN)
 class EmptyDataRefused(EventHandlers):
     """A broadcast whose data is an empty object is refused."""
 
@@ -143,7 +146,11 @@ class EmptyDataRefused(EventHandlers):
         return super().create_broadcast(call)
 
 
-@fault("6-1", "3-3", "4.8-3", shows_in=SHOWN)
+@fault(
+    "present@createBroadcastEvent.status listed_word@createBroadcastEvent.status"
+    " typed@createBroadcastEvent",
+    shows_in=SHOWN,
+)
 class StatusAsNumber(AlteredEvents):
     """The status of an event is a number."""
 
@@ -151,7 +158,7 @@ class StatusAsNumber(AlteredEvents):
         return {**resource, "status": 1}
 
 
-@fault("3-3", shows_in=SHOWN, where=keys_are_optional)
+@fault("listed_word@createBroadcastEvent.status", shows_in=SHOWN, where=keys_are_optional)
 class UnknownEventStatus(AlteredEvents):
     """A created event shows a status that the dialect does not list."""
 
@@ -159,7 +166,11 @@ class UnknownEventStatus(AlteredEvents):
         return {**resource, "status": f"{resource['status']}ed"}
 
 
-@fault("6-2", "2.8-9", "4.8-3", "4.8-8", shows_in=[*SHOWN, *KEYS])
+@fault(
+    "present@createBroadcastEvent.is_duplicate_event first_no_duplicate"
+    " typed@createBroadcastEvent duplicate_answered",
+    shows_in=[*SHOWN, *KEYS],
+)
 class FlagInWords(AlteredEvents):
     """is_duplicate_event is a string."""
 
@@ -168,7 +179,7 @@ class FlagInWords(AlteredEvents):
 
 
 @fault(
-    "2.8-8",
+    "keyless_no_duplicate",
     where=keys_are_optional,
     shows_in=[*SHOWN, *KEYS],
 )
@@ -182,10 +193,7 @@ class KeylessFlagged(AlteredEvents):
 
 
 @fault(
-    "2.8-9",
-    "4.8-8",
-    "4.8-10",
-    "4.8-12",
+    "first_no_duplicate duplicate_answered other_keys_differ keys_by_project",
     shows_in=[*SHOWN, *KEYS],
 )
 class KeyedFlagged(AlteredEvents):
@@ -198,9 +206,7 @@ class KeyedFlagged(AlteredEvents):
 
 
 @fault(
-    "2.8-2",
-    "2.9-1",
-    "4.8-10",
+    "unique@createBroadcastEvent.uid identifier_form other_keys_differ",
     seen="a hash of the content",
     shows_in=KEYS,
     where=keys_are_optional,
@@ -217,8 +223,7 @@ class UidOfTheProject(AlteredEvents):
 
 
 @fault(
-    "4.8-8",
-    "4.8-9",
+    "duplicate_answered duplicate_undelivered",
     seen="sent twice after the client timed out",
     shows_in=["idempotency", "repeats"],
 )
@@ -232,7 +237,11 @@ class KeysForgotten(EventTable):
         super().add(event._replace(original_key=None), reached=reached, now=now)
 
 
-@fault("4.8-9", seen="flagged as a duplicate, and sent all the same", shows_in=["repeats"])
+@fault(
+    "duplicate_undelivered",
+    seen="flagged as a duplicate, and sent all the same",
+    shows_in=["repeats"],
+)
 class DuplicateDelivered(EventHandlers):
     """A duplicate is answered as one and delivered again."""
 
@@ -244,7 +253,9 @@ class DuplicateDelivered(EventHandlers):
         return super().create_broadcast(call)
 
 
-@fault("4.8-8", seen="check-then-act: a key that is looked up in a cache", shows_in=KEYS)
+@fault(
+    "duplicate_answered", seen="check-then-act: a key that is looked up in a cache", shows_in=KEYS
+)
 class DuplicateAnsweredOtherwise(EventHandlers):
     """A duplicate shows the first event where the dialect has another one, and the reverse."""
 
@@ -257,10 +268,7 @@ class DuplicateAnsweredOtherwise(EventHandlers):
 
 
 @fault(
-    "4.8-10",
-    "4.8-12",
-    "2.8-8",
-    "2.8-9",
+    "other_keys_differ keys_by_project keyless_no_duplicate first_no_duplicate",
     seen="deduplication by content",
     shows_in=[*KEYS, "pairs"],
 )
@@ -278,7 +286,11 @@ class AlikeIsDuplicate(AlteredEvents):
         return {**resource, "is_duplicate_event": resource["is_duplicate_event"] or is_known}
 
 
-@fault("1-3", "2.8-2", "4.8-12", seen="a unique index without the project", shows_in=KEYS)
+@fault(
+    "own_project unique@createBroadcastEvent.uid keys_by_project",
+    seen="a unique index without the project",
+    shows_in=KEYS,
+)
 class KeysOfEveryProject(EventTable):
     """An idempotency_key that another project has used makes an event a duplicate."""
 
@@ -288,7 +300,7 @@ class KeysOfEveryProject(EventTable):
         return None if row is None else EventRow._make(row)
 
 
-@fault("4.8-12", seen="a set of used keys without the project", shows_in=["repeats"])
+@fault("keys_by_project", seen="a set of used keys without the project", shows_in=["repeats"])
 class KeyOfAnotherProjectNotDelivered(EventHandlers):
     """An event with an idempotency_key of another project is answered as new, and not delivered."""
 
@@ -308,7 +320,7 @@ class KeyOfAnotherProjectNotDelivered(EventHandlers):
 
 
 @fault(
-    "4.8-11",
+    "keyless_delivered",
     seen="a missing key that is taken for an empty one",
     shows_in=["repeats"],
     where=keys_are_optional,
@@ -337,7 +349,7 @@ class KeylessDeliveredOnce(EventHandlers):
 
 
 @fault(
-    "4.8-11",
+    "keyless_delivered",
     seen="events that are alike within a minute, taken for one",
     shows_in=["repeats"],
     where=keys_are_optional,
@@ -350,7 +362,7 @@ class SecondOfAKindDropped(KeylessDeliveredOnce):
 
 
 @fault(
-    "2.8-18",
+    "header_values",
     seen="a type of a library for HTTP",
     shows_in=SHOWN,
     where=lambda dialect: (

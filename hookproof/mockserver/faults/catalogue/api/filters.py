@@ -26,12 +26,7 @@ CAPITAL: Final = re.compile("[A-Z]")
 
 
 @fault(
-    "4.4-9",
-    "4.4-11",
-    "4.4-13",
-    "4.7-9",
-    "4.7-11",
-    "4.7-13",
+    "filter_leaves_only filter_on_every_page",
     seen="an unknown parameter that is ignored",
 )
 class FiltersIgnored(Pager):
@@ -42,7 +37,7 @@ class FiltersIgnored(Pager):
 
 
 @fault(
-    *("4.4-10", "4.4-12", "4.7-10", "4.7-12", "2.2-13", "2.2-18", "4.4-5", "4.7-5"),
+    "filter_leaves_out_none back_again empty_page previous_page",
     shows_in=SHOWN,
 )
 class FiltersLeaveOutTheFirst(AlteredPages):
@@ -54,7 +49,7 @@ class FiltersLeaveOutTheFirst(AlteredPages):
         return msgspec.structs.replace(page, rows=page.rows[1:])
 
 
-@fault("4.4-10", "4.4-12", "4.7-10", "4.7-12", seen="a LIMIT 1 in a filtered query", shows_in=SHOWN)
+@fault("filter_leaves_out_none", seen="a LIMIT 1 in a filtered query", shows_in=SHOWN)
 class FiltersFindOne(AlteredPages):
     """A filtered list ends after the first resource that matches."""
 
@@ -66,16 +61,7 @@ class FiltersFindOne(AlteredPages):
 
 
 @fault(
-    "2.2-11",
-    "2.2-13",
-    "4.4-5",
-    "4.4-9",
-    "4.4-11",
-    "4.4-13",
-    "4.7-5",
-    "4.7-9",
-    "4.7-11",
-    "4.7-13",
+    "first_page back_again previous_page filter_leaves_only filter_on_every_page",
     seen="a cursor that forgets the filter",
 )
 class CursorForgetsTheFilter(Pager):
@@ -86,7 +72,7 @@ class CursorForgetsTheFilter(Pager):
         return query if query.start is None else msgspec.structs.replace(query, filters={})
 
 
-@fault("4.4-8", "4.7-8", shows_in=SHOWN)
+@fault("opposite_orders", shows_in=SHOWN)
 class FiltersForgetTheSort(Pager):
     """What a filter leaves is in descending order, whatever sort says."""
 
@@ -99,7 +85,11 @@ def owners_are_compared_whole(dialect: Dialect) -> bool:
     return dialect.paging.owner_match.value is Match.EXACT
 
 
-@fault("4.4-11", "4.4-12", "4.4-13", shows_in=SHOWN)
+@fault(
+    "filter_leaves_only@listPortalLinks.name filter_leaves_out_none@listPortalLinks.name"
+    " filter_on_every_page@listPortalLinks",
+    shows_in=SHOWN,
+)
 class NamesMatchedOtherwise(Listing):
     """Names are matched exactly where the dialect says in part, and the reverse."""
 
@@ -113,8 +103,7 @@ class NamesMatchedOtherwise(Listing):
 
 
 @fault(
-    "4.4-9",
-    "4.4-13",
+    "filter_leaves_only@listPortalLinks.owner_id filter_on_every_page@listPortalLinks",
     seen="owner-3 that finds owner-30",
     shows_in=SHOWN,
     where=owners_are_compared_whole,
@@ -129,7 +118,7 @@ class OwnersMatchedByPart(Listing):
         super().__init__(*arguments, matches=changed, **further)
 
 
-@fault("2.7-1", "2.9-1", shows_in=SOURCES)
+@fault("filled@listSources.uid identifier_form", shows_in=SOURCES)
 class SourceWithoutUid(AlteredResponses):
     """Sources with a pub_sub have an empty uid."""
 
@@ -139,7 +128,7 @@ class SourceWithoutUid(AlteredResponses):
         return {**resource, "uid": ""} if resource.get("pub_sub") else resource
 
 
-@fault("4.7-3", shows_in=SOURCES)
+@fault("typed@listSources", shows_in=SOURCES)
 class BrokersInSnakeCase(AlteredSources):
     """The names of an amqp source have underscores in place of capitals."""
 
@@ -151,7 +140,9 @@ class BrokersInSnakeCase(AlteredSources):
         return {**source, "pub_sub": {**pub_sub, "amqp": amqp}}
 
 
-@fault("2.9-7", "2.9-8", shows_in=SOURCES)
+@fault(
+    "listed_word@listSources.verifier.type listed_word@listSources.pub_sub.type", shows_in=SOURCES
+)
 class NestedWordsInCapitals(AlteredSources):
     """The types of verifier and pub_sub are shown in upper case."""
 
@@ -166,12 +157,8 @@ class NestedWordsInCapitals(AlteredSources):
 
 
 @fault(
-    "2.9-5",
-    "2.9-6",
-    # The filters compare the words that are stored.
-    "4.7-9",
-    "4.7-11",
-    "4.7-13",
+    "listed_word@listSources.type listed_word@listSources.provider filter_leaves_only@listSources"
+    " filter_on_every_page@listSources",
     shows_in=[*SOURCES, "paging"],
 )
 class WordsInCapitals(AlteredSources):

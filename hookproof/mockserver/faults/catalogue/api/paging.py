@@ -41,7 +41,7 @@ def reversed_page(page: ListPage) -> ListPage:
     return msgspec.structs.replace(page, rows=page.rows[::-1])
 
 
-@fault("2.2-1", seen="[null], or null, for an empty list", shows_in=SHOWN)
+@fault("present@listSources.content", seen="[null], or null, for an empty list", shows_in=SHOWN)
 class NullForEmpty(AlteredResponses):
     """The content of an empty list is null."""
 
@@ -51,7 +51,12 @@ class NullForEmpty(AlteredResponses):
         return {**data, "content": data["content"] or None}
 
 
-@fault("2.2-2", "2.2-3", "2.2-4", "2.2-5", "4.4-3", "4.7-3", shows_in=["isolation"])
+@fault(
+    "present@listSources.pagination present@listSources.pagination.has_next_page"
+    " present@listSources.pagination.has_prev_page present@listSources.pagination.per_page"
+    " typed@lists",
+    shows_in=["isolation"],
+)
 class PaginationBesides(AlteredResponses):
     """The pagination of a list stands beside the data, not in it."""
 
@@ -63,8 +68,7 @@ class PaginationBesides(AlteredResponses):
 
 
 @fault(
-    "2.2-3",
-    "2.2-4",
+    "present@listSources.pagination.has_next_page present@listSources.pagination.has_prev_page",
     seen="booleans as numbers, out of a database",
     shows_in=["isolation"],
 )
@@ -79,7 +83,10 @@ class FlagsAsNumbers(AlteredResponses):
         return {**data, "pagination": {**pagination, **flags}}
 
 
-@fault("2.2-5", "4.4-6", "4.7-6", "8-12", "8-13", shows_in=SHOWN)
+@fault(
+    "present@listSources.pagination.per_page page_size default_page_size page_size_above_maximum",
+    shows_in=SHOWN,
+)
 class PerPageAsText(AlteredPages):
     """per_page is a string."""
 
@@ -87,7 +94,7 @@ class PerPageAsText(AlteredPages):
         return with_pagination(page, per_page=str(query.per_page))
 
 
-@fault("2.2-6", shows_in=SHOWN)
+@fault("text_if_any@listSources.pagination.next_page_cursor", shows_in=SHOWN)
 class CursorsAsNumbers(AlteredPages):
     """The cursor of a next page is a number."""
 
@@ -98,16 +105,7 @@ class CursorsAsNumbers(AlteredPages):
 
 
 @fault(
-    "2.2-8",
-    "2.2-13",
-    "2.2-14",
-    "2.2-15",
-    "4.4-4",
-    "4.4-5",
-    "4.4-6",
-    "4.7-4",
-    "4.7-5",
-    "4.7-6",
+    "page_size_told back_again shown_once page_sizes_agree next_page previous_page page_size",
     seen="the row that is read to look further, shown",
     shows_in=SHOWN,
 )
@@ -120,7 +118,7 @@ class OneRowTooMany(Pager):
         return page if query.backwards else msgspec.structs.replace(page, rows=more.rows)
 
 
-@fault("2.2-9", "4.4-4", "4.7-4", seen="has_next without looking one further", shows_in=SHOWN)
+@fault("promised_page next_page", seen="has_next without looking one further", shows_in=SHOWN)
 class FullPageClaimsNext(AlteredPages):
     """A full page claims a next page, even if it is the last."""
 
@@ -132,7 +130,7 @@ class FullPageClaimsNext(AlteredPages):
         )
 
 
-@fault("2.2-10", seen="pages counted from one, and from zero", shows_in=SHOWN)
+@fault("last_page", seen="pages counted from one, and from zero", shows_in=SHOWN)
 class SecondPageIsLast(AlteredPages):
     """A page that a cursor leads forward to claims no next page, unless it has the usual size."""
 
@@ -143,7 +141,7 @@ class SecondPageIsLast(AlteredPages):
         return with_pagination(page, has_next_page=False, next_page_cursor=None)
 
 
-@fault("2.2-11", "2.2-12", shows_in=SHOWN)
+@fault("first_page later_page", shows_in=SHOWN)
 class PreviousReversed(AlteredPages):
     """The first page claims a previous page, and the others claim none."""
 
@@ -152,7 +150,7 @@ class PreviousReversed(AlteredPages):
 
 
 @fault(
-    "2.2-13", "4.4-5", "4.7-5", seen="prev broken: the page before, back to front", shows_in=SHOWN
+    "back_again previous_page", seen="prev broken: the page before, back to front", shows_in=SHOWN
 )
 class BackwardsPageReversed(AlteredPages):
     """A page that is reached backwards is in reverse order."""
@@ -161,7 +159,7 @@ class BackwardsPageReversed(AlteredPages):
         return reversed_page(page) if query.backwards and query.start else page
 
 
-@fault("2.2-10", "2.2-13", "4.4-5", "4.7-5", shows_in=SHOWN)
+@fault("last_page back_again previous_page", shows_in=SHOWN)
 class PrevLeadsForward(Pager):
     """The direction prev leads to the next page."""
 
@@ -170,10 +168,7 @@ class PrevLeadsForward(Pager):
 
 
 @fault(
-    "2.2-14",
-    "2.2-15",
-    "4.4-4",
-    "4.7-4",
+    "shown_once page_sizes_agree next_page",
     seen="a cursor that includes its own row",
     shows_in=SHOWN,
 )
@@ -195,11 +190,7 @@ class CursorIncludesItsRow(Listing):
 
 
 @fault(
-    "2.2-9",
-    "2.2-10",
-    "2.2-15",
-    "4.4-4",
-    "4.7-4",
+    "promised_page last_page page_sizes_agree next_page",
     seen="an offset that skips one",
     shows_in=SHOWN,
 )
@@ -212,7 +203,7 @@ class CursorSkipsARow(Listing):
         return super().rows(msgspec.structs.replace(span, limit=span.limit + 1))[1:]
 
 
-@fault("2.2-15", "4.4-7", "4.4-8", "4.4-15", "4.7-7", "4.7-8", "4.7-14", shows_in=SHOWN)
+@fault("page_sizes_agree default_order opposite_orders sort_key", shows_in=SHOWN)
 class SmallPagesReversed(AlteredPages):
     """Pages with a perPage of 2 or 3 are in reverse order."""
 
@@ -220,7 +211,7 @@ class SmallPagesReversed(AlteredPages):
         return reversed_page(page) if query.per_page in (2, 3) else page
 
 
-@fault("4.4-7", "4.7-7", "4.4-8", "4.7-8", "4.4-15", "4.7-14", shows_in=SHOWN)
+@fault("default_order opposite_orders sort_key", shows_in=SHOWN)
 class AscendingByDefault(Pager):
     """Without sort the order is that of ASC."""
 
@@ -230,7 +221,7 @@ class AscendingByDefault(Pager):
         )
 
 
-@fault("4.4-8", "4.7-8", "4.4-15", "4.7-14", shows_in=SHOWN)
+@fault("opposite_orders sort_key", shows_in=SHOWN)
 class SortIgnored(Pager):
     """The parameter sort=ASC is read as DESC."""
 
@@ -240,7 +231,7 @@ class SortIgnored(Pager):
 
 
 @fault(
-    "4.4-8", "4.7-8", "2.2-10", seen="a bound that is exclusive in one direction", shows_in=SHOWN
+    "opposite_orders last_page", seen="a bound that is exclusive in one direction", shows_in=SHOWN
 )
 class AscendingLacksTheFirst(Pager):
     """A list with sort=ASC begins with its second resource, if it has any."""
@@ -261,7 +252,7 @@ class AscendingLacksTheFirst(Pager):
         return with_pagination(page, has_prev_page=False, prev_page_cursor=None)
 
 
-@fault("4.4-15", "4.7-14", shows_in=SHOWN)
+@fault("sort_key", shows_in=SHOWN)
 class SortedByAnotherKey(Listing):
     """Lists are sorted by name where the dialect says time of creation, and the reverse."""
 
@@ -271,16 +262,7 @@ class SortedByAnotherKey(Listing):
 
 
 @fault(
-    "2.2-9",
-    "2.2-10",
-    "2.2-13",
-    "2.2-14",
-    "4.4-4",
-    "4.4-5",
-    "4.4-15",
-    "4.7-4",
-    "4.7-5",
-    "4.7-14",
+    "promised_page last_page back_again shown_once next_page previous_page sort_key",
     seen="a cursor that forgets the sort",
     shows_in=SHOWN,
 )
@@ -292,7 +274,7 @@ class CursorForgetsTheSort(Pager):
         return query if query.start is None else msgspec.structs.replace(query, ascending=False)
 
 
-@fault("4.4-16", "4.7-15", shows_in=SHOWN)
+@fault("unreadable_parameter", shows_in=SHOWN)
 class BadParametersMistaken(MisreadPaging):
     """An unusable parameter is ignored where the dialect refuses it, and the reverse."""
 
@@ -308,7 +290,7 @@ def has_a_rule_for_opaque_cursors(dialect: Dialect) -> bool:
     return rules.bad_cursor.decided and rules.cursor_form.value is CursorForm.OPAQUE
 
 
-@fault("4.4-16", "4.7-15", shows_in=SHOWN, where=has_a_rule_for_opaque_cursors)
+@fault("unreadable_parameter", shows_in=SHOWN, where=has_a_rule_for_opaque_cursors)
 class BadCursorsMistaken(MisreadPaging):
     """An unusable cursor is ignored where the dialect refuses it, and the reverse."""
 
@@ -319,7 +301,7 @@ class BadCursorsMistaken(MisreadPaging):
         )
 
 
-@fault("8-12", shows_in=SHOWN)
+@fault("default_page_size", shows_in=SHOWN)
 class OtherDefaultSize(MisreadPaging):
     """Without perPage a page has half of its default size."""
 
@@ -327,7 +309,7 @@ class OtherDefaultSize(MisreadPaging):
         return misread_group(rules, "default_per_page", rules.default_per_page.value // 2)
 
 
-@fault("8-13", shows_in=SHOWN)
+@fault("page_size_above_maximum", shows_in=SHOWN)
 class AboveMaximumMistaken(MisreadPaging):
     """A perPage above the maximum is cut where the dialect refuses it, and the reverse."""
 
@@ -339,7 +321,7 @@ class AboveMaximumMistaken(MisreadPaging):
 
 
 @fault(
-    "8-13",
+    "page_size_above_maximum",
     seen="a limit that is off by one",
     shows_in=SHOWN,
     where=lambda dialect: dialect.paging.maximum_per_page.value is not None,
@@ -355,11 +337,7 @@ class MaximumOffByOne(Pager):
 
 
 @fault(
-    "2.2-8",
-    "4.4-6",
-    "4.7-6",
-    "8-12",
-    "8-13",
+    "page_size_told page_size default_page_size page_size_above_maximum",
     shows_in=SHOWN,
 )
 class PerPageBelowThePage(AlteredPages):

@@ -24,17 +24,12 @@ from hookproof.spec.dialect.vocabulary import PortalEndpointsMeaning
 
 SHOWN: Final = ("portal_links",)
 # A list without perPage is short of some, and walks with smaller pages are compared with it.
-NOT_LISTED: Final = ("4.4-14", "2.2-10", "2.2-15")
+NOT_LISTED: Final = "listed last_page page_sizes_agree"
 
 
 @fault(
-    "2.6-1",
-    "2.6-7",
-    "2.9-13",
-    "4.6-12",
-    # The list that walks are compared with is short of one.
-    "2.2-10",
-    "2.2-15",
+    "filled@getPortalLink.uid listed_as_retrieved created_once others_kept last_page"
+    " page_sizes_agree",
     shows_in=[*SHOWN, "paging"],
 )
 class PortalLinksWithOneUid(AlteredResponses):
@@ -49,7 +44,11 @@ class PortalLinksWithOneUid(AlteredResponses):
         return {**data, "content": [first, *between, {**last, "uid": first["uid"]}]}
 
 
-@fault("2.6-2", "2.6-4", "4.6-10", seen="a join that keeps one row", shows_in=[*SHOWN, "sequences"])
+@fault(
+    "members_complete later_members new_owners_members",
+    seen="a join that keeps one row",
+    shows_in=[*SHOWN, "sequences"],
+)
 class OneEndpointPerOwner(EndpointTable):
     """A portal link has only the first endpoint of its owner."""
 
@@ -59,7 +58,9 @@ class OneEndpointPerOwner(EndpointTable):
         )
 
 
-@fault("2.6-2", seen="a query with the page size of a list", shows_in=["endpoint_records"])
+@fault(
+    "members_complete", seen="a query with the page size of a list", shows_in=["endpoint_records"]
+)
 class TwentyEndpointsPerPortalLink(EndpointTable):
     """A portal link has at most 20 endpoints of its owner."""
 
@@ -86,7 +87,10 @@ class EndpointsOfMoreOwners(EndpointTable, ABC):
         return rows
 
 
-@fault("2.6-3", "4.6-11", "9-4", shows_in=SHOWN)
+@fault(
+    "no_other_members no_old_owners_members deprecated_meaning@getPortalLink.endpoints",
+    shows_in=SHOWN,
+)
 class EndpointsOfAnybody(EndpointsOfMoreOwners):
     """A portal link with an owner has every endpoint of its project that has one."""
 
@@ -94,7 +98,7 @@ class EndpointsOfAnybody(EndpointsOfMoreOwners):
         return True
 
 
-@fault("2.6-3", shows_in=SHOWN)
+@fault("no_other_members", shows_in=SHOWN)
 class EndpointsOfLongerOwners(EndpointsOfMoreOwners):
     """A portal link also has the endpoints whose owner_id begins with its own."""
 
@@ -102,7 +106,11 @@ class EndpointsOfLongerOwners(EndpointsOfMoreOwners):
         return other.startswith(owner)
 
 
-@fault("2.6-4", "4.6-10", seen="a cache that is filled once", shows_in=[*SHOWN, "sequences"])
+@fault(
+    "later_members new_owners_members",
+    seen="a cache that is filled once",
+    shows_in=[*SHOWN, "sequences"],
+)
 class EndpointsOfTheFirstLook(PortalLinkHandlers):
     """A portal link keeps showing the endpoints of its owner that were shown first."""
 
@@ -118,7 +126,11 @@ class EndpointsOfTheFirstLook(PortalLinkHandlers):
         return {owner: self._first_shown.get(owner, []) for owner in owners}
 
 
-@fault("2.6-2", "2.6-4", "4.6-10", seen="a copy of the owner in a second table", shows_in=SHOWN)
+@fault(
+    "members_complete later_members new_owners_members",
+    seen="a copy of the owner in a second table",
+    shows_in=SHOWN,
+)
 class EndpointsOfTheFirstOwner(PortalLinkHandlers):
     """A portal link keeps showing the endpoints of the owner with which it was shown first."""
 
@@ -134,7 +146,7 @@ class EndpointsOfTheFirstOwner(PortalLinkHandlers):
         return super().render(project, with_first_owner)
 
 
-@fault("2.6-5", seen="a count that is kept beside the list", shows_in=SHOWN)
+@fault("members_counted", seen="a count that is kept beside the list", shows_in=SHOWN)
 class CountOffByOne(AlteredResponses):
     """The endpoint_count of a portal link with endpoints is one too high."""
 
@@ -145,7 +157,7 @@ class CountOffByOne(AlteredResponses):
         return {**resource, "endpoint_count": count + 1 if count else 0}
 
 
-@fault("2.6-6", shows_in=SHOWN)
+@fault("members_named", shows_in=SHOWN)
 class NamesReplacedByUids(AlteredResponses):
     """The endpoints in a portal link are shown with their uid as name."""
 
@@ -156,7 +168,7 @@ class NamesReplacedByUids(AlteredResponses):
         return {**resource, "endpoints_metadata": records}
 
 
-@fault("2.6-7", shows_in=SHOWN)
+@fault("listed_as_retrieved", shows_in=SHOWN)
 class ListedManageable(AlteredResponses):
     """The list of portal links shows can_manage_endpoint as true for all of them."""
 
@@ -166,7 +178,7 @@ class ListedManageable(AlteredResponses):
         return {**resource, "can_manage_endpoint": True}
 
 
-@fault("2.6-8", shows_in=SHOWN)
+@fault("members_identified", shows_in=SHOWN)
 class PortalLinkAmongItsEndpoints(AlteredResponses):
     """The endpoints of a retrieved portal link also hold its own uid."""
 
@@ -176,7 +188,7 @@ class PortalLinkAmongItsEndpoints(AlteredResponses):
         return {**resource, "endpoints": [*resource["endpoints"], resource["uid"]]}
 
 
-@fault("2.9-4", "2.6-7", shows_in=SHOWN)
+@fault("listed_word@getPortalLink.auth_type listed_as_retrieved", shows_in=SHOWN)
 class AuthTypeInCapitals(AlteredResponses):
     """The list of portal links shows the auth_type in upper case."""
 
@@ -186,7 +198,7 @@ class AuthTypeInCapitals(AlteredResponses):
         return {**resource, "auth_type": resource["auth_type"].upper()}
 
 
-@fault(*NOT_LISTED, seen="an index that is built at the start", shows_in=[*SHOWN, "paging"])
+@fault(NOT_LISTED, seen="an index that is built at the start", shows_in=[*SHOWN, "paging"])
 class UpdatedNotListed(AlteredResponses):
     """A portal link that was updated is missing in the list, if others are on its page."""
 
@@ -201,7 +213,7 @@ class UpdatedNotListed(AlteredResponses):
         return {**data, "content": as_created or data["content"]}
 
 
-@fault(*NOT_LISTED, seen="an index by owner that is not kept up", shows_in=[*SHOWN, "paging"])
+@fault(NOT_LISTED, seen="an index by owner that is not kept up", shows_in=[*SHOWN, "paging"])
 class MovedNotListed(AlteredResponses):
     """A portal link that an update names an owner for is missing in the list, if others are on its
     page.
@@ -222,7 +234,7 @@ class MovedNotListed(AlteredResponses):
         return {**data, "content": stayed or data["content"]}
 
 
-@fault("4.5-4", "4.6-4", "4.6-12", shows_in=SHOWN)
+@fault("as_named@portal_links others_kept", shows_in=SHOWN)
 class FirstRetrieved(PortalLinkTable):
     """Retrieving or updating a portal link finds the first one of the project."""
 
@@ -242,7 +254,7 @@ class AlteredUpdate(PortalLinkHandlers):
         return body
 
 
-@fault("4.6-5", seen="202, but the name was not stored", shows_in=SHOWN)
+@fault("echoed@getPortalLink.name", seen="202, but the name was not stored", shows_in=SHOWN)
 class NameNotUpdated(AlteredUpdate):
     """An update is accepted, but the name stays."""
 
@@ -250,7 +262,7 @@ class NameNotUpdated(AlteredUpdate):
         return {**body, "name": msgspec.json.decode(row.document)["name"]}
 
 
-@fault("4.6-6", shows_in=SHOWN)
+@fault("echoed@getPortalLink.owner_id", shows_in=SHOWN)
 class OwnerNotUpdated(AlteredUpdate):
     """An update is accepted, but the owner_id stays."""
 
@@ -258,7 +270,11 @@ class OwnerNotUpdated(AlteredUpdate):
         return {name: value for name, value in body.items() if name != "owner_id"}
 
 
-@fault("4.6-7", seen="false that is taken for not given", shows_in=SHOWN)
+@fault(
+    "echoed@getPortalLink.can_manage_endpoint",
+    seen="false that is taken for not given",
+    shows_in=SHOWN,
+)
 class FalseNotUpdated(AlteredUpdate):
     """An update with can_manage_endpoint false leaves it as it is."""
 
@@ -266,7 +282,7 @@ class FalseNotUpdated(AlteredUpdate):
         return {name: value for name, value in body.items() if value is not False}
 
 
-@fault("4.6-8", shows_in=SHOWN)
+@fault("echoed@getPortalLink.auth_type", shows_in=SHOWN)
 class AuthTypeNotUpdated(AlteredUpdate):
     """An update is accepted, but the auth_type stays."""
 
@@ -274,7 +290,7 @@ class AuthTypeNotUpdated(AlteredUpdate):
         return {name: value for name, value in body.items() if name != "auth_type"}
 
 
-@fault("4.6-4", shows_in=SHOWN)
+@fault("as_named@updatePortalLink", shows_in=SHOWN)
 class UpdateAnswersToken(AlteredResponses):
     """The response to an update has the token of the portal link as its uid."""
 
@@ -284,7 +300,11 @@ class UpdateAnswersToken(AlteredResponses):
         return {**resource, "uid": resource["token"]}
 
 
-@fault("4.6-5", "4.6-9", seen="a read from a replica that lags behind", shows_in=SHOWN)
+@fault(
+    "echoed@getPortalLink.name update_retrieved",
+    seen="a read from a replica that lags behind",
+    shows_in=SHOWN,
+)
 class UpdatedNameNotStored(PortalLinkHandlers):
     """The response to an update shows the new name, which is not stored."""
 
@@ -299,7 +319,11 @@ class UpdatedNameNotStored(PortalLinkHandlers):
         return result
 
 
-@fault("4.6-9", seen="a cached row that is compared before it is written", shows_in=["sequences"])
+@fault(
+    "update_retrieved",
+    seen="a cached row that is compared before it is written",
+    shows_in=["sequences"],
+)
 class LaterNamesNotStored(UpdatedNameNotStored):
     """Only the first update of a portal link stores a new name."""
 
@@ -314,7 +338,7 @@ class LaterNamesNotStored(UpdatedNameNotStored):
         return PortalLinkHandlers.update(self, call)
 
 
-@fault("4.6-12", seen="an UPDATE whose WHERE is too wide", shows_in=SHOWN)
+@fault("others_kept", seen="an UPDATE whose WHERE is too wide", shows_in=SHOWN)
 class NeighboursUpdated(PortalLinkTable):
     """An update of one portal link changes the names of all in its project."""
 
@@ -328,7 +352,11 @@ class NeighboursUpdated(PortalLinkTable):
         )
 
 
-@fault("4.6-14", "2.9-12", seen="a clock that is read in another zone", shows_in=SHOWN)
+@fault(
+    "updated_at_forward created_before_updated",
+    seen="a clock that is read in another zone",
+    shows_in=SHOWN,
+)
 class UpdatedAtBack(PortalLinkHandlers):
     """An update sets updated_at to an hour ago."""
 
@@ -337,7 +365,10 @@ class UpdatedAtBack(PortalLinkHandlers):
         return {**record, "updated_at": self._service.timestamp(self._service.now() - 3600)}
 
 
-@fault("9-2", "4.6-1", shows_in=[*SHOWN, "refusals"])
+@fault(
+    "deprecated_taken@updatePortalLink.endpoints succeeds@updatePortalLink",
+    shows_in=[*SHOWN, "refusals"],
+)
 class ListedEndpointsRefused(PortalLinkHandlers):
     """An update with the deprecated endpoints is refused."""
 
@@ -347,7 +378,7 @@ class ListedEndpointsRefused(PortalLinkHandlers):
         return super().update(call)
 
 
-@fault("9-4", shows_in=SHOWN)
+@fault("deprecated_meaning@getPortalLink.endpoints", shows_in=SHOWN)
 class ListedEndpointsMistaken(PortalLinkHandlers):
     """The deprecated endpoints are ignored where the dialect adds them, and the reverse."""
 
@@ -359,7 +390,7 @@ class ListedEndpointsMistaken(PortalLinkHandlers):
 
 
 @fault(
-    "9-4",
+    "deprecated_meaning@getPortalLink.endpoints",
     shows_in=SHOWN,
     where=lambda dialect: dialect.requests.portal_endpoints.prefers(PortalEndpointsMeaning.SHOWN),
 )

@@ -40,7 +40,7 @@ def projects_with_endpoints(database: Database) -> list[str]:
     return [project for (project,) in database.read("SELECT DISTINCT project FROM endpoints")]
 
 
-@fault("1-3", shows_in=["portal_links"])
+@fault("own_project", shows_in=["portal_links"])
 class UidAsProjectId(AlteredResponses):
     """A listed portal link shows its own uid as project_id."""
 
@@ -50,7 +50,9 @@ class UidAsProjectId(AlteredResponses):
         return {**resource, "project_id": resource["uid"]}
 
 
-@fault("1-4", "1-5", "1-3", seen="a look-up by the identifier alone", shows_in=ACROSS)
+@fault(
+    "project_bound@endpoints own_project", seen="a look-up by the identifier alone", shows_in=ACROSS
+)
 class EndpointsFoundAnywhere(EndpointTable):
     """An endpoint is found through the path of every project."""
 
@@ -58,7 +60,11 @@ class EndpointsFoundAnywhere(EndpointTable):
         return super().find(project_of(self._database, "endpoints", uid) or project, uid)
 
 
-@fault("1-6", "1-7", "1-3", seen="one project reads another's portal links", shows_in=ACROSS)
+@fault(
+    "project_bound@portal_links own_project",
+    seen="one project reads another's portal links",
+    shows_in=ACROSS,
+)
 class PortalLinksFoundAnywhere(PortalLinkTable):
     """A portal link is found through the path of every project."""
 
@@ -67,9 +73,7 @@ class PortalLinksFoundAnywhere(PortalLinkTable):
 
 
 @fault(
-    "1-8",
-    "1-9",
-    "1-3",
+    "listed_by_project own_project",
     seen="one project reads another's sources",
     shows_in=ACROSS,
 )
@@ -85,7 +89,7 @@ class ListsOfTheFirstProject(Listing):
         return super().find_position(project, uid) or super().find_position(first, uid)
 
 
-@fault("1-10", shows_in=ACROSS)
+@fault("members_by_project", shows_in=ACROSS)
 class OwnersOfEveryProject(EndpointTable):
     """A portal link includes endpoints of other projects with the same owner_id."""
 
@@ -98,7 +102,7 @@ class OwnersOfEveryProject(EndpointTable):
 
 
 @fault(
-    "1-11",
+    "reached_by_project",
     seen="a fan-out over the projects of an owner",
     shows_in=["fan_out"],
 )
@@ -117,7 +121,7 @@ class BroadcastsToEveryProject(EndpointTable):
         return rows
 
 
-@fault("1-3", "1-4", "1-5", shows_in=ACROSS, where=not_reached_by_broadcasts)
+@fault("own_project project_bound@endpoints", shows_in=ACROSS, where=not_reached_by_broadcasts)
 class DisabledFoundAnywhere(EndpointTable):
     """A disabled endpoint is found through the path of every project."""
 
@@ -128,7 +132,9 @@ class DisabledFoundAnywhere(EndpointTable):
         return super().find(row[0] if row else project, uid)
 
 
-@fault("1-5", seen="right status, wrong effect", shows_in=ACROSS)
+@fault(
+    "project_bound@expireEndpointSecret.secrets", seen="right status, wrong effect", shows_in=ACROSS
+)
 class RolledAcrossAndRefused(EndpointHandlers):
     """A roll through the path of another project is refused, and carried out."""
 
@@ -139,7 +145,7 @@ class RolledAcrossAndRefused(EndpointHandlers):
         return super().expire_secret(call)
 
 
-@fault("1-7", seen="right status, wrong effect", shows_in=ACROSS)
+@fault("project_bound@updatePortalLink", seen="right status, wrong effect", shows_in=ACROSS)
 class UpdatedAcrossAndRefused(PortalLinkHandlers):
     """An update through the path of another project is refused, and carried out."""
 
@@ -150,7 +156,7 @@ class UpdatedAcrossAndRefused(PortalLinkHandlers):
         return super().update(call)
 
 
-@fault("1-6", shows_in=ACROSS)
+@fault("project_bound@getPortalLink", shows_in=ACROSS)
 class PortalLinksRetrievedAnywhere(PortalLinkHandlers):
     """A portal link is retrieved through the path of every project, and shown as its own."""
 
@@ -167,11 +173,7 @@ class PortalLinksRetrievedAnywhere(PortalLinkHandlers):
 
 
 @fault(
-    "1-3",
-    "1-8",
-    "1-9",
-    # What is before a page is looked for in the first project as well.
-    "2.2-12",
+    "own_project listed_by_project later_page",
     seen="a cursor without its project",
     shows_in=[*ACROSS, "paging"],
 )
@@ -186,7 +188,7 @@ class SecondPageOfTheFirstProject(Listing):
         return elsewhere or super().rows(span)
 
 
-@fault("1-10", shows_in=ACROSS)
+@fault("members_by_project", shows_in=ACROSS)
 class OwnersSharedWhenRetrieved(PortalLinkHandlers):
     """A retrieved portal link includes endpoints of other projects with its owner_id."""
 
@@ -211,7 +213,7 @@ class OwnersSharedWhenRetrieved(PortalLinkHandlers):
         return found
 
 
-@fault("1-11", seen="a fan-out by owner alone", shows_in=["fan_out"])
+@fault("reached_by_project", seen="a fan-out by owner alone", shows_in=["fan_out"])
 class BroadcastsToNamesakes(EndpointTable):
     """A broadcast also reaches endpoints of other projects with the same owner_id."""
 

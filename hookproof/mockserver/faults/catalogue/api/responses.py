@@ -32,7 +32,7 @@ from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import NoValue
 
 
-@fault("2.1-2", "2.1-3", "2.1-5", "2.2-1", "2.2-2", "2.2-3", "2.2-4", "2.2-5")
+@fault("present@listSources")
 class BarePage(AlteredResponses):
     """The list of sources comes without the envelope around it."""
 
@@ -42,7 +42,7 @@ class BarePage(AlteredResponses):
         return envelope["data"]
 
 
-@fault("2.1-2", shows_in=["portal_links"])
+@fault("present@getEndpoint.envelope.message", shows_in=["portal_links"])
 class NullMessage(AlteredResponses):
     """The message of a retrieved portal link is null."""
 
@@ -52,7 +52,7 @@ class NullMessage(AlteredResponses):
         return {**envelope, "message": None}
 
 
-@fault("2.1-3", shows_in=["broadcast_answers"])
+@fault("present@getEndpoint.envelope.status", shows_in=["broadcast_answers"])
 class StatusInWords(AlteredResponses):
     """The success flag of a broadcast is the string "success"."""
 
@@ -62,7 +62,7 @@ class StatusInWords(AlteredResponses):
         return {**envelope, "status": "success"}
 
 
-@fault("2.1-4", shows_in=["portal_links"])
+@fault("flag_true", shows_in=["portal_links"])
 class SuccessFlaggedAsFailure(AlteredResponses):
     """An update that succeeded is flagged as unsuccessful."""
 
@@ -72,7 +72,12 @@ class SuccessFlaggedAsFailure(AlteredResponses):
         return {**envelope, "status": False}
 
 
-@fault("2.1-5", "2.2-1", "2.2-2", "2.2-3", "2.2-4", "2.2-5", seen="a literal 200 in data")
+@fault(
+    "present@getEndpoint.envelope.data present@listSources.content present@listSources.pagination"
+    " present@listSources.pagination.has_next_page present@listSources.pagination.has_prev_page"
+    " present@listSources.pagination.per_page",
+    seen="a literal 200 in data",
+)
 class StatusCodeAsData(AlteredResponses):
     """The data of a list of sources is the HTTP status code."""
 
@@ -82,7 +87,7 @@ class StatusCodeAsData(AlteredResponses):
         return {**envelope, "data": call.operation.success.value}
 
 
-@fault("2.1-1", shows_in=["round_trip"])
+@fault("json_body", shows_in=["round_trip"])
 class TwoDocuments(RequestPipeline):
     """A fetched endpoint is followed by a second JSON document."""
 
@@ -93,7 +98,9 @@ class TwoDocuments(RequestPipeline):
 
 
 @fault(
-    "2.1-6", seen="a proxy that declares every body as plain text", shows_in=["broadcast_answers"]
+    "media_type",
+    seen="a proxy that declares every body as plain text",
+    shows_in=["broadcast_answers"],
 )
 class PlainText(RequestPipeline):
     """JSON is declared as plain text."""
@@ -102,14 +109,17 @@ class PlainText(RequestPipeline):
         return ApiResponse(result.status, result.body, media_type="text/plain")
 
 
-@fault("4.1-2", "4.8-2", "4.8-8", shows_in=["round_trip", "broadcast_answers", "idempotency"])
+@fault(
+    "success_status@createEndpoint success_status@createBroadcastEvent duplicate_answered",
+    shows_in=["round_trip", "broadcast_answers", "idempotency"],
+)
 class CreatedIsOk(SwappedStatus):
     """A creation has the status of a fetch."""
 
     instead: ClassVar = {CREATE_ENDPOINT: GET_ENDPOINT, BROADCAST: GET_ENDPOINT}
 
 
-@fault("4.6-2", shows_in=["portal_links"])
+@fault("success_status@updatePortalLink", shows_in=["portal_links"])
 class AcceptedIsOk(SwappedStatus):
     """An update has the status of a fetch."""
 
@@ -117,11 +127,8 @@ class AcceptedIsOk(SwappedStatus):
 
 
 @fault(
-    "4.2-2",
-    "4.3-8",
-    "4.4-2",
-    "4.5-2",
-    "4.7-2",
+    "success_status@getEndpoint success_status@expireEndpointSecret success_status@lists"
+    " success_status@getPortalLink",
     shows_in=["roll_answers", "portal_links", "isolation"],
 )
 class OkIsCreated(SwappedStatus):
@@ -132,7 +139,7 @@ class OkIsCreated(SwappedStatus):
     )
 
 
-@fault("2.9-3", shows_in=["round_trip"])
+@fault("no_value_form", shows_in=["round_trip"])
 class OtherFormOfNoValue(ResponseSerializer):
     """A missing value is left out where the dialect shows it, and null where it leaves it out."""
 
@@ -144,10 +151,8 @@ class OtherFormOfNoValue(ResponseSerializer):
 
 
 @fault(
-    "4.1-3",
-    "4.2-3",
-    "4.3-9",
-    "2.6-10",  # in a portal link it is a number
+    # In a portal link it is a number.
+    "typed@endpoints record_as_fetched@getPortalLink",
     seen="counters that went through a text column",
     shows_in=["roll_answers", "endpoint_records"],
 )
@@ -160,7 +165,7 @@ class CountAsText(AlteredResponses):
         return {**resource, "events": str(resource["events"])}
 
 
-@fault("4.4-3", "4.5-3", "4.6-3", shows_in=["portal_links"])
+@fault("typed@portal_links", shows_in=["portal_links"])
 class EndpointCountAsText(AlteredResponses):
     """The endpoint_count of a portal link is a string."""
 
@@ -170,7 +175,7 @@ class EndpointCountAsText(AlteredResponses):
         return {**resource, "endpoint_count": str(resource["endpoint_count"])}
 
 
-@fault("4.7-3", shows_in=["isolation"])
+@fault("typed@listSources", shows_in=["isolation"])
 class HeadersInOneText(AlteredResponses):
     """The forward_headers of a source are one string with commas."""
 
@@ -183,7 +188,7 @@ class HeadersInOneText(AlteredResponses):
         }
 
 
-@fault("4.8-3", shows_in=["broadcast_answers"])
+@fault("typed@createBroadcastEvent", shows_in=["broadcast_answers"])
 class MetadataAsObject(AlteredResponses):
     """The metadata of an event is an object."""
 
@@ -197,7 +202,7 @@ def _with_secret_members(resource: Object, **members: Any) -> Object:
     return {**resource, "secrets": [{**secret, **members} for secret in resource["secrets"]]}
 
 
-@fault("2.4-1", seen="an integer zero for no time", shows_in=["roll_answers"])
+@fault("secret_texts", seen="an integer zero for no time", shows_in=["roll_answers"])
 class ZeroForNoTime(AlteredRecords):
     """The deleted_at of a secret is the number 0."""
 
@@ -205,7 +210,7 @@ class ZeroForNoTime(AlteredRecords):
         return _with_secret_members(endpoint, deleted_at=0)
 
 
-@fault("2.9-1", shows_in=["roll_answers"])
+@fault("identifier_form", shows_in=["roll_answers"])
 class PrefixedIdentifier(AlteredRecords):
     """The identifiers of secrets have a prefix that other identifiers do not have."""
 
@@ -219,7 +224,7 @@ class PrefixedIdentifier(AlteredRecords):
 
 
 @fault(
-    "2.9-1",
+    "identifier_form",
     shows_in=["roll_answers"],
     where=lambda dialect: "Secret" in dialect.representation.identifier_of,
 )
@@ -234,7 +239,9 @@ class IdentifierWithoutItsPrefix(AlteredRecords):
 
 
 @fault(
-    "2.9-2", "2.9-12", seen="timestamps that do not survive a round trip", shows_in=["portal_links"]
+    "timestamp_form created_before_updated",
+    seen="timestamps that do not survive a round trip",
+    shows_in=["portal_links"],
 )
 class CutTimestamp(AlteredResponses):
     """The updated_at of a portal link lacks its last three characters."""
@@ -245,7 +252,7 @@ class CutTimestamp(AlteredResponses):
         return {**resource, "updated_at": resource["updated_at"][:-3]}
 
 
-@fault("2.9-12", shows_in=["portal_links"])
+@fault("created_before_updated", shows_in=["portal_links"])
 class UpdatedBeforeCreated(AlteredResponses):
     """The updated_at of a portal link that was never updated is in 1970."""
 
@@ -259,7 +266,7 @@ class UpdatedBeforeCreated(AlteredResponses):
 
 
 @fault(
-    "2.9-13",
+    "created_once",
     seen="an upsert that stamps created_at again",
     shows_in=["portal_links"],
 )

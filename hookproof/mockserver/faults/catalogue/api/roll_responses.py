@@ -24,7 +24,7 @@ from hookproof.spec.dialect.model import Dialect
 SHOWN: Final = ("roll_answers",)
 
 
-@fault("4.3-1", shows_in=SHOWN)
+@fault("succeeds@expireEndpointSecret", shows_in=SHOWN)
 class SecondRollRefused(EndpointHandlers):
     """The secret of an endpoint can be rolled only once."""
 
@@ -34,14 +34,14 @@ class SecondRollRefused(EndpointHandlers):
         return super().expire_secret(call)
 
 
-@fault("4.3-8", shows_in=SHOWN)
+@fault("success_status@expireEndpointSecret", shows_in=SHOWN)
 class RollIsCreated(SwappedStatus):
     """A roll has the status of a creation."""
 
     instead: ClassVar = {ROLL: CREATE_ENDPOINT}
 
 
-@fault("4.3-9", shows_in=SHOWN)
+@fault("typed@expireEndpointSecret", shows_in=SHOWN)
 class FailureRateAsText(AlteredResponses):
     """The response to a roll shows the failure_rate as a string with a percent sign."""
 
@@ -51,7 +51,7 @@ class FailureRateAsText(AlteredResponses):
         return {**resource, "failure_rate": f"{resource['failure_rate']} %"}
 
 
-@fault("4.3-10", shows_in=SHOWN)
+@fault("as_named@expireEndpointSecret", shows_in=SHOWN)
 class RollAnswersOtherUid(AlteredResponses):
     """The response to a roll has a uid with another last character."""
 
@@ -62,7 +62,7 @@ class RollAnswersOtherUid(AlteredResponses):
         return {**resource, "uid": uid[:-1] + ("1" if uid.endswith("0") else "0")}
 
 
-@fault("4.3-11", seen="a form that is saved whole", shows_in=SHOWN)
+@fault("configuration_kept", seen="a form that is saved whole", shows_in=SHOWN)
 class RollSetsTheTimeout(EndpointTable):
     """A roll sets the http_timeout of the endpoint to one second."""
 
@@ -76,7 +76,7 @@ class RollSetsTheTimeout(EndpointTable):
 
 
 @fault(
-    "4.3-14",
+    "other_secrets_kept",
     seen="a key of the project in place of the endpoint's",
     shows_in=SHOWN,
     where=not_reached_by_broadcasts,
@@ -93,7 +93,7 @@ class ProjectRolled(EndpointTable):
         )
 
 
-@fault("4.3-17", seen="only after a second roll", shows_in=SHOWN)
+@fault("new_secret_unexpiring", seen="only after a second roll", shows_in=SHOWN)
 class SecondSecretExpires(AlteredResponses):
     """The response to a second or later roll shows an expires_at for the new secret."""
 
@@ -107,7 +107,7 @@ class SecondSecretExpires(AlteredResponses):
 
 
 @fault(
-    "4.3-18",
+    "default_expiration",
     shows_in=SHOWN,
     where=lambda dialect: "expiration" not in dialect.requests.expire_endpoint_secret_requires,
 )
@@ -124,7 +124,7 @@ class DefaultExpirationNotShown(AlteredResponses):
 
 
 @fault(
-    "4.3-22",
+    "expired_secret_shown",
     seen="a job that cleans up, or one that was forgotten",
     shows_in=["roll_answers"],
     where=lambda dialect: dialect.representation.expired_secrets.decided,

@@ -27,7 +27,7 @@ SHORT: Final = 1000
 HOSTILE: Final = ("hostile",)
 
 
-@fault("4.9-1", "4.9-3", "4.9-5", "4.9-7", shows_in=REFUSALS)
+@fault("required", shows_in=REFUSALS)
 class NothingRequired(AlteredValidation):
     """Required fields may be left out, except the url."""
 
@@ -40,7 +40,11 @@ def any_of_several_fields_is_required(dialect: Dialect) -> bool:
     return all(dialect.requests.one_of_required_by(name) for name in REQUIRES_ONE_OF)
 
 
-@fault("4.9-5", "4.9-7", shows_in=REFUSALS, where=any_of_several_fields_is_required)
+@fault(
+    "required@updatePortalLink required@createBroadcastEvent",
+    shows_in=REFUSALS,
+    where=any_of_several_fields_is_required,
+)
 class NoneOfSeveralRequired(AlteredValidation):
     """All fields may be left out of which the dialect requires one."""
 
@@ -49,16 +53,8 @@ class NoneOfSeveralRequired(AlteredValidation):
 
 
 @fault(
-    "4.9-2",
-    "4.9-4",
-    "4.9-6",
-    "4.9-8",
-    "4.1-1",
-    "4.8-1",
-    "4.8-7",
-    "4.3-1",
-    "4.3-21",
-    "4.6-1",
+    "required_is_enough succeeds@createEndpoint succeeds@createBroadcastEvent any_data_taken"
+    " succeeds@expireEndpointSecret empty_roll succeeds@updatePortalLink",
     shows_in=[*REFUSALS, *HOSTILE, "round_trip", "broadcast_answers", "portal_links", "sequences"],
 )
 class MoreRequired(AlteredValidation):
@@ -69,7 +65,7 @@ class MoreRequired(AlteredValidation):
             yield SchemaProblem(pointer="", message="is not enough")
 
 
-@fault("8-10", "2.3-3", seen="https only recommended", shows_in=REFUSALS)
+@fault("http_refused https_shown", seen="https only recommended", shows_in=REFUSALS)
 class HttpAccepted(AlteredValidation):
     """An endpoint with an http URL is created."""
 
@@ -77,7 +73,7 @@ class HttpAccepted(AlteredValidation):
         return problem.pointer == "/url" and str(value["url"]).lower().startswith("http:")
 
 
-@fault("8-10", "2.3-3", shows_in=REFUSALS)
+@fault("http_refused https_shown", shows_in=REFUSALS)
 class HttpBeforeHttpsAccepted(AlteredValidation):
     """An endpoint with an http URL is created if https:// stands anywhere in it."""
 
@@ -85,7 +81,7 @@ class HttpBeforeHttpsAccepted(AlteredValidation):
         return problem.pointer == "/url" and "https://" in str(value["url"])
 
 
-@fault("8-10", "2.3-3", seen="an exception for development", shows_in=REFUSALS)
+@fault("http_refused https_shown", seen="an exception for development", shows_in=REFUSALS)
 class HttpOfThisMachineAccepted(AlteredValidation):
     """An endpoint with an http URL is created if that leads to the server's own machine."""
 
@@ -94,7 +90,11 @@ class HttpOfThisMachineAccepted(AlteredValidation):
         return url.startswith(("http://localhost", "http://127."))
 
 
-@fault("8-11", "2.3-3", seen="a check that a URL does not begin with http:", shows_in=REFUSALS)
+@fault(
+    "other_scheme_refused https_shown",
+    seen="a check that a URL does not begin with http:",
+    shows_in=REFUSALS,
+)
 class OtherSchemesAccepted(AlteredValidation):
     """An endpoint whose URL has a scheme other than http and https is created."""
 
@@ -106,9 +106,7 @@ class OtherSchemesAccepted(AlteredValidation):
 
 
 @fault(
-    "8-17",
-    "8-21",
-    "8-5",
+    "number_beyond_bounds zero_timeout zero_rate_limit",
     seen="bounds that nobody checks",
     shows_in=REFUSALS,
 )
@@ -121,7 +119,7 @@ class BoundsIgnored(AlteredValidation):
         return fits and "type" not in problem.message
 
 
-@fault("8-16", seen="off by one: below for not above", shows_in=REFUSALS)
+@fault("number_within_bounds", seen="off by one: below for not above", shows_in=REFUSALS)
 class MaximumRefused(AlteredValidation):
     """The largest number that the dialect allows is refused."""
 
@@ -131,7 +129,7 @@ class MaximumRefused(AlteredValidation):
                 yield SchemaProblem(pointer=f"/{name}", message="is too large")
 
 
-@fault("7-3", "4.9-9", seen="values that are made to fit", shows_in=REFUSALS)
+@fault("other_type null_field", seen="values that are made to fit", shows_in=REFUSALS)
 class TypesIgnored(RequestPipeline):
     """A field with a value of the wrong type, null included, is ignored."""
 
@@ -143,8 +141,7 @@ class TypesIgnored(RequestPipeline):
 
 
 @fault(
-    "2.9-9",
-    "2.9-4",
+    "other_word listed_word@getPortalLink.auth_type",
     shows_in=REFUSALS,
     where=lambda dialect: dialect.words.other_words.value is OnInput.REFUSED,
 )
@@ -156,7 +153,7 @@ class OtherWordsAccepted(AlteredValidation):
 
 
 @fault(
-    "2.9-9",
+    "other_word",
     shows_in=REFUSALS,
     where=lambda dialect: dialect.words.other_words_in("auth_type").value is OnInput.IGNORED,
 )
@@ -171,7 +168,7 @@ class OtherAuthTypesRefused(PortalLinkHandlers):
 
 
 @fault(
-    "2.9-11",
+    "unknown_field",
     shows_in=REFUSALS,
     where=lambda dialect: dialect.requests.unknown_fields.value is OnInput.IGNORED,
 )
@@ -185,7 +182,7 @@ class UnknownFieldsRefused(AlteredValidation):
 
 
 @fault(
-    "2.9-11",
+    "unknown_field",
     shows_in=REFUSALS,
     where=lambda dialect: dialect.requests.unknown_fields.value is OnInput.REFUSED,
 )
@@ -196,7 +193,7 @@ class UnknownFieldsAccepted(AlteredValidation):
         return problem.message.startswith("Additional properties")
 
 
-@fault("7-2", "8-17", shows_in=[*HOSTILE, "numbers"])
+@fault("malformed_body number_beyond_bounds", shows_in=[*HOSTILE, "numbers"])
 class MalformedIsTooLarge(ErrorResponses):
     """A body that is not JSON gets the response for one that is too large."""
 
@@ -205,24 +202,9 @@ class MalformedIsTooLarge(ErrorResponses):
 
 
 @fault(
-    "7-3",
-    "2.5-27",
-    "2.8-17",
-    "2.9-9",
-    "2.9-10",
-    "2.9-11",
-    "4.9-1",
-    "4.9-3",
-    "4.9-5",
-    "4.9-7",
-    "8-17",
-    "8-21",
-    "8-28",
-    "8-13",
-    "4.4-16",
-    "4.7-15",
-    "8-5",
-    "6-13",
+    "other_type unmapped_names header_text other_word service_field unknown_field required"
+    " number_beyond_bounds zero_timeout longer_text page_size_above_maximum unreadable_parameter"
+    " zero_rate_limit service_header",
     shows_in=[*REFUSALS, "paging", "custom_headers", "broadcast_answers"],
 )
 class InvalidIsUnsupported(ErrorResponses):
@@ -233,10 +215,7 @@ class InvalidIsUnsupported(ErrorResponses):
 
 
 @fault(
-    "4.2-7",
-    "4.3-20",
-    "4.5-5",
-    "4.6-13",
+    "unknown_resource",
     seen="a missing row as a mistake in the request",
     shows_in=REFUSALS,
 )
@@ -247,7 +226,7 @@ class UnknownIsMalformed(ErrorResponses):
         return self.malformed(f"there is no such {what}")
 
 
-@fault("7-4", "7-11", shows_in=HOSTILE)
+@fault("other_media_type undeclared_body", shows_in=HOSTILE)
 class AnyMediaType(RequestPipeline):
     """A body is read as JSON whatever its media type is."""
 
@@ -255,7 +234,7 @@ class AnyMediaType(RequestPipeline):
         return
 
 
-@fault("7-5", "7-6", shows_in=HOSTILE)
+@fault("other_method other_path", shows_in=HOSTILE)
 class PathsAndMethodsSwapped(ErrorResponses):
     """An unknown path gets the response for a wrong method, and the reverse."""
 
@@ -266,7 +245,7 @@ class PathsAndMethodsSwapped(ErrorResponses):
         return super().unknown_path()
 
 
-@fault("7-7", shows_in=["unfinished"])
+@fault("slow_request", shows_in=["unfinished"])
 class SlowIsUnknown(ErrorResponses):
     """A request that stops before its end gets the response for an unknown resource."""
 
@@ -274,7 +253,9 @@ class SlowIsUnknown(ErrorResponses):
         return replace(self.unknown_resource("request"), close_connection=True)
 
 
-@fault("8-14", "8-18", seen="no limit on a body", shows_in=[*HOSTILE, "unfinished"])
+@fault(
+    "body_too_large huge_body_unread", seen="no limit on a body", shows_in=[*HOSTILE, "unfinished"]
+)
 class AnySize(RequestPipeline):
     """A body of any size is accepted."""
 
@@ -282,7 +263,7 @@ class AnySize(RequestPipeline):
         super().__init__(*arguments, limits=replace(limits, body_bytes=1 << 40), **further)
 
 
-@fault("8-15", seen="a limit of the proxy in front", shows_in=HOSTILE)
+@fault("body_within_size", seen="a limit of the proxy in front", shows_in=HOSTILE)
 class HalfTheSize(RequestPipeline):
     """A body of more than half of the size limit is refused."""
 
@@ -296,7 +277,11 @@ def rolls_have_a_status_for_what_is_unknown(dialect: Dialect) -> bool:
     return "unknown_resource" in dialect.errors.by_operation.get("expireEndpointSecret", {})
 
 
-@fault("4.3-20", shows_in=REFUSALS, where=rolls_have_a_status_for_what_is_unknown)
+@fault(
+    "unknown_resource@expireEndpointSecret",
+    shows_in=REFUSALS,
+    where=rolls_have_a_status_for_what_is_unknown,
+)
 class OneStatusForTheUnknown(ErrorResponses):
     """An unknown endpoint is refused alike by every operation, although a roll should differ."""
 
@@ -306,7 +291,11 @@ class OneStatusForTheUnknown(ErrorResponses):
         return super().of_operation(error, operation_id)
 
 
-@fault("7-8", "4.2-7", "4.3-20", seen="a null that nobody expected", shows_in=REFUSALS)
+@fault(
+    "no_server_error unknown_resource@endpoints",
+    seen="a null that nobody expected",
+    shows_in=REFUSALS,
+)
 class UnknownEndpointBreaks(EndpointTable):
     """Looking for an unknown endpoint ends in a server error."""
 
@@ -317,7 +306,7 @@ class UnknownEndpointBreaks(EndpointTable):
         return row
 
 
-@fault("7-8", shows_in=HOSTILE)
+@fault("no_server_error", shows_in=HOSTILE)
 class InvalidTextBreaks(ErrorResponses):
     """A body that is not UTF-8 ends in a server error."""
 
@@ -325,7 +314,7 @@ class InvalidTextBreaks(ErrorResponses):
         return internal_error() if "utf-8" in message.lower() else super().malformed(message)
 
 
-@fault("7-9", seen="debug mode in production", shows_in=REFUSALS)
+@fault("no_trace", seen="debug mode in production", shows_in=REFUSALS)
 class TraceShown(ErrorResponses):
     """The response for an unknown resource shows a stack trace."""
 
@@ -337,7 +326,7 @@ class TraceShown(ErrorResponses):
 
 
 @fault(
-    "8-16",
+    "number_within_bounds",
     shows_in=REFUSALS,
     where=lambda dialect: dialect.requests.expiration_minimum is None,
 )
@@ -350,7 +339,9 @@ class NoExpirationBelowZero(EndpointHandlers):
         return super().expire_secret(call)
 
 
-@fault("4.2-1", seen="a row that is too long for its buffer", shows_in=["round_trip"])
+@fault(
+    "succeeds@getEndpoint", seen="a row that is too long for its buffer", shows_in=["round_trip"]
+)
 class DescribedNotFetched(EndpointHandlers):
     """An endpoint with a description cannot be fetched."""
 
@@ -361,9 +352,7 @@ class DescribedNotFetched(EndpointHandlers):
 
 
 @fault(
-    "4.5-1",
-    # It may have been updated when the key of another project asks for it.
-    "5-12",
+    "succeeds@getPortalLink foreign_key",
     seen="a cache that is cleared and not filled",
     shows_in=["portal_links", "access"],
 )
@@ -377,7 +366,7 @@ class UpdatedNotRetrieved(PortalLinkHandlers):
         return super().get(call)
 
 
-@fault("4.3-1", "8-16", shows_in=["roll_answers", *REFUSALS])
+@fault("succeeds@expireEndpointSecret number_within_bounds", shows_in=["roll_answers", *REFUSALS])
 class LongExpirationRefused(EndpointHandlers):
     """A roll with an expiration of more than an hour is refused."""
 
@@ -388,7 +377,7 @@ class LongExpirationRefused(EndpointHandlers):
         return super().expire_secret(call)
 
 
-@fault("4.4-1", "4.7-1", shows_in=["paging"])
+@fault("succeeds@lists", shows_in=["paging"])
 class PageOfThreeRefused(Pager):
     """A perPage of 3 is refused."""
 

@@ -27,7 +27,7 @@ BROADCAST: Final = ("broadcast",)
 CUSTOM: Final = ("custom_headers",)
 
 
-@fault("4.8-19", seen="big integers altered", shows_in=BROADCAST)
+@fault("digits_kept", seen="big integers altered", shows_in=BROADCAST)
 class NumbersAsDoubles(AlteredBody):
     """Integers in the data of an event are delivered as floating-point numbers."""
 
@@ -43,7 +43,7 @@ def _with_doubles(value: Any) -> Any:
     return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-@fault("6-3", seen="text in another encoding", shows_in=BROADCAST)
+@fault("body_is_data", seen="text in another encoding", shows_in=BROADCAST)
 class TextOutsideAsciiLost(AlteredBody):
     """Characters outside ASCII are delivered as question marks."""
 
@@ -51,7 +51,11 @@ class TextOutsideAsciiLost(AlteredBody):
         return delivery.body.decode().encode("ascii", "replace")
 
 
-@fault("6-3", "6-12", seen="an envelope of the service's own around the data", shows_in=BROADCAST)
+@fault(
+    "body_is_data form_body",
+    seen="an envelope of the service's own around the data",
+    shows_in=BROADCAST,
+)
 class DataInAnEnvelope(AlteredBody):
     """The body of a delivery is an object around the data of the event."""
 
@@ -59,7 +63,7 @@ class DataInAnEnvelope(AlteredBody):
         return b'{"event":"%b","data":%b}' % (delivery.event_type.encode(), delivery.body)
 
 
-@fault("1-21", "6-3", shows_in=["retries", "later_attempts"])
+@fault("body_kept body_is_data", shows_in=["retries", "later_attempts"])
 class RetriesCounted(AlteredBody):
     """The body of a retry has a further member that counts the attempts."""
 
@@ -68,7 +72,7 @@ class RetriesCounted(AlteredBody):
         return delivery.body[:-1] + more if delivery.attempts else delivery.body
 
 
-@fault("6-3", shows_in=BROADCAST)
+@fault("body_is_data", shows_in=BROADCAST)
 class NestedNullsDropped(AlteredBody):
     """A member below the top level of the data is left out if its value is null."""
 
@@ -90,7 +94,7 @@ def _without_nulls(value: Any) -> Any:
     return value
 
 
-@fault("6-12", shows_in=BROADCAST)
+@fault("form_body", shows_in=BROADCAST)
 class FormMistaken(AttemptSender):
     """The form content type carries JSON where the dialect says a form, and the reverse."""
 
@@ -104,7 +108,11 @@ class FormMistaken(AttemptSender):
         return right
 
 
-@fault("2.3-6", "2.3-7", seen="a default header of the client library", shows_in=BROADCAST)
+@fault(
+    "default_content_type_sent content_type_sent",
+    seen="a default header of the client library",
+    shows_in=BROADCAST,
+)
 class DeclaredAsText(AttemptSender):
     """Every delivery has the Content-Type text/plain."""
 
@@ -117,7 +125,7 @@ class DeclaredAsText(AttemptSender):
         )
 
 
-@fault("2.3-7", shows_in=BROADCAST)
+@fault("content_type_sent", shows_in=BROADCAST)
 class DeclaredAsJsonBesideCustomHeaders(AttemptSender):
     """A delivery with custom headers has the Content-Type application/json."""
 
@@ -133,7 +141,7 @@ def _custom_headers(delivery: PendingDelivery, headers: Headers) -> Headers:
     return tuple(header for header in delivery.custom_headers.items() if header in headers)
 
 
-@fault("6-4", shows_in=BROADCAST)
+@fault("custom_headers_sent", shows_in=BROADCAST)
 class CustomHeadersDropped(AlteredHeaders):
     """Deliveries carry no custom headers."""
 
@@ -142,7 +150,11 @@ class CustomHeadersDropped(AlteredHeaders):
         return tuple(header for header in headers if header not in custom)
 
 
-@fault("6-4", "6-5", seen="headers in a variable that is shared", shows_in=BROADCAST)
+@fault(
+    "custom_headers_sent no_foreign_headers",
+    seen="headers in a variable that is shared",
+    shows_in=BROADCAST,
+)
 class CustomHeadersOfTheEventBefore(AlteredHeaders):
     """The last custom header of a delivery is that of the previous event of its endpoint."""
 
@@ -158,7 +170,7 @@ class CustomHeadersOfTheEventBefore(AlteredHeaders):
         return (*(header for header in headers if header != last), before)
 
 
-@fault("6-5", seen="a default that is changed in place", shows_in=BROADCAST)
+@fault("no_foreign_headers", seen="a default that is changed in place", shows_in=BROADCAST)
 class CustomHeadersPileUp(AlteredHeaders):
     """A delivery has the custom headers of all earlier events of its endpoint that it lacks."""
 
@@ -172,8 +184,7 @@ class CustomHeadersPileUp(AlteredHeaders):
 
 
 @fault(
-    "4.8-16",
-    "1-20",
+    "event_id_sent event_id_kept",
     seen="a new delivery id per attempt",
     shows_in=["broadcast", "retries"],
     where=lambda dialect: dialect.delivery.event_id_header is not None,
@@ -192,7 +203,7 @@ class EventIdOfTheAttempt(AttemptSender):
 
 
 @fault(
-    "4.8-17",
+    "event_type_sent",
     shows_in=BROADCAST,
     where=lambda dialect: dialect.delivery.event_type_header is not None,
 )
@@ -210,7 +221,9 @@ class EventTypeInCapitals(AttemptSender):
 
 
 @fault(
-    "1-22", shows_in=["retries"], where=lambda dialect: dialect.delivery.attempt_header is not None
+    "attempts_numbered",
+    shows_in=["retries"],
+    where=lambda dialect: dialect.delivery.attempt_header is not None,
 )
 class AttemptsNotCounted(AttemptSender):
     """Every attempt of a delivery carries the number of the first attempt."""
@@ -226,8 +239,7 @@ def ignores_reserved(dialect: Dialect) -> bool:
 
 
 @fault(
-    "6-13",
-    "6-18",
+    "service_header headers_not_replaced",
     seen="custom headers override the signature",
     shows_in=CUSTOM,
     where=ignores_reserved,
@@ -243,7 +255,7 @@ class CustomHeadersFirst(AlteredHeaders):
         return (*(header for header in headers if header[0].lower() not in replaced), *custom)
 
 
-@fault("6-18", shows_in=CUSTOM)
+@fault("headers_not_replaced", shows_in=CUSTOM)
 class CustomHeadersBeforeCredentials(AttemptSender):
     """A custom header replaces the credentials of an endpoint that have its name."""
 
@@ -261,7 +273,7 @@ def refuses_further_headers(dialect: Dialect) -> bool:
     return is_refused and bool(rules.further_reserved_headers)
 
 
-@fault("6-13", shows_in=CUSTOM, where=refuses_further_headers)
+@fault("service_header", shows_in=CUSTOM, where=refuses_further_headers)
 class FurtherHeadersTaken(EventHandlers):
     """A custom header is taken that the dialect reserves although the service does not set it."""
 
@@ -271,7 +283,7 @@ class FurtherHeadersTaken(EventHandlers):
         self._reserved_headers -= {name.lower() for name in further}
 
 
-@fault("6-13", shows_in=CUSTOM)
+@fault("service_header", shows_in=CUSTOM)
 class ReservedHeadersMistaken(EventHandlers):
     """A reserved custom header is refused where the dialect ignores it, and the reverse."""
 
@@ -288,7 +300,7 @@ class UncheckedHeaders(EventHandlers):
         super()._reject_unusable({name: "" for name in headers if TOKEN.fullmatch(name)})
 
 
-@fault("6-19", seen="CR/LF in headers", shows_in=CUSTOM)
+@fault("no_header_injected", seen="CR/LF in headers", shows_in=CUSTOM)
 class LineBreaksAccepted(EventHandlers):
     """A line break in a custom header starts a further header."""
 

@@ -19,7 +19,11 @@ NO_CHECK_TIME: Final = 0x200000
 ACCEPT_JSON: Final = ("Accept", "application/json")
 
 
-@fault("6-21", "6-27", seen="verification switched off for tests", shows_in=SHOWN)
+@fault(
+    "certificates_verified token_certificates_verified",
+    seen="verification switched off for tests",
+    shows_in=SHOWN,
+)
 class CertificatesNotVerified(TlsContexts):
     """Every certificate of an endpoint is accepted."""
 
@@ -29,7 +33,11 @@ class CertificatesNotVerified(TlsContexts):
         return context
 
 
-@fault("6-21", "6-27", seen="the chain checked without the name", shows_in=SHOWN)
+@fault(
+    "certificates_verified token_certificates_verified",
+    seen="the chain checked without the name",
+    shows_in=SHOWN,
+)
 class CertificateOfAnyHost(TlsContexts):
     """A certificate is accepted for every host if a trusted authority issued it."""
 
@@ -39,7 +47,11 @@ class CertificateOfAnyHost(TlsContexts):
         return context
 
 
-@fault("6-21", "6-27", seen="a clock that is not trusted", shows_in=SHOWN)
+@fault(
+    "certificates_verified token_certificates_verified",
+    seen="a clock that is not trusted",
+    shows_in=SHOWN,
+)
 class CertificateOfAnyTime(TlsContexts):
     """A certificate is accepted before it is valid and after it has expired."""
 
@@ -49,7 +61,9 @@ class CertificateOfAnyTime(TlsContexts):
         return context
 
 
-@fault("6-27", seen="a library with an HTTP client of its own", shows_in=SHOWN)
+@fault(
+    "token_certificates_verified", seen="a library with an HTTP client of its own", shows_in=SHOWN
+)
 class TokenUrlsNotVerified(Transport):
     """Every certificate of a token URL is accepted."""
 
@@ -74,7 +88,7 @@ class TokenUrlsNotVerified(Transport):
         await self._careless.close()
 
 
-@fault("6-28", seen="a second try without TLS", shows_in=SHOWN)
+@fault("no_plain_http", seen="a second try without TLS", shows_in=SHOWN)
 class DowngradedToPlainHttp(Transport):
     """Where TLS fails, the request is sent over plain HTTP."""
 

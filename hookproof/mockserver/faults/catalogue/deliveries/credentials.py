@@ -21,7 +21,7 @@ CERTIFIED: Final = ("client_certificates",)
 FOR_URLS: Final = str.maketrans("+/", "-_")
 
 
-@fault("2.5-3", "2.5-6", shows_in=SHOWN)
+@fault("token_sent mapped_names_read", shows_in=SHOWN)
 class TokenNotShown(Authenticator):
     """An OAuth 2 token is fetched but not sent with the delivery."""
 
@@ -33,7 +33,7 @@ class TokenNotShown(Authenticator):
         return credentials
 
 
-@fault("2.5-9", shows_in=SHOWN)
+@fault("api_key_sent", shows_in=SHOWN)
 class ApiKeyInAuthorization(Authenticator):
     """An api_key is sent in the Authorization header, whatever header_name says."""
 
@@ -43,7 +43,7 @@ class ApiKeyInAuthorization(Authenticator):
         return msgspec.structs.replace(credentials, headers=headers)
 
 
-@fault("2.5-9", "2.5-10", shows_in=SHOWN)
+@fault("api_key_sent basic_auth_sent", shows_in=SHOWN)
 class CredentialsLeftInTheClient(Authenticator):
     """An endpoint without authentication gets the api_keys and the basic_auth that were sent to
     others before.
@@ -60,7 +60,7 @@ class CredentialsLeftInTheClient(Authenticator):
         return credentials
 
 
-@fault("2.5-10", shows_in=SHOWN)
+@fault("basic_auth_sent", shows_in=SHOWN)
 class BasicCredentialsCut(Authenticator):
     """The encoded credentials of basic_auth lack their last two characters."""
 
@@ -70,7 +70,7 @@ class BasicCredentialsCut(Authenticator):
         )
 
 
-@fault("2.5-10", shows_in=SHOWN)
+@fault("basic_auth_sent", shows_in=SHOWN)
 class BasicCredentialsForUrls(Authenticator):
     """The credentials of basic_auth are encoded in the alphabet of base64 that URLs need."""
 
@@ -81,7 +81,7 @@ class BasicCredentialsForUrls(Authenticator):
         )
 
 
-@fault("2.3-17", shows_in=CERTIFIED)
+@fault("certificate_presented", shows_in=CERTIFIED)
 class NoClientCertificate(AlteredSettings):
     """Deliveries present no client certificate."""
 
@@ -89,7 +89,7 @@ class NoClientCertificate(AlteredSettings):
         return msgspec.structs.replace(endpoint, client_certificate=None)
 
 
-@fault("2.3-18", seen="a connection pool that is shared", shows_in=CERTIFIED)
+@fault("no_foreign_certificate", seen="a connection pool that is shared", shows_in=CERTIFIED)
 class CertificateOfAnother(TlsContexts):
     """An endpoint without a client certificate is presented the one of another endpoint."""
 

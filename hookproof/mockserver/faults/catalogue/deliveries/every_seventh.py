@@ -54,7 +54,7 @@ class EverySeventh(AttemptSender):
         return await super().send(delivery, endpoint, on_sent)
 
 
-@fault("1-1", seen="taken from the queue before the worker died", shows_in=FLOOD)
+@fault("delivered", seen="taken from the queue before the worker died", shows_in=FLOOD)
 class EverySeventhLost(EverySeventh):
     """Every seventh attempt counts as delivered and is never sent."""
 
@@ -64,7 +64,7 @@ class EverySeventhLost(EverySeventh):
         return AttemptResult(status=HTTPStatus.OK)
 
 
-@fault("4.8-15", seen="an acknowledgement that came too late for the queue", shows_in=FLOOD)
+@fault("delivered_once", seen="an acknowledgement that came too late for the queue", shows_in=FLOOD)
 class EverySeventhDoubled(EverySeventh):
     """Every seventh attempt is sent twice."""
 
@@ -75,7 +75,7 @@ class EverySeventhDoubled(EverySeventh):
         return await super().send_wrongly(delivery, endpoint, on_sent)
 
 
-@fault("6-3", seen="a buffer that two workers share", shows_in=["broadcast"])
+@fault("body_is_data", seen="a buffer that two workers share", shows_in=["broadcast"])
 class EverySeventhAltered(EverySeventh):
     """Every seventh delivery has a further member in its JSON body, and is signed with it."""
 
@@ -102,7 +102,7 @@ class EverySeventhAltered(EverySeventh):
         )
 
 
-@fault("6-6", seen="one worker that was started without its secrets", shows_in=FLOOD)
+@fault("signed_simple", seen="one worker that was started without its secrets", shows_in=FLOOD)
 class EverySeventhUnsigned(EverySeventh):
     """Every seventh attempt with the simple format lacks its signature."""
 

@@ -22,7 +22,11 @@ from hookproof.spec.dialect.vocabulary import CreationVisit, Reach
 FAN_OUT: Final = ("fan_out",)
 
 
-@fault("1-1", "1-2", "2.8-6", "3-5", "4.8-13", seen="201 and then dropped", shows_in=FAN_OUT)
+@fault(
+    "delivered failures_apart targets_reached enabled_receives reached",
+    seen="201 and then dropped",
+    shows_in=FAN_OUT,
+)
 class LastEndpointForgotten(EventTable):
     """The last of several endpoints that a broadcast should reach gets nothing."""
 
@@ -30,7 +34,7 @@ class LastEndpointForgotten(EventTable):
         super().add(event, reached=reached[:-1] if len(reached) > 1 else reached, now=now)
 
 
-@fault("1-1", "4.8-13", seen="a query with the page size of a list", shows_in=FAN_OUT)
+@fault("delivered reached", seen="a query with the page size of a list", shows_in=FAN_OUT)
 class HundredEndpointsReached(EventTable):
     """A broadcast reaches at most a hundred endpoints."""
 
@@ -38,7 +42,7 @@ class HundredEndpointsReached(EventTable):
         super().add(event, reached=reached[:100], now=now)
 
 
-@fault("1-1", seen="201 and then dropped", shows_in=["flood"])
+@fault("delivered", seen="201 and then dropped", shows_in=["flood"])
 class EveryFiftiethLost(EventTable):
     """Every fiftieth event is accepted and not delivered."""
 
@@ -49,7 +53,9 @@ class EveryFiftiethLost(EventTable):
         super().add(event, reached=() if self.count % 50 == 0 else reached, now=now)
 
 
-@fault("4.8-15", seen="one delivery per subscription instead of per endpoint", shows_in=FAN_OUT)
+@fault(
+    "delivered_once", seen="one delivery per subscription instead of per endpoint", shows_in=FAN_OUT
+)
 class TwiceToAnOwner(EventTable):
     """An endpoint gets a broadcast once for each endpoint with the same owner_id (or none)."""
 
@@ -63,7 +69,7 @@ class TwiceToAnOwner(EventTable):
         super().add(event, reached=pairs, now=now)
 
 
-@fault("4.8-15", seen="two workers that take the same job", shows_in=["flood"])
+@fault("delivered_once", seen="two workers that take the same job", shows_in=["flood"])
 class EveryTwentiethDoubled(EventTable):
     """The twentieth of the events that a project is sent within two seconds is delivered twice."""
 
@@ -81,8 +87,7 @@ class EveryTwentiethDoubled(EventTable):
 
 
 @fault(
-    "1-1",
-    "4.8-13",
+    "delivered reached",
     shows_in=FAN_OUT,
     where=lambda dialect: dialect.delivery.reach.value is Reach.ACTIVE_ENDPOINTS,
 )
@@ -95,7 +100,9 @@ class ReachMistaken(EventHandlers):
 
 
 @fault(
-    "3-6", "4.8-14", "4.8-13", "1-1", seen="a disabled endpoint still receives", shows_in=FAN_OUT
+    "disabled_receives not_reached reached delivered",
+    seen="a disabled endpoint still receives",
+    shows_in=FAN_OUT,
 )
 class DisabledMistaken(EndpointHandlers):
     """A disabled endpoint receives where the dialect says it does not, and the reverse."""
@@ -106,10 +113,7 @@ class DisabledMistaken(EndpointHandlers):
 
 
 @fault(
-    "3-5",
-    "4.8-13",
-    "1-1",
-    "1-2",
+    "enabled_receives reached delivered failures_apart",
     seen="a flag that counts as set when it is there",
     shows_in=FAN_OUT,
 )
@@ -125,7 +129,7 @@ class EnabledByHandDisabled(EndpointHandlers):
         return result
 
 
-@fault("1-2", "1-1", seen="one failing endpoint stops the rest", shows_in=FAN_OUT)
+@fault("failures_apart delivered", seen="one failing endpoint stops the rest", shows_in=FAN_OUT)
 class FailureStopsTheRest(AttemptSender):
     """Once an endpoint has answered 500, no other of its project gets anything new."""
 
@@ -149,7 +153,7 @@ class FailureStopsTheRest(AttemptSender):
 
 
 @fault(
-    "4.1-16",
+    "visit_kind",
     shows_in=FAN_OUT,
     where=lambda dialect: "GET" not in dialect.delivery.creation_visit.value.methods,
 )
@@ -161,8 +165,7 @@ class VisitedOtherwise(EndpointHandlers):
 
 
 @fault(
-    "4.1-17",
-    "1-1",
+    "reached_after_creation delivered",
     seen="an endpoint that is in no cache yet",
     shows_in=["signing"],
 )
@@ -179,7 +182,11 @@ class FirstBroadcastMissed(EventTable):
             )
 
 
-@fault("6-16", shows_in=["own_events"], where=lambda dialect: dialect.delivery.own_events.decided)
+@fault(
+    "own_webhooks",
+    shows_in=["own_events"],
+    where=lambda dialect: dialect.delivery.own_events.decided,
+)
 class RollsAnnounced(EndpointHandlers):
     """Every roll is announced to the endpoints of the project with a delivery."""
 
@@ -202,7 +209,7 @@ class RollsAnnounced(EndpointHandlers):
 
 
 @fault(
-    "6-14",
+    "chat_notified",
     seen="a test message that is sent at creation",
     shows_in=["exhaustion"],
     where=lambda dialect: dialect.delivery.notify_on.decided,
@@ -217,7 +224,7 @@ class ChatNotifiedAtCreation(EndpointHandlers):
 
 
 @fault(
-    "6-26",
+    "mail_sent",
     seen="mail to whoever registered",
     shows_in=["notifications"],
     where=lambda dialect: dialect.delivery.notify_on.decided,
@@ -233,7 +240,7 @@ class MailGoesToTheAccount(EndpointHandlers):
         return endpoint._replace(credentials=self._credentials(instead))
 
 
-@fault("6-20", seen="metadata addresses reachable", shows_in=["egress"])
+@fault("addresses_closed", seen="metadata addresses reachable", shows_in=["egress"])
 class EveryAddressOpen(EgressGuard):
     """Requests go to every address that a URL names, forbidden addresses included."""
 
@@ -242,7 +249,7 @@ class EveryAddressOpen(EgressGuard):
 
 
 @fault(
-    "1-25",
+    "slow_ones_apart",
     seen="one worker for a project",
     shows_in=["slow_neighbours"],
 )

@@ -24,7 +24,7 @@ SHOWN: Final = ("credentials",)
 MEMBERS: Final = ("access_token", "expires_in", "token_type")
 
 
-@fault("2.5-6", shows_in=SHOWN)
+@fault("mapped_names_read", shows_in=SHOWN)
 class MappingIgnored(OAuth2Tokens):
     """The token response is read by the usual names, whatever field_mapping says."""
 
@@ -35,7 +35,7 @@ class MappingIgnored(OAuth2Tokens):
 
 
 @fault(
-    "2.5-27",
+    "unmapped_names",
     seen="a mapping that replaces the standard one",
     shows_in=SHOWN,
     where=lambda dialect: dialect.requests.partial_field_mapping.prefers(
@@ -63,8 +63,7 @@ class UnmappedMember(OAuth2Tokens):
 
 
 @fault(
-    "2.5-15",
-    "2.5-16",
+    "mapped_type_read token_scheme",
     shows_in=SHOWN,
     where=lambda dialect: dialect.delivery.token_scheme.value is TokenScheme.TOKEN_TYPE,
 )
@@ -74,14 +73,14 @@ class MappedTypeIgnored(UnmappedMember):
     unmapped = "token_type"
 
 
-@fault("2.5-17", seen="a library for standard token responses", shows_in=SHOWN)
+@fault("mapped_lifetime_read", seen="a library for standard token responses", shows_in=SHOWN)
 class MappedLifetimeIgnored(UnmappedMember):
     """The expires_in is read by its usual name, whatever field_mapping says."""
 
     unmapped = "expires_in"
 
 
-@fault("2.5-16", shows_in=SHOWN, where=lambda dialect: dialect.delivery.token_scheme.decided)
+@fault("token_scheme", shows_in=SHOWN, where=lambda dialect: dialect.delivery.token_scheme.decided)
 class TokenSchemeMistaken(OAuth2Tokens):
     """The token_type is the scheme where the dialect says Bearer, and the reverse."""
 
@@ -89,7 +88,11 @@ class TokenSchemeMistaken(OAuth2Tokens):
         return token_type if self._scheme.value is TokenScheme.BEARER else BEARER
 
 
-@fault("2.5-18", seen="a client that is made anew for every delivery", shows_in=["token_reuse"])
+@fault(
+    "token_used_again",
+    seen="a client that is made anew for every delivery",
+    shows_in=["token_reuse"],
+)
 class TokenFetchedEachTime(OAuth2Tokens):
     """A token is fetched for every attempt."""
 
@@ -111,28 +114,30 @@ class SharedTokens(OAuth2Tokens):
         return super()._state_of(key, oauth2 if known is None else known.oauth2)
 
 
-@fault("2.5-25", "2.5-26", seen="a cache with too short a key", shows_in=SHOWN)
+@fault(
+    "token_of_own_client token_of_own_scope", seen="a cache with too short a key", shows_in=SHOWN
+)
 class TokensCachedByUrl(SharedTokens):
     """Endpoints with the same token URL share a token, whatever client they have."""
 
     shared_by = ("url",)
 
 
-@fault("2.5-26", seen="a cache with too short a key", shows_in=SHOWN)
+@fault("token_of_own_scope", seen="a cache with too short a key", shows_in=SHOWN)
 class TokensCachedByClient(SharedTokens):
     """Endpoints with the same token URL and client share a token, whatever their scope."""
 
     shared_by = ("url", "client_id")
 
 
-@fault("2.5-26", seen="a cache with too short a key", shows_in=SHOWN)
+@fault("token_of_own_scope", seen="a cache with too short a key", shows_in=SHOWN)
 class TokensCachedWithoutAudience(SharedTokens):
     """Endpoints with the same token URL, client and scope share a token for any audience."""
 
     shared_by = ("url", "client_id", "scope")
 
 
-@fault("2.5-3", seen="a cache with too short a key", shows_in=SHOWN)
+@fault("token_sent", seen="a cache with too short a key", shows_in=SHOWN)
 class TokensCachedWithoutUrl(SharedTokens):
     """Endpoints with the same client, scope and audience share a token, whatever its token URL."""
 
@@ -149,7 +154,7 @@ class AlteredTokenForm(OAuth2Tokens):
         return form
 
 
-@fault("2.5-4", seen="a secret that is masked before it is stored", shows_in=SHOWN)
+@fault("client_identified", seen="a secret that is masked before it is stored", shows_in=SHOWN)
 class MaskedSecretSent(AlteredTokenForm):
     """The token request carries a masked client_secret."""
 
@@ -157,7 +162,7 @@ class MaskedSecretSent(AlteredTokenForm):
         return {name: "*" * 8 if name == "client_secret" else value for name, value in form.items()}
 
 
-@fault("2.5-5", shows_in=SHOWN)
+@fault("token_request_complete", shows_in=SHOWN)
 class ScopeLeftOut(AlteredTokenForm):
     """The token request carries neither scope nor audience."""
 
@@ -165,7 +170,11 @@ class ScopeLeftOut(AlteredTokenForm):
         return {name: value for name, value in form.items() if name not in ("scope", "audience")}
 
 
-@fault("2.5-7", "2.5-17", seen="a token that is kept until it is refused", shows_in=SHOWN)
+@fault(
+    "token_lifetime mapped_lifetime_read",
+    seen="a token that is kept until it is refused",
+    shows_in=SHOWN,
+)
 class TokenKeptIndefinitely(OAuth2Tokens):
     """A token is used until the endpoint refuses it, whatever its expires_in says."""
 
@@ -174,8 +183,7 @@ class TokenKeptIndefinitely(OAuth2Tokens):
 
 
 @fault(
-    "2.5-7",
-    "2.5-17",
+    "token_lifetime mapped_lifetime_read",
     seen="seconds against milliseconds",
     shows_in=SHOWN,
     where=lambda dialect: len(dialect.words.oauth2_expiry_units) > 1,
@@ -187,7 +195,7 @@ class ExpiryUnitIgnored(OAuth2Tokens):
         return super()._life_s({}, expires_in)
 
 
-@fault("2.5-8", shows_in=SHOWN)
+@fault("assertion_sent", shows_in=SHOWN)
 class AssertionOfTheClient(OAuth2Tokens):
     """A client assertion names the client, whatever issuer and subject say."""
 
@@ -197,7 +205,7 @@ class AssertionOfTheClient(OAuth2Tokens):
         )
 
 
-@fault("2.5-19", seen="a library whose default is RS512", shows_in=SHOWN)
+@fault("assertion_algorithm", seen="a library whose default is RS512", shows_in=SHOWN)
 class SigningAlgorithmIgnored(OAuth2Tokens):
     """Assertions by an RSA key are signed with RS512, whatever signing_algorithm says."""
 
@@ -207,7 +215,7 @@ class SigningAlgorithmIgnored(OAuth2Tokens):
         return super()._sign(oauth2, now, serial)
 
 
-@fault("2.5-20", shows_in=SHOWN)
+@fault("assertion_key", shows_in=SHOWN)
 class KeyIdLeftOut(OAuth2Tokens):
     """The header of a client assertion has no kid."""
 
@@ -216,7 +224,7 @@ class KeyIdLeftOut(OAuth2Tokens):
         return super()._sign({**oauth2, "signing_key": key}, now, serial)
 
 
-@fault("2.5-21", shows_in=SHOWN)
+@fault("assertion_audience", shows_in=SHOWN)
 class AudienceOfTheClient(OAuth2Tokens):
     """The aud of a client assertion is the client_id."""
 
@@ -224,7 +232,7 @@ class AudienceOfTheClient(OAuth2Tokens):
         return super()._sign({**oauth2, "audience": oauth2["client_id"]}, now, serial)
 
 
-@fault("2.5-22", seen="seconds against milliseconds", shows_in=SHOWN)
+@fault("assertion_expiry", seen="seconds against milliseconds", shows_in=SHOWN)
 class AssertionInMilliseconds(OAuth2Tokens):
     """The times in a client assertion are in milliseconds."""
 
@@ -232,7 +240,7 @@ class AssertionInMilliseconds(OAuth2Tokens):
         return super()._sign(oauth2, now * 1000, serial)
 
 
-@fault("2.5-23", shows_in=SHOWN)
+@fault("assertion_once", shows_in=SHOWN)
 class JtiOfTheClient(OAuth2Tokens):
     """The jti of every client assertion is the client_id."""
 
@@ -241,7 +249,7 @@ class JtiOfTheClient(OAuth2Tokens):
 
 
 @fault(
-    "2.5-27",
+    "unmapped_names",
     shows_in=["refusals"],
     where=lambda dialect: dialect.requests.partial_field_mapping.prefers(
         PartialMapping.STANDARD_NAMES
@@ -257,7 +265,11 @@ class PartialMappingRefused(EndpointHandlers):
         return super().create(call)
 
 
-@fault("2.5-14", seen="the token fetch bypasses the guard of deliveries", shows_in=SHOWN)
+@fault(
+    "token_redirect_unfollowed",
+    seen="the token fetch bypasses the guard of deliveries",
+    shows_in=SHOWN,
+)
 class TokenRedirectFollowed(OAuth2Tokens):
     """A redirect from the token URL is followed."""
 

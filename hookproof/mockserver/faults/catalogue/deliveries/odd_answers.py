@@ -23,10 +23,7 @@ PROJECT_OF: Final = "SELECT project FROM endpoints WHERE uid = ?"
 
 
 @fault(
-    "6-22",
-    "1-16",
-    "1-17",
-    "1-18",
+    "any_answer_survived failure_retried silence_retried redirect_counted",
     seen="an error that ends the worker",
     shows_in=[*SHOWN, "retries"],
 )
@@ -64,7 +61,7 @@ class InterimMovesDeadline(EndpointConnection):
         super().data_received(data)
 
 
-@fault("6-23", seen="a time-out that starts again with every byte", shows_in=SHOWN)
+@fault("interim_timeout", seen="a time-out that starts again with every byte", shows_in=SHOWN)
 class InterimResponsesStopTheClock(Transport):
     """An attempt that gets an interim response waits an hour for the final one."""
 
@@ -84,7 +81,7 @@ class FirstStatusConnection(EndpointConnection):
     reader_class = FirstStatusReader
 
 
-@fault("6-24", seen="an HTTP client that knows no interim responses", shows_in=SHOWN)
+@fault("interim_not_final", seen="an HTTP client that knows no interim responses", shows_in=SHOWN)
 class InterimResponseIsFinal(Transport):
     """An interim response is taken for the answer."""
 
@@ -113,9 +110,7 @@ class WholeBodyConnection(EndpointConnection):
 
 
 @fault(
-    "6-25",
-    "2.5-3",
-    "2.5-6",
+    "long_answer_counts token_sent mapped_names_read",
     seen="an answer that has no room in its record",
     shows_in=[*SHOWN, "credentials"],
 )

@@ -41,7 +41,7 @@ def over_limit_waits(dialect: Dialect) -> bool:
     return dialect.delivery.excess.value is Excess.WAITS
 
 
-@fault("8-1", "8-2", "8-4", seen="limits ignored", shows_in=RATE)
+@fault("rate_limit rate_limit_everywhere over_limit", seen="limits ignored", shows_in=RATE)
 class NoRateLimit(AlteredSettings):
     """The rate_limit of an endpoint is ignored."""
 
@@ -50,9 +50,7 @@ class NoRateLimit(AlteredSettings):
 
 
 @fault(
-    "8-1",
-    "8-2",
-    "8-4",
+    "rate_limit rate_limit_everywhere over_limit",
     seen="seconds against microseconds",
     shows_in=RATE,
 )
@@ -64,8 +62,7 @@ class WindowInAnotherUnit(AlteredSettings):
 
 
 @fault(
-    "8-1",  # a limit of one is doubled
-    "8-2",
+    "rate_limit rate_limit_everywhere",
     seen="off by one: a limit that counts from zero",
     shows_in=RATE,
     where=over_limit_waits,
@@ -109,7 +106,7 @@ class ClockWindow(FixedWindow):
         return now // self.window_s * self.window_s
 
 
-@fault("8-2", seen="twice the limit at a window's edge", shows_in=RATE)
+@fault("rate_limit_everywhere", seen="twice the limit at a window's edge", shows_in=RATE)
 class WindowsWithEdges(EndpointQueue):
     """Requests are counted in fixed windows, so twice the limit goes out around an edge."""
 
@@ -117,7 +114,11 @@ class WindowsWithEdges(EndpointQueue):
         return FixedWindow(limit, window_s)
 
 
-@fault("8-2", seen="twice the limit where a counter's key is the time in windows", shows_in=RATE)
+@fault(
+    "rate_limit_everywhere",
+    seen="twice the limit where a counter's key is the time in windows",
+    shows_in=RATE,
+)
 class WindowsOfTheClock(EndpointQueue):
     """Requests are counted in windows that begin when the clock says, the same for everybody."""
 
@@ -125,7 +126,12 @@ class WindowsOfTheClock(EndpointQueue):
         return ClockWindow(limit, window_s)
 
 
-@fault("8-1", "8-2", seen="check-then-act overshoot", shows_in=RATE, where=over_limit_waits)
+@fault(
+    "rate_limit rate_limit_everywhere",
+    seen="check-then-act overshoot",
+    shows_in=RATE,
+    where=over_limit_waits,
+)
 class FinishedAttemptsNotCounted(EndpointQueue):
     """An attempt counts against the rate_limit only while it is under way."""
 
@@ -140,7 +146,9 @@ class InFlightWindow(SlidingWindow):
         super().end(attempt, now - self.window_s, answered=answered)
 
 
-@fault("8-3", seen="one global bucket starves others", shows_in=RATE, where=over_limit_waits)
+@fault(
+    "limits_apart", seen="one global bucket starves others", shows_in=RATE, where=over_limit_waits
+)
 class OneWindowForAll(EndpointQueue):
     """Endpoints with the same rate_limit share one limit."""
 
@@ -149,7 +157,7 @@ class OneWindowForAll(EndpointQueue):
 
 
 @fault(
-    "8-3",
+    "limits_apart",
     seen="a default limit for everybody",
     shows_in=RATE,
     where=lambda dialect: dialect.delivery.excess.value is Excess.WAITS,
@@ -164,7 +172,7 @@ class EverybodyLimited(AlteredSettings):
         return msgspec.structs.replace(endpoint, rate_limit=6, rate_window_s=2.0)
 
 
-@fault("8-4", shows_in=RATE)
+@fault("over_limit", shows_in=RATE)
 class OverLimitMistaken(Dispatcher):
     """Deliveries over the limit are dropped where the dialect delays them, and the reverse."""
 
@@ -174,7 +182,7 @@ class OverLimitMistaken(Dispatcher):
 
 
 @fault(
-    "8-5",
+    "zero_rate_limit",
     shows_in=RATE,
     where=lambda dialect: dialect.delivery.zero_rate_limit.value is ZeroLimit.UNLIMITED,
 )
@@ -187,7 +195,7 @@ class ZeroMeansNothing(AlteredSettings):
 
 
 @fault(
-    "8-5",
+    "zero_rate_limit",
     shows_in=["refusals"],
     where=lambda dialect: dialect.delivery.zero_rate_limit.value is ZeroLimit.UNLIMITED,
 )
@@ -204,7 +212,7 @@ def a_duration_is_needed(dialect: Dialect) -> bool:
     return dialect.delivery.default_rate_limit_duration.value > 0
 
 
-@fault("8-6", shows_in=RATE, where=lambda dialect: not a_duration_is_needed(dialect))
+@fault("default_duration", shows_in=RATE, where=lambda dialect: not a_duration_is_needed(dialect))
 class LimitedWithoutDuration(AlteredSettings):
     """A rate_limit without rate_limit_duration counts over a minute, and should not count."""
 
@@ -215,7 +223,7 @@ class LimitedWithoutDuration(AlteredSettings):
         return msgspec.structs.replace(endpoint, rate_limit=rate_limit, rate_window_s=60.0)
 
 
-@fault("8-6", shows_in=RATE, where=a_duration_is_needed)
+@fault("default_duration", shows_in=RATE, where=a_duration_is_needed)
 class OtherDefaultDuration(EndpointHandlers):
     """Without rate_limit_duration a limit counts over twice the dialect's default time."""
 
@@ -224,7 +232,7 @@ class OtherDefaultDuration(EndpointHandlers):
         super().__init__(misread_service(service, "delivery.default_rate_limit_duration", twice))
 
 
-@fault("8-6", shows_in=RATE)
+@fault("default_duration", shows_in=RATE)
 class DefaultDurationOffByOne(EndpointHandlers):
     """Without rate_limit_duration a limit counts over one unit more than the default."""
 
@@ -234,12 +242,7 @@ class DefaultDurationOffByOne(EndpointHandlers):
 
 
 @fault(
-    "8-7",
-    "8-9",
-    "8-19",
-    "8-21",
-    "1-17",
-    "6-23",
+    "timeout default_timeout endless_answer zero_timeout silence_retried interim_timeout",
     seen="no time-out",
     shows_in=[*TIMEOUT, "retries", "odd_answers"],
 )
@@ -250,7 +253,7 @@ class NoTimeout(AlteredSettings):
         return msgspec.structs.replace(endpoint, http_timeout_s=3600.0)
 
 
-@fault("8-8", "8-21", seen="milliseconds against seconds", shows_in=TIMEOUT)
+@fault("not_before_timeout zero_timeout", seen="milliseconds against seconds", shows_in=TIMEOUT)
 class TimeoutTooShort(AlteredSettings):
     """An attempt is given up after half a second, whatever http_timeout says."""
 
@@ -258,7 +261,7 @@ class TimeoutTooShort(AlteredSettings):
         return msgspec.structs.replace(endpoint, http_timeout_s=0.5)
 
 
-@fault("8-9", shows_in=TIMEOUT)
+@fault("default_timeout", shows_in=TIMEOUT)
 class OtherDefaultTimeout(EndpointHandlers):
     """Without http_timeout an attempt waits ten seconds longer than the dialect says."""
 
@@ -268,8 +271,7 @@ class OtherDefaultTimeout(EndpointHandlers):
 
 
 @fault(
-    "8-16",
-    "8-21",
+    "number_within_bounds zero_timeout",
     shows_in=["refusals"],
     where=lambda dialect: ZeroTimeout.REFUSED not in zero_http_timeout(dialect).allowed,
 )
@@ -294,7 +296,7 @@ class ZeroTimeoutMistaken(AlteredSettings):
 
 
 @fault(
-    "8-21",
+    "zero_timeout",
     seen="a deadline of now",
     shows_in=TIMEOUT,
     where=lambda dialect: zero_http_timeout(dialect).value is ZeroTimeout.DEFAULT,
@@ -304,7 +306,7 @@ class ZeroTimeoutIsNow(ZeroTimeoutMistaken):
 
 
 @fault(
-    "8-21",
+    "zero_timeout",
     seen="an HTTP client for which 0 is no limit",
     shows_in=TIMEOUT,
     where=lambda dialect: (

@@ -30,7 +30,7 @@ class MisreadRetry(RetryRules):
         return retry
 
 
-@fault("1-12", seen="the last one never runs", shows_in=EXHAUSTION)
+@fault("attempts_enough", seen="the last one never runs", shows_in=EXHAUSTION)
 class LastAttemptMissing(MisreadRetry):
     """The last attempt that the dialect allows is never made."""
 
@@ -38,7 +38,11 @@ class LastAttemptMissing(MisreadRetry):
         return misread_group(retry, "attempts", retry.attempts.value - 1)
 
 
-@fault("1-13", "3-7", "6-14", seen="retries that never stop", shows_in=EXHAUSTION)
+@fault(
+    "attempts_end disabled_after_failures chat_notified",
+    seen="retries that never stop",
+    shows_in=EXHAUSTION,
+)
 class RetriedIndefinitely(MisreadRetry):
     """A delivery that keeps failing is never given up."""
 
@@ -47,7 +51,7 @@ class RetriedIndefinitely(MisreadRetry):
 
 
 @fault(
-    "1-14",
+    "attempt_waits",
     seen="wrong delay",
     shows_in=RETRIES,
     where=lambda dialect: dialect.retry.initial_s.value >= 1,
@@ -59,7 +63,7 @@ class RetriedAtOnce(MisreadRetry):
         return misread_group(retry, "initial_s", 0.0)
 
 
-@fault("1-14", seen="wrong delay", shows_in=RETRIES)
+@fault("attempt_waits", seen="wrong delay", shows_in=RETRIES)
 class RetriedLate(MisreadRetry):
     """The wait before the first retry is at least four seconds too long."""
 
@@ -71,7 +75,9 @@ class RetriedLate(MisreadRetry):
 
 
 @fault(
-    "1-15", "1-14", seen="an answer that came after the lease of the job was over", shows_in=RETRIES
+    "success_is_final attempt_waits",
+    seen="an answer that came after the lease of the job was over",
+    shows_in=RETRIES,
 )
 class RetriedAfterSuccess(Outcomes):
     """A delivery that succeeds on a retry is repeated, up to its fourth attempt."""
@@ -85,7 +91,7 @@ class RetriedAfterSuccess(Outcomes):
         return state, due_at
 
 
-@fault("1-16", "1-19", seen="stuck after an error", shows_in=RETRIES)
+@fault("failure_retried retry_after", seen="stuck after an error", shows_in=RETRIES)
 class ErrorAnswersAreFinal(RetryRules):
     """An attempt that is answered with a status of 400 or above, but 500, is the last one."""
 
@@ -95,7 +101,7 @@ class ErrorAnswersAreFinal(RetryRules):
 
 
 @fault(
-    "1-16",
+    "failure_retried",
     seen="410 taken for the end of an endpoint",
     shows_in=RETRIES,
     where=lambda dialect: dialect.retry.final_status.prefers(FinalStatus.NONE),
@@ -108,7 +114,7 @@ class GoneIsFinal(MisreadRetry):
 
 
 @fault(
-    "1-16",
+    "failure_retried",
     seen="retries of what was refused for good",
     shows_in=RETRIES,
     where=lambda dialect: not dialect.retry.final_status.allows(FinalStatus.NONE),
@@ -120,7 +126,7 @@ class FinalStatusIgnored(MisreadRetry):
         return misread_group(retry, "final_status", FinalStatus.NONE)
 
 
-@fault("1-17", seen="connection errors not retried", shows_in=RETRIES)
+@fault("silence_retried", seen="connection errors not retried", shows_in=RETRIES)
 class SilenceIsFinal(Outcomes):
     """An attempt without an answer is the last one."""
 
@@ -132,7 +138,7 @@ class SilenceIsFinal(Outcomes):
         return super()._verdict(number, result, now)
 
 
-@fault("1-17", seen="a host that is down taken for one that is gone", shows_in=RETRIES)
+@fault("silence_retried", seen="a host that is down taken for one that is gone", shows_in=RETRIES)
 class RefusedConnectionIsFinal(Outcomes):
     """An attempt whose connection is refused is the last one."""
 
@@ -146,7 +152,7 @@ class RefusedConnectionIsFinal(Outcomes):
         return super()._verdict(number, result, now)
 
 
-@fault("1-17", shows_in=("certificates",))
+@fault("silence_retried", shows_in=("certificates",))
 class TlsFailureIsFinal(Outcomes):
     """An attempt that fails in the TLS handshake is the last one."""
 
@@ -162,7 +168,7 @@ def redirects_are_followed(dialect: Dialect) -> bool:
     return dialect.retry.redirect.value is RedirectOutcome.FOLLOWED
 
 
-@fault("1-18", shows_in=RETRIES, where=redirects_are_followed)
+@fault("redirect_counted", shows_in=RETRIES, where=redirects_are_followed)
 class RedirectNotFollowed(AttemptSender):
     """A redirect is not followed, although the dialect says so."""
 
@@ -171,7 +177,9 @@ class RedirectNotFollowed(AttemptSender):
         self._follows_redirects = False
 
 
-@fault("1-18", shows_in=RETRIES, where=lambda dialect: not redirects_are_followed(dialect))
+@fault(
+    "redirect_counted", shows_in=RETRIES, where=lambda dialect: not redirects_are_followed(dialect)
+)
 class RedirectMistaken(MisreadRetry):
     """A redirect counts as a success where the dialect says failure, and the reverse."""
 
@@ -183,7 +191,7 @@ class RedirectMistaken(MisreadRetry):
 
 
 @fault(
-    "1-19",
+    "retry_after",
     seen="Retry-After ignored",
     shows_in=RETRIES,
     where=lambda dialect: dialect.retry.retry_after.value is RetryAfter.HONOURED,
@@ -196,9 +204,7 @@ class RetryAfterIgnored(MisreadRetry):
 
 
 @fault(
-    "1-18",
-    "6-17",
-    "2.5-14",
+    "redirect_counted redirect_unfollowed token_redirect_unfollowed",
     seen="redirects followed",
     shows_in=[*RETRIES, "credentials"],
     where=lambda dialect: not redirects_are_followed(dialect),
@@ -217,7 +223,7 @@ class RedirectsFollowed(Transport):
         return response.header("Location") is not None
 
 
-@fault("3-7", "6-14", shows_in=EXHAUSTION)
+@fault("disabled_after_failures chat_notified", shows_in=EXHAUSTION)
 class DisabledAtTheFirst(Outcomes):
     """An endpoint is disabled at its first exhausted delivery."""
 
@@ -227,8 +233,7 @@ class DisabledAtTheFirst(Outcomes):
 
 
 @fault(
-    "3-7",
-    "6-14",
+    "disabled_after_failures chat_notified",
     shows_in=EXHAUSTION,
     where=lambda dialect: dialect.retry.deactivate_after.value > 0,
 )

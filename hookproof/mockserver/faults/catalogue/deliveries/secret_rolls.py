@@ -33,7 +33,11 @@ BOTH: Final = (*SIGNED, *SHOWN)
 BETWEEN_S: Final = 0.02
 
 
-@fault("4.3-4", "4.3-6", "4.3-16", seen="expired keys that still sign", shows_in=SIGNED)
+@fault(
+    "expired_secret_unused each_old_secret_signs expiry_meant",
+    seen="expired keys that still sign",
+    shows_in=SIGNED,
+)
 class ExpiredSecretsSign(Signer):
     """An old secret keeps signing after it has expired."""
 
@@ -41,7 +45,11 @@ class ExpiredSecretsSign(Signer):
         return [secret.value for secret in endpoint.secrets]
 
 
-@fault("4.3-2", "4.3-6", "4.3-7", "4.3-16", "6-10", seen="no overlap window", shows_in=SIGNED)
+@fault(
+    "old_secret_signs each_old_secret_signs simple_signer expiry_meant advanced_layout",
+    seen="no overlap window",
+    shows_in=SIGNED,
+)
 class NoOverlap(Signer):
     """An old secret stops signing at the roll, whatever its expiration is."""
 
@@ -50,13 +58,8 @@ class NoOverlap(Signer):
 
 
 @fault(
-    "4.3-3",
-    "4.3-4",
-    "4.3-5",
-    "4.3-6",
-    "4.3-7",
-    "4.3-16",
-    "6-10",
+    "new_secret_signs expired_secret_unused new_secret_signs_alone each_old_secret_signs"
+    " simple_signer expiry_meant advanced_layout",
     seen="a stale cache after a roll",
     shows_in=SIGNED,
 )
@@ -67,7 +70,7 @@ class FirstSecretSigns(Signer):
         return [endpoint.secrets[0].value]
 
 
-@fault("4.3-4", "4.3-5", "4.3-16", shows_in=SIGNED)
+@fault("expired_secret_unused new_secret_signs_alone expiry_meant", shows_in=SIGNED)
 class ExpiredSecretSignsAlone(Signer):
     """Once all old secrets of an endpoint have expired, the latest of them signs alone."""
 
@@ -81,7 +84,11 @@ class ExpiredSecretSignsAlone(Signer):
         return expired[-1:] if expired and len(valid_secrets) == 1 else valid_secrets
 
 
-@fault("4.3-6", "4.3-7", seen="a second roll inherits the first roll's window", shows_in=SIGNED)
+@fault(
+    "each_old_secret_signs simple_signer",
+    seen="a second roll inherits the first roll's window",
+    shows_in=SIGNED,
+)
 class SecondRollEndsTheFirst(Signer):
     """After a second roll only the newest two secrets sign."""
 
@@ -90,9 +97,7 @@ class SecondRollEndsTheFirst(Signer):
 
 
 @fault(
-    "4.3-4",
-    "4.3-6",
-    "4.3-16",
+    "expired_secret_unused each_old_secret_signs expiry_meant",
     seen="a window that is off by two seconds: a cache that lives as long",
     shows_in=SIGNED,
 )
@@ -104,7 +109,9 @@ class ExpiryLate(Signer):
 
 
 @fault(
-    "4.3-2", "4.3-6", "4.3-7", "4.3-15", "6-10", seen="seconds against milliseconds", shows_in=BOTH
+    "old_secret_signs each_old_secret_signs simple_signer expiry_shown advanced_layout",
+    seen="seconds against milliseconds",
+    shows_in=BOTH,
 )
 class ExpirationInAnotherUnit(EndpointHandlers):
     """The expiration of a roll is read in a unit a thousand times too short."""
@@ -117,7 +124,7 @@ class ExpirationInAnotherUnit(EndpointHandlers):
         )
 
 
-@fault("4.3-10", "2.9-13", shows_in=SHOWN)
+@fault("as_named@expireEndpointSecret created_once", shows_in=SHOWN)
 class RollAnswersSecretUid(AlteredResponses):
     """The response to a roll has the uid of the new secret as the endpoint's uid."""
 
@@ -127,7 +134,7 @@ class RollAnswersSecretUid(AlteredResponses):
         return {**resource, "uid": resource["secrets"][-1]["uid"]}
 
 
-@fault("4.3-11", shows_in=SHOWN)
+@fault("configuration_kept", shows_in=SHOWN)
 class RollClearsTheName(EndpointTable):
     """A roll empties the name of the endpoint."""
 
@@ -140,7 +147,11 @@ class RollClearsTheName(EndpointTable):
         )
 
 
-@fault("4.3-12", seen="a secret that is read from the query", shows_in=BOTH)
+@fault(
+    "given_secret_shown@expireEndpointSecret.secrets",
+    seen="a secret that is read from the query",
+    shows_in=BOTH,
+)
 class SentSecretIgnored(EndpointHandlers):
     """A roll brings in a generated secret although the request gave one."""
 
@@ -150,14 +161,8 @@ class SentSecretIgnored(EndpointHandlers):
 
 
 @fault(
-    "4.3-3",
-    "4.3-4",
-    "4.3-5",
-    "4.3-6",
-    "4.3-7",
-    "4.3-13",
-    "4.3-16",
-    "6-10",
+    "new_secret_signs expired_secret_unused new_secret_signs_alone each_old_secret_signs"
+    " simple_signer roll_fetched expiry_meant advanced_layout",
     seen="right answer, no effect",
     shows_in=BOTH,
 )
@@ -168,7 +173,7 @@ class RollNotStored(EndpointTable):
         """Store nothing."""
 
 
-@fault("4.3-13", seen="read, changed and written without a transaction", shows_in=SHOWN)
+@fault("roll_fetched", seen="read, changed and written without a transaction", shows_in=SHOWN)
 class RollOverwritesAnother(RequestPipeline):
     """Of two rolls of an endpoint at the same time, the second stores what it read before the
     first.
@@ -187,7 +192,7 @@ class RollOverwritesAnother(RequestPipeline):
         await super()._require_answer(call)
 
 
-@fault("4.3-13", shows_in=SHOWN)
+@fault("roll_fetched", shows_in=SHOWN)
 class RollNotFetched(AlteredRecords):
     """An endpoint shows only its oldest secret, but where it is created or rolled."""
 
@@ -198,7 +203,7 @@ class RollNotFetched(AlteredRecords):
 
 
 @fault(
-    "4.3-14",
+    "other_secrets_kept",
     seen="an UPDATE whose WHERE is too wide",
     shows_in=SHOWN,
     where=not_reached_by_broadcasts,
@@ -217,7 +222,7 @@ class NextEndpointRolled(EndpointTable):
             super().roll(following, secrets, updated_at=updated_at)
 
 
-@fault("4.3-15", "4.3-16", shows_in=BOTH)
+@fault("expiry_shown expiry_meant", shows_in=BOTH)
 class ExpiresAtAtTheRoll(ResponseSerializer):
     """The expires_at of an old secret is shown as the time of its roll."""
 
@@ -231,7 +236,7 @@ class ExpiresAtAtTheRoll(ResponseSerializer):
         return super().secrets(shown, clear=clear)
 
 
-@fault("4.3-17", shows_in=SHOWN)
+@fault("new_secret_unexpiring", shows_in=SHOWN)
 class NewSecretExpires(EndpointHandlers):
     """The response to a roll shows an expires_at for the new secret."""
 
@@ -246,7 +251,7 @@ class NewSecretExpires(EndpointHandlers):
 
 
 @fault(
-    "4.3-18",
+    "default_expiration",
     shows_in=SHOWN,
     where=lambda dialect: "expiration" not in dialect.requests.expire_endpoint_secret_requires,
 )
@@ -260,7 +265,7 @@ class OtherDefaultExpiration(EndpointHandlers):
 
 
 @fault(
-    "4.3-19",
+    "secret_generated@expireEndpointSecret.secrets",
     shows_in=SHOWN,
     where=lambda dialect: "secret" not in dialect.requests.expire_endpoint_secret_requires,
 )
@@ -277,7 +282,7 @@ class RollKeepsTheSecret(EndpointHandlers):
         )
 
 
-@fault("4.3-7", "4.3-16", shows_in=SIGNED)
+@fault("simple_signer expiry_meant", shows_in=SIGNED)
 class SimpleSignedByTheOther(Signer):
     """The simple format is signed with the secret that the dialect does not name."""
 
@@ -286,7 +291,7 @@ class SimpleSignedByTheOther(Signer):
         return valid_secrets if endpoint.advanced_signatures else valid_secrets[::-1]
 
 
-@fault("6-10", seen="signatures in the order of a dictionary", shows_in=SIGNED)
+@fault("advanced_layout", seen="signatures in the order of a dictionary", shows_in=SIGNED)
 class SignaturesInAnotherOrder(Signer):
     """The advanced format carries the signatures of several secrets in reverse order."""
 

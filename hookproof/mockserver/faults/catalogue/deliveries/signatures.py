@@ -19,11 +19,13 @@ from hookproof.spec.dialect.vocabulary import BASE64_VARIANTS, Encoding
 
 SIGNED: Final = ("signing",)
 # What a signature that does not verify violates.
-EVERY_SIGNATURE: Final = ("6-6", "6-7", "6-10", "2.3-9", "2.4-3")
+EVERY_SIGNATURE: Final = (
+    "signed_simple signed_advanced advanced_layout simple_by_default shown_secret_signs"
+)
 
 
 @fault(
-    *EVERY_SIGNATURE,
+    EVERY_SIGNATURE,
     seen="body re-serialised after signing",
     shows_in=SIGNED,
 )
@@ -38,7 +40,7 @@ class BodyReserialised(Signer):
         return super().headers(delivery, endpoint, now, body)
 
 
-@fault("6-7", "6-10", shows_in=SIGNED)
+@fault("signed_advanced advanced_layout", shows_in=SIGNED)
 class AdvancedSignsLatin1(Signer):
     """The advanced format signs the text of a body in Latin-1, while it is delivered in UTF-8."""
 
@@ -51,9 +53,7 @@ class AdvancedSignsLatin1(Signer):
 
 
 @fault(
-    "6-7",
-    "6-10",
-    "2.4-3",
+    "signed_advanced advanced_layout shown_secret_signs",
     shows_in=SIGNED,
 )
 class OtherTimestampShown(Signer):
@@ -84,8 +84,7 @@ def waits_a_second(dialect: Dialect) -> bool:
 
 
 @fault(
-    *EVERY_SIGNATURE,
-    "6-11",
+    f"{EVERY_SIGNATURE} signed_time",
     seen="seconds against milliseconds",
     shows_in=SIGNED,
 )
@@ -98,7 +97,7 @@ class TimeInAnotherUnit(Signer):
         return super().headers(delivery, endpoint, now / 1000, body)
 
 
-@fault("6-11", seen="stale timestamp on retries", shows_in=["retries"], where=waits_a_second)
+@fault("signed_time", seen="stale timestamp on retries", shows_in=["retries"], where=waits_a_second)
 class StaleTimeOnRetries(Signer):
     """A retry is signed with the time of the first attempt."""
 
@@ -113,7 +112,7 @@ class StaleTimeOnRetries(Signer):
 
 
 @fault(
-    *EVERY_SIGNATURE,
+    EVERY_SIGNATURE,
     seen="a prefix that is cut off everywhere",
     shows_in=SIGNED,
     where=lambda dialect: dialect.signatures.secret.prefix_in_key,
@@ -132,9 +131,7 @@ def labels_count(dialect: Dialect) -> bool:
 
 
 @fault(
-    "4.3-3",
-    "4.3-6",
-    "6-10",
+    "new_secret_signs each_old_secret_signs advanced_layout",
     seen="one label for all signatures",
     shows_in=["roll"],
     where=labels_count,
@@ -149,7 +146,7 @@ class LabelsDoNotCount(Signer):
         super().__init__(replace(dialect, signatures=replace(signatures, advanced=advanced)))
 
 
-@fault("6-9", seen="a body that was read to its end", shows_in=["retries"])
+@fault("retries_signed", seen="a body that was read to its end", shows_in=["retries"])
 class RetriesSignNothing(Signer):
     """A retry is signed as if its body were empty."""
 
@@ -159,7 +156,7 @@ class RetriesSignNothing(Signer):
         return super().headers(delivery, endpoint, now, b"" if delivery.attempts else body)
 
 
-@fault("6-9", seen="retries unsigned", shows_in=["retries"])
+@fault("retries_signed", seen="retries unsigned", shows_in=["retries"])
 class RetriesUnsigned(Signer):
     """A retry carries no signature."""
 
@@ -184,12 +181,8 @@ class SecretsOfAnother(AlteredSettings):
 
 
 @fault(
-    "6-8",
-    "6-6",
-    "6-7",
-    "2.3-9",
-    "6-10",
-    "2.4-3",
+    "own_secret_signs signed_simple signed_advanced simple_by_default advanced_layout"
+    " shown_secret_signs",
     seen="a secret in a variable that is shared",
     shows_in=SIGNED,
 )
@@ -205,11 +198,7 @@ class SecretOfTheNeighbour(SecretsOfAnother):
 
 
 @fault(
-    "6-8",
-    "6-6",
-    "6-7",
-    "6-10",
-    "2.4-3",
+    "own_secret_signs signed_simple signed_advanced advanced_layout shown_secret_signs",
     seen="one secret for a whole account",
     shows_in=SIGNED,
 )
@@ -219,7 +208,7 @@ class SecretsOfTheFirst(SecretsOfAnother):
     other = "SELECT uid FROM endpoints WHERE project = ? AND seq < ? ORDER BY seq LIMIT 1"
 
 
-@fault("6-6", "2.3-9", "2.4-3", shows_in=SIGNED)
+@fault("signed_simple simple_by_default shown_secret_signs", shows_in=SIGNED)
 class SimpleSignedAsAdvanced(Signer):
     """Endpoints with the simple format get the advanced one."""
 
@@ -232,14 +221,8 @@ class SimpleSignedAsAdvanced(Signer):
 
 
 @fault(
-    "6-7",
-    "6-10",
-    "2.4-3",
-    # The signature that is cut is that of the secret that the dialect puts last.
-    "4.3-2",
-    "4.3-3",
-    "4.3-6",
-    "4.3-16",
+    "signed_advanced advanced_layout shown_secret_signs old_secret_signs new_secret_signs"
+    " each_old_secret_signs expiry_meant",
     shows_in=[*SIGNED, "roll"],
 )
 class SignatureCutShort(AttemptSender):
@@ -255,7 +238,7 @@ class SignatureCutShort(AttemptSender):
         return tuple((name, value[:-4] if name == cut_name else value) for name, value in headers)
 
 
-@fault("2.4-3", "6-6", "6-7", "6-10", shows_in=SIGNED)
+@fault("shown_secret_signs signed_simple signed_advanced advanced_layout", shows_in=SIGNED)
 class LongSecretsTrimmed(Signer):
     """A secret of 60 characters or more signs without its last four characters."""
 
@@ -266,7 +249,7 @@ class LongSecretsTrimmed(Signer):
         ]
 
 
-@fault("6-10", shows_in=SIGNED)
+@fault("advanced_layout", shows_in=SIGNED)
 class SignedTwice(AttemptSender):
     """The advanced format carries its last signature twice."""
 
@@ -288,11 +271,7 @@ def _with_last_repeated(value: str, separator: str) -> str:
 
 
 @fault(
-    "6-6",
-    "6-7",
-    "6-10",
-    "2.3-9",
-    "2.4-3",
+    "signed_simple signed_advanced advanced_layout simple_by_default shown_secret_signs",
     shows_in=SIGNED,
     where=lambda dialect: dialect.signatures.simple.encoding is Encoding.HEX,
 )
@@ -310,7 +289,7 @@ def _is_url_safe(dialect: Dialect) -> bool:
     return variant is not None and variant.url_safe
 
 
-@fault("6-6", "2.3-9", "2.4-3", shows_in=SIGNED, where=_is_url_safe)
+@fault("signed_simple simple_by_default shown_secret_signs", shows_in=SIGNED, where=_is_url_safe)
 class OtherAlphabetSigned(AttemptSender):
     """Signatures of the simple format are in the alphabet of base64, not in that of base64url."""
 

@@ -14,7 +14,7 @@ from hookproof.mockserver.faults.operators.kinds.altered_lists import (
     altered_pager,
     changed_query,
 )
-from hookproof.mockserver.faults.operators.laws import in_order, requirements_about
+from hookproof.mockserver.faults.operators.laws import violated_by_list
 from hookproof.mockserver.faults.operators.operator import (
     Alteration,
     Parameters,
@@ -27,7 +27,6 @@ from hookproof.mockserver.store.keyset_paging import Listing
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import Match
 
-_IN_WORDS: Final = {"owner_id": "owner ID"}
 # A value of a filter, and what a resource may have in that field.
 _PAIRS: Final = (
     ("one", "one"),
@@ -54,10 +53,9 @@ _WILDCARDS: Final = {
 def _joined_by_or(place: Place, _parameters: Parameters, _dialect: Dialect) -> Alteration | None:
     if place.kind is not PlaceKind.LIST:
         return None
-    laws = ("leaves only", "^A filter holds on every page")
-    violates = requirements_about(place.operation, *laws)
     return Alteration(
-        part=partial(_filters_joined_by_or, TABLES[place.operation]), violates=in_order(violates)
+        part=partial(_filters_joined_by_or, TABLES[place.operation]),
+        violates=violated_by_list(place.operation, "filter_leaves_only filter_on_every_page"),
     )
 
 
@@ -75,18 +73,10 @@ def _filters_joined_by_or(table: str) -> type:
     return FiltersJoinedByOr
 
 
-def _filter_laws(place: Place, dialect: Dialect, *words: str) -> set[str]:
-    column = filter_columns(place.operation, dialect)[place.path[0]]
-    name = _IN_WORDS.get(column, column)
-    return requirements_about(
-        place.operation, *(f"^The filter by {name} {sentence}" for sentence in words)
-    )
-
-
 def _at_filters(
     alter: Callable[[str], AlterQuery],
-    *words: str,
-    further: tuple[str, ...] = (),
+    *laws: str,
+    further: str = "",
     excuse: Callable[[Place, Dialect], str] = lambda _place, _dialect: "",
 ) -> Any:
     """A defect of the queries with one filter."""
@@ -95,10 +85,12 @@ def _at_filters(
         if place.kind is not PlaceKind.FILTER:
             return None
         column = filter_columns(place.operation, dialect)[place.path[0]]
-        violates = _filter_laws(place, dialect, *words) | set(further)
-        violates |= requirements_about(place.operation, "^A filter holds on every page")
-        part = partial(altered_pager, place.operation, query=alter(column))
-        return Alteration(part=part, violates=in_order(violates), equivalent=excuse(place, dialect))
+        broken = [*(f"{law}.{column}" for law in laws), "filter_on_every_page", further]
+        return Alteration(
+            part=partial(altered_pager, place.operation, query=alter(column)),
+            violates=violated_by_list(place.operation, " ".join(broken)),
+            equivalent=excuse(place, dialect),
+        )
 
     return defect
 
@@ -142,14 +134,12 @@ def _matched_otherwise(place: Place, given: Parameters, dialect: Dialect) -> Alt
     right, wrong = _match(column, dialect), _OTHERWISE[given["how"]]
     more = any(wrong.matches(*pair) and not right.matches(*pair) for pair in _PAIRS)
     less = any(right.matches(*pair) and not wrong.matches(*pair) for pair in _PAIRS)
-    words = [*(["leaves only"] if more else []), *(["leaves out no"] if less else [])]
-    violates = _filter_laws(place, dialect, *words)
-    if more:
-        violates |= requirements_about(place.operation, "^A filter holds on every page")
+    broken = f"filter_leaves_only.{column} filter_on_every_page" if more else ""
+    broken += f" filter_leaves_out_none.{column}" if less else ""
     return Alteration(
         part=partial(_listing_with_match, TABLES[place.operation], column, wrong),
-        violates=in_order(violates),
-        equivalent="" if words else "the dialect compares so",
+        violates=violated_by_list(place.operation, broken),
+        equivalent="" if broken else "the dialect compares so",
     )
 
 
@@ -181,7 +171,8 @@ def _with_wildcards(place: Place, given: Parameters, dialect: Dialect) -> Altera
         return None
     column = filter_columns(place.operation, dialect)[place.path[0]]
     part = partial(_listing_with_wildcards, TABLES[place.operation], column, given["sign"])
-    return Alteration(part=part, violates=in_order(_filter_laws(place, dialect, "leaves only")))
+    violates = violated_by_list(place.operation, f"filter_leaves_only.{column}")
+    return Alteration(part=part, violates=violates)
 
 
 def _listing_with_wildcards(table: str, column: str, word: str) -> type:
@@ -205,8 +196,8 @@ def _filter_after_cut(place: Place, _parameters: Parameters, dialect: Dialect) -
     column = filter_columns(place.operation, dialect)[place.path[0]]
     part = partial(_filtered_pages, TABLES[place.operation], column, _match(column, dialect))
     # The last page may be an empty one, and the page before it reports it.
-    forward = requirements_about(place.operation, "^Direction next with a next_page_cursor leads")
-    return Alteration(part=part, violates=in_order({"2.2-9", "2.2-18", *forward}))
+    violates = violated_by_list(place.operation, "promised_page empty_page next_page")
+    return Alteration(part=part, violates=violates)
 
 
 def _filtered_pages(table: str, column: str, how: Match) -> type:
@@ -234,19 +225,24 @@ def _filtered_pages(table: str, column: str, how: Match) -> type:
 _operator: Final = operators_of(GROUP)
 OPERATORS: Final = (
     _operator(
-        "filter_ignored", "A filter is ignored", "filters", _at_filters(_ignore, "leaves only")
+        "filter_ignored",
+        "A filter is ignored",
+        "filters",
+        _at_filters(_ignore, "filter_leaves_only"),
     ),
     _operator(
         "filter_forgotten",
         "From the second page on a filter is forgotten",
         "filters",
-        _at_filters(_forget, "leaves only", further=("2.2-11", "2.2-13")),
+        _at_filters(_forget, "filter_leaves_only", further="first_page back_again"),
     ),
     _operator(
         "filter_trimmed",
         "The value of a filter loses the spaces around it",
         "filters",
-        _at_filters(_trimmed, "leaves only", "leaves out no", excuse=_compares_words),
+        _at_filters(
+            _trimmed, "filter_leaves_only", "filter_leaves_out_none", excuse=_compares_words
+        ),
     ),
     _operator(
         "filter_matched_otherwise",

@@ -16,7 +16,7 @@ from hookproof.mockserver.api.errors import ApiError
 from hookproof.mockserver.api.request_pipeline import RequestPipeline
 from hookproof.mockserver.api.routes import Route
 from hookproof.mockserver.api.service import OperationResult
-from hookproof.mockserver.faults.operators.laws import in_order, requirements_about
+from hookproof.mockserver.faults.operators.laws import requirements_of
 from hookproof.mockserver.faults.operators.operator import (
     Alteration,
     FindDefect,
@@ -29,7 +29,8 @@ from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import Acceptance, KeyScope
 
 GROUP: Final = "access"
-_WITHOUT: Final = "without an Authorization header is refused"
+# No request without an Authorization header has access to this operation.
+_WITHOUT: Final = "key_required@{operation}"
 
 
 class OpenKeys(ApiKeys):
@@ -169,11 +170,12 @@ def _foreign(pipeline: RequestPipeline, request: BaseRequest, _keys: Any, _text:
 
 def _accepted(
     accepts: Accepts,
-    *requirements: str,
+    laws: str = "",
+    *,
     needs_body: bool = False,
     excuse: Callable[[Dialect], str] = lambda _dialect: "",
 ) -> FindDefect:
-    """A defect of the access to an operation; `requirements` are sentences, or identifiers."""
+    """A defect of the access to an operation; its laws may hold `{operation}`."""
 
     def defect(place: Place, _parameters: Parameters, dialect: Dialect) -> Alteration | None:
         if place.kind is not PlaceKind.ACCESS:
@@ -182,11 +184,8 @@ def _accepted(
             return None
         form = dialect.authentication.key_format
         part = partial(_lenient_pipeline, place.operation, accepts, form)
-        found = {name for name in requirements if name[0].isdigit()}
-        found |= requirements_about(
-            place.operation, *(text for text in requirements if not text[0].isdigit())
-        )
-        return Alteration(part=part, violates=in_order(found), equivalent=excuse(dialect))
+        violates = requirements_of(laws.format(operation=place.operation))
+        return Alteration(part=part, violates=violates, equivalent=excuse(dialect))
 
     return defect
 
@@ -236,25 +235,25 @@ OPERATORS: Final = (
         "any_key_opens",
         "Any Authorization header opens an operation",
         _EVERY,
-        _accepted(_any_key, "5-9", "5-12", "5-13", "5-14"),
+        _accepted(_any_key, "unknown_key foreign_key key_format credentials_open_nothing"),
     ),
     _operator(
         "cut_key_opens",
         "More than half of a key opens an operation",
         _EVERY,
-        _accepted(_cut, "5-9"),
+        _accepted(_cut, "unknown_key"),
     ),
     _operator(
         "longer_key_opens",
         "A key opens an operation whatever follows it",
         _EVERY,
-        _accepted(_with_more, "5-9"),
+        _accepted(_with_more, "unknown_key"),
     ),
     _operator(
         "key_in_any_case",
         "A key opens an operation in any case",
         _EVERY,
-        _accepted(_any_case, "5-9"),
+        _accepted(_any_case, "unknown_key"),
     ),
     _operator(
         "key_with_space_opens",
@@ -269,12 +268,12 @@ OPERATORS: Final = (
         "bare_key_opens",
         "A key without what the dialect writes around it opens an operation",
         _EVERY,
-        _accepted(_bare, "5-13", excuse=_may_be_bare),
+        _accepted(_bare, "key_format", excuse=_may_be_bare),
     ),
     _operator(
         "foreign_key_opens",
         "The key of another project opens an operation",
         _EVERY,
-        _accepted(_foreign, "5-12", excuse=_keys_open_all),
+        _accepted(_foreign, "foreign_key", excuse=_keys_open_all),
     ),
 )

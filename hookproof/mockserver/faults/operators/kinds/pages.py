@@ -1,6 +1,6 @@
 """Operators on pages: their edges, flags, sizes and order, and what a page's size cuts off."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -14,7 +14,7 @@ from hookproof.mockserver.faults.operators.kinds.altered_lists import (
     altered_pager,
     changed_query,
 )
-from hookproof.mockserver.faults.operators.laws import in_order, requirements_about
+from hookproof.mockserver.faults.operators.laws import requirements_of, violated_by_list
 from hookproof.mockserver.faults.operators.operator import (
     Alteration,
     Parameters,
@@ -39,14 +39,30 @@ _SECOND: Final = """substr(json_extract(CAST(tied.document AS TEXT), '$.created_
     iif(json_extract(CAST(tied.document AS TEXT), '$.created_at') LIKE '%-%', 19, 10))"""
 
 
-def _pages(violates: Callable[[str], set[str]], **alter: Any) -> Any:
+# What a list breaks that loses resources between its pages.
+_LOST_ON_THE_WAY: Final = (
+    "promised_page last_page back_again page_sizes_agree next_page previous_page"
+    " filter_leaves_out_none opposite_orders listed"
+)
+_SHOWN_TWICE: Final = "later_page back_again shown_once page_sizes_agree next_page previous_page"
+_BACKWARDS: Final = "back_again previous_page"
+_ORDER: Final = "opposite_orders default_order sort_key"
+_FLAGS: Final = {
+    ("has_next_page", "true"): "promised_page empty_page",
+    ("has_next_page", "false"): "last_page",
+    ("has_prev_page", "true"): "first_page",
+    ("has_prev_page", "false"): "later_page",
+}
+
+
+def _pages(laws: str, **alter: Any) -> Any:
     """A defect of all pages of a list."""
 
     def defect(place: Place, _parameters: Parameters, _dialect: Dialect) -> Alteration | None:
         if place.kind is not PlaceKind.LIST:
             return None
         part = partial(altered_pager, place.operation, **alter)
-        return Alteration(part=part, violates=in_order(violates(place.operation)))
+        return Alteration(part=part, violates=violated_by_list(place.operation, laws))
 
     return defect
 
@@ -59,30 +75,6 @@ def _by_parameter(name: str, defects: Mapping[str, Any]) -> Any:
         return chosen
 
     return defect
-
-
-def _lost_on_the_way(operation: str) -> set[str]:
-    """What a list violates that loses resources between its pages."""
-    return {"2.2-9", "2.2-10", "2.2-13", "2.2-15"} | requirements_about(
-        operation, "^Direction", "leaves out no", "opposite orders", "is in the list of its project"
-    )
-
-
-def _shown_twice(operation: str) -> set[str]:
-    return {"2.2-12", "2.2-13", "2.2-14", "2.2-15"} | requirements_about(operation, "^Direction")
-
-
-def _backwards(operation: str) -> set[str]:
-    return {"2.2-13"} | requirements_about(operation, "^Direction prev")
-
-
-def _backwards_beyond_the_first(operation: str) -> set[str]:
-    """The page before the second resource is empty, and has a next one."""
-    return {"2.2-18"} | _backwards(operation)
-
-
-def _order(operation: str) -> set[str]:
-    return requirements_about(operation, "opposite orders", "Without sort", "dialect's sort key")
 
 
 def _after_ties(pager: Pager, project: str, query: Query) -> Query:
@@ -149,15 +141,8 @@ def _flag(name: str, value: str) -> AlterPage:
 
 def _flag_lies(place: Place, given: Parameters, dialect: Dialect) -> Alteration | None:
     flag, value = given["flag"], given["always"]
-    violated = {
-        ("has_next_page", "true"): {"2.2-9", "2.2-18"},
-        ("has_next_page", "false"): {"2.2-10"},
-        ("has_prev_page", "true"): {"2.2-11"},
-        ("has_prev_page", "false"): {"2.2-12"},
-    }[flag, value]
-    made: Alteration | None = _pages(lambda _operation: violated, page=_flag(flag, value))(
-        place, given, dialect
-    )
+    defect = _pages(_FLAGS[flag, value], page=_flag(flag, value))
+    made: Alteration | None = defect(place, given, dialect)
     return made
 
 
@@ -186,16 +171,12 @@ def _order_forgotten(_pager: Pager, _project: str, query: Query) -> Query:
     return query if query.start is None else changed_query(query, ascending=False)
 
 
-def _about_size(operation: str) -> set[str]:
-    return requirements_about(operation, "^A perPage within")
-
-
 def _first_ones_alone(place: Place, given: Parameters, _dialect: Dialect) -> Alteration | None:
     """What a query with the page size of a list leaves out, where all are wanted."""
     most = int(given["most"])
     if place.kind is PlaceKind.WRITTEN and place.operation == BROADCAST:
-        violates = {"1-1", "4.8-13"}
-        return Alteration(part=partial(_reaches_few, most), violates=in_order(violates))
+        violates = requirements_of("delivered reached")
+        return Alteration(part=partial(_reaches_few, most), violates=violates)
     if place.kind is not PlaceKind.ANSWER or place.operation not in ON_PORTAL_LINKS:
         return None
     shown = Place(operation=place.operation, kind=PlaceKind.SHOWN, path=("endpoints_metadata",))
@@ -209,7 +190,7 @@ def _first_ones_alone(place: Place, given: Parameters, _dialect: Dialect) -> Alt
 
     return Alteration(
         part=partial(alter_place, shown, cut),
-        violates=in_order({"2.6-2"}),
+        violates=requirements_of("members_complete"),
     )
 
 
@@ -230,8 +211,8 @@ OPERATORS: Final = (
         _by_parameter(
             "how",
             {
-                "lost": _pages(_lost_on_the_way, query=_after_ties),
-                "doubled": _pages(_shown_twice, query=_before_tie),
+                "lost": _pages(_LOST_ON_THE_WAY, query=_after_ties),
+                "doubled": _pages(_SHOWN_TWICE, query=_before_tie),
             },
         ),
         *({"how": "lost"}, {"how": "doubled"}),
@@ -242,7 +223,7 @@ OPERATORS: Final = (
         "lists",
         _by_parameter(
             "edge",
-            {edge: _pages(_lost_on_the_way, page=_edge_lost(edge)) for edge in ("first", "last")},
+            {edge: _pages(_LOST_ON_THE_WAY, page=_edge_lost(edge)) for edge in ("first", "last")},
         ),
         *({"edge": "first"}, {"edge": "last"}),
     ),
@@ -250,13 +231,13 @@ OPERATORS: Final = (
         "prev_off_by_one",
         "The page before begins one resource too early",
         "lists",
-        _pages(_backwards_beyond_the_first, query=_one_further_back),
+        _pages(f"{_BACKWARDS} empty_page", query=_one_further_back),
     ),
     _operator(
         "prev_reversed",
         "The page before is in reverse order",
         "lists",
-        _pages(_backwards, page=_reversed_back),
+        _pages(_BACKWARDS, page=_reversed_back),
     ),
     _operator(
         "flag_lies",
@@ -277,11 +258,9 @@ OPERATORS: Final = (
             "how",
             {
                 "one_more": _pages(
-                    lambda operation: {"2.2-8", *_about_size(operation)},
-                    query=_one_more,
-                    page=_size_as_asked,
+                    "page_size_told page_size", query=_one_more, page=_size_as_asked
                 ),
-                "default": _pages(_about_size, query=_default_size),
+                "default": _pages("page_size", query=_default_size),
             },
         ),
         *({"how": "one_more"}, {"how": "default"}),
@@ -293,13 +272,10 @@ OPERATORS: Final = (
         _by_parameter(
             "how",
             {
-                "descending": _pages(_order, query=_never_ascending),
-                "ascending": _pages(_order, query=_always_ascending),
+                "descending": _pages(_ORDER, query=_never_ascending),
+                "ascending": _pages(_ORDER, query=_always_ascending),
                 "forgotten": _pages(
-                    lambda operation: (
-                        _order(operation) | _lost_on_the_way(operation) | _shown_twice(operation)
-                    ),
-                    query=_order_forgotten,
+                    f"{_ORDER} {_LOST_ON_THE_WAY} {_SHOWN_TWICE}", query=_order_forgotten
                 ),
             },
         ),

@@ -15,7 +15,7 @@ from hookproof.mockserver.api.request_pipeline import RequestPipeline
 from hookproof.mockserver.api.routes import Route
 from hookproof.mockserver.api.service import OperationCall, OperationResult
 from hookproof.mockserver.faults.catalogue.api.api_keys import RefusalShowsResource
-from hookproof.mockserver.faults.operators.laws import in_order
+from hookproof.mockserver.faults.operators.laws import requirements_of
 from hookproof.mockserver.faults.operators.operator import (
     Alteration,
     FindDefect,
@@ -35,7 +35,6 @@ from hookproof.mockserver.faults.support.altered_responses import (
 from hookproof.spec.dialect.model import Dialect
 
 GROUP: Final = "access"
-_WITHOUT: Final = "without an Authorization header is refused"
 _TABLES: Final = {
     GET_ENDPOINT: "endpoints",
     ROLL: "endpoints",
@@ -95,12 +94,12 @@ async def _tell_existence(
         raise pipeline._errors.unknown_resource("resource")  # noqa: SLF001
 
 
-def _refusing(on_refusal: OnRefusal, operations: tuple[str, ...], *requirements: str) -> FindDefect:
+def _refusing(on_refusal: OnRefusal, operations: tuple[str, ...], laws: str) -> FindDefect:
     def defect(place: Place, _parameters: Parameters, _dialect: Dialect) -> Alteration | None:
         if place.kind is not PlaceKind.ACCESS or place.operation not in operations:
             return None
         part = partial(_refusing_pipeline, place.operation, on_refusal)
-        return Alteration(part=part, violates=in_order(set(requirements)))
+        return Alteration(part=part, violates=requirements_of(laws))
 
     return defect
 
@@ -110,14 +109,14 @@ def _refused_content_done(place: Place, _given: Parameters, _dialect: Dialect) -
     if place.kind is not PlaceKind.WRITTEN or place.operation not in (CREATE_ENDPOINT, BROADCAST):
         return None
     part = partial(_content_kept, place.operation)
-    return Alteration(part=part, violates=in_order({"7-10"}))
+    return Alteration(part=part, violates=requirements_of("refused_content_without_effect"))
 
 
 def _shows_data(place: Place, _given: Parameters, _dialect: Dialect) -> Alteration | None:
     if place.kind is not PlaceKind.ACCESS or place.operation not in RefusalShowsResource.operations:
         return None
     part = partial(_data_shown, place.operation)
-    return Alteration(part=part, violates=in_order({"5-17"}))
+    return Alteration(part=part, violates=requirements_of("refusal_shows_nothing"))
 
 
 def _data_shown(operation: str) -> type:
@@ -175,7 +174,7 @@ OPERATORS: Final = (
         "refused_and_done",
         "A request that is refused for its key is carried out",
         "operations that store something",
-        _refusing(_carry_out_all_the_same, _WRITES, "5-15"),
+        _refusing(_carry_out_all_the_same, _WRITES, "refused_without_effect"),
     ),
     _operator(
         "refused_content_done",
@@ -187,7 +186,7 @@ OPERATORS: Final = (
         "refusal_tells_existence",
         "A refusal without the right key tells whether a resource exists",
         "operations on one resource",
-        _refusing(_tell_existence, tuple(_TABLES), "5-10", "5-11"),
+        _refusing(_tell_existence, tuple(_TABLES), "missing_key_status unknown_key_status"),
     ),
     _operator(
         "refusal_shows_data",

@@ -14,7 +14,7 @@ from hookproof.mockserver.api.routes import Route
 from hookproof.mockserver.api.service import OperationCall, OperationResult
 from hookproof.mockserver.faults.operators.altered_fields import ABSENT
 from hookproof.mockserver.faults.operators.field_operators import never_seen
-from hookproof.mockserver.faults.operators.laws import in_order, violated_by_field
+from hookproof.mockserver.faults.operators.laws import requirements_of, violated_by_field
 from hookproof.mockserver.faults.operators.operator import (
     Alteration,
     Parameters,
@@ -34,17 +34,23 @@ from hookproof.spec.dialect.vocabulary import LeftOut
 
 GROUP: Final = "state"
 _STALE: Final = {
-    GET_ENDPOINT: {"4.3-13", "2.3-20", "2.6-10", "2.8-10", "5-15"},
-    GET_PORTAL_LINK: {
-        *("2.6-2", "2.6-4", "2.6-7", "4.6-5", "4.6-6", "4.6-7", "4.6-8", "4.6-9", "4.6-10"),
-        *("4.6-11", "4.6-12", "4.6-14", "4.6-15", "9-4"),
-    },
-    LIST_PORTAL_LINKS: {"2.6-7", "2.2-17", "4.6-12", "4.4-10", "4.4-12", "4.4-14"},
+    GET_ENDPOINT: "roll_fetched events_counted record_as_fetched refused_without_effect",
+    GET_PORTAL_LINK: (
+        "members_complete later_members listed_as_retrieved echoed@updatePortalLink"
+        " update_retrieved new_owners_members no_old_owners_members others_kept"
+        " updated_at_forward left_out deprecated_meaning@updatePortalLink"
+    ),
+    LIST_PORTAL_LINKS: (
+        "listed_as_retrieved walk_while_adding others_kept listed"
+        " filter_leaves_out_none@listPortalLinks"
+    ),
 }
 # A write to the resource itself clears the cache: what other writes change stays as it was.
 _STALE_BESIDE: Final = {
-    GET_ENDPOINT: {"2.3-20", "2.6-10", "2.8-10"},
-    GET_PORTAL_LINK: {"2.6-2", "2.6-4", "2.6-6", "2.6-10"},
+    GET_ENDPOINT: "events_counted record_as_fetched",
+    GET_PORTAL_LINK: (
+        "members_complete later_members members_named record_as_fetched@getPortalLink"
+    ),
 }
 _UPDATED: Final = (
     "SELECT owner_id, listed, document FROM portal_links WHERE project = ? AND uid = ?"
@@ -56,12 +62,12 @@ _WRITERS: Final = {GET_ENDPOINT: ROLL, GET_PORTAL_LINK: UPDATE_PORTAL_LINK}
 
 def _cached(place: Place, given: Parameters, _dialect: Dialect) -> Alteration | None:
     until = given["until"]
-    violates = _STALE_BESIDE if until == "write" else _STALE
-    if place.kind is not PlaceKind.ANSWER or place.operation not in violates:
+    laws = _STALE_BESIDE if until == "write" else _STALE
+    if place.kind is not PlaceKind.ANSWER or place.operation not in laws:
         return None
     return Alteration(
         part=partial(_cached_answers, place.operation, until),
-        violates=in_order(violates[place.operation]),
+        violates=requirements_of(laws[place.operation]),
     )
 
 
@@ -94,7 +100,7 @@ def _left_out_cleared(place: Place, _parameters: Parameters, dialect: Dialect) -
     is_right = _clears(dialect)
     reason = "the dialect clears a field that an update leaves out" if is_right else ""
     part = partial(_with_altered_update, name, clears=True)
-    return Alteration(part=part, violates=in_order({"4.6-15"}), equivalent=reason)
+    return Alteration(part=part, violates=requirements_of("left_out"), equivalent=reason)
 
 
 def _left_out_kept(place: Place, _parameters: Parameters, dialect: Dialect) -> Alteration | None:
@@ -103,7 +109,7 @@ def _left_out_kept(place: Place, _parameters: Parameters, dialect: Dialect) -> A
     name = place.path[0]
     reason = "" if _clears(dialect) else "the dialect keeps a field that an update leaves out"
     part = partial(_with_altered_update, name, clears=False)
-    return Alteration(part=part, violates=in_order({"4.6-15"}), equivalent=reason)
+    return Alteration(part=part, violates=requirements_of("left_out"), equivalent=reason)
 
 
 def _is_updated_field(place: Place) -> bool:
@@ -123,12 +129,12 @@ def _lost_update(place: Place, _parameters: Parameters, dialect: Dialect) -> Alt
         reason = "every update has a name"
     elif _clears(dialect):
         reason = "the dialect clears a field that an update leaves out"
-    violates = {*violated_by_field(place, lambda _: ABSENT, dialect), "4.6-15"}
-    if not dialect.requests.update_left_out.decided:
-        violates.discard("4.6-15")
+    laws = [*violated_by_field(place, lambda _: ABSENT, dialect)]
+    if dialect.requests.update_left_out.decided:
+        laws.append("left_out")
     return Alteration(
         part=partial(_overlapping_updates, name),
-        violates=() if reason else in_order(violates),
+        violates=() if reason else requirements_of(*laws),
         equivalent=reason,
     )
 

@@ -12,7 +12,7 @@ from hookproof.mockserver.faults.operators.field_operators import (
     leaf_operator,
     shows_nothing_as_empty,
 )
-from hookproof.mockserver.faults.operators.laws import in_order
+from hookproof.mockserver.faults.operators.laws import requirements_of
 from hookproof.mockserver.faults.operators.operator import Alteration, Operator, Parameters
 from hookproof.mockserver.faults.operators.place import PAGINATION, Place, PlaceKind, ValueKind
 from hookproof.mockserver.faults.operators.places import STORED_FIELDS
@@ -95,14 +95,14 @@ def _absent_as_empty(place: Place, _parameters: Parameters, dialect: Dialect) ->
     settable = (*STORED_FIELDS.get(place.operation, ()), "acknowledged_at")
     # The answer to a creation shows what was not sent: there an empty text was given by nobody.
     if len(place.path) == 1 and place.operation in CREATIONS and place.path[0] in settable:
-        violates.add("2.9-3")
+        violates.add("no_value_form")
     if place.kind is not PlaceKind.SHOWN and place.operation == "updatePortalLink":
-        violates.add("4.6-15")
+        violates.add("left_out")
     if place.kind is PlaceKind.SHOWN and place.path[-1].endswith("_at"):
-        violates.add("2.9-2")
+        violates.add("timestamp_form")
     return Alteration(
         part=defect.part,
-        violates=in_order(violates),
+        violates=requirements_of(*violates),
         equivalent=_why_empty_is_absent(place, dialect) or defect.equivalent,
     )
 

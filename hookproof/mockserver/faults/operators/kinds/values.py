@@ -20,9 +20,7 @@ from hookproof.mockserver.faults.operators.field_operators import (
     whole_values,
 )
 from hookproof.mockserver.faults.operators.laws import (
-    TYPES,
-    in_order,
-    requirements_about,
+    requirements_of,
     violated_by_field,
 )
 from hookproof.mockserver.faults.operators.operator import (
@@ -95,7 +93,7 @@ def _zero(place: Place, _parameters: Parameters, dialect: Dialect) -> Alteration
     if not is_shown or place.path != ("owner_id",):
         return alteration
     # It was sent as appID: an empty text was given by nobody.
-    return replace(alteration, violates=in_order({*alteration.violates, "2.9-3"}))
+    return replace(alteration, violates=requirements_of(*alteration.violates, "no_value_form"))
 
 
 def _reversed(place: Place, parameters: Parameters, dialect: Dialect) -> Alteration | None:
@@ -104,7 +102,8 @@ def _reversed(place: Place, parameters: Parameters, dialect: Dialect) -> Alterat
     alteration = defect(place, parameters, dialect)
     if alteration is None or place.kind is PlaceKind.SHOWN or place.path != ("is_disabled",):
         return alteration
-    return replace(alteration, violates=in_order({*alteration.violates, "1-1", "4.8-13"}))
+    violates = requirements_of(*alteration.violates, "delivered reached")
+    return replace(alteration, violates=violates)
 
 
 def _default(place: Place, _parameters: Parameters, dialect: Dialect) -> Alteration | None:
@@ -190,33 +189,36 @@ def _swapped(place: Place, _parameters: Parameters, dialect: Dialect) -> Alterat
     }
     masked = {".".join(at.path) for at in (place, other)} & {*dialect.representation.masked}
     if len(masked) == 1:  # a masked value stands where values are shown
-        violates.add("2.5-13")
+        violates.add("masked")
     part = partial(alter_place, place, whole)
-    return Alteration(part=part, violates=in_order(violates), equivalent=reason)
+    return Alteration(part=part, violates=requirements_of(*violates), equivalent=reason)
 
 
 def _violated_by_swap(place: Place, names: set[str], are_texts: bool) -> Iterator[str]:
-    """What neither field alone violates with another value of its type."""
+    """The laws that neither field alone breaks with another value of its type."""
     is_shown = place.kind is PlaceKind.SHOWN
     if place.kind is PlaceKind.TAKEN and place.operation == UPDATE_PORTAL_LINK:
-        yield "4.6-15"  # what is sent for one of them leaves the other one out
+        yield "left_out"  # what is sent for one of them leaves the other one out
     is_sent = names & {*STORED_FIELDS.get(place.operation, ())} and len(place.path) == 1
     if is_sent and place.operation in CREATIONS and are_texts:
-        yield "2.9-3"  # an empty text that was sent for one stands in place of the other
+        yield "no_value_form"  # an empty text that was sent for one stands in place of the other
     if is_shown and place.path == ("data",):
-        yield from requirements_about(place.operation, TYPES)  # its members are of any type
+        yield f"typed@{place.operation}"  # its members are of any type
     if "failure_rate" in names and place.operation in (GET_ENDPOINT, *ON_PORTAL_LINKS):
-        yield "2.3-19"  # no count of events is a rate
+        yield "rate_in_bounds"  # no count of events is a rate
     if is_shown and "owner_id" in names and place.operation in ON_PORTAL_LINKS:
-        yield from ("4.6-11", "4.6-15")  # it may have no value, and seem to be cleared
+        yield "no_old_owners_members left_out"  # it may have no value, and seem to be cleared
     if not is_shown and names == _RATE:
-        yield from ("8-3", "8-6")  # the limit of the endpoint is slower, or is none
+        yield "limits_apart default_duration"  # the limit of the endpoint is slower, or is none
     if not is_shown and "owner_id" in names:
-        yield "9-3"  # what is sent under another name for it stands in its place, too
+        # What is sent under another name for it stands in its place, too.
+        yield "deprecated_meaning@createEndpoint"
     if not is_shown and "is_disabled" in names:
-        yield from ("1-1", "2.3-8", "4.8-13")  # broadcasts do not reach the endpoint
+        # Broadcasts do not reach the endpoint.
+        yield "delivered reached default_shown@createEndpoint.advanced_signatures"
     if not is_shown and "idempotency_key" in names:
-        yield from ("1-1", "2.8-8", "2.8-9", "4.8-13")  # events of one type are duplicates
+        # Events of one type are duplicates.
+        yield "delivered reached keyless_no_duplicate first_no_duplicate"
 
 
 def _both_the_same(place: Place) -> str:

@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from hookproof.mockserver.faults.operators.altered_fields import ABSENT, alter_place, blank_for
-from hookproof.mockserver.faults.operators.laws import in_order, violated_by_field
+from hookproof.mockserver.faults.operators.laws import requirements_of, violated_by_field
 from hookproof.mockserver.faults.operators.operator import (
     Alteration,
     FindDefect,
@@ -38,27 +38,33 @@ _SIBLING: Final = """SELECT {columns} FROM {table}
 _SAME_OWNER: Final = "AND owner_id IS (SELECT owner_id FROM {table} WHERE seq = ?1)"
 # What is violated when nothing of a write is found again.
 _NOTHING_STORED: Final = {
-    CREATE_ENDPOINT: {
-        *("4.2-1", "1-1", "4.8-13", "2.6-2", "2.6-4", "4.6-10", "9-4"),
-        *("4.3-1", "4.3-21", "4.9-4", "2.9-11"),  # a roll finds nothing, whatever it holds
-    },
-    ROLL: {"4.3-13", "4.3-3", "4.3-4", "4.3-5", "4.3-6", "4.3-7", "4.3-16", "6-10"},
-    UPDATE_PORTAL_LINK: {
-        *("4.6-5", "4.6-6", "4.6-7", "4.6-8", "4.6-9", "4.6-10", "4.6-11", "4.6-14", "9-4"),
-    },
-    BROADCAST: {"1-1", "4.8-13", "4.8-8", "2.8-6", "4.8-11"},
+    CREATE_ENDPOINT: (
+        "succeeds@getEndpoint delivered reached members_complete later_members new_owners_members"
+        " deprecated_meaning@updatePortalLink"
+        # A roll finds nothing, whatever it holds.
+        " succeeds@expireEndpointSecret empty_roll required_is_enough@expireEndpointSecret"
+        " unknown_field"
+    ),
+    ROLL: (
+        "roll_fetched new_secret_signs expired_secret_unused new_secret_signs_alone"
+        " each_old_secret_signs simple_signer expiry_meant advanced_layout"
+    ),
+    UPDATE_PORTAL_LINK: (
+        "echoed@updatePortalLink update_retrieved new_owners_members no_old_owners_members"
+        " updated_at_forward deprecated_meaning@updatePortalLink"
+    ),
+    BROADCAST: "delivered reached duplicate_answered targets_reached keyless_delivered",
 }
 
 
-def _at_writes(classes: dict[str, Callable[[], type]], violates: dict[str, set[str]]) -> FindDefect:
-    """One class for each operation that writes, and what it violates."""
+def _at_writes(classes: dict[str, Callable[[], type]], laws: dict[str, str]) -> FindDefect:
+    """One class for each operation that writes, and the laws that it breaks."""
 
     def defect(place: Place, _parameters: Parameters, _dialect: Dialect) -> Alteration | None:
         if place.kind is not PlaceKind.WRITTEN or place.operation not in classes:
             return None
-        return Alteration(
-            part=classes[place.operation], violates=in_order(violates[place.operation])
-        )
+        violates = requirements_of(laws[place.operation])
+        return Alteration(part=classes[place.operation], violates=violates)
 
     return defect
 
@@ -128,7 +134,8 @@ def _half_stored(place: Place, given: Parameters, dialect: Dialect) -> Alteratio
         Place(operation=place.operation, kind=PlaceKind.STORED, path=(name,)) for name in lost
     ]
     violates = {name for at in stored for name in violated_by_field(at, lambda _: ABSENT, dialect)}
-    return Alteration(part=partial(alter_place, stored[0], lose), violates=in_order(violates))
+    part = partial(alter_place, stored[0], lose)
+    return Alteration(part=part, violates=requirements_of(*violates))
 
 
 def _rolls_sibling() -> type:
@@ -197,7 +204,7 @@ def _neighbour_changed(place: Place, given: Parameters, _dialect: Dialect) -> Al
     if place.kind is not PlaceKind.WRITTEN or place.operation != UPDATE_PORTAL_LINK:
         return None
     return Alteration(
-        part=partial(_changes_neighbour, given["member"]), violates=in_order({"4.6-12"})
+        part=partial(_changes_neighbour, given["member"]), violates=requirements_of("others_kept")
     )
 
 
@@ -249,7 +256,7 @@ def _disable_sibling(table: EndpointTable, seq: int) -> None:
         database.write(_DISABLES, found)
 
 
-_DISABLED: Final = {"1-1", "3-1", "3-5", "4.2-5", "4.8-13"}
+_DISABLED: Final = "delivered active_shown enabled_receives configuration_fetched reached"
 _operator: Final = operators_of(GROUP)
 OPERATORS: Final = (
     _operator(
@@ -280,8 +287,8 @@ OPERATORS: Final = (
         _at_writes(
             {ROLL: _rolls_sibling, UPDATE_PORTAL_LINK: _updates_sibling},
             {
-                ROLL: {"4.3-14", "6-8", *_NOTHING_STORED[ROLL]},
-                UPDATE_PORTAL_LINK: {"4.6-12", *_NOTHING_STORED[UPDATE_PORTAL_LINK]},
+                ROLL: f"other_secrets_kept own_secret_signs {_NOTHING_STORED[ROLL]}",
+                UPDATE_PORTAL_LINK: f"others_kept {_NOTHING_STORED[UPDATE_PORTAL_LINK]}",
             },
         ),
     ),
@@ -292,8 +299,11 @@ OPERATORS: Final = (
         _at_writes(
             {CREATE_ENDPOINT: _creates_elsewhere, BROADCAST: _broadcasts_elsewhere},
             {
-                CREATE_ENDPOINT: {*_NOTHING_STORED[CREATE_ENDPOINT], "1-10", "1-11", "1-3"},
-                BROADCAST: {"4.8-8", "4.8-9", "4.8-12"},
+                CREATE_ENDPOINT: (
+                    "members_by_project reached_by_project own_project"
+                    f" {_NOTHING_STORED[CREATE_ENDPOINT]}"
+                ),
+                BROADCAST: "duplicate_answered duplicate_undelivered keys_by_project",
             },
         ),
     ),

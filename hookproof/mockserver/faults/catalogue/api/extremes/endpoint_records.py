@@ -27,7 +27,11 @@ def _shortened(record: Object) -> Object:
     return {**record, "description": record["description"][:8]}
 
 
-@fault("2.6-10", seen="a preview that took the place of the record", shows_in=SHOWN)
+@fault(
+    "record_as_fetched@getEndpoint.endpoints_metadata",
+    seen="a preview that took the place of the record",
+    shows_in=SHOWN,
+)
 class DescriptionsShortenedInLists(AlteredResponses):
     """The endpoints in a portal link show the first eight characters of their description."""
 
@@ -38,7 +42,11 @@ class DescriptionsShortenedInLists(AlteredResponses):
         return {**resource, "endpoints_metadata": [_shortened(record) for record in records]}
 
 
-@fault("2.8-10", seen="a copy with the defaults of a new endpoint", shows_in=SHOWN)
+@fault(
+    "record_as_fetched@getEndpoint.endpoint_metadata",
+    seen="a copy with the defaults of a new endpoint",
+    shows_in=SHOWN,
+)
 class EventsShowOneTimeout(AlteredResponses):
     """The endpoints in an event show an http_timeout of 7 seconds, whatever they have."""
 
@@ -53,7 +61,7 @@ class EventsShowOneTimeout(AlteredResponses):
 
 
 @fault(
-    "4.8-18",
+    "echoed@createBroadcastEvent.acknowledged_at",
     seen="a time that the service sets after all",
     shows_in=["broadcast_answers"],
     where=acknowledgements_are_shown,

@@ -17,7 +17,7 @@ def events_that_reach_are_counted(dialect: Dialect) -> bool:
     return dialect.representation.event_count.prefers(EventCount.REACHED)
 
 
-@fault("2.3-19", seen="a percentage of a percentage", shows_in=["exhaustion"])
+@fault("rate_in_bounds", seen="a percentage of a percentage", shows_in=["exhaustion"])
 class FailureRateTimesHundred(AlteredResponses):
     """The failure_rate of an endpoint is a hundred times as high."""
 
@@ -28,7 +28,7 @@ class FailureRateTimesHundred(AlteredResponses):
 
 
 @fault(
-    "2.3-20",
+    "events_counted",
     seen="a column that is never increased",
     shows_in=["exhaustion"],
     where=events_that_reach_are_counted,
@@ -42,7 +42,7 @@ class EventsNotCounted(AlteredResponses):
         return {**resource, "events": 0}
 
 
-@fault("2.9-14", shows_in=["isolation"])
+@fault("listed_word@listSources.verifier.hmac.encoding", shows_in=["isolation"])
 class EncodingsInCapitals(AlteredResponses):
     """The hmac encoding of a source's verifier is written in capitals."""
 
@@ -57,7 +57,7 @@ class EncodingsInCapitals(AlteredResponses):
         return {**resource, "verifier": {**verifier, "hmac": shown}}
 
 
-@fault("2.9-15", shows_in=["isolation"])
+@fault("listed_word@listSources.pub_sub.kafka.auth.type", shows_in=["isolation"])
 class KafkaTypesInCapitals(AlteredResponses):
     """The auth type of a source's Kafka topic is written in capitals."""
 

@@ -40,7 +40,7 @@ def the_query_is_shown(dialect: Dialect) -> bool:
 
 
 @fault(
-    "2.8-11",
+    "raw_meaning",
     seen="a text that was serialised once more",
     shows_in=SHOWN,
     where=raw_holds_the_payload,
@@ -54,7 +54,7 @@ class RawEncodedTwice(AlteredResponses):
         return {**resource, "raw": json.dumps(resource["raw"])}
 
 
-@fault("2.8-15", shows_in=SHOWN, where=headers_are_shown)
+@fault("shown_or_not@createBroadcastEvent.headers", shows_in=SHOWN, where=headers_are_shown)
 class HeadersLeftOut(AlteredResponses):
     """The headers of an event have no value."""
 
@@ -64,7 +64,11 @@ class HeadersLeftOut(AlteredResponses):
         return {**resource, "headers": None}
 
 
-@fault("2.8-16", shows_in=SHOWN, where=acknowledgements_are_shown)
+@fault(
+    "shown_or_not@createBroadcastEvent.acknowledged_at",
+    shows_in=SHOWN,
+    where=acknowledgements_are_shown,
+)
 class AcknowledgementLeftOut(AlteredResponses):
     """The acknowledged_at of an event has no value."""
 
@@ -74,7 +78,7 @@ class AcknowledgementLeftOut(AlteredResponses):
         return {**resource, "acknowledged_at": None}
 
 
-@fault("2.8-12", seen="an id of another table", shows_in=SHOWN, where=a_source_is_named)
+@fault("source_named", seen="an id of another table", shows_in=SHOWN, where=a_source_is_named)
 class SourceIdOfTheEvent(AlteredResponses):
     """An event shows its own uid as source_id, beside the record of its source."""
 
@@ -85,7 +89,10 @@ class SourceIdOfTheEvent(AlteredResponses):
 
 
 @fault(
-    "2.8-12", seen="a copy from when the service started", shows_in=SHOWN, where=a_source_is_named
+    "source_named",
+    seen="a copy from when the service started",
+    shows_in=SHOWN,
+    where=a_source_is_named,
 )
 class FormerSourceName(AlteredResponses):
     """An event shows its source under a name that it no longer has."""
@@ -97,7 +104,7 @@ class FormerSourceName(AlteredResponses):
         return {**resource, "source_metadata": {**source, "name": f"{source['name']}, formerly"}}
 
 
-@fault("2.8-13", shows_in=SHOWN, where=the_project_is_the_application)
+@fault("application_named", shows_in=SHOWN, where=the_project_is_the_application)
 class ApplicationLeftOut(AlteredResponses):
     """The app_id of an event has no value."""
 
@@ -108,7 +115,7 @@ class ApplicationLeftOut(AlteredResponses):
 
 
 @fault(
-    "2.8-14",
+    "query_shown",
     seen="a parameter that was read and written by hand",
     shows_in=SHOWN,
     where=the_query_is_shown,
@@ -123,7 +130,7 @@ class QueryCutAtTheFirstParameter(AlteredResponses):
         return {**resource, "url_query_params": query.partition("&")[0] or None}
 
 
-@fault("2.8-17", seen="a text made fit for a header without a word", shows_in=SHOWN)
+@fault("header_text", seen="a text made fit for a header without a word", shows_in=SHOWN)
 class HeadersMadeToFit(EventHandlers):
     """In the values of custom headers, what is not ASCII becomes a question mark."""
 

@@ -40,8 +40,7 @@ class LooserListing(Listing):
 
 
 @fault(
-    "4.4-9",
-    "4.4-13",
+    "filter_leaves_only@listPortalLinks.owner_id filter_on_every_page@listPortalLinks",
     seen="a database that compares texts without case",
     shows_in=[*SHOWN, "paging"],
     where=owners_are_compared_whole,
@@ -50,7 +49,7 @@ class OwnersMatchedInAnyCase(LooserListing):
     """The filter by owner ID also finds owners that differ in case."""
 
 
-@fault("4.4-11", shows_in=SHOWN, where=names_are_compared_whole)
+@fault("filter_leaves_only@listPortalLinks.name", shows_in=SHOWN, where=names_are_compared_whole)
 class NamesMatchedByPrefix(LooserListing):
     """The filter by name also finds names that begin with what was asked for, if that is long."""
 
@@ -62,7 +61,7 @@ class NamesMatchedByPrefix(LooserListing):
 
 
 @fault(
-    "4.4-9",
+    "filter_leaves_only@listPortalLinks.owner_id",
     seen="an index over the beginning of a long column",
     shows_in=SHOWN,
     where=owners_are_compared_whole,
@@ -80,7 +79,7 @@ class ProvidersMatchedInAnyCase(LooserListing):
     column = "provider"
 
 
-@fault("4.7-11", shows_in=SHOWN)
+@fault("filter_leaves_only@listSources.type", shows_in=SHOWN)
 class TypesMatchedByPrefix(LooserListing):
     """The filter by type also finds types that begin with what was asked for."""
 
@@ -103,7 +102,11 @@ class UnlistedWordsIgnored(SourceHandlers):
         return super().list(msgspec.structs.replace(call, query=query))
 
 
-@fault("2.2-18", "2.2-9", seen="a flag that is only cleared by a short page", shows_in=["paging"])
+@fault(
+    "empty_page promised_page",
+    seen="a flag that is only cleared by a short page",
+    shows_in=["paging"],
+)
 class EmptyListHasMore(AlteredPages):
     """A filtered list that is empty reports a next page."""
 
@@ -113,7 +116,7 @@ class EmptyListHasMore(AlteredPages):
         return with_pagination(page, has_next_page=True)
 
 
-@fault("2.2-18", seen="a cursor that is made before the filter is applied", shows_in=["paging"])
+@fault("empty_page", seen="a cursor that is made before the filter is applied", shows_in=["paging"])
 class EmptyListHasACursor(Pager):
     """A list by a filter that matches nothing has a cursor of a next page, and denies that page."""
 

@@ -15,7 +15,7 @@ def left_out_fields_are_kept(dialect: Dialect) -> bool:
 
 
 @fault(
-    "4.6-15",
+    "left_out",
     seen="a row that is replaced as a whole",
     shows_in=["portal_links"],
     where=left_out_fields_are_kept,

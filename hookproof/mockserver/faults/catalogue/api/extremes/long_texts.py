@@ -66,13 +66,8 @@ class CutBodies(RequestPipeline):
 
 
 @fault(
-    "4.1-4",
-    "4.1-5",
-    "4.1-7",
-    "4.6-5",
-    "4.6-6",
-    "4.8-4",
-    "4.8-5",
+    "echoed@*.name echoed@createEndpoint.description echoed@*.owner_id"
+    " echoed@createBroadcastEvent.event_type echoed@createBroadcastEvent.idempotency_key",
     seen="a database that cuts what does not fit its column",
     shows_in=SHOWN,
     where=every_field_can_be_long,
@@ -88,8 +83,7 @@ class LongTextsCut(RequestPipeline):
 
 
 @fault(
-    "4.2-5",
-    "4.6-9",
+    "configuration_fetched update_retrieved",
     seen="a cache with a smaller limit than the store",
     shows_in=SHOWN,
     where=every_field_can_be_long,
@@ -103,7 +97,7 @@ class LongTextsFetchedShort(AlteredResponses):
         return {**resource, **{name: _cut(resource.get(name)) for name in ("name", "owner_id")}}
 
 
-@fault("7-8", seen="a value that is too long for its column", shows_in=SHOWN)
+@fault("no_server_error", seen="a value that is too long for its column", shows_in=SHOWN)
 class LongTextBreaks(RequestPipeline):
     """A text of more than 65,535 characters ends in a server error."""
 
@@ -114,11 +108,9 @@ class LongTextBreaks(RequestPipeline):
 
 
 @fault(
-    "2.3-11",
-    "4.1-6",
-    "4.1-8",
-    "4.1-13",
-    "4.1-14",
+    "given_secret_shown@createEndpoint.secrets.value echoed@createEndpoint.url"
+    " echoed@createEndpoint.content_type echoed@createEndpoint.slack_webhook_url"
+    " echoed@createEndpoint.support_email",
     seen="a database that cuts what does not fit its column",
     shows_in=SHOWN,
     where=endpoints_can_be_long,
@@ -131,9 +123,8 @@ class LongSettingsCut(CutBodies):
 
 
 @fault(
-    "2.5-2",
-    "2.5-11",
-    "2.5-12",
+    "echoed@createEndpoint.authentication.oauth2 echoed@createEndpoint.authentication.api_key"
+    " echoed@createEndpoint.authentication.basic_auth.username",
     seen="a database that cuts what does not fit its column",
     shows_in=SHOWN,
     where=endpoints_can_be_long,
@@ -146,7 +137,7 @@ class LongCredentialsCut(CutBodies):
 
 
 @fault(
-    "4.3-12",
+    "given_secret_shown@expireEndpointSecret.secrets",
     seen="a database that cuts what does not fit its column",
     shows_in=SHOWN,
     where=endpoints_can_be_long,
@@ -159,7 +150,7 @@ class LongRolledSecretsCut(CutBodies):
 
 
 @fault(
-    "2.8-5",
+    "headers_shown",
     seen="a gateway that cuts long headers",
     shows_in=SHOWN,
     where=events_show_headers,
@@ -173,9 +164,7 @@ class LongCustomHeadersCut(CutBodies):
 
 
 @fault(
-    "2.8-4",
-    "2.8-11",
-    "6-3",
+    "data_shown raw_meaning body_is_data",
     seen="a store that cuts what does not fit its column",
     shows_in=[*SHOWN, "broadcast"],
 )

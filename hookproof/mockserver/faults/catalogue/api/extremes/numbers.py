@@ -20,7 +20,12 @@ FIELDS: Final = ("http_timeout", "rate_limit", "rate_limit_duration")
 NO_LIMIT: Final = 1_000_000
 
 
-@fault("4.1-10", "4.1-11", "4.1-12", "8-17", seen="an integer of 32 bits", shows_in=SHOWN)
+@fault(
+    "echoed@createEndpoint.http_timeout echoed@createEndpoint.rate_limit"
+    " echoed@createEndpoint.rate_limit_duration number_beyond_bounds",
+    seen="an integer of 32 bits",
+    shows_in=SHOWN,
+)
 class NumbersWrapAround(AlteredValidation):
     """Of a number above 2,147,483,647 in a new endpoint the lower 32 bits are kept, with a sign."""
 
@@ -41,7 +46,7 @@ class NumbersWrapAround(AlteredValidation):
         return isinstance(number, int) and number > LARGEST
 
 
-@fault("7-8", "8-17", seen="a column of 64 bits", shows_in=SHOWN)
+@fault("no_server_error number_beyond_bounds", seen="a column of 64 bits", shows_in=SHOWN)
 class HugeNumberBreaks(RequestPipeline):
     """A number above 9,223,372,036,854,775,807 in a body ends in a server error."""
 
@@ -53,7 +58,11 @@ class HugeNumberBreaks(RequestPipeline):
         return super()._problems(operation_id, value)
 
 
-@fault("8-20", seen="a limit of the database that is switched off by a zero", shows_in=SHOWN)
+@fault(
+    "page_size_never_above",
+    seen="a limit of the database that is switched off by a zero",
+    shows_in=SHOWN,
+)
 class NoPageSizeIsNoLimit(Pager):
     """A perPage of zero or below lists everything on one page."""
 

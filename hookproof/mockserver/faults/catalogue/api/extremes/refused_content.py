@@ -69,14 +69,22 @@ class RefusedContentKept(RequestPipeline):
         )
 
 
-@fault("7-10", seen="an event that is queued before it is validated", shows_in=SHOWN)
+@fault(
+    "refused_content_without_effect",
+    seen="an event that is queued before it is validated",
+    shows_in=SHOWN,
+)
 class RefusedContentGoesOut(RefusedContentKept):
     """A broadcast with a field of the wrong type is refused, and delivered without the field."""
 
     operation_id = BROADCAST
 
 
-@fault("7-10", seen="a row that is inserted before it is validated", shows_in=SHOWN)
+@fault(
+    "refused_content_without_effect",
+    seen="a row that is inserted before it is validated",
+    shows_in=SHOWN,
+)
 class RefusedEndpointIsKept(RefusedContentKept):
     """A new endpoint with a field of the wrong type is refused, and created without the field."""
 
@@ -88,7 +96,7 @@ def keys_open_one_project(dialect: Dialect) -> bool:
 
 
 @fault(
-    "5-15",
+    "refused_without_effect",
     seen="a key that is looked up before the project",
     shows_in=SHOWN,
     where=keys_open_one_project,

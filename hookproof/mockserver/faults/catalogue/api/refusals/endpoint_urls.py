@@ -42,7 +42,7 @@ class RefusedUrls(EndpointHandlers, ABC):
 
 
 @fault(
-    "8-22",
+    "closed_address",
     shows_in=EXPERIMENT,
     where=lambda dialect: dialect.requests.url_addresses.prefers(Acceptance.REFUSED),
 )
@@ -53,7 +53,7 @@ class ClosedAddressesTaken(MistakenUrls):
 
 
 @fault(
-    "8-22",
+    "closed_address",
     shows_in=EXPERIMENT,
     where=lambda dialect: dialect.requests.url_addresses.prefers(Acceptance.TAKEN),
 )
@@ -65,7 +65,7 @@ class OneLoopbackAddress(RefusedUrls):
 
 
 @fault(
-    "8-23",
+    "other_port",
     shows_in=EXPERIMENT,
     where=lambda dialect: dialect.requests.url_other_ports.prefers(Acceptance.TAKEN),
 )
@@ -77,7 +77,7 @@ class PortsOfNames(RefusedUrls):
 
 
 @fault(
-    "8-24",
+    "user_information",
     shows_in=EXPERIMENT,
     where=lambda dialect: dialect.requests.url_user_information.decided,
 )
@@ -90,7 +90,7 @@ class UserInformationMistaken(MistakenUrls):
 
 
 @fault(
-    "8-25",
+    "odd_host",
     shows_in=EXPERIMENT,
     where=lambda dialect: dialect.requests.url_odd_hosts.decided,
 )
@@ -103,7 +103,7 @@ class OddHostsMistaken(MistakenUrls):
 
 
 @fault(
-    "8-26",
+    "fragment",
     shows_in=EXPERIMENT,
     where=lambda dialect: dialect.requests.url_fragments.decided,
 )

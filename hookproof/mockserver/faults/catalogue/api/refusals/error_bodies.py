@@ -11,7 +11,7 @@ from hookproof.spec.dialect.groups.errors import KEY_REFUSALS
 from hookproof.spec.dialect.model import Authentication, Dialect
 
 
-@fault("7-1", shows_in=["refusals"])
+@fault("error_form", shows_in=["refusals"])
 class JsonApiErrors(ErrorResponses):
     """An error response has a body and a media type that are not the dialect's."""
 
@@ -30,7 +30,7 @@ def has_a_refusal_without_body(dialect: Dialect) -> bool:
     return None in dialect.errors.bodies.values()
 
 
-@fault("7-1", shows_in=["hostile"], where=has_a_refusal_without_body)
+@fault("error_form", shows_in=["hostile"], where=has_a_refusal_without_body)
 class BodyForEveryRefusal(ErrorResponses):
     """A refusal that should have no body has the one that others have."""
 
@@ -43,7 +43,7 @@ def keys_are_refused_in_other_words(dialect: Dialect) -> bool:
     return any(dialect.errors.bodies.get(refusal) is not None for refusal in KEY_REFUSALS)
 
 
-@fault("7-1", shows_in=["access"], where=keys_are_refused_in_other_words)
+@fault("error_form", shows_in=["access"], where=keys_are_refused_in_other_words)
 class OneBodyForEveryRefusal(ErrorResponses):
     """A refused key is answered with the error body of other refusals, although it has its own."""
 

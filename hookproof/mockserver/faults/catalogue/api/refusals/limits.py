@@ -24,7 +24,7 @@ def has_deepest_data(dialect: Dialect) -> bool:
     return dialect.requests.nesting_maximum.value is not None
 
 
-@fault("8-27", seen="off by one", shows_in=["refusals"], where=has_longest_text)
+@fault("longest_text", seen="off by one", shows_in=["refusals"], where=has_longest_text)
 class LongestTextRefused(AlteredValidation):
     """A text that is as long as the dialect allows is refused."""
 
@@ -35,7 +35,9 @@ class LongestTextRefused(AlteredValidation):
                 yield SchemaProblem(pointer=f"/{name}", message="is too long")
 
 
-@fault("8-28", seen="a limit that nobody checks", shows_in=["refusals"], where=has_longest_text)
+@fault(
+    "longer_text", seen="a limit that nobody checks", shows_in=["refusals"], where=has_longest_text
+)
 class LongTextTaken(AlteredValidation):
     """A text that is longer than the dialect allows is accepted."""
 
@@ -57,7 +59,7 @@ class OtherNesting(RequestPipeline):
 
 
 @fault(
-    "8-29",
+    "deepest_data",
     seen="the levels of the request around the data are counted",
     shows_in=["refusals"],
     where=has_deepest_data,
@@ -68,7 +70,7 @@ class DeepestDataRefused(OtherNesting):
     by = -1
 
 
-@fault("8-30", shows_in=["refusals"], where=has_deepest_data)
+@fault("deeper_data", shows_in=["refusals"], where=has_deepest_data)
 class DeeperDataTaken(OtherNesting):
     """Data is accepted that is nested more deeply than the dialect allows."""
 
@@ -76,7 +78,7 @@ class DeeperDataTaken(OtherNesting):
 
 
 @fault(
-    "4.1-18",
+    "unanswered_visit",
     seen="a status that nobody looks at",
     shows_in=["endpoint_urls"],
     where=lambda dialect: visits_first(dialect.delivery),

@@ -22,7 +22,7 @@ def otherwise(answer: Answer[Acceptance]) -> Acceptance:
 
 
 @fault(
-    "4.6-16",
+    "unknown_member",
     shows_in=["refusals"],
     where=lambda dialect: dialect.requests.unknown_listed_endpoints.decided,
 )
@@ -43,7 +43,9 @@ def rolls_need_no_body(dialect: Dialect) -> bool:
     return is_taken and not rules.expire_endpoint_secret_requires
 
 
-@fault("4.3-21", seen="a decoder that is not told", shows_in=["hostile"], where=rolls_need_no_body)
+@fault(
+    "empty_roll", seen="a decoder that is not told", shows_in=["hostile"], where=rolls_need_no_body
+)
 class EmptyRollRefused(RequestPipeline):
     """A roll without any body is refused, although no field of it is required."""
 
@@ -53,7 +55,7 @@ class EmptyRollRefused(RequestPipeline):
 
 
 @fault(
-    "7-11",
+    "undeclared_body",
     shows_in=["hostile"],
     where=lambda dialect: dialect.requests.undeclared_body.decided,
 )
@@ -67,7 +69,7 @@ class UndeclaredMistaken(RequestPipeline):
 
 
 @fault(
-    "4.8-20",
+    "other_data",
     shows_in=["refusals"],
     where=lambda dialect: dialect.requests.other_data.value is Acceptance.REFUSED,
 )
@@ -79,7 +81,7 @@ class OtherDataTaken(AlteredValidation):
 
 
 @fault(
-    "4.8-20",
+    "other_data",
     seen="data that is decoded into a map",
     shows_in=["refusals"],
     where=lambda dialect: dialect.requests.other_data.value is Acceptance.TAKEN,
@@ -93,7 +95,7 @@ class OtherDataRefused(AlteredValidation):
 
 
 @fault(
-    "4.9-9",
+    "null_field",
     seen="a schema that was tried with clients in one language",
     shows_in=["refusals"],
     where=lambda dialect: dialect.requests.null_fields.decided,

@@ -14,7 +14,7 @@ from hookproof.mockserver.faults.catalogue.deliveries.signatures import SecretsO
 from hookproof.mockserver.faults.operators.altered_fields import ABSENT, alter_place, change_at
 from hookproof.mockserver.faults.operators.delivery_laws import violated_by_delivery
 from hookproof.mockserver.faults.operators.delivery_places import FORMATS, ROLLS
-from hookproof.mockserver.faults.operators.laws import in_order, violated_by_field
+from hookproof.mockserver.faults.operators.laws import requirements_of, violated_by_field
 from hookproof.mockserver.faults.operators.operator import (
     Alteration,
     FindDefect,
@@ -39,8 +39,8 @@ _UNITS: Final = {
     "sixtyfold": 60,
     "thousandfold": 1000,
 }
-# What a wrong end violates that is shown as well.
-_AS_SHOWN: Final = {"4.3-16"}
+# The law of a wrong end that is kept where the end is shown as wrongly.
+_AS_SHOWN: Final = "expiry_meant"
 _SHARES: Final = {"tenth": 0.1, "half": 0.5}
 
 # The secrets that sign, of an endpoint that was rolled often enough; the second argument are those
@@ -221,9 +221,9 @@ def _in_another_unit(place: Place, given: Parameters, dialect: Dialect) -> Alter
             if not _signs_with_newest(signed := _after_a_roll(word), dialect)
             for name in violated_by_delivery(signed, wrong)
         ),
-    } - _AS_SHOWN
+    } - {*requirements_of(_AS_SHOWN)}
     part = partial(alter_place, place, change_at(place.path, change))
-    return Alteration(part=part, violates=in_order(violates))
+    return Alteration(part=part, violates=requirements_of(*violates))
 
 
 def _after_a_roll(word: str) -> Place:
