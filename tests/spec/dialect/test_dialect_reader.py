@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from hookproof.spec.dialect.answer import Undecided
 from hookproof.spec.dialect.answers import (
     MAY_STAY_UNDECIDED,
     require_decided,
@@ -343,6 +344,13 @@ def test_a_file_need_not_answer_a_gap_that_is_younger_than_its_format() -> None:
     assert set(undecided_fields(older)) == set(YOUNGER)
     assert older.requests.update_left_out.reason
     require_decided(older)
+
+
+def test_a_server_can_act_by_a_dialect_that_leaves_open_what_it_sends_besides_deliveries() -> None:
+    undecided = {"undecided": "nobody asked"}
+    require_decided(variant({"delivery.own_events": undecided, "delivery.notify_on": undecided}))
+    with pytest.raises(Undecided, match=r"retry\.attempts"):
+        require_decided(variant({"retry.attempts": undecided}))
 
 
 def test_a_dialect_can_extend_one_that_is_older_than_a_gap(tmp_path: Path) -> None:
