@@ -2,15 +2,11 @@
 
 import pytest
 
-from hookproof.spec.about import LAWS, SETTINGS, Use, documented_fields, read_about
+from hookproof.spec.about import SETTINGS, Use, documented_fields, read_about
 from hookproof.spec.catalogue import UnknownLaw, load_catalogue
 from hookproof.spec.contract.service_contract import OPERATION_IDS
 
 CATALOGUE = load_catalogue()
-
-
-def test_every_law_is_one_of_a_requirement() -> None:
-    assert {requirement.about.law for requirement in CATALOGUE.requirements.values()} == LAWS
 
 
 def test_what_is_said_of_several_operations_or_fields_can_be_told_apart() -> None:

@@ -28,7 +28,7 @@ from hookproof.conformance.observations.resources.sequence import (
     EndpointFieldCombination,
     PortalLinkFieldCombination,
 )
-from hookproof.spec.field_roles import plain_body_fields
+from hookproof.spec.field_roles import body_fields, plain_body_fields
 
 # appID can set owner_id as well (section 9), and no broadcast is to reach these endpoints.
 LEFT_OUT: Final = ("appID", "is_disabled")
@@ -112,15 +112,12 @@ async def _endpoint_values(
 
 
 def _event_values(bodies: RequestBodies) -> dict[str, list[Any]]:
-    optional = {
-        name: [bodies.event_value(name), ABSENT]
-        for name in ("acknowledged_at", "custom_headers", "idempotency_key")
-    }
-    return {
+    values = {
         "data": list(PAYLOADS.values()),
         "event_type": [bodies.event_value("event_type"), "a"],
-        **optional,
     }
+    others = [name for name in body_fields("createBroadcastEvent") if name not in values]
+    return {**values, **{name: [bodies.event_value(name), ABSENT] for name in others}}
 
 
 async def _create_endpoint(context: ExperimentContext, bodies: RequestBodies, row: Row) -> Evidence:

@@ -7,6 +7,7 @@ the endpoints.
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
+from functools import partial
 from typing import Any, Final
 
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
@@ -23,6 +24,7 @@ from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.observations.answer import shown_uid
 from hookproof.conformance.observations.preparation import Preparation
 from hookproof.conformance.observations.resources.sequence import OperationSequence
+from hookproof.spec.field_roles import body_fields
 
 SEQUENCES: Final = {Profile.QUICK: 10, Profile.STANDARD: 25, Profile.DEEP: 150}
 STEPS: Final = {Profile.QUICK: 12, Profile.STANDARD: 20, Profile.DEEP: 50}
@@ -116,9 +118,9 @@ class _RunningSequence:
             case "createBroadcastEvent":
                 await self._broadcast(step)
             case "getEndpoint" | "expireEndpointSecret":
-                await self._call_on(step, "endpointID", self._endpoints)
+                await self._call_on(step, self._endpoints)
             case _:
-                await self._call_on(step, "portalLinkID", self._links)
+                await self._call_on(step, self._links)
 
     async def fetch_everything(self) -> None:
         """Fetch all endpoints and portal links of the sequence, and list the portal links."""
@@ -143,17 +145,16 @@ class _RunningSequence:
         if key is not None:
             self._keys.add(key)
 
-    async def _call_on(self, step: SequenceStep, parameter: str, uids: Mapping[str, str]) -> None:
+    async def _call_on(self, step: SequenceStep, uids: Mapping[str, str]) -> None:
         """Call the operation on the subject of the step, unless that does not exist."""
         uid = uids.get(step.subject or "")
         if uid is None:
             return
         body: dict[str, Any] | None = None
-        if step.operation_id == "expireEndpointSecret":
-            body = self._bodies.roll(**self._fields(step, self._bodies.roll_value))
-        elif step.operation_id == "updatePortalLink":
-            body = self._bodies.portal_link(**self._fields(step, self._bodies.portal_link_value))
-        await self._call(step, ROLES[step.operation_id], path={parameter: uid}, body=body)
+        if body_fields(step.operation_id):
+            fields = self._fields(step, partial(self._bodies.value, step.operation_id))
+            body = {**self._bodies.required(step.operation_id), **fields}
+        await self._call(step, ROLES[step.operation_id], uid=uid, body=body)
 
     async def _call(self, step: SequenceStep, role: str, **arguments: Any) -> Exchange:
         return await self._trial.call(step.operation_id, role=role, **arguments)
