@@ -19,7 +19,7 @@ BUSY = "def test_a(): sum(range(1000))\ndef test_b(): pass\n"
 def defined_in(path: str) -> set[str]:
     """The functions of a module, and the classes that it gives a name."""
     body = ast.parse((ROOT / path).read_text("utf-8")).body
-    names = {node.name for node in body if isinstance(node, ast.FunctionDef)}
+    names = {node.name for node in body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
     assigned = [target for node in body if isinstance(node, ast.Assign) for target in node.targets]
     return names | {target.id for target in assigned if isinstance(target, ast.Name)}
 
