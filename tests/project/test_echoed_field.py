@@ -33,7 +33,7 @@ SENTENCE: Final = f"""    - id: "{REQUIREMENT}"
       level: stated
       operations: [createEndpoint]
       text: The team of a created endpoint is the one sent.
-      about: {law: echoed, fields: [team]}
+      about: {{law: echoed, fields: [team]}}
       common_mistakes: ["4.1-4"]
 """
 
