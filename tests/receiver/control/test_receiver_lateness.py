@@ -31,7 +31,7 @@ def test_a_receiver_whose_loop_was_blocked_says_how_late_it_was() -> None:
 class OlderReceiver(ReceiverClient):
     """A receiver that does not say how late it was."""
 
-    async def _call(self, *_arguments: Any, **_content: Any) -> Mapping[str, Any]:
+    async def call(self, *_arguments: Any, **_content: Any) -> Mapping[str, Any]:
         return {"deliveries": [], "complete": True, "dropped": 0, "more": False}
 
 
