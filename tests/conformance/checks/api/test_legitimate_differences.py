@@ -163,7 +163,7 @@ def test_a_broadcast_with_further_fields_may_be_refused_for_these() -> None:
     for more, expected in (({}, {"4.8-7": Verdict.FAIL}), ({"acknowledged_at": AT}, {})):
         tried = exchange("create", "createBroadcastEvent", status=400, request={**payload, **more})
         evidence = observation(BroadcastWithPayload, tried)
-        assert verdicts("4.8-4 4.8-5 4.8-6 4.8-7", evidence) == expected
+        assert verdicts("4.8-4 4.8-7", evidence) == expected
 
 
 def test_where_every_key_is_flagged_no_flag_shows_an_effect_of_what_was_refused() -> None:
@@ -317,7 +317,9 @@ def test_a_sort_that_loses_resources_is_no_filter_that_fails(operation_id: str) 
     lossy = walk("bc", operation_id=operation_id, sort="ASC", per_page=4)
     opposite = "4.4-8" if operation_id == LINKS else "4.7-8"
 
-    assert verdicts("4.4-7 4.7-7 4.4-8 4.7-8", lossy) == {opposite: Verdict.FAIL}
+    assert verdicts("4.4-7 4.4-8" if operation_id == LINKS else "4.7-7 4.7-8", lossy) == {
+        opposite: Verdict.FAIL
+    }
     assert verdict("2.2-10", lossy) is None
     filtered = {"ownerId": "o1"} if operation_id == LINKS else {"type": "http"}
     lossy = walk("c", operation_id=operation_id, sort="ASC", filtered=filtered)

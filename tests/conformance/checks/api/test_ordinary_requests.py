@@ -16,7 +16,7 @@ from hookproof.conformance.observations.requests.mistakes import (
     RequiredFieldsAlone,
     UnknownIdentifier,
 )
-from tests.conformance.canned_evidence import exchange, observation, verdict, verdicts
+from tests.conformance.canned_evidence import exchange, observation, verdict
 from tests.conformance.checks.api.example import (
     UID,
     Topic,
@@ -62,9 +62,9 @@ def test_who_refuses_the_ordinary_request_too_is_not_accused(
 def test_an_identifier_that_is_found_after_all_exists() -> None:
     there = exchange("tried", "getEndpoint", data={"uid": UID}, path={"endpointID": UID})
     another = exchange("tried", "getEndpoint", data={"uid": "e2"}, path={"endpointID": UID})
-    assert verdicts("4.2-7 4.3-20 4.5-5 4.6-13", request_tried(UnknownIdentifier, there)) == {}
+    assert verdict("4.2-7", request_tried(UnknownIdentifier, there)) is None
     evidence = request_tried(UnknownIdentifier, another)
-    assert verdicts("4.2-7 4.3-20 4.5-5 4.6-13", evidence) == {"4.2-7": Verdict.FAIL}
+    assert verdict("4.2-7", evidence) is Verdict.FAIL
 
 
 @pytest.mark.parametrize(
@@ -85,9 +85,7 @@ def test_null_means_what_leaving_out_the_field_means(
         field="http_timeout",
     )
 
-    assert judged_under(
-        {"requests.null_fields": "taken"}, "4.6-16 4.3-21 7-11 4.8-20 4.9-9", evidence
-    ) == [expected]
+    assert judged_under({"requests.null_fields": "taken"}, "4.9-9", evidence) == [expected]
 
 
 @pytest.mark.parametrize(
@@ -111,9 +109,9 @@ def test_a_parameter_is_taken_as_absent_where_the_page_is_the_same_without_it(
         UnreadableParameter, *pages, operation_id="listSources", query={"sort": "SIDEWAYS"}
     )
 
-    assert judged_under({"paging.bad_parameter": "default"}, "4.4-16 4.7-15", evidence) == expected
+    assert judged_under({"paging.bad_parameter": "default"}, "4.7-15", evidence) == expected
     refusing = {"paging.bad_parameter": "refuse"}
-    assert judged_under(refusing, "4.4-16 4.7-15", evidence) == [Verdict.FAIL]
+    assert judged_under(refusing, "4.7-15", evidence) == [Verdict.FAIL]
 
 
 def test_a_list_that_is_refused_anyway_shows_nothing_of_a_parameter() -> None:
@@ -122,4 +120,4 @@ def test_a_list_that_is_refused_anyway_shows_nothing_of_a_parameter() -> None:
         UnreadableParameter, *denied, operation_id="listSources", query={"sort": "SIDEWAYS"}
     )
 
-    assert verdicts("4.4-16 4.7-15", evidence) == {}
+    assert verdict("4.7-15", evidence) is None

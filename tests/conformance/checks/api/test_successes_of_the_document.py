@@ -28,19 +28,13 @@ def flagged(role: str = "create") -> Exchange:
 @pytest.mark.parametrize(
     ("requirements", "evidence"),
     [
-        (
-            "4.1-1 4.2-1 4.3-1 4.4-1 4.5-1 4.6-1 4.7-1 4.8-1",
-            observation(SucceedingRequests, flagged()),
-        ),
+        ("4.1-1", observation(SucceedingRequests, flagged())),
         ("3-1 3-2 3-4", shown_with(flagged(), fields=("is_disabled",))),
         ("9-1 9-3", shown_with(flagged())),
-        (
-            "4.9-1 4.9-3 4.9-5 4.9-7 4.9-2 4.9-4 4.9-6 4.9-8",
-            request_tried(RequiredFieldsAlone, flagged("tried")),
-        ),
-        ("4.1-2 4.2-2 4.3-8 4.4-2 4.5-2 4.6-2 4.7-2 4.8-2", flagged()),
+        ("4.9-2", request_tried(RequiredFieldsAlone, flagged("tried"))),
+        ("4.1-2", flagged()),
     ],
-    ids=lambda value: getattr(value, "__name__", ""),
+    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_an_answer_that_is_flagged_as_a_failure_is_no_success(
     requirements: str, evidence: Observation | Exchange
