@@ -66,9 +66,15 @@ def make(folder: Path, pattern: str, jobs: int) -> int:
 
 
 def make_run(name: str, run: MakeRun, path: Path) -> bool:
-    """Whether the run has left a file, which is moved to this path."""
+    """Whether the run has left a file, which is moved to this path.
+
+    What goes wrong with one server is said, and keeps no other from being run.
+    """
     with tempfile.TemporaryDirectory(prefix="hookproof-net-") as folder:
-        run(Path(folder))
+        try:
+            run(Path(folder))
+        except Exception as error:  # noqa: BLE001
+            say(f"{name}: {error!r}")
         found = next(Path(folder).rglob("run.jsonl"), None)
         if found:
             shutil.move(found, path)

@@ -1,6 +1,7 @@
 """The servers whose runs the net judges: clean ones, variants, faulty ones and spoilt ones."""
 
 import random
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -94,8 +95,12 @@ def servers(folder: Path) -> Iterator[JudgedServer]:
         yield JudgedServer(name=variant.name, options=("--variant", variant.name))
     for fault in drawn([each for each in listed if not each.is_variant], FAULTS):
         yield JudgedServer(name=fault.name, options=("--fault", fault.name))
-    generated = list_generated(find_dialect("reference"))["faults"]
-    for name in drawn(sorted(str(each["name"]) for each in generated), GENERATED):
+    of_operator: dict[str, list[str]] = defaultdict(list)
+    for each in list_generated(find_dialect("reference"))["faults"]:
+        if not each["equivalent"]:
+            of_operator[each["operator"]].append(each["name"])
+    for operator in drawn(sorted(of_operator), GENERATED):
+        (name,) = drawn(sorted(of_operator[operator]), 1)
         yield JudgedServer(name=name, options=("--fault", name))
 
 
