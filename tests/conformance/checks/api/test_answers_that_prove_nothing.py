@@ -200,8 +200,7 @@ def test_an_answer_that_shows_no_endpoint_does_not_show_that_a_mechanism_is_lack
 def test_secrets_that_are_not_shown_are_neither_kept_nor_different_nor_expired() -> None:
     hidden = created({"secrets": None})
     assert verdict("4.2-6", shown_with(hidden, fetched({"secrets": None}))) is None
-    differing = verdicts("2.3-12 2.3-13 2.3-14", minimal(hidden, hidden))
-    assert differing == {"2.3-12": Verdict.FAIL}
+    assert verdicts("2.3-12 2.3-13 2.3-14", minimal(hidden, hidden)) == {"2.3-12": Verdict.FAIL}
     body = {"secret": "new-secret"}
     assert verdicts("4.3-15 4.3-18", roll(body=body)) == {}
     kept = roll(secret(NEW, "new-secret"), body=body)

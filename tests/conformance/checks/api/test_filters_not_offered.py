@@ -15,8 +15,7 @@ def test_a_filter_that_is_not_there_is_not_applicable() -> None:
     assert verdicts(FILTERED, WALK) == {}
     without_owner = verdicts(FILTERED, WALK, {"paging.owner_filter": None})
     assert without_owner == dict.fromkeys(("4.4-9", "4.4-10"), Verdict.NOT_APPLICABLE)
-    without = verdicts(FILTERED, WALK, BOTH)
-    assert without == dict.fromkeys(FILTERED.split(), Verdict.NOT_APPLICABLE)
+    assert verdicts(FILTERED, WALK, BOTH) == dict.fromkeys(FILTERED.split(), Verdict.NOT_APPLICABLE)
 
 
 def test_the_contract_names_only_filters_that_are_offered() -> None:

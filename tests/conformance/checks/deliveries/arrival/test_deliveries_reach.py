@@ -81,8 +81,7 @@ def test_an_endpoint_that_hangs_does_not_excuse_what_another_misses() -> None:
         ended_at=NOW + 4.0,
         backlog_s={HANGING.token: 2.0},
     )
-    actual = verdicts("1-1 4.8-13", reached)
-    assert actual == {"1-1": FAIL, "4.8-13": FAIL}
+    assert verdicts("1-1 4.8-13", reached) == {"1-1": FAIL, "4.8-13": FAIL}
 
 
 def test_an_endpoint_without_owner_is_reached_as_the_dialect_says() -> None:

@@ -53,8 +53,7 @@ def test_a_dialect_may_name_several_methods(
         visited = observed(
             OneProjectFanOut, HEALTHY, delivery(HEALTHY.token, method=method, body=b"")
         )
-        actual = verdicts("4.1-16", visited, answers)
-        assert actual == {"4.1-16": expected}, method
+        assert verdicts("4.1-16", visited, answers) == {"4.1-16": expected}, method
 
 
 def test_a_visit_with_the_method_of_deliveries_is_no_webhook_of_the_service() -> None:

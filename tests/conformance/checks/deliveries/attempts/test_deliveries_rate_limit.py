@@ -77,8 +77,7 @@ def with_sentinel(observation: RateLimitBurst) -> RateLimitBurst:
 def test_the_way_of_counting_decides_which_requirement_holds(
     times: list[float], stated: Verdict, hygiene: Verdict
 ) -> None:
-    actual = verdicts("8-1 8-2", burst(limited=times))
-    assert actual == {"8-1": stated, "8-2": hygiene}
+    assert verdicts("8-1 8-2", burst(limited=times)) == {"8-1": stated, "8-2": hygiene}
 
 
 def test_arrivals_that_bunch_on_a_busy_machine_pass() -> None:
@@ -90,8 +89,7 @@ def test_arrivals_that_bunch_on_a_busy_machine_pass() -> None:
 
 
 def test_a_limit_that_drops_the_excess_passes() -> None:
-    actual = verdicts("8-1 8-2", burst(limited=SLIDING[:5]))
-    assert actual == {"8-1": PASS, "8-2": PASS}
+    assert verdicts("8-1 8-2", burst(limited=SLIDING[:5])) == {"8-1": PASS, "8-2": PASS}
 
 
 def test_an_endpoint_that_never_met_its_limit_shows_nothing() -> None:

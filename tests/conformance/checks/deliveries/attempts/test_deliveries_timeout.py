@@ -2,7 +2,6 @@ from dataclasses import replace
 
 import pytest
 
-from hookproof.conformance.model.check_registry import CheckContext
 from hookproof.conformance.model.evidence import NotExaminedError
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.delivery.attempts.timeouts import (
@@ -12,10 +11,8 @@ from hookproof.conformance.observations.delivery.attempts.timeouts import (
 )
 from hookproof.conformance.observations.destinations import Destination
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
-from hookproof.spec.contract.service_contract import contract_for
 from tests.conformance.canned_deliveries import destination, ending, event, observed, sent
 from tests.conformance.canned_evidence import NOW, judgements, verdict, verdicts
-from tests.spec.dialect_variants import variant
 
 PASS, FAIL = Verdict.PASS, Verdict.FAIL
 SILENT, ENDLESS = (destination(name, http_timeout=2) for name in ("silent", "endless"))
@@ -134,15 +131,12 @@ def of_zero(*arrived: ReceivedDelivery, prompt: bool = True) -> ZeroTimeoutDeliv
 
 def verdicts_of_zero(observation: ZeroTimeoutDeliveries) -> dict[str, list[Verdict]]:
     """The verdicts by what the dialect says that an http_timeout of 0 means."""
-    dialects = {name: variant({"delivery.zero_http_timeout": name}) for name in MEANINGS}
     return {
-        name: [
-            judgement.verdict
-            for judgement in judgements(
-                "8-21", observation, CheckContext(dialect=dialect, contract=contract_for(dialect))
-            )
+        meaning: [
+            said.verdict
+            for said in judgements("8-21", observation, {"delivery.zero_http_timeout": meaning})
         ]
-        for name, dialect in dialects.items()
+        for meaning in MEANINGS
     }
 
 

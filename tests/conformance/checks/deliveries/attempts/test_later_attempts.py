@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from hookproof.conformance.model.check_registry import CheckContext
 from hookproof.conformance.model.evidence import NotExaminedError
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.delivery.attempts.later_attempts import (
@@ -14,15 +13,13 @@ from hookproof.conformance.observations.delivery.attempts.later_attempts import 
 )
 from hookproof.conformance.observations.destinations import Destination
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
-from hookproof.spec.contract.service_contract import contract_for
 from tests.conformance.canned_deliveries import destination, ending, event, observed, sent
-from tests.conformance.canned_evidence import NOW, judgements, verdict, verdicts
+from tests.conformance.canned_evidence import NOW, verdict, verdicts
 from tests.conformance.checks.deliveries.security.canned_oauth2 import (
     authorized,
     masked,
     token_request,
 )
-from tests.spec.dialect_variants import variant
 
 PASS, FAIL = Verdict.PASS, Verdict.FAIL
 KEYED = destination(
@@ -123,11 +120,8 @@ def test_an_endpoint_that_was_disabled_lacks_a_last_attempt_at_one_event_only() 
 
 
 def test_a_last_attempt_may_be_missing_where_endpoints_are_disabled() -> None:
-    dialect = variant({"retry.deactivate_after": 1})
-    rules = CheckContext(dialect=dialect, contract=contract_for(dialect))
     observation = later(PLAIN, *attempts(4), awaited=5)
-
-    assert not list(judgements("1-12 1-13", observation, rules))
+    assert verdicts("1-12 1-13", observation, {"retry.deactivate_after": 1}) == {}
 
 
 def test_a_last_attempt_that_may_still_come_is_not_missing() -> None:

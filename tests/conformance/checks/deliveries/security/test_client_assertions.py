@@ -15,7 +15,7 @@ from hookproof.conformance.model.evidence import NotExaminedError, Observation
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.delivery.security.oauth2 import AssertionGrant
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
-from tests.conformance.canned_evidence import NOW, verdict, verdicts
+from tests.conformance.canned_evidence import NOW, verdict
 from tests.conformance.checks.deliveries.security.canned_oauth2 import (
     GIVEN,
     authorized,
@@ -198,17 +198,8 @@ def test_a_request_that_is_repeated_for_want_of_an_answer_is_not_compared() -> N
         verdict("2.5-23", repeated)
 
 
-@pytest.mark.parametrize(
-    "requirements",
-    [
-        "2.5-19",
-        "2.5-20",
-        "2.5-21",
-        "2.5-22",
-        "2.5-23",
-    ],
-)
-def test_what_the_key_did_not_sign_is_judged_no_further(requirements: str) -> None:
+@pytest.mark.parametrize("requirement", ["2.5-19", "2.5-20", "2.5-21", "2.5-22", "2.5-23"])
+def test_what_the_key_did_not_sign_is_judged_no_further(requirement: str) -> None:
     other = assertion(ECKey.generate_key("P-256"), kid=None, aud=None, exp=None, jti=None)
-    assert verdicts(requirements, granted(requested(other))) == {}
-    assert verdicts(requirements, granted()) == {}
+    assert verdict(requirement, granted(requested(other))) is None
+    assert verdict(requirement, granted()) is None

@@ -114,8 +114,7 @@ def test_a_broadcast_before_the_roll_is_not_judged() -> None:
 
 
 def test_the_new_secret_alone_after_the_window_passes() -> None:
-    actual = verdicts("4.3-4 4.3-5", rolled(ADVANCED, AFTER, NEW))
-    assert actual == {"4.3-4": PASS, "4.3-5": PASS}
+    assert verdicts("4.3-4 4.3-5", rolled(ADVANCED, AFTER, NEW)) == {"4.3-4": PASS, "4.3-5": PASS}
 
 
 def test_the_old_secret_after_the_window_fails() -> None:

@@ -32,8 +32,7 @@ def missing(waited_s: float, **fields: Any) -> ClientCertificateDeliveries:
 
 
 def test_what_waited_much_longer_than_the_plain_delivery_is_missing() -> None:
-    actual = verdicts("2.3-17", missing(1))
-    assert actual == {"2.3-17": Verdict.FAIL}
+    assert verdicts("2.3-17", missing(1)) == {"2.3-17": Verdict.FAIL}
 
 
 @pytest.mark.parametrize(
