@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import pytest
 
+from hookproof.conformance.generation.generators import KEPT_IN
 from tests.source_tree import ROOT, copied_sources
 
 pytestmark = pytest.mark.xdist_group("worked_example")
@@ -88,11 +89,14 @@ def apply(edit: re.Match[str], tree: Path) -> None:
 def hookproof(
     tree: Path, folder: Path, *arguments: str, expected: int = 0
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command of a source tree, which comes before the installed one."""
+    """Run the command of a source tree, which comes before the installed one.
+
+    What generators wrote is kept for one version of the sources, and not for an edited copy.
+    """
     outcome = subprocess.run(
         [sys.executable, "-P", "-m", "hookproof", *arguments],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(tree)},
+        env=os.environ | {"PYTHONPATH": str(tree)} | ({} if tree == ROOT else {KEPT_IN: ""}),
         capture_output=True,
         text=True,
         timeout=TIMEOUT_S,
