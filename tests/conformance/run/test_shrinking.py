@@ -57,7 +57,7 @@ def fails_on(*parts: bytes) -> Answer:
 
 def server_error(check: Check, observation: Evidence) -> Finding:
     assert isinstance(observation, Observation)
-    judgements = check.judgements(observation)
+    judgements = check.judgements(observation, context())
     judgement = next(each for each in judgements if each.verdict is Verdict.FAIL)
     return Finding(
         requirement=judgement.requirement,

@@ -1,7 +1,7 @@
 """A request for each operation that the target accepts, to be sent with one thing wrong."""
 
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import quote
@@ -17,6 +17,7 @@ from hookproof.conformance.generation.unknown_identifiers import unknown_identif
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import resources
 from hookproof.conformance.observations.requests.mistakes import ORDINARY
+from hookproof.conformance.target.circuit_breaker import RunOver
 from hookproof.conformance.target.definition import Project
 from hookproof.spec.contract.service_contract import Contract
 
@@ -138,13 +139,16 @@ async def hold_portal_links_for(
 async def portal_link_put_back(
     context: ExperimentContext, trial: Trial, requests: ValidRequests
 ) -> AsyncIterator[None]:
-    """Put the portal link of the requests back at the end, however it comes."""
+    """Put the portal link of the requests back at the end, however it comes, unless the run is over
+    by then.
+    """
     try:
         yield
     finally:
         if requests.portal_link is not None:
-            async with context.portal_links:
-                await put_back(context, trial, requests.portal_link)
+            with suppress(RunOver):
+                async with context.portal_links:
+                    await put_back(context, trial, requests.portal_link)
 
 
 async def send_ordinary(
