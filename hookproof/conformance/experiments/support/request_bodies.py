@@ -28,8 +28,8 @@ from hookproof.spec.dialect.vocabulary import (
 )
 from hookproof.spec.field_roles import body_fields
 
-# How words begin where not as the field: a later run knows by the names and owners of endpoints what
-# earlier ones left.
+# How words begin, where not as the field does: a later run knows by the names and owners of
+# endpoints what earlier ones left.
 STEMS: Final = {
     ("createEndpoint", "name"): "endpoint",
     ("createEndpoint", "owner_id"): "owner",
