@@ -7,11 +7,7 @@ import httpx
 from generated_client import AuthenticatedClient
 from generated_client.api.endpoints import create_endpoint, expire_endpoint_secret, get_endpoint
 from generated_client.api.events import create_broadcast_event
-from generated_client.api.portal_links import (
-    get_portal_link,
-    list_portal_links,
-    update_portal_link,
-)
+from generated_client.api.portal_links import get_portal_link, list_portal_links, update_portal_link
 from generated_client.api.sources import list_sources
 from generated_client.models import (
     CreateBroadcastEvent,

@@ -7,11 +7,7 @@ from typing import Any
 
 from hookproof.conformance.learning.deliveries.gathering import RETRY_AFTER_S
 from hookproof.conformance.learning.error_body import shape
-from hookproof.conformance.learning.learned_answers import (
-    Certainty,
-    LearnedAnswer,
-    LearnedAnswers,
-)
+from hookproof.conformance.learning.learned_answers import Certainty, LearnedAnswer, LearnedAnswers
 from hookproof.spec.contract.responses import template_schema
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.answers import answers_of

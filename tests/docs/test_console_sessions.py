@@ -11,12 +11,7 @@ from typing import Final
 
 import pytest
 
-from tests.docs.console_sessions import (
-    ConsoleSession,
-    PageShell,
-    agrees,
-    sessions_in,
-)
+from tests.docs.console_sessions import ConsoleSession, PageShell, agrees, sessions_in
 from tests.quick_start.interpreter import quick_python
 from tests.source_tree import ROOT
 

@@ -7,12 +7,7 @@ import sys
 
 import pytest
 
-from hookproof.process.stop_signals import (
-    calling,
-    calling_each_time,
-    held_back,
-    run_until_stopped,
-)
+from hookproof.process.stop_signals import calling, calling_each_time, held_back, run_until_stopped
 
 INTERRUPTED = 130
 

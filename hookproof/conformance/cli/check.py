@@ -58,12 +58,7 @@ from hookproof.spec.completion import complete_requirement
 from hookproof.spec.strict_yaml.editor_schema import write_schema_beside
 from hookproof.target.first_answer import wait_for_answer
 from hookproof.target.masking.quotation_mask import plain_keys
-from hookproof.target.settings import (
-    DEFAULT_DIALECT,
-    UNDECIDED_DIALECT,
-    Flags,
-    receiver_of,
-)
+from hookproof.target.settings import DEFAULT_DIALECT, UNDECIDED_DIALECT, Flags, receiver_of
 
 # In per cent.
 WHOLE: Final = 100

@@ -14,12 +14,7 @@ async def signing(context: ExperimentContext) -> AsyncIterator[Evidence]:
 
 import asyncio
 import itertools
-from collections.abc import (
-    Coroutine,
-    Iterable,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 

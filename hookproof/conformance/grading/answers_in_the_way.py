@@ -8,11 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from hookproof.conformance.grading.fields_without_value import fields_without_value
-from hookproof.conformance.grading.refused_requests import (
-    named,
-    request_in_words,
-    what_was_said,
-)
+from hookproof.conformance.grading.refused_requests import named, request_in_words, what_was_said
 from hookproof.conformance.model.check_registry import Check
 from hookproof.conformance.model.evidence import Exchange, NotObserved
 from hookproof.conformance.model.gathered_evidence import Gathered

@@ -35,10 +35,7 @@ from hookproof.conformance.learning.probes.optional_requests import (
     probe_optional_requests,
 )
 from hookproof.conformance.learning.probes.portal_links import probe_portal_link
-from hookproof.conformance.learning.probes.refusals import (
-    probe_refusals,
-    probe_unlisted_fields,
-)
+from hookproof.conformance.learning.probes.refusals import probe_refusals, probe_unlisted_fields
 from hookproof.conformance.learning.probes.representation import (
     probe_other_secret,
     probe_secrets,

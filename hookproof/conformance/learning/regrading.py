@@ -20,10 +20,7 @@ from hookproof.conformance.grading.candidate_answers import (
 from hookproof.conformance.grading.check_result import proof_in_words
 from hookproof.conformance.learning.learned_answers import LearnedAnswer, LearnedAnswers
 from hookproof.conformance.model.check_registry import Check, CheckContext
-from hookproof.conformance.model.evidence import (
-    NotObserved,
-    Observation,
-)
+from hookproof.conformance.model.evidence import NotObserved, Observation
 from hookproof.conformance.model.gathered_evidence import Gathered
 from hookproof.conformance.model.judgement import Judgement
 from hookproof.conformance.model.verdict import Verdict

@@ -7,11 +7,7 @@ from typing import Any, Final
 
 import yaml
 
-from hookproof.conformance.learning.learned_answers import (
-    Certainty,
-    LearnedAnswer,
-    LearnedAnswers,
-)
+from hookproof.conformance.learning.learned_answers import Certainty, LearnedAnswer, LearnedAnswers
 from hookproof.conformance.learning.learner import Learned
 from hookproof.conformance.learning.signatures.reading import FOUND
 from hookproof.conformance.reports.summary import earlier_words, left_words

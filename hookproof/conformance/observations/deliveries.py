@@ -7,12 +7,7 @@ from typing import Any, Final, Self
 
 from hookproof.conformance.model.check_registry import CheckContext
 from hookproof.conformance.model.evidence import Exchange, NotExaminedError, Observation
-from hookproof.conformance.model.tolerances import (
-    BACKLOG_FACTOR,
-    BACKLOG_S,
-    slack_s,
-    widened,
-)
+from hookproof.conformance.model.tolerances import BACKLOG_FACTOR, BACKLOG_S, slack_s, widened
 from hookproof.conformance.observations.answer import sent, shown
 from hookproof.conformance.observations.destinations import (
     Destination,

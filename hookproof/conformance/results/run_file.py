@@ -34,13 +34,7 @@ from typing import Any, Final
 from hookproof.conformance.model.disagreement import Disagreement
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
-from hookproof.conformance.model.ledger import (
-    Entry,
-    Finding,
-    Ledger,
-    LeftBehind,
-    RunVerdict,
-)
+from hookproof.conformance.model.ledger import Entry, Finding, Ledger, LeftBehind, RunVerdict
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.results.baseline import Expectation
 from hookproof.conformance.results.documented_fields import Coverage, FieldCount, FieldCounter
@@ -117,6 +111,7 @@ class Header:
     document's sections, `baseline` the entries of the baseline file. `answers` holds the whole
     dialect, so that the evidence can be judged again even if the dialect's file has changed.
     `selected` are the ids of the requirements to judge; a file of an earlier version has none.
+    `light` tells whether what any exchange shows was to be looked at in a few experiments.
     `verified` is false if the target's certificate was accepted unseen. `round_trip_s` is how long
     a cheap request took when the run began. `excluded` are the ids that were left out on purpose,
     each with its reason, if one was given; `newer` those that are newer than `requirement_set`.
@@ -143,6 +138,7 @@ class Header:
     learned: bool = False
     baseline: list[Mapping[str, Any]] = field(default_factory=list)
     selected: list[str] = field(default_factory=list)
+    light: bool = False
     verified: bool = True
     round_trip_s: float = 0.0
     excluded: Mapping[str, str] = field(default_factory=dict)

@@ -24,11 +24,7 @@ from hookproof.conformance.model.judgement import quoting
 from hookproof.conformance.model.ledger import Entry, Ledger
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.reports.progress import (
-    EntryListener,
-    ProgressPlan,
-    progress,
-)
+from hookproof.conformance.reports.progress import EntryListener, ProgressPlan, progress
 from hookproof.conformance.results.baseline import Expectation, apply_baseline
 from hookproof.conformance.results.durations import usual_durations
 from hookproof.conformance.results.redaction import Mask
@@ -302,6 +298,7 @@ class RepeatedRun:
             learned=settings.learned,
             baseline=[expectation.to_json() for expectation in settings.baseline],
             selected=[requirement.id for requirement in self.requirements],
+            light=settings.selection.is_light,
             verified=environment.target.is_verified,
             round_trip_s=environment.round_trip_s,
             excluded=settings.selection.excluded(self.catalogue),
@@ -363,9 +360,11 @@ def _progress_plan(
 
 def left_out(settings: Settings) -> str:
     """What a selection of requirements leaves out; empty if nothing, or if nothing is selected."""
+    if not settings.selection.is_light:
+        return ""
     requirements = settings.selection.requirements(load_catalogue())
     some, every = (_experiments(settings, requirements, light=light) for light in (True, False))
-    if not settings.selection.only or len(some) == len(every):
+    if len(some) == len(every):
         return ""
     return (
         f"{len(some)} of the {len(every)} experiments that could show a violation of these"
@@ -384,7 +383,7 @@ def _run_plan(settings: Settings, requirements: Sequence[Requirement]) -> RunPla
     dialect = settings.subject.dialect
     return RunPlan(
         subject=settings.subject,
-        experiments=_experiments(settings, requirements, light=bool(settings.selection.only)),
+        experiments=_experiments(settings, requirements, light=settings.selection.is_light),
         every_experiment=[experiment.name for experiment in all_experiments()],
         dialect=dialect,
         contract=contract_for(dialect),

@@ -38,7 +38,9 @@ def read_whole_or_partial_run(folder: Path) -> Run:
 def _partial_run(path: Path, header: Header) -> Run:
     requirements = _selected(header, load_catalogue())
     profile = Profile[header.profile.upper()]
-    experiments = needed_experiments(requirements, all_checks(), all_experiments(), profile)
+    experiments = needed_experiments(
+        requirements, all_checks(), all_experiments(), profile, light=header.light
+    )
     unended = Unended(experiments=[each.name for each in experiments], reason=ENDS_HERE)
     repetitions = read_evidence(path, unended)
     run = Run(

@@ -84,6 +84,13 @@ class Selection:
         """Whether it takes all requirements of its set."""
         return not self.only and not self.exclude and self.level is LEVELS[-1]
 
+    @property
+    def is_light(self) -> bool:
+        """Whether what any exchange shows is looked at in a few experiments: where few requirements
+        are asked for by name.
+        """
+        return bool(self.only)
+
     def requirements(self, catalogue: Catalogue) -> tuple[Requirement, ...]:
         """The selected requirements in document order; raises CommandError if there are none."""
         newer = {requirement.id for requirement in self.newer(catalogue)}

@@ -16,12 +16,7 @@ from hookproof.spec.dialect.groups.errors import KEY_REFUSALS, REFUSALS, WITHOUT
 from hookproof.spec.dialect.groups.requests import FREE_TEXTS, REQUIRES, REQUIRES_ONE_OF
 from hookproof.spec.dialect.model import LABELS, WORDS_IN_REQUESTS, Dialect
 from hookproof.spec.dialect.signature_scheme import SignatureScheme
-from hookproof.spec.dialect.vocabulary import (
-    BASE64_VARIANTS,
-    Encoding,
-    SecretForm,
-    SigningSecrets,
-)
+from hookproof.spec.dialect.vocabulary import BASE64_VARIANTS, Encoding, SecretForm, SigningSecrets
 from hookproof.spec.openapi_document import (
     JSON_TYPES,
     content_schema,

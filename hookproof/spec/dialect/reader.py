@@ -13,12 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hookproof.spec.dialect.answer import UNREAD
-from hookproof.spec.dialect.answers import (
-    answers_of,
-    needed_fields,
-    undecided_fields,
-    with_answer,
-)
+from hookproof.spec.dialect.answers import answers_of, needed_fields, undecided_fields, with_answer
 from hookproof.spec.dialect.contradictions import contradictions
 from hookproof.spec.dialect.file_schema import ASSUMED, Schema, dialect_writing, field_names
 from hookproof.spec.dialect.model import Dialect

@@ -7,12 +7,7 @@ from typing import Any
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 from hookproof.spec.strict_yaml.parser import YamlText
 from hookproof.target.connection import ApiConnection
-from hookproof.target.hooks.http_steps import (
-    BASE_URL,
-    HttpStep,
-    http_hook,
-    unknown_placeholders,
-)
+from hookproof.target.hooks.http_steps import BASE_URL, HttpStep, http_hook, unknown_placeholders
 from hookproof.target.hooks.provision import Hook, Provision
 from hookproof.target.hooks.python_class import BadHooks, load_class_hooks
 

@@ -11,15 +11,9 @@ import pytest
 
 from hookproof.conformance.model.check_registry import Check, CheckContext
 from hookproof.conformance.model.evidence import NotExaminedError, Observation
-from hookproof.conformance.observations.requests.mistakes import (
-    ORDINARY,
-)
+from hookproof.conformance.observations.requests.mistakes import ORDINARY
 from hookproof.conformance.subjects.lists.evidence import PageSizeAboveMaximum
-from hookproof.conformance.subjects.questions.evidence import (
-    Bound,
-    Mistake,
-    RequiredFieldLeftOut,
-)
+from hookproof.conformance.subjects.questions.evidence import Bound, Mistake, RequiredFieldLeftOut
 from hookproof.spec.dialect.answer import Undecided
 from hookproof.spec.dialect.reader import shipped_dialects
 from tests.conformance.canned_evidence import (
@@ -31,12 +25,7 @@ from tests.conformance.canned_evidence import (
     exchange,
     verdict,
 )
-from tests.conformance.checks.api.example import (
-    accepted,
-    created,
-    refusal,
-    request_tried,
-)
+from tests.conformance.checks.api.example import accepted, created, refusal, request_tried
 from tests.conformance.checks.api.examples_lists import LINKS, list_request, walk
 from tests.conformance.checks.api.test_checks_of_the_api import EXAMPLES
 from tests.conformance.checks.deliveries.arrival import test_deliveries_reach as reach

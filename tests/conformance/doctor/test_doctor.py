@@ -8,11 +8,7 @@ from trustme import CA
 
 from hookproof.receiver.http.authority import Authority
 from tests.conformance.command import CommandResult, run_command
-from tests.conformance.reference_server import (
-    RECEIVER_SETTINGS,
-    project_settings,
-    reference_server,
-)
+from tests.conformance.reference_server import RECEIVER_SETTINGS, project_settings, reference_server
 from tests.conformance.scripted_target import closed_port, empty_page, response, stand_in
 from tests.source_tree import ROOT
 

@@ -8,9 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from hookproof.conformance.checks.api.resources.secret_roll import (
-    RACE,
-)
+from hookproof.conformance.checks.api.resources.secret_roll import RACE
 from hookproof.conformance.experiments.api import roll_answers
 from hookproof.conformance.experiments.api.roll_answers import (
     PAIRS,

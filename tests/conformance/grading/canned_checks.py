@@ -5,11 +5,7 @@ from dataclasses import dataclass, replace
 
 from hookproof.conformance.grading.grader import Grader
 from hookproof.conformance.model.check_registry import Check, CheckContext
-from hookproof.conformance.model.evidence import (
-    Evidence,
-    Exchange,
-    Observation,
-)
+from hookproof.conformance.model.evidence import Evidence, Exchange, Observation
 from hookproof.conformance.model.experiment_registry import Experiment, Sharing
 from hookproof.conformance.model.gathered_evidence import Gathered
 from hookproof.conformance.model.judgement import (

@@ -6,11 +6,7 @@ import pytest
 
 from hookproof.conformance.grading.grader import Grader
 from hookproof.conformance.model.check_registry import Check, CheckContext
-from hookproof.conformance.model.evidence import (
-    Evidence,
-    Exchange,
-    Observation,
-)
+from hookproof.conformance.model.evidence import Evidence, Exchange, Observation
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.model.judgement import Judgement, holds, violated
 from hookproof.conformance.model.ledger import Entry

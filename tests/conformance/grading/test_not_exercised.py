@@ -7,10 +7,7 @@ import pytest
 
 from hookproof.conformance.grading.grader import Grader
 from hookproof.conformance.model.check_registry import Check, CheckContext
-from hookproof.conformance.model.evidence import (
-    Evidence,
-    NotExaminedError,
-)
+from hookproof.conformance.model.evidence import Evidence, NotExaminedError
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.model.judgement import Judgement
 from hookproof.conformance.model.profile import Profile

@@ -11,11 +11,7 @@ from hookproof.conformance.learning.deliveries.learning import probe_reserved_he
 from hookproof.conformance.learning.error_bodies import read_error_bodies
 from hookproof.conformance.learning.learned_answers import LearnedAnswers
 from hookproof.conformance.learning.probes import optional_requests
-from hookproof.conformance.learning.probes.access import (
-    probe_key_scope,
-    probe_keys,
-    see_status,
-)
+from hookproof.conformance.learning.probes.access import probe_key_scope, probe_keys, see_status
 from hookproof.conformance.learning.probes.authentication import probe_masks
 from hookproof.conformance.learning.probes.lists import fill_lists
 from hookproof.conformance.learning.probes.representation import read_forms

@@ -17,15 +17,8 @@ from hookproof.conformance.learning.deliveries.gathering import (
     SHORT_WINDOW,
     GatheredDeliveries,
 )
-from hookproof.conformance.learning.deliveries.listener import (
-    DeliverySession,
-    Listener,
-    SentEvent,
-)
-from hookproof.conformance.learning.deliveries.readings import (
-    choose_separator,
-    read_deliveries,
-)
+from hookproof.conformance.learning.deliveries.listener import DeliverySession, Listener, SentEvent
+from hookproof.conformance.learning.deliveries.readings import choose_separator, read_deliveries
 from hookproof.conformance.learning.deliveries.retry_readings import read_tallies
 from hookproof.conformance.learning.learned_answers import Certainty, LearnedAnswers
 from hookproof.receiver.inbox.delivery import ReceivedDelivery

@@ -12,9 +12,7 @@ from hookproof.conformance.learning.probes.optional_requests import probe_option
 from hookproof.conformance.learning.probes.portal_links import probe_portal_link
 from hookproof.conformance.learning.session import BROADCAST, CREATE, ROLL, UPDATE, ProbeSession
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.subjects.questions.evidence import (
-    SENT_AS_NULL,
-)
+from hookproof.conformance.subjects.questions.evidence import SENT_AS_NULL
 from hookproof.conformance.target.definition import Project, Target
 from hookproof.spec.dialect.reader import load_dialect
 from tests.conformance.canned_evidence import exchange

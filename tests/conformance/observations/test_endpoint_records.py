@@ -4,10 +4,7 @@ from typing import Any
 
 import pytest
 
-from hookproof.conformance.observations.endpoint_records import (
-    RecordsInEvent,
-    fetched_and_shown,
-)
+from hookproof.conformance.observations.endpoint_records import RecordsInEvent, fetched_and_shown
 from tests.conformance.canned_evidence import exchange, observation
 
 FIRST, SECOND = "https://first.invalid/", "https://second.invalid/"

@@ -6,12 +6,7 @@ import threading
 
 from rich.console import Console
 
-from hookproof.conformance.reports.progress import (
-    Progress,
-    ProgressPlan,
-    progress,
-    step_progress,
-)
+from hookproof.conformance.reports.progress import Progress, ProgressPlan, progress, step_progress
 from tests.conformance.canned_run import failed, passed, requirement
 
 SECTIONS = {"1": "What the service does", "4": "Endpoints", "4.1": "Create an endpoint"}

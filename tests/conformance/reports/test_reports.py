@@ -15,12 +15,7 @@ from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.reports.console import lines, show
 from hookproof.conformance.reports.html import html_text
 from hookproof.conformance.reports.json import report, report_text
-from hookproof.conformance.reports.progress import (
-    Progress,
-    ProgressPlan,
-    immediate_lines,
-    progress,
-)
+from hookproof.conformance.reports.progress import Progress, ProgressPlan, immediate_lines, progress
 from hookproof.conformance.results.curl_command import curl, quoted
 from hookproof.conformance.results.durations import usual_durations
 from hookproof.conformance.results.run_file import Run

@@ -5,11 +5,7 @@ from dataclasses import replace
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.ledger import Entry, Finding
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.results.consequences import (
-    Proof,
-    explained_by,
-    fold_consequences,
-)
+from hookproof.conformance.results.consequences import Proof, explained_by, fold_consequences
 from hookproof.conformance.results.defects import defects
 from hookproof.conformance.results.records.finding_records import finding_json, finding_of
 from hookproof.receiver.inbox.delivery import ReceivedDelivery

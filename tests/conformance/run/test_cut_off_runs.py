@@ -122,3 +122,18 @@ def test_a_report_that_cannot_be_written_hides_neither_the_others_nor_the_verdic
     line = "hookproof check: hookproof-report/report.html cannot be written: Is a directory\n"
     assert done.err == line
     assert (tmp_path / "hookproof-report" / "junit.xml").exists()
+
+
+@pytest.mark.parametrize(("light", "cut"), [(True, "experiment paging was"), (False, " more were")])
+def test_experiments_that_the_run_did_not_have_were_not_cut(
+    tmp_path: Path, whole_run: tuple[str, dict[str, Any]], light: bool, cut: str
+) -> None:
+    """What any exchange shows was to be looked at in one experiment, or in all."""
+    header = json.loads(whole_run[0].splitlines()[0])
+    assert header["light"] is True
+    header |= {"selected": ["2.2-18"], "light": light}
+    write_run(tmp_path, json.dumps(header) + "\n")
+    report = json.loads(rendered(tmp_path, "--partial").out)
+    (requirement,) = report["requirements"]
+    (reason,) = requirement["reasons"]
+    assert f"{cut} cut short" in reason

@@ -11,11 +11,7 @@ from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.target.circuit_breaker import Breaker
 from hookproof.conformance.target.client import ApiClient
 from hookproof.conformance.target.definition import Budgets, Project, Target
-from hookproof.conformance.target.preflight import (
-    check_access,
-    measure_round_trip_s,
-    wait_for_rest,
-)
+from hookproof.conformance.target.preflight import check_access, measure_round_trip_s, wait_for_rest
 from hookproof.process.exit_codes import CommandError
 from tests.conformance.canned_evidence import context, exchange
 from tests.conformance.scripted_target import empty_page, response, stand_in

@@ -17,12 +17,7 @@ from hookproof.spec.dialect.vocabulary import (
     OnInput,
     Reach,
 )
-from tests.mockserver.running_server import (
-    Server,
-    ServerResponse,
-    every_dialect,
-    run_server,
-)
+from tests.mockserver.running_server import Server, ServerResponse, every_dialect, run_server
 
 
 async def wait_until_endpoints_are_reachable(server: Server) -> None:

@@ -7,12 +7,7 @@ import pytest
 
 from hookproof.mockserver.app import create_app
 from hookproof.mockserver.fixture_file import ProjectFixtures
-from tests.mockserver.running_server import (
-    PROJECTS,
-    Server,
-    load_contract,
-    run_server,
-)
+from tests.mockserver.running_server import PROJECTS, Server, load_contract, run_server
 
 FOREIGN_PAGES = [
     {"Origin": "https://evil.example"},

@@ -11,11 +11,7 @@ import pytest
 from hookproof.mockserver.delivery.http_client.egress import NameResolver
 from hookproof.mockserver.delivery.own_trouble import OwnTrouble, is_own_trouble
 from hookproof.mockserver.delivery.store_port import DeliveryState, Failure
-from tests.mockserver.delivery.endpoints import (
-    LoopbackAuthority,
-    always_ok,
-    serving,
-)
+from tests.mockserver.delivery.endpoints import LoopbackAuthority, always_ok, serving
 from tests.mockserver.delivery.engines import PROMPT, dialect, engine, engine_on
 from tests.mockserver.delivery.memory_store import MemoryStore, settings
 from tests.mockserver.delivery.scenario import running

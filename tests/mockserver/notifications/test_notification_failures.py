@@ -21,12 +21,7 @@ from tests.mockserver.delivery.endpoints import (
 )
 from tests.mockserver.delivery.engines import dialect
 from tests.mockserver.notifications.mail_server import mail_server, silent_server
-from tests.mockserver.notifications.scenario import (
-    DATA,
-    ONCE,
-    QUICK_LIMITS,
-    start_servers,
-)
+from tests.mockserver.notifications.scenario import DATA, ONCE, QUICK_LIMITS, start_servers
 from tests.mockserver.running_server import run_server
 
 IMPATIENT_LIMITS = replace(QUICK_LIMITS, timeout_s=0.2)

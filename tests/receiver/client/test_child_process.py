@@ -10,12 +10,7 @@ from urllib.parse import urlsplit
 import psutil
 import pytest
 
-from hookproof.receiver.client.child_process import (
-    ChildCommand,
-    ChildFailed,
-    child,
-    children,
-)
+from hookproof.receiver.client.child_process import ChildCommand, ChildFailed, child, children
 from tests.polling import poll_until
 
 PARENT = """

@@ -6,11 +6,7 @@ import pytest
 
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.answers import answers_of, require_decided
-from hookproof.spec.dialect.reader import (
-    load_decided_dialect,
-    load_dialect,
-    load_dialect_mapping,
-)
+from hookproof.spec.dialect.reader import load_decided_dialect, load_dialect, load_dialect_mapping
 from hookproof.spec.dialect.vocabulary import Hash, TimeUnit
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 from tests.spec.dialect.dialect_files import line_of, reference_text, refusal, written

@@ -9,11 +9,7 @@ import pytest
 import yaml
 
 from hookproof.spec.dialect.answer import Undecided
-from hookproof.spec.dialect.answers import (
-    MAY_STAY_UNDECIDED,
-    require_decided,
-    undecided_fields,
-)
+from hookproof.spec.dialect.answers import MAY_STAY_UNDECIDED, require_decided, undecided_fields
 from hookproof.spec.dialect.file_schema import dialect_writing
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_dialect, load_dialect_mapping

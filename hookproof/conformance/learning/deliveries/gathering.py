@@ -14,11 +14,7 @@ from http import HTTPStatus
 from itertools import pairwise
 from typing import Any, Final
 
-from hookproof.conformance.learning.deliveries.listener import (
-    DeliverySession,
-    Listener,
-    SentEvent,
-)
+from hookproof.conformance.learning.deliveries.listener import DeliverySession, Listener, SentEvent
 from hookproof.conformance.learning.deliveries.words import WordListeners
 from hookproof.conformance.learning.probes.endpoints import generated_secret
 from hookproof.conformance.learning.probes.rolls import roll

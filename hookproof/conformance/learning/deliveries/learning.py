@@ -16,11 +16,7 @@ from hookproof.conformance.learning.deliveries.listener import DeliverySession
 from hookproof.conformance.learning.deliveries.readings import read_deliveries
 from hookproof.conformance.learning.deliveries.retry_readings import read_retries, read_tallies
 from hookproof.conformance.learning.learned_answers import in_words
-from hookproof.conformance.learning.probes.authentication import (
-    MASKS,
-    is_mask_of,
-    see_masked,
-)
+from hookproof.conformance.learning.probes.authentication import MASKS, is_mask_of, see_masked
 from hookproof.conformance.learning.session import BROADCAST, CREATE, GET, ProbeSession
 from hookproof.conformance.model.evidence import Exchange, PreconditionFailed
 from hookproof.conformance.observations.answer import sent, shown

@@ -34,11 +34,7 @@ from hookproof.conformance.learning.learned_answers import LearnedAnswers
 from hookproof.conformance.learning.probes.endpoints import FAILED_VISIT
 from hookproof.conformance.learning.signatures.reading import DeliveryWithSecrets, read_format
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
-from hookproof.spec.dialect.vocabulary import (
-    CreationVisit,
-    RedirectOutcome,
-    SuccessStatus,
-)
+from hookproof.spec.dialect.vocabulary import CreationVisit, RedirectOutcome, SuccessStatus
 
 # No item has all of these.
 SEPARATORS: Final = (" ", ",", ";", "|")

@@ -13,12 +13,7 @@ from hookproof.conformance.learning.probes.access import miss_undecided, see_sta
 from hookproof.conformance.learning.probes.rolls import roll
 from hookproof.conformance.learning.session import BROADCAST, CREATE, ProbeSession
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.observations.answer import (
-    accepted_or_refused,
-    refused,
-    shown,
-    shown_uid,
-)
+from hookproof.conformance.observations.answer import accepted_or_refused, refused, shown, shown_uid
 from hookproof.conformance.target.client import encoded
 from hookproof.spec.dialect.groups.requests import DEEP, UNBOUNDED
 

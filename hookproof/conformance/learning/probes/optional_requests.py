@@ -13,10 +13,7 @@ from hookproof.conformance.learning.learned_answers import NAME
 from hookproof.conformance.learning.probes.access import miss_undecided
 from hookproof.conformance.learning.session import CREATE, ROLL, UPDATE, ProbeSession
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.observations.answer import (
-    shown_uid,
-    was_accepted,
-)
+from hookproof.conformance.observations.answer import shown_uid, was_accepted
 from hookproof.conformance.observations.requests.mistakes import ORDINARY, RequestTried
 from hookproof.conformance.subjects.questions.evidence import (
     QUESTIONS,

@@ -17,11 +17,7 @@ from hookproof.conformance.observations.answer import (
     shown,
     shown_uid,
 )
-from hookproof.receiver.signatures.base64_text import (
-    decode_base64,
-    encode_base64,
-    loose_base64,
-)
+from hookproof.receiver.signatures.base64_text import decode_base64, encode_base64, loose_base64
 from hookproof.spec.dialect.vocabulary import (
     BASE64_VARIANTS,
     IDENTIFIER_PATTERNS,

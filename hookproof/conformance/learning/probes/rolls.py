@@ -10,13 +10,7 @@ from typing import Any, Final
 from hookproof.conformance.learning.probes.access import see_unknown_resource
 from hookproof.conformance.learning.probes.endpoints import least_accepted
 from hookproof.conformance.learning.probes.required import learn_required
-from hookproof.conformance.learning.session import (
-    CREATE,
-    GET,
-    ROLL,
-    ProbeSession,
-    unknown_uid,
-)
+from hookproof.conformance.learning.session import CREATE, GET, ROLL, ProbeSession, unknown_uid
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import (
     Kind,

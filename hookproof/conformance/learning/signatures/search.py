@@ -17,12 +17,7 @@ from hookproof.receiver.signatures.base64_text import decode_base64
 from hookproof.receiver.signatures.verification import secret_key
 from hookproof.spec.dialect.answer import NOT_ASKED
 from hookproof.spec.dialect.signature_scheme import Secrets
-from hookproof.spec.dialect.vocabulary import (
-    BASE64_VARIANTS,
-    Encoding,
-    Hash,
-    SecretForm,
-)
+from hookproof.spec.dialect.vocabulary import BASE64_VARIANTS, Encoding, Hash, SecretForm
 
 # The number of bytes of each hash.
 SIZES: Final = {Hash.SHA256: 32, Hash.SHA512: 64}

@@ -6,13 +6,7 @@ own: nobody knows how a number is to be sent, so that it shows no violation.
 """
 
 import asyncio
-from collections.abc import (
-    AsyncGenerator,
-    AsyncIterator,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import aclosing, nullcontext
 from dataclasses import asdict, replace
 from typing import Any, Final

@@ -7,12 +7,7 @@ from itertools import product
 from typing import Final
 
 from hookproof.mockserver.delivery.store_port import EndpointSettings, PendingDelivery
-from hookproof.mockserver.faults.operators.place import (
-    DELIVERY,
-    TOKEN_REQUEST,
-    Place,
-    PlaceKind,
-)
+from hookproof.mockserver.faults.operators.place import DELIVERY, TOKEN_REQUEST, Place, PlaceKind
 from hookproof.spec.dialect.model import Dialect
 
 # Whether an attempt is one of those that are altered.

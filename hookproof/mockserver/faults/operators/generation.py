@@ -27,12 +27,7 @@ from hookproof.mockserver.faults.operators.kinds.deliveries import (
     sent_parts,
     trust,
 )
-from hookproof.mockserver.faults.operators.operator import (
-    AT,
-    GeneratedFault,
-    Operator,
-    Parameters,
-)
+from hookproof.mockserver.faults.operators.operator import AT, GeneratedFault, Operator, Parameters
 from hookproof.mockserver.faults.operators.place import Place
 from hookproof.mockserver.faults.operators.places import places_of
 from hookproof.mockserver.faults.operators.unsaid import why_allowed

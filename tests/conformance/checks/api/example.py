@@ -5,9 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hookproof.conformance.model.evidence import Exchange, Observation
-from hookproof.conformance.observations.requests.mistakes import (
-    RequestTried,
-)
+from hookproof.conformance.observations.requests.mistakes import RequestTried
 from hookproof.conformance.subjects.questions.evidence import (
     Bound,
     EndpointUrlTried,

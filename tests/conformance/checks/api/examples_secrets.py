@@ -5,9 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.observations.resources.round_trip import (
-    SecretOfAnotherForm,
-)
+from hookproof.conformance.observations.resources.round_trip import SecretOfAnotherForm
 from hookproof.conformance.observations.resources.secret_roll import (
     AT_ONCE,
     ExpiredSecret,

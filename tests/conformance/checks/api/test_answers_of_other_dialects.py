@@ -28,13 +28,7 @@ from tests.conformance.canned_evidence import (
     judgements,
     observation,
 )
-from tests.conformance.checks.api.example import (
-    event,
-    page,
-    refusal,
-    request_tried,
-    retrieved,
-)
+from tests.conformance.checks.api.example import event, page, refusal, request_tried, retrieved
 from tests.conformance.checks.api.examples_events import FIRST, KEYED, again
 from tests.conformance.checks.api.examples_extremes import updated
 from tests.conformance.checks.api.examples_lists import list_request

@@ -7,9 +7,7 @@ import pytest
 
 from hookproof.conformance.model.evidence import Exchange, NotExaminedError, Observation
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.requests.mistakes import (
-    ORDINARY,
-)
+from hookproof.conformance.observations.requests.mistakes import ORDINARY
 from hookproof.conformance.observations.resources.broadcast_answer import (
     BroadcastWithField,
     BroadcastWithPayload,
@@ -21,10 +19,7 @@ from hookproof.conformance.observations.resources.round_trip import (
 )
 from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
 from hookproof.conformance.subjects.keys.evidence import CallWithKey, KeyKind
-from hookproof.conformance.subjects.lists.evidence import (
-    PageSizeAboveMaximum,
-    UnreadableParameter,
-)
+from hookproof.conformance.subjects.lists.evidence import PageSizeAboveMaximum, UnreadableParameter
 from hookproof.conformance.subjects.questions.evidence import (
     Bound,
     Mistake,

@@ -14,13 +14,7 @@ from hookproof.conformance.observations.resources.portal_link import (
 from hookproof.conformance.observations.resources.round_trip import MinimalEndpoints
 from hookproof.conformance.observations.resources.secret_roll import RollAnswer
 from hookproof.conformance.subjects.isolation.evidence import OneOwnerInTwoProjects
-from tests.conformance.canned_evidence import (
-    context,
-    exchange,
-    observation,
-    verdict,
-    verdicts,
-)
+from tests.conformance.canned_evidence import context, exchange, observation, verdict, verdicts
 from tests.conformance.checks.api.example import (
     OTHER_UID,
     UID,

@@ -8,20 +8,8 @@ import pytest
 from hookproof.conformance.model.evidence import Exchange, Observation
 from hookproof.conformance.model.verdict import Verdict
 from tests.conformance.canned_evidence import exchange, observation, verdict
-from tests.conformance.checks.api.example import (
-    AT,
-    LATER,
-    OTHER_UID,
-    UID,
-    link,
-    retrieved,
-)
-from tests.conformance.checks.api.examples_access import (
-    BOTH,
-    ONE,
-    creations_refused,
-    same_owner,
-)
+from tests.conformance.checks.api.example import AT, LATER, OTHER_UID, UID, link, retrieved
+from tests.conformance.checks.api.examples_access import BOTH, ONE, creations_refused, same_owner
 from tests.conformance.checks.api.examples_portal_links import (
     GOOD,
     among_others,

@@ -5,13 +5,8 @@ from typing import Any
 import pytest
 
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.requests.mistakes import (
-    ORDINARY,
-)
-from hookproof.conformance.subjects.lists.evidence import (
-    ORDINARY_BEFORE,
-    UnreadableParameter,
-)
+from hookproof.conformance.observations.requests.mistakes import ORDINARY
+from hookproof.conformance.subjects.lists.evidence import ORDINARY_BEFORE, UnreadableParameter
 from hookproof.conformance.subjects.questions.evidence import (
     NullField,
     RequiredFieldLeftOut,
@@ -19,14 +14,7 @@ from hookproof.conformance.subjects.questions.evidence import (
     UnknownIdentifier,
 )
 from tests.conformance.canned_evidence import exchange, observation, verdict
-from tests.conformance.checks.api.example import (
-    UID,
-    Topic,
-    created,
-    page,
-    refusal,
-    request_tried,
-)
+from tests.conformance.checks.api.example import UID, Topic, created, page, refusal, request_tried
 from tests.conformance.checks.api.examples_requests import (
     ALONE,
     LEFT_OUT,

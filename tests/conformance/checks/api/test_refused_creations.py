@@ -5,11 +5,7 @@ from dataclasses import replace
 import pytest
 
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.subjects.keys.evidence import (
-    CallWithKey,
-    CreationsWithoutRight,
-    KeyKind,
-)
+from hookproof.conformance.subjects.keys.evidence import CallWithKey, CreationsWithoutRight, KeyKind
 from tests.conformance.canned_evidence import verdict
 from tests.conformance.checks.api.example import (
     OTHER_UID,

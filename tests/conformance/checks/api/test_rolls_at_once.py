@@ -7,9 +7,7 @@ from typing import Any
 
 import pytest
 
-from hookproof.conformance.checks.api.resources.secret_roll import (
-    AT_THE_SAME_TIME,
-)
+from hookproof.conformance.checks.api.resources.secret_roll import AT_THE_SAME_TIME
 from hookproof.conformance.grading.doubt import accuses_of
 from hookproof.conformance.model.judgement import Judgement
 from hookproof.conformance.model.verdict import Verdict

@@ -3,9 +3,7 @@
 import pytest
 
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.subjects.questions.evidence import (
-    Unlisted,
-)
+from hookproof.conformance.subjects.questions.evidence import Unlisted
 from tests.conformance.canned_evidence import verdicts
 from tests.conformance.checks.api.example import created, refusal, request_tried
 

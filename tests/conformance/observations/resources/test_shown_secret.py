@@ -17,12 +17,7 @@ from hookproof.conformance.observations.resources.shown_secret import (
 from hookproof.conformance.results.records.evidence_records import evidence_json, evidence_of
 from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.run.intake import Intake
-from tests.conformance.canned_evidence import (
-    context,
-    exchange,
-    observation,
-    verdict,
-)
+from tests.conformance.canned_evidence import context, exchange, observation, verdict
 from tests.conformance.checks.api.example import created, endpoint, secret
 
 GENERATED, SHORT = "generated-secret-0123456789-0123456789-0123456789", "short-1"

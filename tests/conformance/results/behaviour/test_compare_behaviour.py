@@ -15,12 +15,7 @@ from hookproof.spec.dialect.writer import written_dialect
 from tests.conformance.canned_evidence import exchange
 from tests.conformance.canned_run import failed, header
 from tests.conformance.golden_run import HOSTILE
-from tests.conformance.results.behaviour.stored_runs import (
-    arrival,
-    broadcast,
-    observed,
-    stored_run,
-)
+from tests.conformance.results.behaviour.stored_runs import arrival, broadcast, observed, stored_run
 
 
 def run(*words: str | Path) -> Result:

@@ -7,11 +7,7 @@ from types import MappingProxyType
 from hookproof.conformance.experiments import all_experiments
 from hookproof.conformance.model.experiment_registry import Experiment, Sharing
 from hookproof.conformance.model.profile import Profile
-from hookproof.conformance.run.gathering.schedule import (
-    AROUND_S,
-    ExperimentSchedule,
-    schedule_of,
-)
+from hookproof.conformance.run.gathering.schedule import AROUND_S, ExperimentSchedule, schedule_of
 from hookproof.conformance.run.plan import RunPlan
 from hookproof.conformance.target.definition import Project, Target
 from hookproof.conformance.target.project_assignment import projects_needed

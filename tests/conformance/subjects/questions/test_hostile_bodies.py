@@ -4,10 +4,7 @@ import json
 
 import pytest
 
-from hookproof.conformance.subjects.questions.experiment import (
-    NOT_JSON,
-    broken_bodies,
-)
+from hookproof.conformance.subjects.questions.experiment import NOT_JSON, broken_bodies
 
 
 @pytest.mark.parametrize("body", [b"{}", b'{"a":1}', b'{"name":"whole","list":["a"]}'])

@@ -5,13 +5,8 @@ import pytest
 from hookproof.conformance.model.evidence import Evidence, Observation
 from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.run.intake import Intake
-from hookproof.conformance.subjects.questions.evidence import (
-    Mistake,
-    MistakenRequest,
-)
-from hookproof.conformance.subjects.questions.experiment import (
-    hostile,
-)
+from hookproof.conformance.subjects.questions.evidence import Mistake, MistakenRequest
+from hookproof.conformance.subjects.questions.experiment import hostile
 from tests.conformance.canned_evidence import all_verdicts, context, verdict
 from tests.conformance.run.experiment_runner import runner
 from tests.conformance.scripted_target import empty_page, response, stand_in

@@ -9,10 +9,7 @@ import trustme
 from cryptography.hazmat.primitives import serialization
 
 from hookproof.mockserver.delivery.store_port import ClientCertificate, Failure
-from tests.mockserver.delivery.endpoints import (
-    EndpointRequest,
-    LoopbackAuthority,
-)
+from tests.mockserver.delivery.endpoints import EndpointRequest, LoopbackAuthority
 from tests.mockserver.delivery.engines import PROMPT, dialect
 from tests.mockserver.delivery.memory_store import settings
 from tests.mockserver.delivery.scenario import running

@@ -18,12 +18,7 @@ from hookproof.mockserver.delivery.store_port import (
 from hookproof.mockserver.faults.operators.generation import find_generated_fault
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_dialect
-from tests.mockserver.delivery.endpoints import (
-    OK,
-    EndpointRequest,
-    LoopbackAuthority,
-    reply,
-)
+from tests.mockserver.delivery.endpoints import OK, EndpointRequest, LoopbackAuthority, reply
 from tests.mockserver.delivery.engines import dialect
 from tests.mockserver.delivery.memory_store import MemoryStore
 from tests.mockserver.faults.operators.delivery_scenario import (

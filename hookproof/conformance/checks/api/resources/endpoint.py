@@ -20,10 +20,7 @@ from hookproof.conformance.observations.answer import (
     was_successful,
 )
 from hookproof.conformance.observations.resources.portal_link import PortalLinkObservation
-from hookproof.conformance.observations.resources.round_trip import (
-    EndpointsOfOneOwner,
-    RoundTrip,
-)
+from hookproof.conformance.observations.resources.round_trip import EndpointsOfOneOwner, RoundTrip
 from hookproof.conformance.observations.resources.secret_roll import RollAnswer
 from hookproof.conformance.observations.resources.sequence import ModeledOperations
 from hookproof.conformance.observations.timestamp import moment, name_one_moment

@@ -17,10 +17,7 @@ from hookproof.conformance.observations.answer import (
     refused_as_duplicate,
     was_answered,
 )
-from hookproof.conformance.observations.requests.mistakes import (
-    HalfRequest,
-    OverlongRequest,
-)
+from hookproof.conformance.observations.requests.mistakes import HalfRequest, OverlongRequest
 from hookproof.spec.contract.refusals import ErrorForm
 
 # In bytes of a body that is quoted, before credentials are masked in it and it is cut to one line.

@@ -14,13 +14,7 @@ from hookproof.conformance.checks.support.json_equality import (
 )
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import NOT_JSON, Exchange
-from hookproof.conformance.model.judgement import (
-    Judgement,
-    holds,
-    judged,
-    not_applicable,
-    violated,
-)
+from hookproof.conformance.model.judgement import Judgement, holds, judged, not_applicable, violated
 from hookproof.conformance.observations.answer import sent
 from hookproof.conformance.observations.deliveries import Arrivals, DeliveryObservation
 from hookproof.conformance.observations.delivery.arrival.broadcasts import (

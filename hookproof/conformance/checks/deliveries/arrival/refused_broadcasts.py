@@ -5,9 +5,7 @@ from collections.abc import Iterator
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.observations.answer import refused
-from hookproof.conformance.observations.delivery.arrival.refused_broadcasts import (
-    RefusedBroadcasts,
-)
+from hookproof.conformance.observations.delivery.arrival.refused_broadcasts import RefusedBroadcasts
 
 
 @check("5-15")

@@ -5,10 +5,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from hookproof.conformance.checks.support.further_attempts import (
-    behind_s,
-    require_next_attempt_due,
-)
+from hookproof.conformance.checks.support.further_attempts import behind_s, require_next_attempt_due
 from hookproof.conformance.model.check_registry import CheckContext
 from hookproof.conformance.model.judgement import Judgement, judged
 from hookproof.conformance.model.tolerances import STAMP_S, require_punctual, widened

@@ -12,10 +12,7 @@ from hookproof.conformance.checks.deliveries.attempts.statuses import (
     none_after_final,
     none_after_success,
 )
-from hookproof.conformance.checks.support.further_attempts import (
-    behind_s,
-    require_next_attempt_due,
-)
+from hookproof.conformance.checks.support.further_attempts import behind_s, require_next_attempt_due
 from hookproof.conformance.checks.support.json_equality import exact, same_to_the_digit
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange, NotExaminedError

@@ -10,10 +10,7 @@ from typing import Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.deliveries.attempts.timeout import await_end
-from hookproof.conformance.experiments.deliveries.retry_waiting import (
-    MARGIN_S,
-    wait_for_another,
-)
+from hookproof.conformance.experiments.deliveries.retry_waiting import MARGIN_S, wait_for_another
 from hookproof.conformance.experiments.scenario import Scenario
 from hookproof.conformance.experiments.scenario_run import run_scenarios
 from hookproof.conformance.model.evidence import Evidence

@@ -60,11 +60,7 @@ from hookproof.conformance.observations.delivery.security.oauth2 import (
     ShortLivedToken,
     TypedToken,
 )
-from hookproof.conformance.observations.endpoint_records import (
-    FETCHED,
-    SHOWN,
-    RecordsInEvent,
-)
+from hookproof.conformance.observations.endpoint_records import FETCHED, SHOWN, RecordsInEvent
 from hookproof.target.file_schema import Presence
 
 # What an event shows of an endpoint in its record: texts, the URL apart, and other settings.

@@ -14,10 +14,7 @@ from hookproof.conformance.experiments.scenario import Scenario
 from hookproof.conformance.experiments.scenario_run import run_scenarios
 from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import experiment
-from hookproof.conformance.observations.delivery.security.egress import (
-    CANARY,
-    EgressProbeVisits,
-)
+from hookproof.conformance.observations.delivery.security.egress import CANARY, EgressProbeVisits
 from hookproof.conformance.observations.sentinel import SENTINEL
 from hookproof.conformance.target.egress_probe import (
     EgressProbe,

@@ -6,11 +6,7 @@ from dataclasses import dataclass
 from hookproof.conformance.model.check_registry import CheckContext
 from hookproof.conformance.observations.deliveries import DeliveryObservation
 from hookproof.conformance.observations.destinations import Destination, Event, Roll
-from hookproof.conformance.observations.secret_windows import (
-    Window,
-    requested_window,
-    shown_window,
-)
+from hookproof.conformance.observations.secret_windows import Window, requested_window, shown_window
 from hookproof.conformance.observations.signature_reading import SignatureReading
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.receiver.signatures.signed_message import Reason

@@ -6,10 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from hookproof.mockserver.api.paging import ListPage, Pager, Query
-from hookproof.mockserver.faults.support.altered_responses import (
-    LIST_PORTAL_LINKS,
-    LIST_SOURCES,
-)
+from hookproof.mockserver.faults.support.altered_responses import LIST_PORTAL_LINKS, LIST_SOURCES
 
 GROUP: Final = "lists"
 TABLES: Final = {LIST_PORTAL_LINKS: "portal_links", LIST_SOURCES: "sources"}

@@ -15,11 +15,7 @@ from hookproof.mockserver.faults.operators.kinds.altered_lists import (
     changed_query,
 )
 from hookproof.mockserver.faults.operators.laws import violated_by_list
-from hookproof.mockserver.faults.operators.operator import (
-    Alteration,
-    Parameters,
-    operators_of,
-)
+from hookproof.mockserver.faults.operators.operator import Alteration, Parameters, operators_of
 from hookproof.mockserver.faults.operators.place import Place, PlaceKind
 from hookproof.mockserver.faults.operators.places import filter_columns
 from hookproof.mockserver.faults.support.altered_pages import with_pagination

@@ -15,18 +15,10 @@ from hookproof.mockserver.faults.operators.kinds.altered_lists import (
     changed_query,
 )
 from hookproof.mockserver.faults.operators.laws import requirements_of, violated_by_list
-from hookproof.mockserver.faults.operators.operator import (
-    Alteration,
-    Parameters,
-    operators_of,
-)
+from hookproof.mockserver.faults.operators.operator import Alteration, Parameters, operators_of
 from hookproof.mockserver.faults.operators.place import Place, PlaceKind
 from hookproof.mockserver.faults.support.altered_pages import with_pagination
-from hookproof.mockserver.faults.support.altered_responses import (
-    BROADCAST,
-    ON_PORTAL_LINKS,
-    Object,
-)
+from hookproof.mockserver.faults.support.altered_responses import BROADCAST, ON_PORTAL_LINKS, Object
 from hookproof.mockserver.store.endpoints import EndpointRow, EndpointTable
 from hookproof.mockserver.store.keyset_paging import Position, Span
 from hookproof.spec.dialect.model import Dialect

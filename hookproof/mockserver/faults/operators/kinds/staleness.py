@@ -15,11 +15,7 @@ from hookproof.mockserver.api.service import OperationCall, OperationResult
 from hookproof.mockserver.faults.operators.altered_fields import ABSENT
 from hookproof.mockserver.faults.operators.field_operators import never_seen
 from hookproof.mockserver.faults.operators.laws import requirements_of, violated_by_field
-from hookproof.mockserver.faults.operators.operator import (
-    Alteration,
-    Parameters,
-    operators_of,
-)
+from hookproof.mockserver.faults.operators.operator import Alteration, Parameters, operators_of
 from hookproof.mockserver.faults.operators.place import Place, PlaceKind
 from hookproof.mockserver.faults.support.altered_responses import (
     GET_ENDPOINT,

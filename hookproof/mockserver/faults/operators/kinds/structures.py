@@ -3,10 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Final
 
-from hookproof.mockserver.faults.operators.altered_fields import (
-    ABSENT,
-    everywhere_within,
-)
+from hookproof.mockserver.faults.operators.altered_fields import ABSENT, everywhere_within
 from hookproof.mockserver.faults.operators.field_operators import (
     field_defect,
     never_seen,
@@ -18,14 +15,8 @@ from hookproof.mockserver.faults.operators.operator import (
     Parameters,
     operators_of,
 )
-from hookproof.mockserver.faults.operators.place import (
-    Place,
-    PlaceKind,
-    ValueKind,
-)
-from hookproof.mockserver.faults.support.altered_responses import (
-    Object,
-)
+from hookproof.mockserver.faults.operators.place import Place, PlaceKind, ValueKind
+from hookproof.mockserver.faults.support.altered_responses import Object
 from hookproof.spec.dialect.model import Dialect
 
 GROUP: Final = "values"

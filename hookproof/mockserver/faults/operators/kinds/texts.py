@@ -19,12 +19,7 @@ from hookproof.mockserver.faults.operators.places import STORED_FIELDS
 from hookproof.mockserver.faults.support.altered_responses import CREATIONS, ON_ENDPOINTS
 from hookproof.spec.dialect.groups.requests import REQUIRES
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import (
-    EventApplication,
-    EventRaw,
-    EventSource,
-    SecretDisplay,
-)
+from hookproof.spec.dialect.vocabulary import EventApplication, EventRaw, EventSource, SecretDisplay
 
 GROUP: Final = "texts"
 _LENGTHS: Final = ("64", "128", "255", "256", "1000")

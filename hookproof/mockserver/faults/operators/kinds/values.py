@@ -19,10 +19,7 @@ from hookproof.mockserver.faults.operators.field_operators import (
     shows_nothing_as_empty,
     whole_values,
 )
-from hookproof.mockserver.faults.operators.laws import (
-    requirements_of,
-    violated_by_field,
-)
+from hookproof.mockserver.faults.operators.laws import requirements_of, violated_by_field
 from hookproof.mockserver.faults.operators.operator import (
     Alteration,
     FindDefect,

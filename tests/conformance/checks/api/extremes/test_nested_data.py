@@ -6,12 +6,8 @@ import pytest
 
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.requests.mistakes import (
-    ORDINARY,
-)
-from hookproof.conformance.subjects.questions.evidence import (
-    NestedData,
-)
+from hookproof.conformance.observations.requests.mistakes import ORDINARY
+from hookproof.conformance.subjects.questions.evidence import NestedData
 from tests.conformance.canned_evidence import exchange, observation
 from tests.conformance.checks.api.test_answers_of_other_dialects import judged_under
 

@@ -3,9 +3,7 @@ from dataclasses import replace
 import pytest
 
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.delivery.arrival.refused_broadcasts import (
-    RefusedBroadcasts,
-)
+from hookproof.conformance.observations.delivery.arrival.refused_broadcasts import RefusedBroadcasts
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from tests.conformance.canned_deliveries import destination, event, observed, sent
 from tests.conformance.canned_evidence import exchange, verdict

@@ -15,12 +15,7 @@ from hookproof.conformance.observations.delivery.security.certificates import (
     WithoutTls,
 )
 from tests.conformance.canned_deliveries import destination, event, observed, sent
-from tests.conformance.canned_evidence import (
-    delivery,
-    exchange,
-    judgements,
-    verdict,
-)
+from tests.conformance.canned_evidence import delivery, exchange, judgements, verdict
 
 EVENT = event("event")
 TRYING_ALL = dict.fromkeys(CERTIFICATES, 1)

@@ -14,11 +14,7 @@ from hookproof.mockserver.faults.catalogue.deliveries.odd_answers import INTERRU
 from hookproof.mockserver.faults.catalogue.deliveries.retries import RedirectsFollowed
 from hookproof.mockserver.faults.operators.delivery_laws import violated_by_delivery
 from hookproof.mockserver.faults.operators.delivery_places import REDIRECTS, SILENCES
-from hookproof.mockserver.faults.operators.operator import (
-    Alteration,
-    Parameters,
-    operators_of,
-)
+from hookproof.mockserver.faults.operators.operator import Alteration, Parameters, operators_of
 from hookproof.mockserver.faults.operators.place import Place, PlaceKind
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import RedirectOutcome

@@ -6,11 +6,7 @@ from typing import Final
 
 from hookproof.mockserver.faults.catalogue.deliveries.fan_out import FirstBroadcastMissed
 from hookproof.mockserver.faults.operators.delivery_laws import violated_by_delivery
-from hookproof.mockserver.faults.operators.operator import (
-    Alteration,
-    Parameters,
-    operators_of,
-)
+from hookproof.mockserver.faults.operators.operator import Alteration, Parameters, operators_of
 from hookproof.mockserver.faults.operators.place import Place, PlaceKind
 from hookproof.mockserver.store.endpoints import EndpointRow
 from hookproof.mockserver.store.events import EventTable, NewEvent

@@ -15,11 +15,7 @@ from hookproof.mockserver.faults.operators.kinds.deliveries.altered_attempts imp
     Changes,
     altered_attempts,
 )
-from hookproof.mockserver.faults.operators.operator import (
-    Alteration,
-    Parameters,
-    operators_of,
-)
+from hookproof.mockserver.faults.operators.operator import Alteration, Parameters, operators_of
 from hookproof.mockserver.faults.operators.place import Place, PlaceKind
 from hookproof.spec.dialect.model import Dialect
 
