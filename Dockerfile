@@ -12,7 +12,7 @@ WORKDIR /src
 COPY . .
 RUN python3 -m venv /opt/hookproof
 RUN /opt/hookproof/bin/pip install --quiet --no-cache-dir --disable-pip-version-check \
-    --constraint constraints.txt '.[load]'
+    --constraint constraints.txt '.[all]'
 
 FROM ${BASE}
 RUN useradd --uid 10001 --create-home --home-dir /data --shell /usr/sbin/nologin hookproof

@@ -2,7 +2,8 @@
 
 This is the one importable name.
 
-For tests of your own there are `Receiver`, with its `Reply` and `WebhookDelivery`, and `Service`.
+For tests of your own there are `Receiver`, with its `Reply` and `WebhookDelivery`, `Sender`, and
+`Service`.
 """
 
 from importlib import import_module
@@ -12,14 +13,16 @@ if TYPE_CHECKING:
     from hookproof.receiver.replies.script import Reply
     from hookproof.testing.delivery import WebhookDelivery
     from hookproof.testing.receiver import Receiver
+    from hookproof.testing.sender import Sender
     from hookproof.testing.service import Service
 
-__all__ = ["Receiver", "Reply", "Service", "WebhookDelivery"]
+__all__ = ["Receiver", "Reply", "Sender", "Service", "WebhookDelivery"]
 
 # The module of each name: imported when the name is used, so that `import hookproof` stays fast.
 _MODULES: Final = {
     "Receiver": "hookproof.testing.receiver",
     "Reply": "hookproof.receiver.replies.script",
+    "Sender": "hookproof.testing.sender",
     "Service": "hookproof.testing.service",
     "WebhookDelivery": "hookproof.testing.delivery",
 }

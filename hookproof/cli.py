@@ -14,12 +14,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
-from importlib.util import find_spec
 from typing import Final
 
 import click
 from click.shell_completion import CompletionItem
 
+from hookproof.commands.former_names import FORMER_NAMES, former_name
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.installed_version import installed_version
 from hookproof.process.messages import MessageHandler, print_line, print_text
@@ -37,9 +37,13 @@ SUBCOMMANDS: Final = {
         "hookproof.conformance.cli.check:check",
         "Judge a server against the document and its dialect.",
     ),
+    "check-consumer": (
+        "hookproof.receiver.cli.check_consumer:check_consumer",
+        "Judge a consumer: what it takes, and what it refuses.",
+    ),
     "compare": (
-        "hookproof.conformance.cli.compare:compare",
-        "Compare two runs: what got better, what got worse.",
+        "hookproof.commands.compare.command:compare",
+        "Compare runs: two, many over time, or side by side.",
     ),
     "completion": (
         "hookproof.commands.completion:completion",
@@ -47,43 +51,35 @@ SUBCOMMANDS: Final = {
     ),
     "dialect": (
         "hookproof.commands.dialect.command:dialect",
-        "Show, compare and check dialects.",
+        "Show what a dialect can say, and how two differ.",
     ),
     "doctor": (
         "hookproof.conformance.doctor.command:doctor",
-        "Check whether a target can be judged, and what to fix if not.",
+        "Check whether a target can be judged, and what to fix.",
     ),
     "explain": (
         "hookproof.conformance.cli.explain:explain",
-        "Explain a requirement: what it says, how it is tested.",
+        "Show the requirements: what each says, how it is tested.",
     ),
     "init": (
         "hookproof.conformance.setup.command:init",
-        "Set up the test of a server: ask, examine, learn, write the files.",
+        "Set up the test of a server: ask, examine, learn, write.",
     ),
     "learn": (
         "hookproof.conformance.cli.learn:learn",
         "Find out the dialect of a target, from its URL and a key.",
     ),
-    "list": (
-        "hookproof.conformance.cli.list:list_",
-        "List the requirements and the checks.",
-    ),
     "load": (
         "hookproof.load.cli.load:load",
         "Load a server and measure its deliveries at the receiver.",
     ),
-    "matrix": (
-        "hookproof.conformance.cli.matrix:matrix",
-        "Show the verdicts of many runs side by side, on one page.",
+    "mcp": (
+        "hookproof.commands.mcp_server:mcp",
+        "Offer hookproof to agents and editors as tools (MCP).",
     ),
     "mutants": (
         "hookproof.conformance.mutants.cli:mutants",
         "Prove that the checks detect every faulty server, and no other.",
-    ),
-    "pack": (
-        "hookproof.conformance.cli.pack:pack",
-        "Pack a run into one file, with checksums and a signature.",
     ),
     "receive": ("hookproof.receiver.cli.receive:receive", "Start the webhook receiver."),
     "regrade": (
@@ -96,31 +92,35 @@ SUBCOMMANDS: Final = {
     ),
     "report": (
         "hookproof.conformance.cli.report:report",
-        "Render a run in another format, such as JUnit, SARIF or CTRF.",
+        "Render a run as JUnit, SARIF, Markdown, ..., or pack it.",
+    ),
+    "scheme": (
+        "hookproof.receiver.cli.scheme:scheme",
+        "Show how known senders sign, such as Stripe or GitHub.",
     ),
     "schema": (
         "hookproof.commands.schema:schema",
         "Print the JSON Schema of a kind of file, for editors.",
     ),
+    "send": (
+        "hookproof.receiver.cli.send:send",
+        "Send a signed event to a consumer: late, twice, old, ...",
+    ),
     "serve": (
         "hookproof.mockserver.cli:serve",
         "Start the reference server, which delivers webhooks.",
     ),
-    "target": (
-        "hookproof.commands.target:target",
-        "Check target files.",
+    "sign": (
+        "hookproof.receiver.cli.sign:sign",
+        "Print the headers of a signed delivery.",
     ),
-    "trend": (
-        "hookproof.commands.trend.command:trend",
-        "Show what got better or worse over the runs in a folder.",
-    ),
-    "unpack": (
-        "hookproof.conformance.cli.pack:unpack",
-        "Check a packed run, and write its files into a folder.",
+    "validate": (
+        "hookproof.commands.validate:validate",
+        "Check files that people write, and report their mistakes.",
     ),
     "vectors": (
         "hookproof.receiver.cli.vectors:vectors",
-        "Print signed deliveries, valid and invalid; grade a verifier.",
+        "Print signed deliveries, right and wrong; grade a verifier.",
     ),
     "verify": (
         "hookproof.receiver.cli.verify:verify",
@@ -128,8 +128,32 @@ SUBCOMMANDS: Final = {
     ),
 }
 
-# The modules that a subcommand needs from an extra of the same name.
-EXTRAS: Final = {"load": ("locust", "hdrh")}
+# The groups of `hookproof --help`; what is in none of them is named at its end.
+GROUPS: Final = {
+    "Test a server": ("check", "init", "learn", "doctor", "explain", "dialect", "validate"),
+    "Mock and receive": (
+        "serve",
+        "receive",
+        "check-consumer",
+        "verify",
+        "send, sign",
+        "scheme, vectors",
+    ),
+    "Load": ("load",),
+    "Results": ("report", "compare"),
+}
+# The lines of commands that have one together there.
+SHARED_LINES: Final = {
+    "send, sign": "Send a signed event, right or wrong; print its headers.",
+    "scheme, vectors": "Show how known senders sign; test a verifier by vectors.",
+}
+
+# The extra that a subcommand needs; all others run with what `hookproof` alone installs.
+NEEDED_EXTRAS: Final = {
+    **dict.fromkeys(("check", "doctor", "init", "learn", "mutants"), "check"),
+    "load": "load",
+    "mcp": "mcp",
+}
 
 # How click begins its message about a word that is none of an option's choices.
 REFUSED_CHOICE: Final = re.compile("'(?P<word>.*)' is not one of")
@@ -150,12 +174,13 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in SUBCOMMANDS:
             return None
-        if any(find_spec(module) is None for module in EXTRAS.get(cmd_name, ())):
-            if ctx is not None and ctx.resilient_parsing:  # a shell asks for completions
+        if extra := NEEDED_EXTRAS.get(cmd_name):
+            from hookproof.process.extras import is_installed, require_extra
+
+            is_completing = ctx is not None and ctx.resilient_parsing
+            if is_completing and not is_installed(extra):
                 return None
-            raise CommandError(
-                f"`hookproof {cmd_name}` is not installed: pip install 'hookproof[{cmd_name}]'"
-            )
+            require_extra(extra, f"hookproof {cmd_name}")
         module, attribute = SUBCOMMANDS[cmd_name][0].split(":")
         with _collection_paused():
             command = getattr(importlib.import_module(module), attribute)
@@ -165,6 +190,15 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        if name := former_name(args):
+            args = [*FORMER_NAMES[name], *args[len(name) :]]
+            if not ctx.resilient_parsing:
+                print_line(
+                    f"hookproof: `{' '.join(['hookproof', *name])}` is now"
+                    f" `{' '.join(['hookproof', *FORMER_NAMES[name]])}`; this release still takes"
+                    " the former name",
+                    err=True,
+                )
         try:
             return super().resolve_command(ctx, args)
         except click.NoSuchCommand as unknown:  # click knows only commands that are loaded
@@ -181,8 +215,20 @@ class LazyGroup(click.Group):
         return [*commands, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in sorted(SUBCOMMANDS.items())])
+        rows = [row for rows in GROUPS.values() for row in rows]
+        width = max(map(len, rows))
+        for title, named in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl(
+                    [
+                        (f"{row:{width}}", SHARED_LINES.get(row) or SUBCOMMANDS[row][1])
+                        for row in named
+                    ]
+                )
+        shown = {name for row in rows for name in row.split(", ")}
+        others = ", ".join(sorted(SUBCOMMANDS.keys() - shown))
+        formatter.write_paragraph()
+        formatter.write_text(f"Also: {others}. `hookproof COMMAND --help` says more.")
 
 
 def show_version(context: click.Context, _option: click.Parameter, asked: bool) -> None:

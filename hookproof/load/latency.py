@@ -1,5 +1,6 @@
 """Latencies: distributions in bounded memory (HdrHistogram), for a run and for stretches of it."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -31,6 +32,29 @@ def quantiles(distribution: Any) -> dict[str, float | None]:
     return {
         name: distribution.get_value_at_percentile(share) / 1e6 for name, share in QUANTILES.items()
     }
+
+
+# The upper bounds of buckets, in seconds.
+BOUNDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+
+
+class Buckets(msgspec.Struct, kw_only=True):
+    """How many latencies were at most as long as each bound, and longer than the one before; the
+    last count is of those beyond all. It is what a monitoring system asks for while a run lasts.
+    """
+
+    counts: list[int] = msgspec.field(default_factory=lambda: [0] * (len(BOUNDS) + 1))
+    sum_s: float = 0.0
+
+    def note(self, seconds: float, times: int = 1) -> None:
+        self.counts[bisect_left(BOUNDS, seconds)] += times
+        self.sum_s += seconds * times
+
+    def plus(self, other: "Buckets") -> "Buckets":
+        return Buckets(
+            counts=[one + another for one, another in zip(self.counts, other.counts, strict=True)],
+            sum_s=self.sum_s + other.sum_s,
+        )
 
 
 def stretch_s(duration_s: float) -> float:

@@ -11,12 +11,16 @@ import socket
 import ssl
 from collections.abc import Iterator, Sequence
 from errno import errorcode
+from http import HTTPStatus
 from typing import Any, Final
 
 import msgspec
 
+from hookproof.load.broadcast_mark import data_with_mark, marked_data
 from hookproof.load.profile.schedule import Point, RateCurve
 from hookproof.receiver.replies.script import Reply
+from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.vocabulary import SuccessStatus
 from hookproof.target.connection import ApiConnection
 
 
@@ -109,7 +113,9 @@ class LoadPlan(msgspec.Struct, frozen=True, kw_only=True):
     `points` are the corners of the whole run's rate, as (seconds, slots a second), and `users` the
     users of all workers; `headers` go with each request, with `KEY` in place of the key. `mix`
     weighs the `calls` by operationId. `broadcast` holds the members of a broadcast's body besides
-    `data` and `idempotency_key`; `pad` fills its `data`. `endpoints` are those of this worker;
+    `data` and `idempotency_key`; `pad` fills its `data`, unless that is
+    `payload` with the mark of a broadcast. `dialect` is for a worker that has none of its own.
+    `endpoints` are those of this worker;
     `deliveries_each` is the number of all endpoints; `timeout_s` is how long the target waits for
     the answer to a delivery, 0 if unknown. After the last answer deliveries may arrive for
     `drain_s` seconds, and longer while others arrive, at most for `drain_at_most_s`; `pause_s` is
@@ -127,6 +133,8 @@ class LoadPlan(msgspec.Struct, frozen=True, kw_only=True):
     calls: dict[str, OperationTemplate]
     broadcast: dict[str, Any]
     pad: str
+    payload: dict[str, Any] | None = None
+    dialect: dict[str, Any] | None = None
     endpoints: tuple[ReceivingEndpoint, ...]
     deliveries_each: int
     late_after_s: float
@@ -142,6 +150,12 @@ class LoadPlan(msgspec.Struct, frozen=True, kw_only=True):
     def shape(self) -> RateCurve:
         """The rate of the whole run."""
         return RateCurve(points=tuple(Point(at_s=at_s, rate=rate) for at_s, rate in self.points))
+
+    def data(self, number: int, intended_at: float) -> bytes:
+        """The `data` of a broadcast."""
+        if self.payload is None:
+            return data_with_mark(self.run, number, intended_at, self.pad)
+        return marked_data(self.payload, self.run, number, intended_at, "")
 
     def headers_with(self, key: str, connection: ApiConnection) -> dict[str, str]:
         """The headers of each request (section 5), and those that target.yaml adds."""
@@ -159,3 +173,17 @@ def failure_reason(
     if is_success(status):
         return f"answered {status}, where the dialect expects {' or '.join(map(str, expected))}"
     return f"answered {status}"
+
+
+def counts_as_delivered(reply: Reply, dialect: Dialect, patience_s: float) -> bool:
+    """Whether the target surely makes no further attempt after this reply (section 1).
+
+    One that gives up before a slow success has come, after `patience_s`, tries again, and doubles
+    nothing.
+    """
+    if reply.hang or reply.delay_s >= patience_s:
+        return False
+    status = reply.status
+    success = dialect.retry.success
+    any_2xx = success.decided and success.value is SuccessStatus.ANY_2XX
+    return is_success(status) if any_2xx else status == HTTPStatus.OK

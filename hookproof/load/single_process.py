@@ -12,6 +12,8 @@ from typing import Final
 
 import msgspec
 
+from hookproof.load.ledger.head_messages import HeadReply, unpacked
+from hookproof.load.ledger.run_metrics import RunMetrics
 from hookproof.load.ledger.share import RunResult
 from hookproof.load.plan import LoadPlan
 from hookproof.load.target.settings import TargetSettings
@@ -19,9 +21,14 @@ from hookproof.process.subprocesses import send_signal
 from hookproof.receiver.client.child_process import child
 
 START_WITHIN_S: Final = 300.0
+RUN_MARGIN_S: Final = 3600.0
 # In bytes; the result of a run has one for each broadcast, and some for each endpoint.
 LONGEST_REPLY: Final = 2**31
 MODULE: Final = (sys.executable, "-P", "-m")  # -P: not from the current folder
+
+
+class UnfitWorker(Exception):
+    """A worker cannot take part; the message says why and what to do."""
 
 
 class LoadGeneratorFailed(Exception):
@@ -62,14 +69,48 @@ class InterruptForwarder:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HeadConnection:
+    """The pipes to and from the head of a run; `name` is what errors call it."""
+
+    process: asyncio.subprocess.Process
+    replies: asyncio.StreamReader
+    name: str
+
+    async def reply(self, within_s: float) -> HeadReply:
+        """The next reply; raises LoadGeneratorFailed or UnfitWorker."""
+        try:
+            async with asyncio.timeout(within_s):
+                line = await self.replies.readline()
+        except TimeoutError:
+            raise LoadGeneratorFailed(f"{self.name} is silent") from None
+        if not line.endswith(b"\n"):
+            code = await self.process.wait()
+            raise LoadGeneratorFailed(
+                f"{self.name} ended with exit code {code} and without a result"
+            )
+        reply = msgspec.json.decode(line, type=HeadReply)
+        if reply.problem is not None:
+            raise UnfitWorker(reply.problem)
+        return reply
+
+    async def result(self, metrics: RunMetrics, within_s: float) -> RunResult:
+        """What a run has gathered, when it is over; its progress is noted until then."""
+        while (reply := await self.reply(within_s)).progress is not None:
+            metrics.note(reply.progress)
+        return unpacked(reply.result, RunResult)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SingleProcess:
-    """The only worker of a run that is not distributed."""
+    """The only worker of a run that is not distributed; `metrics_url` is that of its receiver."""
 
     receivers: tuple[str, ...]
     control_url: str
+    metrics_url: str | None
     variables: Mapping[str, str] = field(repr=False)
     web: str | None
     interrupts: InterruptForwarder
+    metrics: RunMetrics
 
     async def run(self, plans: Sequence[LoadPlan]) -> RunResult:
         """Have a Locust process carry out the plan; its progress goes to standard output.
@@ -84,21 +125,25 @@ class SingleProcess:
             try:
                 with self.interrupts.passed_on_to(process):
                     send_line(process, plans[0])
-                    result = await replies.read()
-                    code = await process.wait()
+                    head = HeadConnection(
+                        process=process, replies=replies, name="the load generator"
+                    )
+                    result = await head.result(self.metrics, longest_run_s(plans[0]))
+                    await process.wait()
             finally:
                 send_signal(process, signal.SIGTERM)
                 await process.wait()
-        if not result:
-            raise LoadGeneratorFailed(
-                f"the load generator ended with exit code {code} and without a result"
-            )
-        return msgspec.msgpack.decode(result, type=RunResult)
+        return result
 
 
 @asynccontextmanager
 async def start_single_process(
-    settings: TargetSettings, *, ca_dir: Path, web: str | None, interrupts: InterruptForwarder
+    settings: TargetSettings,
+    *,
+    ca_dir: Path,
+    web: str | None,
+    interrupts: InterruptForwarder,
+    metrics: RunMetrics | None = None,
 ) -> AsyncIterator[SingleProcess]:
     """A sidecar of the command's own; raises ChildFailed."""
     async with child(
@@ -109,9 +154,11 @@ async def start_single_process(
         yield SingleProcess(
             receivers=(sidecar["url"],),
             control_url=sidecar["control"],
+            metrics_url=sidecar.get("metrics"),
             variables=settings.variables,
             web=web,
             interrupts=interrupts,
+            metrics=metrics or RunMetrics(),
         )
 
 
@@ -137,6 +184,12 @@ async def replying_locust_process(
         yield process, replies
     finally:
         transport.close()
+
+
+def longest_run_s(plan: LoadPlan) -> float:
+    """How long a run may take at most, its preparation in the processes included."""
+    longest_drain_s = max(plan.drain_s, plan.drain_at_most_s)
+    return plan.shape.duration_s + longest_drain_s + RUN_MARGIN_S
 
 
 def send_line(process: asyncio.subprocess.Process, request: msgspec.Struct) -> None:

@@ -153,7 +153,7 @@ class Assembly:
         self._egress = egress
         self._observer = observer
         self._contract = contract
-        self._pages = build_docs_pages(self._contract)
+        self._pages = build_docs_pages(self._contract, dialect)
         self._now = strictly_increasing(clock)
         self._timestamp = create_timestamp_writer(dialect.representation.timestamp.value)
         form = dialect.representation.identifier.value

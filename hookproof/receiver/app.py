@@ -32,13 +32,15 @@ from hookproof.receiver.dashboard.replay_target import THIS_MACHINE, ReplayAllow
 from hookproof.receiver.dashboard.routes import Dashboard
 from hookproof.receiver.http.address import Address, listener_names
 from hookproof.receiver.http.authority import Authority
-from hookproof.receiver.http.connection import BodyBudget, FaultyListener, Handshakes
-from hookproof.receiver.http.request_handler import RequestHandler
+from hookproof.receiver.http.connection import MOST_BYTES, BodyBudget, FaultyListener, Handshakes
+from hookproof.receiver.http.request import MOST_BODY_BYTES
+from hookproof.receiver.http.request_handler import Forward, RequestHandler
 from hookproof.receiver.http.server import STOP_WITHIN_S, listen
+from hookproof.receiver.inbox.arrival import Arrival
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.receiver.inbox.store import InboxLimits, Observers
 from hookproof.receiver.mail import MailSink, listen_for_mail
-from hookproof.receiver.replies.script import Script
+from hookproof.receiver.replies.script import Reply
 from hookproof.receiver.replies.script_file import TokenPlan
 from hookproof.receiver.replies.token_server import TokenServer
 from hookproof.receiver.session import Sessions
@@ -49,6 +51,7 @@ IDLE_SESSION_S: Final = 3600.0
 # How many changes a live page may be behind before it skips deliveries.
 MOST_CHANGES: Final = 8192
 BODY_WITHIN_S: Final = 60.0
+BODIES_AT_ONCE: Final = 4
 # What the name of the second listener with the same wrong TLS ends with.
 SECOND: Final = "_2"
 
@@ -67,8 +70,10 @@ class ReceiverConfiguration:
     additional listeners whose TLS is wrong. `limits` applies to each session; `on_done` is as in
     `Observers`. `replays` is where the live page may replay to; `control_names` are additional host
     names by which browsers may reach the control listener. With `forwarded` a proxy is known to set
-    X-Forwarded-For, -Proto and -Host. `mail` is where mail is accepted, if
-    anywhere; with `mail_reserved` another process holds its port until then.
+    X-Forwarded-For, -Proto, -Host and -Prefix. `mail` is where mail is accepted, if anywhere; with
+    `mail_reserved` another process holds its port until then. `forward` answers what no script
+    answers; if `only` is given, what it is true for. `challenges` gives the reply to requests by
+    which a sender tries a URL, None for any other. A body may have `max_body` bytes.
     """
 
     bind: Address
@@ -86,6 +91,10 @@ class ReceiverConfiguration:
     forwarded: bool = False
     mail: Address | None = None
     mail_reserved: bool = False
+    forward: Forward | None = None
+    only: Callable[[ReceivedDelivery], bool] | None = None
+    challenges: Callable[[Arrival], Reply | None] | None = None
+    max_body: int = MOST_BODY_BYTES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,8 +133,16 @@ async def run_receiver(settings: ReceiverConfiguration) -> AsyncIterator[Running
             observers=Observers(observers=(feed,), on_done=settings.on_done),
         )
         stack.callback(sessions.end_all)
-        handler = RequestHandler(sessions=sessions, clock=Clock())
-        budget = BodyBudget()
+        handler = RequestHandler(
+            sessions=sessions,
+            clock=Clock(),
+            forward=settings.forward,
+            only=settings.only,
+            challenges=settings.challenges,
+        )
+        # Several of the largest bodies may be under way, each by a sender of its own.
+        most_bytes = max(MOST_BYTES, BODIES_AT_ONCE * settings.max_body)
+        budget = BodyBudget(most_bytes, settings.max_body)
         handshakes = Handshakes()
         lateness = LatenessMeter(asyncio.get_running_loop())
         stack.callback(lateness.stop)
@@ -204,8 +221,8 @@ def _configure_tokens(plans: Mapping[str, TokenPlan], sessions: Sessions, url: s
     session = sessions.default
     for token, plan in plans.items():
         sessions.issue(session, token)
-        if plan.replies:
-            session.set_script(token, Script(replies=plan.replies))
+        if plan.script:
+            session.set_script(token, plan.script)
         if plan.token_server:
             server = TokenServer(
                 plan.token_server, url=f"{url}/{token}", new_token=lambda: token_hex(16)

@@ -8,15 +8,16 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from email import message_from_bytes
-from typing import Final
-
-from aiosmtpd.smtp import SMTP, Envelope
-from aiosmtpd.smtp import Session as SmtpSession
+from typing import TYPE_CHECKING, Final
 
 from hookproof.receiver.clock import Clock
 from hookproof.receiver.http.address import Address
 from hookproof.receiver.inbox.arrival import Arrival, RawHeaders, Sender
 from hookproof.receiver.session import Sessions
+
+if TYPE_CHECKING:  # few receivers accept mail, and it is in the extra `check`
+    from aiosmtpd.smtp import SMTP, Envelope
+    from aiosmtpd.smtp import Session as SmtpSession
 
 METHOD: Final = "MAIL"
 ACCEPTED: Final = 250
@@ -35,7 +36,7 @@ class MailKeeper:
         self._clock = clock
 
     async def handle_DATA(  # noqa: N802
-        self, server: SMTP, session: SmtpSession, envelope: Envelope
+        self, server: "SMTP", session: "SmtpSession", envelope: "Envelope"
     ) -> str:
         """Keep the mail once for each recipient."""
         content = bytes(envelope.original_content or b"")
@@ -77,6 +78,8 @@ async def listen_for_mail(
 
     `reserved`: another process holds the port until this one listens. Raises OSError.
     """
+    from aiosmtpd.smtp import SMTP
+
     keeper, open_connections = MailKeeper(sessions, clock), set[SMTP]()
 
     def connect() -> SMTP:

@@ -11,6 +11,7 @@ from typing import Final, Protocol
 
 from hookproof.receiver.inbox.arrival import Arrival
 from hookproof.receiver.inbox.store import Inbox, InboxLimits, Observers
+from hookproof.receiver.replies.challenge_replies import challenge_reply
 from hookproof.receiver.replies.script import DEFAULT_REPLY, Reply, Script, Scripts
 from hookproof.receiver.replies.token_server import TokenServer
 from hookproof.receiver.signatures.token_secrets import SecretsByToken
@@ -69,6 +70,13 @@ class Session:
         server = self.token_servers.get(arrival.token)
         if server is not None:
             return DEFAULT_REPLY if visit else server.reply(arrival)
+        challenge = self.scripts.challenge(arrival.token)
+        if challenge is not None:
+            registered = self.secrets.find(arrival.token)
+            secret = registered.secrets[0] if registered else None
+            reply = challenge_reply([challenge], secret, arrival)
+            if reply is not None:
+                return reply
         return self.scripts.next_reply(arrival, visit=visit)
 
     def accept_all(self) -> int:

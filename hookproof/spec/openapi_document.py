@@ -25,6 +25,11 @@ def openapi_document() -> Document:
     return document
 
 
+def openapi_text() -> str:
+    """The file as it is, with its comments."""
+    return _PATH.read_text(encoding="utf-8")
+
+
 def operations_of(document: Mapping[str, Any]) -> Iterator[tuple[str, str, Document]]:
     """Path, method in capitals, and operation object of each operation for clients."""
     for path, item in document["paths"].items():

@@ -7,6 +7,7 @@ from typing import Any, Self
 from hookproof.receiver.cli.delivery_watch import JudgedDelivery, delivery_line
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.receiver.signatures.judgement import SignatureJudge, SignatureJudgement
+from hookproof.receiver.signatures.schemes.request_parts import inflated
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -39,13 +40,21 @@ class WebhookDelivery(ReceivedDelivery):
         return judgement.sentence if judgement and not judgement.verified else None
 
     @property
+    def content(self) -> bytes:
+        """The body without the compression that its Content-Encoding says, gzip or deflate.
+
+        Signatures are of `body`, which is as it came.
+        """
+        return inflated(self.body) if self.header("Content-Encoding") else self.body
+
+    @property
     def text(self) -> str:
-        """The body as UTF-8; raises UnicodeDecodeError."""
-        return self.body.decode()
+        """The content as UTF-8; raises UnicodeDecodeError."""
+        return self.content.decode()
 
     def json(self) -> Any:
-        """The body, parsed; raises ValueError."""
-        return json.loads(self.body)
+        """The content, parsed; raises ValueError."""
+        return json.loads(self.content)
 
     def __repr__(self) -> str:
         line = delivery_line(JudgedDelivery(delivery=self, judgement=self._judgement()))

@@ -6,6 +6,7 @@ receiver.reply_with(503, 200)
 first, second = receiver.wait_for(2)
 """
 
+import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -14,6 +15,7 @@ from typing import Final, Literal
 
 from hookproof.receiver.client.child_process import child
 from hookproof.receiver.client.control_api import ReceiverClient, ReceiverToken
+from hookproof.receiver.http.request_handler import VISITS
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.receiver.replies.script import Reply
 from hookproof.receiver.signatures.judgement import SchemeFormat, SignatureJudge
@@ -99,8 +101,16 @@ class Receiver(BackgroundProcess):
 
     @property
     def deliveries(self) -> tuple[WebhookDelivery, ...]:
-        """What has arrived so far; raises ReceiverFailed."""
-        return self._judged(self._opened.loop.call(self._arrived()))
+        """What has arrived so far, without visits; raises ReceiverFailed."""
+        return self._judged(_without_visits(self._opened.loop.call(self._arrived())))
+
+    @property
+    def visits(self) -> tuple[WebhookDelivery, ...]:
+        """The GET, HEAD and OPTIONS requests so far, by which a service may try a URL before it
+        delivers there; raises ReceiverFailed.
+        """
+        arrived = self._opened.loop.call(self._arrived())
+        return self._judged([each for each in arrived if each.method in VISITS])
 
     def secrets(
         self,
@@ -131,7 +141,7 @@ class Receiver(BackgroundProcess):
     def wait_for(
         self, count: int = 1, timeout_s: float = ARRIVE_WITHIN_S
     ) -> tuple[WebhookDelivery, ...]:
-        """All deliveries, as soon as there are `count` of them.
+        """All deliveries, without visits, as soon as there are `count` of them.
 
         Raises AssertionError, which shows what arrived, if there are fewer after `timeout_s`
         seconds.
@@ -150,9 +160,10 @@ class Receiver(BackgroundProcess):
 
     def describe(self) -> str:
         """What has arrived, a line for each delivery, and why signatures did not verify."""
-        deliveries = self.deliveries
+        deliveries, visits = self.deliveries, self.visits
         if not deliveries:
-            return f"nothing arrived at {self.url}{self._distrust()}"
+            seen = f" but visits: {', '.join(each.method for each in visits)}" if visits else ""
+            return f"nothing arrived at {self.url}{seen}{self._distrust()}"
         lines = [f"  {delivery!r}" for delivery in deliveries[:MOST_SHOWN]]
         if len(deliveries) > MOST_SHOWN:
             lines.append(f"  and {len(deliveries) - MOST_SHOWN} more")
@@ -167,8 +178,17 @@ class Receiver(BackgroundProcess):
     async def _arrived(
         self, count: int = 0, timeout_s: float = 0.0
     ) -> tuple[ReceivedDelivery, ...]:
+        """All requests, as soon as `count` of them are no visits."""
         opened = self._opened
-        return await opened.client.deliveries(opened.token.token, count, timeout_s)
+        ends_at = time.monotonic() + timeout_s
+        wanted = count
+        while True:
+            left_s = max(0.0, ends_at - time.monotonic())
+            arrived = await opened.client.deliveries(opened.token.token, wanted, left_s)
+            missing = count - len(_without_visits(arrived))
+            if missing <= 0 or not left_s:
+                return arrived
+            wanted = len(arrived) + missing
 
     def _judged(self, deliveries: Sequence[ReceivedDelivery]) -> tuple[WebhookDelivery, ...]:
         return tuple(WebhookDelivery.of(delivery, self._judge) for delivery in deliveries)
@@ -177,6 +197,7 @@ class Receiver(BackgroundProcess):
         self, count: int, deliveries: Sequence[ReceivedDelivery], timeout_s: float
     ) -> tuple[WebhookDelivery, ...]:
         __tracebackhide__ = True
+        deliveries = _without_visits(deliveries)
         if len(deliveries) < count:
             raise AssertionError(
                 f"deliveries expected within {timeout_s:g} s: {count}; {self.describe()}"
@@ -190,6 +211,10 @@ class Receiver(BackgroundProcess):
         if failed <= 0:
             return ""
         return f"; TLS handshakes that failed: {failed} (does the sender trust {self.ca_file}?)"
+
+
+def _without_visits(arrived: Sequence[ReceivedDelivery]) -> list[ReceivedDelivery]:
+    return [each for each in arrived if each.method not in VISITS]
 
 
 async def _failed_handshakes(client: ReceiverClient) -> int:

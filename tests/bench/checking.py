@@ -26,11 +26,11 @@ from typing import Final
 import yaml
 
 from hookproof.conformance.experiments import all_experiments
-from hookproof.conformance.experiments.deliveries.attempts import rate_limit
 from hookproof.conformance.mutants.kill_matrix import RECORDED, read_kills
 from hookproof.conformance.mutants.schemathesis_baseline import EXAMPLES, read_baseline
 from hookproof.conformance.results.run_file import NAME, read_run
 from hookproof.conformance.results.stored_evidence import read_evidence
+from hookproof.conformance.subjects.rate_limits import experiment as rate_limit
 from hookproof.conformance.target.project_assignment import projects_needed
 from hookproof.process.exit_codes import ExitCode
 from hookproof.spec.dialect.reader import load_dialect

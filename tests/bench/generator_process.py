@@ -7,6 +7,7 @@ from io import FileIO
 
 import msgspec
 
+from hookproof.load.ledger.head_messages import HeadReply, unpacked
 from hookproof.load.ledger.share import RunResult
 from hookproof.load.plan import LoadPlan
 
@@ -33,8 +34,8 @@ def generated(
         process.stdin.write(msgspec.json.encode(plan) + b"\n")
         process.stdin.flush()
         with FileIO(reading) as replies:
-            result = replies.readall()
+            *_, last = replies.readall().splitlines() or [b"{}"]
         code = process.wait()
     if code:
         raise subprocess.CalledProcessError(code, words)
-    return msgspec.msgpack.decode(result, type=RunResult)
+    return unpacked(msgspec.json.decode(last, type=HeadReply).result, RunResult)

@@ -73,7 +73,8 @@ def test_the_context_of_a_build_is_what_the_installation_needs() -> None:
     kept = {line[1:] for line in lines if line.startswith("!")}
     assert lines[1] == "*"
     assert kept == {
-        *("hookproof", "LICENSE", "MANIFEST.in", "README.md", "constraints.txt", "pyproject.toml")
+        *("hookproof", "LICENSE", "MANIFEST.in", "README.md", "constraints.txt", "pyproject.toml"),
+        "setup.py",
     }
     tops = {name.split("/")[0] for name in tracked_files()}
     assert not [name for name in kept if not fnmatch.filter(tops, name)]

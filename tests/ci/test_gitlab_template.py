@@ -69,7 +69,7 @@ class GitLabJob:
 def installed(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the first script of a job installs."""
     folder = tmp_path_factory.mktemp("installing")
-    job = GitLabJob(folder, {"HOOKPROOF_SOURCE": str(checkout)})
+    job = GitLabJob(folder, {"HOOKPROOF_SOURCE": checkout.as_uri()})
     done = job.run("before_script")
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith(f"hookproof, version {installed_version()}")

@@ -132,4 +132,4 @@ def broadcast_reaches(program: str, service: Service, receiver: Receiver) -> boo
     value(program, service, "broadcast", {"event_type": "order.paid", "data": {"order": 1}})
     with suppress(AssertionError):
         receiver.wait_for(arrived + 1, timeout_s=1)
-    return receiver.deliveries[-1].method == "POST" and len(receiver.deliveries) > arrived
+    return len(receiver.deliveries) > arrived

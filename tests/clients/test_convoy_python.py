@@ -74,8 +74,8 @@ def broadcast_reaches(service: Service, receiver: Receiver) -> bool:
     with urllib.request.urlopen(request):
         pass
     with suppress(AssertionError):
-        receiver.wait_for(2, timeout_s=1)
-    return receiver.deliveries[-1].method == "POST"
+        receiver.wait_for(1, timeout_s=1)
+    return bool(receiver.deliveries)
 
 
 def test_convoy_python_creates_an_endpoint_and_lists_sources(

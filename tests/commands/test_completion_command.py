@@ -9,9 +9,9 @@ import click
 import pytest
 from click.shell_completion import BashComplete
 
-import hookproof.cli
 from hookproof.cli import SUBCOMMANDS, cli
 from hookproof.commands.completion import PROGRAM, SHELLS, VARIABLE
+from hookproof.process import extras
 from tests.source_tree import ROOT
 
 
@@ -33,10 +33,10 @@ def completions(*arguments: str) -> dict[str, str]:
         (("check", "--only", "4.3-20"), {"4.3-20"}),
         (("check", "--exclude", "4.5"), {"4.5"}),
         (("list", "2.2-1"), {"2.2-1"}),
+        (("explain", "--brief", "2.2-1"), {"2.2-1"}),
         (("learn", "--extends", "cont"), {"contrary"}),
         (("explain", "1-1"), {"1-1"}),
         (("load", "sm"), {"smoke"}),
-        (("load", "comp"), {"compare"}),
         (("dialect", "diff", "reference", "cont"), {"contrary"}),
         (("dialect", "fields", "retry.att"), {"retry.attempts"}),
         (("schema", "base"), {"baseline"}),
@@ -91,7 +91,7 @@ def test_dialects_are_completed_wherever_one_is_named() -> None:
 def test_a_command_that_is_not_installed_is_completed_to_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(hookproof.cli, "EXTRAS", {"load": ("no_such_module",)})
+    monkeypatch.setattr(extras, "EXTRAS", {"load": ("no_such_module",)})
     assert "smoke" not in completions("load", "sm")
 
 

@@ -170,27 +170,6 @@ def test_differences_are_written_as_json() -> None:
     assert by_name["delivery.event_id_header"]["section"]
 
 
-def test_a_file_that_can_be_used_is_described(tmp_path: Path) -> None:
-    (tmp_path / "ours.yaml").write_text(OURS)
-    outcome = dialect("check", str(tmp_path / "ours.yaml"), "reference")
-    first, second = outcome.output.splitlines()
-    assert outcome.return_value == ExitCode.OK
-    assert first.startswith(f"{tmp_path}/ours.yaml: the dialect ours can be used; of ")
-    assert second.startswith("reference: the dialect reference can be used; of ")
-
-
-def test_each_file_that_cannot_be_used_is_reported_beside_the_others(tmp_path: Path) -> None:
-    (tmp_path / "ours.yaml").write_text(OURS)
-    (tmp_path / "bad.yaml").write_text(OURS.replace("attempts: 3", "attempts: 0, factr: 1"))
-    outcome = dialect("check", f"{tmp_path}/bad.yaml", "refrence", f"{tmp_path}/ours.yaml")
-    assert outcome.return_value == ExitCode.USAGE
-    assert "the dialect ours can be used" in outcome.stdout
-    mistakes = outcome.stderr.splitlines()
-    assert mistakes[0].startswith(f"{tmp_path}/bad.yaml:4: retry.attempts: expected a whole number")
-    assert mistakes[1] == f"{tmp_path}/bad.yaml:4: retry.factr: unknown key; did you mean factor?"
-    assert mistakes[2].startswith("refrence: no such dialect;")
-
-
 @pytest.mark.parametrize("arguments", [("show", "nope"), ("diff", "nope", "reference")])
 def test_a_dialect_that_does_not_exist_is_refused(arguments: tuple[str, ...]) -> None:
     outcome = dialect(*arguments)

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from hookproof.cli import SUBCOMMANDS, cli
+from hookproof.conformance.cli.check import COMMON
 from hookproof.help_examples import TITLE, examples, examples_in
 
 PROGRAM = "hookproof"
@@ -82,6 +83,19 @@ def test_help_shows_examples_line_by_line() -> None:
     assert lines[at + 1].strip() == "hookproof compare runs/old runs/new"
     assert lines[at + 2].startswith("        Show what got better")
     assert "\\b" not in shown
+
+
+def test_check_shows_its_common_options_first_and_each_once() -> None:
+    shown = CliRunner().invoke(cli, ["check", "--help"], prog_name=PROGRAM).stdout
+    first, _, further = shown.partition("Further options:")
+    _, _, first = first.partition("Options:")
+    listed = [
+        re.findall(r"^  (?:-\w, )?(--[a-z-]+)", part, re.MULTILINE) for part in (first, further)
+    ]
+    assert listed[0] == list(COMMON)
+    command = CONTEXTS[f"{PROGRAM} check"].command
+    options = [each for each in command.params if isinstance(each, click.Option)]
+    assert sorted(listed[0] + listed[1]) == sorted(["--help", *(each.opts[-1] for each in options)])
 
 
 def test_examples_are_read_as_they_were_written() -> None:

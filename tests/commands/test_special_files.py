@@ -14,11 +14,13 @@ from hookproof.process.exit_codes import ExitCode
 from hookproof.receiver.http.authority import CERTIFICATE_FILE, KEY_FILE, Authority
 from tests.conformance.cli.test_hostile_run_files import ended
 from tests.conformance.every_line import write_run
+from tests.source_tree import ROOT
 
 # A hang is what these tests look for; none of the commands takes seconds.
 pytestmark = pytest.mark.timeout(120)
 
 TARGET: Final = ("http://127.0.0.1:1", "--project", "p1", "--api-key", "k")
+CONSUMER: Final = ("http://127.0.0.1:1", "--scheme", "github", "--secret", "s")
 NOWHERE: Final = ("--url", *TARGET)
 # A command with FILE in the place of each kind of file that it reads. RUN is the folder of a run
 # whose run.jsonl is the file, CA one whose certificate is, and GOOD the folder of a good run.
@@ -28,11 +30,15 @@ COMMANDS: Final = {
     "check --baseline": ("check", *TARGET, "--dialect", "reference", "--baseline", "FILE"),
     "check --only": ("check", *TARGET, "--dialect", "reference", "--only", "@FILE"),
     "check --exclude": ("check", *TARGET, "--dialect", "reference", "--exclude", "@FILE"),
+    "check-consumer --body": ("check-consumer", *CONSUMER, "--body", "FILE"),
+    "check-consumer --ca": ("check-consumer", *CONSUMER, "--ca", "FILE"),
     "check --ca-dir": ("check", *TARGET, "--dialect", "reference", "--ca-dir", "CA"),
     "compare before": ("compare", "FILE", "GOOD"),
     "compare after": ("compare", "GOOD", "RUN"),
+    "compare loads": ("compare", "FILE.json", "FILE.json"),
+    "compare over time": ("compare", "--over-time", "RUN"),
+    "compare page": ("compare", "--page", "RUN", "GOOD"),
     "dialect show": ("dialect", "show", "./FILE"),
-    "dialect check": ("dialect", "check", "./FILE"),
     "dialect diff": ("dialect", "diff", "reference", "./FILE"),
     "doctor --target": ("doctor", "--target", "FILE"),
     "doctor --ca-dir": ("doctor", *TARGET, "--ca-dir", "CA"),
@@ -40,13 +46,10 @@ COMMANDS: Final = {
     "learn --target": ("learn", "--target", "FILE"),
     "learn --ca-dir": ("learn", *TARGET, "--ca-dir", "CA"),
     "learn --extends": ("learn", *TARGET, "--extends", "./FILE"),
-    "list": ("list", "@FILE"),
+    "explain": ("explain", "@FILE"),
     "load --target": ("load", "--target", "FILE"),
+    "load --payload": ("load", *NOWHERE, "--dialect", "reference", "--payload", "FILE"),
     "load profile": ("load", "./FILE.yaml", *NOWHERE, "--dialect", "reference"),
-    "load compare": ("load", "compare", "FILE", "FILE"),
-    "matrix": ("matrix", "RUN", "GOOD"),
-    "pack": ("pack", "RUN", "-o", "x.zip"),
-    "pack --key": ("pack", "GOOD", "-o", "x.zip", "--key", "FILE"),
     "receive --script": ("receive", "--script", "FILE"),
     "receive --ca-dir": ("receive", "--ca-dir", "CA"),
     "receive --tls-cert": ("receive", "--tls-cert", "FILE", "--tls-key", "FILE"),
@@ -56,23 +59,46 @@ COMMANDS: Final = {
     "replay": ("replay", "RUN", *TARGET),
     "replay --target": ("replay", "GOOD", "--target", "FILE"),
     "report": ("report", "RUN", "--format", "json"),
+    "report a pack": ("report", "RUN", "--format", "pack", "-o", "x.zip"),
+    "report --key": ("report", "GOOD", "--format", "pack", "-o", "x.zip", "--key", "FILE"),
+    "report files": ("report", "FILE", "--format", "files", "-o", "there"),
+    "report --verify-key": (
+        "report",
+        "FILE",
+        "--format",
+        "files",
+        "-o",
+        "there",
+        "--verify-key",
+        "FILE",
+    ),
     "report --partial": ("report", "FILE", "--format", "json", "--partial"),
+    "send --body": ("send", *CONSUMER, "--body", "FILE"),
+    "send --ca": ("send", *CONSUMER, "--body", str(ROOT / "LICENSE"), "--ca", "FILE"),
     "serve --projects": ("serve", "--port", "0", "--projects", "FILE"),
     "serve --fixtures": ("serve", "--port", "0", "--fixtures", "FILE"),
     "serve --ca": ("serve", "--port", "0", "--ca", "FILE"),
     "serve --dialect": ("serve", "--port", "0", "--dialect", "./FILE"),
-    "target check": ("target", "check", "FILE"),
-    "trend": ("trend", "RUN"),
-    "unpack": ("unpack", "FILE", "-o", "there"),
-    "unpack --verify-key": ("unpack", "FILE", "-o", "there", "--verify-key", "FILE"),
+    "sign --body": ("sign", *CONSUMER[1:], "--body", "FILE"),
+    "validate": ("validate", "FILE"),
+    **{
+        f"validate --as {kind}": ("validate", "--as", kind, "./FILE.yaml")
+        for kind in ("dialect", "target", "profile", "baseline", "script", "scheme", "run")
+    },
     "vectors --dialect": ("vectors", "--dialect", "./FILE"),
     "verify --request": ("verify", "--secret", "s", "--request", "FILE"),
     "verify --header": ("verify", "--secret", "s", "--header", "@FILE"),
+    "verify --body": ("verify", "--secret", "s", "--header", "X: y", "--body", "FILE"),
+    "verify --scheme": ("verify", "--secret", "s", "--header", "X: y", "--scheme", "./FILE.yaml"),
 }
 # Paths that are written, or whose file `--target` and others above stand for.
-WRITTEN: Final = frozenset({"--out", "--output", "--write-baseline", "--badges", "--jsonl"})
+WRITTEN: Final = frozenset(
+    {"--out", "--output", "--write-baseline", "--badges", "--jsonl", "--write-body"}
+)
 # One that takes a folder, and finds files in it by itself.
-FOLDERS: Final = frozenset({"ca folder", "list --run", "load --ca-dir", "replay --ca-dir"})
+FOLDERS: Final = frozenset(
+    {"ca folder", "explain --run", "load --ca-dir", "mcp --directory", "replay --ca-dir"}
+)
 
 
 def pipe(path: Path) -> None:
@@ -107,7 +133,7 @@ def test_it_is_refused_at_once(
     monkeypatch.chdir(tmp_path)
     for folder in ("RUN", "CA"):
         Path(folder).mkdir()
-    for path in ("FILE", "FILE.yaml", "RUN/run.jsonl", f"CA/{CERTIFICATE_FILE}"):
+    for path in ("FILE", "FILE.yaml", "FILE.json", "RUN/run.jsonl", f"CA/{CERTIFICATE_FILE}"):
         make(Path(path))
     shutil.copy(good / "ca" / KEY_FILE, "CA")
     done = ended(*(str(good) if word == "GOOD" else word for word in COMMANDS[name]))
@@ -120,7 +146,7 @@ def test_it_is_refused_at_once(
 
 def test_a_run_whose_earlier_file_is_a_pipe_is_planned(tmp_path: Path) -> None:
     pipe(tmp_path / "run.jsonl")
-    assert ended("list", "--coverage", "4.1-1", "--run", tmp_path).code == ExitCode.OK
+    assert ended("explain", "--coverage", "4.1-1", "--run", tmp_path).code == ExitCode.OK
 
 
 def paths(command: click.Command, name: str) -> Iterator[str]:
@@ -136,8 +162,6 @@ def paths(command: click.Command, name: str) -> Iterator[str]:
 def test_every_path_that_a_command_reads_is_tried() -> None:
     commands = {name: cli.get_command(click.Context(cli), name) for name in SUBCOMMANDS}
     read = {path for name, each in commands.items() if each for path in paths(each, name)}
-    positional = {"compare before", "compare after", "pack folder", "regrade folder"}
-    positional |= {"replay run", "report folder", "target check paths", "trend folder"}
-    positional |= {"unpack packed"}
+    positional = {"regrade folder", "replay run", "report folder", "validate files"}
     further = {"receive --tls-key"}
     assert read - COMMANDS.keys() - positional - further - FOLDERS == set()

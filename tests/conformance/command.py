@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hookproof.conformance.checks.deliveries.attempts.rate_limit import SENT_APART, TOO_SLOW
-from hookproof.conformance.checks.deliveries.attempts.slow_neighbours import NOTHING_MEANWHILE
 from hookproof.conformance.observations.deliveries import STILL_ARRIVING
+from hookproof.conformance.subjects.rate_limits.laws import SENT_APART, TOO_SLOW
+from hookproof.conformance.subjects.slow_neighbours.laws import NOTHING_MEANWHILE
 from tests.quick_start.interpreter import quick_hookproof
 
 # How long a whole run may take on a busy machine, so that only a hang is caught.

@@ -15,6 +15,7 @@ from hookproof.spec.dialect.file_schema import LABELS
 from hookproof.spec.dialect.given_settings import least_http_timeout
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import (
+    Acceptance,
     CreationVisit,
     EventEcho,
     IdentifierForm,
@@ -197,7 +198,23 @@ def _own_bodies(learned: Any, true: Any, _dialect: Dialect) -> bool:
     )
 
 
+def _key_format(learned: Any, true: Any, dialect: Dialect) -> bool:
+    """A key that is taken with a scheme and alone may be learned as either."""
+    taken = dialect.authentication.other_key_formats.prefers(Acceptance.TAKEN)
+    return learned == true or (taken and "{key}" in (learned, true))
+
+
+def _other_key_formats(learned: Any, true: Any, dialect: Dialect) -> bool:
+    """Of a service that takes the key alone and in one scheme of its own, that scheme is the other
+    format, and whichever is tried is refused.
+    """
+    has_scheme = dialect.authentication.key_format != "{key}"
+    return learned in true.allowed or (has_scheme and true.allowed == (Acceptance.TAKEN,))
+
+
 RULES: Mapping[str, Callable[[Any, Any, Dialect], bool]] = {
+    "authentication.key_format": _key_format,
+    "authentication.other_key_formats": _other_key_formats,
     "representation.masked": _same_members,
     "errors.unknown_resource": _unknown_resource,
     "errors.by_operation": _by_operation,

@@ -46,6 +46,8 @@ def programs(tmp_path: Path) -> Path:
         # As on a terminal, to which curl shows no progress, and everything at once.
         ("curl", f'#!/bin/sh\nexec {shutil.which("curl")} -N --no-progress-meter "$@"\n'),
         ("python", f'#!/bin/sh\nexec {sys.executable} "$@"\n'),
+        ("locust", f'#!/bin/sh\nexec {sys.executable} -m locust "$@"\n'),
+        ("schemathesis", f'#!/bin/sh\nexec {sys.executable} -m schemathesis.cli "$@"\n'),
     ):
         (folder / name).write_text(text)
         (folder / name).chmod(stat.S_IRWXU)

@@ -1,6 +1,5 @@
 """The documentation as a site, built once for all tests, and what its pages refer to."""
 
-import os
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -9,21 +8,25 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from tests.source_tree import ROOT
+from docs.site.pages import SETTINGS, write_site
 
-CONFIGURATION = ROOT / "docs" / "site" / "mkdocs.yml"
 BUILT_WITHIN_S = 300
 # The attributes by which a browser fetches something as it shows a page; a link is not among them.
 FETCHED = frozenset({"src", "srcset", "poster", "data", "xlink:href"})
 
 
-def build(folder: Path, configuration: Path = CONFIGURATION) -> "subprocess.CompletedProcess[str]":
-    """Build the site into a folder as `make docs` does."""
-    options = ("--strict", "--config-file", str(configuration))
+def build(folder: Path) -> "subprocess.CompletedProcess[str]":
+    """Build the site into `site` in a folder, as `make docs` does."""
+    write_site(folder)
+    return build_from(folder)
+
+
+def build_from(folder: Path) -> "subprocess.CompletedProcess[str]":
+    """Build a site from its settings and pages in a folder."""
+    command = Path(sys.executable).with_name("zensical")
+    options = ("--strict", "--clean", "--config-file", str(folder / SETTINGS))
     return subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", *options, "--site-dir", str(folder)],
-        cwd=ROOT,
-        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        [command, "build", *options],
         capture_output=True,
         text=True,
         timeout=BUILT_WITHIN_S,

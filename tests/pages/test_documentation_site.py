@@ -3,6 +3,7 @@
 import html
 import os
 import re
+import shutil
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,6 +13,7 @@ import click
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from docs.site.pages import PAGES, SETTINGS, write_site
 from hookproof.cli import SUBCOMMANDS, cli
 from hookproof.help_examples import examples_in
 from hookproof.load.figures import FIGURES
@@ -19,14 +21,14 @@ from hookproof.mockserver.faults.catalogue import catalogue
 from hookproof.process.exit_codes import ExitCode
 from hookproof.spec.catalogue import load_catalogue
 from hookproof.spec.described_fields import described_fields
-from tests.pages.documentation_site import CONFIGURATION, BuiltSite, build
+from tests.pages.documentation_site import BuiltSite, build, build_from
 from tests.pages.readability import excess_width, pale_texts
 from tests.receiver.dashboard.browser import DEADLINE_MS, chromium
 from tests.source_tree import ROOT
 
 pytestmark = [
     pytest.mark.xdist_group("documentation_site"),
-    pytest.mark.skipif(find_spec("material") is None, reason="mkdocs-material is not installed"),
+    pytest.mark.skipif(find_spec("zensical") is None, reason="zensical is not installed"),
 ]
 
 WIDE, NARROW = 1280, 390
@@ -38,7 +40,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> BuiltSite:
     folder = tmp_path_factory.mktemp("site")
     outcome = build(folder)
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
-    return BuiltSite(folder)
+    return BuiltSite(folder / "site")
 
 
 @pytest.fixture(scope="module")
@@ -75,22 +77,21 @@ def test_a_dead_link_would_be_noticed(tmp_path: Path) -> None:
 @pytest.mark.parametrize("link", ["gone.md", "index.md#gone", "#gone", "/index.md"])
 def test_a_link_that_leads_nowhere_fails_the_build(link: str, tmp_path: Path) -> None:
     """The settings of the site, for a page that links to itself and to that."""
-    pages = tmp_path / "pages"
-    pages.mkdir()
-    configuration = tmp_path / "mkdocs.yml"
-    settings = f"INHERIT: {CONFIGURATION}\ndocs_dir: pages\nhooks: []\nnav: [index.md]\n"
-    configuration.write_text(settings)
+    write_site(tmp_path)
+    settings = (tmp_path / SETTINGS).read_text().partition("\nnav:")[0]
+    (tmp_path / SETTINGS).write_text(f"{settings}\nnav: [index.md]\n")
+    shutil.rmtree(tmp_path / PAGES)
+    (tmp_path / PAGES).mkdir()
     for text, code in (("[here](index.md#heading)", 0), (f"[there]({link})", 1)):
-        (pages / "index.md").write_text(f"# Heading\n\n{text}\n")
-        outcome = build(tmp_path / "built", configuration)
-        assert outcome.returncode == code, outcome.stderr
+        (tmp_path / PAGES / "index.md").write_text(f"# Heading\n\n{text}\n")
+        outcome = build_from(tmp_path)
+        assert outcome.returncode == code, outcome.stdout + outcome.stderr
 
 
 def test_make_builds_with_warnings_as_errors() -> None:
-    recipe = re.search(r"mkdocs build.*", (ROOT / "Makefile").read_text())
+    recipe = re.search(r"zensical build.*", (ROOT / "Makefile").read_text())
     assert recipe is not None
     assert "--strict" in recipe[0]
-    assert "--quiet" not in recipe[0]  # it keeps warnings from being counted
 
 
 def test_a_page_fetches_nothing_from_elsewhere(site: BuiltSite) -> None:
@@ -115,9 +116,10 @@ def test_a_browser_asks_no_host_and_finds_words(site: BuiltSite, browser: Browse
         page = context.new_page()
         page.on("request", lambda request: asked.append(request.url))
         page.goto((site.folder / "index.html").as_uri())
-        page.locator("input.md-search__input").click()
-        page.locator("input.md-search__input").press_sequentially("idempotency_key")
-        expect(page.locator(".md-search-result__item").first).to_be_visible(timeout=DEADLINE_MS)
+        page.locator(".md-search__button").click()
+        page.get_by_role("combobox", name="Search").press_sequentially("idempotency_key")
+        found = page.get_by_role("option", name="idempotency.duplicate_status")
+        expect(found.first).to_be_visible(timeout=DEADLINE_MS)
     assert asked
     assert {url for url in asked if urlsplit(url).scheme not in {"file", "data", "blob"}} == set()
 
@@ -134,6 +136,16 @@ def test_every_command_has_a_page_with_its_options_and_examples(site: BuiltSite)
         for parameter in command.params:
             hidden = isinstance(parameter, click.Argument) or getattr(parameter, "hidden", False)
             assert hidden or parameter.opts[-1] in shown
+
+
+def test_the_index_for_agents_names_every_page_and_command_by_a_sentence(site: BuiltSite) -> None:
+    lines = site.text_of("llms.txt").splitlines()
+    entries = [re.fullmatch(r"- \[(.+)\]\((.+\.html)\): (.+\.)", line) for line in lines]
+    links = {entry[2]: entry[1] for entry in entries if entry}
+    assert all((site.folder / link).is_file() for link in links)
+    assert {f"hookproof {name}" for name in SUBCOMMANDS} <= set(links.values())
+    assert {path.with_suffix(".html").name for path in (ROOT / "docs").glob("*.md")} <= set(links)
+    assert len(links) == sum(line.startswith("- ") for line in lines)
 
 
 def test_every_requirement_is_on_the_page_of_its_section(site: BuiltSite) -> None:
@@ -169,7 +181,7 @@ def test_the_longest_pages_are_readable(
     found: dict[str, object] = {}
     for path in longest(site):
         page = opened(browser, path, width, scheme)
-        if excess := excess_width(page):
+        if (excess := excess_width(page)) > 0:
             found[f"{path.name} is wider than its window"] = excess
         if pale := pale_texts(page):
             found[f"{path.name} is pale"] = pale[:5]

@@ -12,7 +12,7 @@ from tests.process.interrupted_command import stopped_before
 from tests.source_tree import ROOT
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-CHECK = ("check", "--profile", "quick", "--only", "4.2-1")
+CHECK = ("check", "--profile", "quick", "--only", "4.3-2")
 LOAD = ("load", "--rate", "20", "--duration", "1", "--drain", "60", "--keep-up", "600")
 
 

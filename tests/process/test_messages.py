@@ -73,10 +73,10 @@ def test_one_line_stays_one(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_long_quotation_loses_its_middle_and_its_length_is_said() -> None:
-    line = cut_line(f"'{LONG}' is not a requirement; `hookproof list` shows them all")
+    line = cut_line(f"'{LONG}' is not a requirement; `hookproof explain` shows them all")
     assert len(line) <= LONGEST_LINE
     assert line.startswith("'xxx")
-    assert line.endswith("x' is not a requirement; `hookproof list` shows them all")
+    assert line.endswith("x' is not a requirement; `hookproof explain` shows them all")
     assert "99,0" in line
     assert cut_line("y" * LONGEST_LINE) == "y" * LONGEST_LINE
     assert len(str(CommandError(f"{LONG}\n{LONG}"))) <= 2 * LONGEST_LINE + 1
@@ -99,12 +99,11 @@ def test_of_many_lines_of_an_error_the_first_are_shown(capsys: pytest.CaptureFix
         ("check", f"http://{LONG}:x"),
         ("check", "--seed", LONG),
         ("explain", LONG),
-        ("list", LONG),
         ("report", LONG, "--format", "json"),
         ("regrade", "--dialect", LONG),
-        ("matrix", f"{LONG}=x"),
-        ("trend", LONG),
-        ("pack", LONG, "-o", "x"),
+        ("compare", "--page", f"{LONG}=x"),
+        ("compare", "--over-time", LONG),
+        ("report", LONG, "--format", "pack", "-o", "x"),
         ("report", ".", "--format", "json", "-o", LONG),
         ("ca", LONG),
         ("receive", "--bind", LONG),

@@ -203,3 +203,27 @@ def test_a_signal_at_the_end_changes_no_exit_code(number: signal.Signals) -> Non
     command = [sys.executable, "-c", ENDING.format(number=int(number))]
     ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert (ended.returncode, ended.stderr) == (3, "")
+
+
+# Python calls such a function for each module that it has imported; what is raised there is lost.
+INTERRUPTED_BY_AN_IMPORT = """
+import os, runpy, signal, sys, weakref
+
+class Finder:
+    def find_spec(self, name, path, target=None):
+        if name == "hookproof.cli":
+            found = Finder()
+            self.known = weakref.ref(found, lambda _: os.kill(os.getpid(), signal.SIGINT))
+
+sys.meta_path.insert(0, Finder())
+sys.argv = ["hookproof", "check", "--plan"]
+runpy.run_module("hookproof", run_name="__main__")
+"""
+
+
+def test_an_interrupt_while_the_command_is_imported_is_not_lost() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED_BY_AN_IMPORT], capture_output=True, check=False
+    )
+    assert done.returncode in (INTERRUPTED, -signal.SIGINT)
+    assert done.stdout == b""

@@ -33,7 +33,7 @@ LIVING: Final = [page for page in PAGES if page.name != "CHANGELOG.md"]
 LINK: Final = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 CODE: Final = re.compile(r"```\w*\n(.*?)```|`([^`\n]+)`", re.DOTALL)
 # `from hookproof import ...` is no call.
-CALL: Final = re.compile(r"(?:^|(?<!from)[\s(|])hookproof ([a-z]+)([^\n|#]*)")
+CALL: Final = re.compile(r"(?:^|(?<!from)[\s(|])hookproof ([a-z]+(?:-[a-z]+)*)([^\n|#]*)")
 COUNTED: Final = re.compile(
     r"\b\d[\d,]* (?:\w+ )?"
     r"(?:faults|checks|requirements|tests|vectors|variants|mutants|gaps|trials)\b"
@@ -84,6 +84,13 @@ def options_of(command: str) -> frozenset[str]:
     ) | {"--help"}
 
 
+@cache
+def locust_options() -> frozenset[str]:
+    command = [sys.executable, "-m", "locust", "--help"]
+    outcome = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    return frozenset(re.findall(r"--[a-z][a-z-]*", outcome.stdout))
+
+
 def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text().splitlines()) <= LONGEST_README
 
@@ -118,7 +125,8 @@ def test_options_without_a_command_exist_somewhere(page: Path) -> None:
     options = {f"--hookproof-{name}" for name, *_ in OPTIONS} | {"--hookproof-embedded"}
     options.update(*(options_of(command) for command in SUBCOMMANDS))
     named = {code.split()[0] for code in code_in(page) if re.match(r"--[a-z]", code)}
-    assert named <= options
+    further = locust_options() if page.name == "locust.md" else frozenset()
+    assert named <= options | further
 
 
 def spoiler_names() -> set[str]:

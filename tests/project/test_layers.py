@@ -22,7 +22,7 @@ PLANTED: Final[Mapping[str, Sequence[tuple[str, str]]]] = {
         ("hookproof/control/same_origin.py", "import hookproof.process.exit_codes"),
         ("hookproof/target/target_file.py", "import hookproof.conformance.target.definition"),
         ("hookproof/testing/receiver.py", "import hookproof.conformance.model.evidence"),
-        ("hookproof/conformance/cli/list.py", "import hookproof.commands.dialect.command"),
+        ("hookproof/conformance/cli/listing.py", "import hookproof.commands.dialect.command"),
     ),
     "the receiver and the mock server share vectors and no code": (
         (
@@ -50,10 +50,10 @@ PLANTED: Final[Mapping[str, Sequence[tuple[str, str]]]] = {
             "import hookproof.conformance.subjects.lists.experiment",
         ),
     ),
-    "no subject imports another": (
+    "subjects share evidence, and neither experiments nor laws": (
         (
             "hookproof/conformance/subjects/isolation/laws.py",
-            "import hookproof.conformance.subjects.keys.evidence",
+            "import hookproof.conformance.subjects.keys.laws",
         ),
     ),
     "layers of the mock server": (
@@ -72,7 +72,11 @@ PLANTED: Final[Mapping[str, Sequence[tuple[str, str]]]] = {
         ("hookproof/mockserver/api/listener.py", "import hookproof.mockserver.faults.live"),
     ),
     "only load imports locust": (("hookproof/conformance/model/evidence.py", "import locust"),),
-    "only requests of the contract import schemathesis": (
+    "what `pip install hookproof` is for runs without the extras": (
+        ("hookproof/receiver/session.py", "import aiosmtpd"),
+        ("hookproof/testing/receiver.py", "import pytest"),
+    ),
+    "only requests of the contract and the plugin import schemathesis": (
         ("hookproof/conformance/model/evidence.py", "import schemathesis"),
     ),
     "layers of the receiver": (

@@ -65,6 +65,7 @@ OWN: Final[Mapping[str, tuple[frozenset[object], str]]] = {
         "RFC 6749, 6750, 7523 and 7617 say how a client proves itself to a token endpoint",
     ),
     "hookproof/receiver/signatures/diagnosis/": (frozenset({"signed"}), "a word of a sentence"),
+    "hookproof/receiver/signatures/schemes/": (frozenset({"basic"}), "the scheme of RFC 7617"),
     "hookproof/mockserver/delivery/": (
         frozenset({"Bearer", "client_assertion", "client_assertion_type", 401}),
         (
@@ -76,23 +77,27 @@ OWN: Final[Mapping[str, tuple[frozenset[object], str]]] = {
         frozenset({403}),
         "how the web page of a run refuses what it does not do",
     ),
-    "hookproof/conformance/experiments/deliveries/attempts/retries.py": (
+    "hookproof/conformance/subjects/retries/experiment.py": (
         ANY_STATUS,
         "what the receiver is made to answer",
     ),
-    "hookproof/conformance/experiments/deliveries/attempts/statuses.py": (
+    "hookproof/conformance/subjects/exhaustion/experiment.py": (
         ANY_STATUS,
         "what the receiver is made to answer",
+    ),
+    "hookproof/mockserver/faults/catalogue/deliveries/retries.py": (
+        ANY_STATUS,
+        "what an endpoint answers, of which a fault mistakes one",
     ),
     "hookproof/conformance/subjects/keys/experiment.py": (
         frozenset({"Bearer"}),
         "one of the schemes that are wrong in most dialects",
     ),
-    "hookproof/conformance/experiments/deliveries/security/token_server.py": (
+    "hookproof/conformance/experiments/deliveries/token_server.py": (
         frozenset({"Bearer"}),
         "the token_type of RFC 6750",
     ),
-    "hookproof/conformance/checks/deliveries/security/oauth2.py": (
+    "hookproof/conformance/subjects/credentials/laws.py": (
         frozenset({"Bearer"}),
         "the scheme of RFC 6750",
     ),
@@ -100,7 +105,7 @@ OWN: Final[Mapping[str, tuple[frozenset[object], str]]] = {
         frozenset({400}),
         "a count of digits",
     ),
-    "hookproof/conformance/experiments/deliveries/arrival/flood.py": (
+    "hookproof/conformance/subjects/arrival/experiment.py": (
         frozenset({400}),
         "a count of broadcasts",
     ),
@@ -108,7 +113,7 @@ OWN: Final[Mapping[str, tuple[frozenset[object], str]]] = {
         frozenset({400}),
         "a count of pages",
     ),
-    "hookproof/conformance/experiments/generated/sweep.py": (
+    "hookproof/conformance/subjects/sweep/experiment.py": (
         frozenset({400}),
         "a count of examples",
     ),
@@ -120,11 +125,11 @@ OWN: Final[Mapping[str, tuple[frozenset[object], str]]] = {
         frozenset({400, 401, 403}),
         "where classes of statuses begin, and how HTTP itself refuses a key (RFC 9110, 15.5)",
     ),
-    "hookproof/conformance/observations/delivery/security/token_requests.py": (
+    "hookproof/conformance/subjects/credentials/evidence.py": (
         frozenset({"basic"}),
         "the scheme of RFC 7617",
     ),
-    "hookproof/conformance/checks/api/resources/endpoint.py": (
+    "hookproof/conformance/subjects/endpoints/laws.py": (
         frozenset({"active"}),
         "a word of a sentence",
     ),

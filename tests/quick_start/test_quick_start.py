@@ -17,7 +17,7 @@ from hookproof.receiver.client.child_process import child
 from tests.quick_start.children import quick_children
 from tests.quick_start.interpreter import quick_python
 
-LIST_AND_FAIL = ("list", "--level", "opne")
+LIST_AND_FAIL = ("explain", "--level", "opne")
 
 
 @pytest.fixture(params=["starts", "is forked"])

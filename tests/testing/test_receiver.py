@@ -1,11 +1,14 @@
 """`hookproof.Receiver` as the tests of others use it."""
 
 import asyncio
+import gzip
 import socket
+import ssl
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Iterable, Iterator
+import zlib
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -57,6 +60,48 @@ def test_deliveries_are_kept_as_they_arrived(receiver: Receiver) -> None:
     assert delivery.header("x-own") == "2"
     assert delivery.json() == {"a": 1}
     assert receiver.deliveries == (delivery,)
+
+
+def visit(receiver: Receiver, method: str) -> None:
+    request = urllib.request.Request(receiver.url, method=method)
+    context = ssl.create_default_context(cafile=str(receiver.ca_file))
+    with urllib.request.urlopen(request, context=context, timeout=30):
+        pass
+
+
+def test_visits_are_no_deliveries(receiver: Receiver) -> None:
+    for method in ("HEAD", "GET", "OPTIONS"):
+        visit(receiver, method)
+    with pytest.raises(
+        AssertionError, match=r"nothing arrived at .* but visits: HEAD, GET, OPTION"
+    ):
+        receiver.wait_for(1, SOON_S)
+    assert receiver.deliveries == ()
+    send(receiver)
+    assert [each.method for each in receiver.wait_for(1)] == ["POST"]
+    assert [each.method for each in receiver.visits] == ["HEAD", "GET", "OPTIONS"]
+
+
+def test_a_delivery_behind_visits_is_waited_for(receiver: Receiver) -> None:
+    async def visited_meanwhile() -> list[str]:
+        waiting = asyncio.create_task(receiver.wait_for_async(1, 30))
+        await asyncio.to_thread(visit, receiver, "HEAD")
+        assert not waiting.done()
+        await asyncio.to_thread(send, receiver)
+        return [each.method for each in await waiting]
+
+    assert asyncio.run(visited_meanwhile()) == ["POST"]
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, zlib.compress])
+def test_a_compressed_body_is_read_and_kept_as_it_came(
+    receiver: Receiver, compress: Callable[[bytes], bytes]
+) -> None:
+    body = compress(b'{"a": 1}')
+    post(receiver.url, receiver.ca_file, body, {"Content-Encoding": "x"})
+    (delivery,) = receiver.wait_for()
+    assert (delivery.body, delivery.content, delivery.text) == (body, b'{"a": 1}', '{"a": 1}')
+    assert delivery.json() == {"a": 1}
 
 
 def test_each_receiver_has_deliveries_and_secrets_of_its_own(

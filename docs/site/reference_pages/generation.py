@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Final
 
+from docs.site.reference_pages.agents_index import agents_pages
 from docs.site.reference_pages.commands import command_pages
 from docs.site.reference_pages.dialect_fields import dialect_pages
 from docs.site.reference_pages.exit_codes import exit_code_pages
@@ -21,6 +22,7 @@ _PARTS: Final[tuple[Callable[[], Iterator[ReferencePage]], ...]] = (
     load_figure_pages,
     file_format_pages,
     exit_code_pages,
+    agents_pages,
 )
 
 

@@ -16,8 +16,6 @@ from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.messages import print_document, print_line, print_text
 from hookproof.spec.completion import complete_dialect, complete_field
-from hookproof.spec.dialect.answer import Answer
-from hookproof.spec.dialect.answers import answers_of
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_dialect
 from hookproof.spec.dialect.writer import written_dialect
@@ -33,7 +31,7 @@ NAME_OR_FILE = "NAME|FILE"
     )
 )
 def dialect() -> None:
-    """Show, compare and check dialects, which answer what the document leaves open.
+    """Show and compare dialects, which answer what the document leaves open.
 
     A dialect is named, as in `reference`, or given as a file, as in `ours.yaml`.
     """
@@ -114,53 +112,11 @@ def diff(context: click.Context, /, *, first: str, second: str, as_json: bool) -
     context.exit(ExitCode.FAILED if differences else ExitCode.OK)
 
 
-@dialect.command(
-    epilog=examples(
-        (
-            "hookproof dialect check ours.yaml theirs.yaml",
-            "Check two files before they are committed.",
-        ),
-    )
-)
-@click.argument(
-    "names",
-    nargs=-1,
-    required=True,
-    metavar=f"{NAME_OR_FILE}...",
-    shell_complete=complete_dialect,
-)
-@click.pass_context
-def check(context: click.Context, /, *, names: tuple[str, ...]) -> None:
-    """Check dialect files, and report all mistakes with their lines.
-
-    Exit codes: 0 all of them can be used; 64 one cannot.
-    """
-    code = ExitCode.OK
-    for name in names:
-        try:
-            print_line(f"{name}: {_described(load_dialect(name))}")
-        except FileProblems as problems:
-            print_text(str(problems), err=True)
-            code = ExitCode.USAGE
-    context.exit(code)
-
-
 def _load(name: str) -> Dialect:
     try:
         return load_dialect(name)
     except FileProblems as problems:
         raise CommandError(str(problems)) from None
-
-
-def _described(loaded: Dialect) -> str:
-    """What a dialect that can be used answers, in a line."""
-    answers = [answer for _, answer in answers_of(loaded) if isinstance(answer, Answer)]
-    undecided = sum(not answer.decided for answer in answers)
-    several = sum(len(answer.allowed) > 1 for answer in answers)
-    return (
-        f"the dialect {loaded.name} can be used; of {len(answers)} answers that may stay open,"
-        f" {undecided} are undecided and {several} allow several values"
-    )
 
 
 def _counted(differences: int) -> str:

@@ -15,6 +15,7 @@ from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.reports.ci.junit import reported_failure
 from hookproof.conformance.reports.console import Detail, show
 from hookproof.conformance.reports.formats import write_reports
+from hookproof.conformance.reports.json import report_text
 from hookproof.conformance.results.baseline import (
     BASELINE,
     SCHEMA,
@@ -31,7 +32,7 @@ from hookproof.conformance.run.composition_root import (
     perform,
     planned,
 )
-from hookproof.conformance.run.gathering.schedule import ExperimentSchedule
+from hookproof.conformance.run.schedule import ExperimentSchedule
 from hookproof.conformance.run.selection import Selection, selectors
 from hookproof.conformance.target.command_options import (
     flags_of,
@@ -50,7 +51,8 @@ from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.folder_lock import locked_folder
 from hookproof.process.installed_version import installed_version
-from hookproof.process.messages import print_line, print_text
+from hookproof.process.messages import print_document, print_line, print_text
+from hookproof.process.option_sections import CommonOptionsFirst
 from hookproof.process.stop_signals import held_back, run_until_stopped
 from hookproof.process.written_file import FileNotWritten, write_file
 from hookproof.spec.catalogue import Level
@@ -60,6 +62,21 @@ from hookproof.target.first_answer import wait_for_answer
 from hookproof.target.masking.quotation_mask import plain_keys
 from hookproof.target.settings import DEFAULT_DIALECT, UNDECIDED_DIALECT, Flags, receiver_of
 
+# The options that `--help` shows first.
+COMMON: Final = (
+    "--target",
+    "--api-key",
+    "--project",
+    "--dialect",
+    "--ca-dir",
+    "--receiver-url",
+    "--only",
+    "--exclude",
+    "--profile",
+    "--strict",
+    "--baseline",
+    "--out",
+)
 # In per cent.
 WHOLE: Final = 100
 
@@ -74,6 +91,8 @@ def _share(_context: click.Context, _option: click.Parameter, value: str) -> flo
 
 
 @click.command(
+    cls=CommonOptionsFirst,
+    common=COMMON,
     epilog=examples(
         ("hookproof check", "Judge the embedded reference server."),
         (
@@ -84,7 +103,7 @@ def _share(_context: click.Context, _option: click.Parameter, value: str) -> flo
             "hookproof check --target target.yaml --profile quick --only 4.3",
             "Judge what section 4.3 says of the server in a target file, in little time.",
         ),
-    )
+    ),
 )
 @target_options
 @click.option(
@@ -195,6 +214,9 @@ def _share(_context: click.Context, _option: click.Parameter, value: str) -> flo
     "--verbose", is_flag=True, help="Show every requirement: its verdict, and what shows it."
 )
 @click.option(
+    "--json", "as_json", is_flag=True, help="Write the content of report.json in place of the text."
+)
+@click.option(
     "--plan", is_flag=True, help="Say what would be tried, in which order and how long; do nothing."
 )
 @click.pass_context
@@ -249,7 +271,10 @@ def _reported(run: Run, settings: Settings, options: dict[str, Any]) -> int:
     try:
         write_reports(run, settings.out)
     finally:
-        show(run, detail=_detail(options), folder=settings.out)
+        if options["as_json"]:
+            print_document(report_text(run), end="")
+        else:
+            show(run, detail=_detail(options), folder=settings.out)
         if (baseline := options["write_baseline"]) is not None:
             _write_baseline(
                 baseline, baseline_text(run.entries, settings.baseline, datetime.now(UTC).date())
@@ -269,6 +294,8 @@ def _detail(options: dict[str, Any]) -> Detail:
 def _settings(context: click.Context, options: dict[str, Any]) -> Settings:
     if options["quiet"] and options["verbose"]:
         raise click.UsageError("--quiet and --verbose contradict each other", context)
+    if options["plan"] and options["as_json"]:
+        raise click.UsageError("--plan has no JSON", context)
     flags, learned = flags_of(options), False
     if flags.url is None and flags.file is None:
         refuse_target_options(context)

@@ -1,20 +1,20 @@
-"""The command `hookproof explain`: what is known of a requirement, for people or as JSON."""
+"""The command `hookproof explain`: what is known of requirements, for people or as JSON."""
 
 import json
 import textwrap
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Final
 
 import click
 
 from hookproof.conformance.cli.explanation import Explanation, explain_requirement, list_faults
-from hookproof.conformance.cli.list import requirement_json
+from hookproof.conformance.cli.listing import Form, listed, requirement_json
+from hookproof.conformance.run.selection import LEVELS, Selection, selectors
 from hookproof.help_examples import examples
-from hookproof.process.exit_codes import ExitCode
 from hookproof.process.messages import print_document, print_line, print_text
-from hookproof.spec.catalogue import load_catalogue
+from hookproof.spec.catalogue import Level, load_catalogue
 from hookproof.spec.completion import complete_requirement
-from hookproof.spec.strict_yaml.schema_wording import did_you_mean
 
 WIDTH: Final = 100
 MOST_FAULTS: Final = 12
@@ -22,29 +22,74 @@ MOST_FAULTS: Final = 12
 
 @click.command(
     epilog=examples(
+        ("hookproof explain", "List all requirements, a line each."),
         ("hookproof explain 4.3-2", "Explain one requirement."),
         ("hookproof explain 4.3 --json", "Explain those of a section, for programs."),
+        ("hookproof explain --brief 4.3 5", "List those of two sections."),
+        ("hookproof explain --coverage 4.7-9", "Show what `hookproof check --only 4.7-9` starts."),
     )
 )
-@click.argument("name", metavar="ID", shell_complete=complete_requirement)
+@click.argument("chosen", nargs=-1, metavar="[SELECTOR]...", shell_complete=complete_requirement)
+@click.option(
+    "--exclude",
+    multiple=True,
+    metavar="SELECTOR",
+    shell_complete=complete_requirement,
+    help="Leave these out.",
+)
+@click.option(
+    "--level", type=click.Choice([level.value for level in Level]), help="Only those of this level."
+)
+@click.option("--brief", is_flag=True, help="Show a line for each, as without a selector.")
+@click.option("--checks", is_flag=True, help="List the checks and what they judge.")
+@click.option(
+    "--coverage",
+    is_flag=True,
+    help="Show by which check each is judged, and what that looks at: experiments with their"
+    " profile, and how long they took in the run of --run.",
+)
+@click.option(
+    "--run",
+    "folder",
+    type=click.Path(path_type=Path),
+    default=Path("hookproof-report"),
+    show_default=True,
+    help="For --coverage: the folder of a run, which need not be there.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Write JSON.")
 @click.pass_context
-def explain(context: click.Context, /, name: str, as_json: bool) -> None:
-    """Explain the requirement ID (such as 4.3-2), or all those of a section (such as 4.3).
+def explain(
+    context: click.Context,
+    /,
+    *,
+    chosen: tuple[str, ...],
+    exclude: tuple[str, ...],
+    level: str | None,
+    brief: bool,
+    checks: bool,
+    coverage: bool,
+    folder: Path,
+    as_json: bool,
+) -> None:
+    """Explain the requirements that the SELECTORs choose: an id, a section, '4.3-*', or @FILE.
 
-    Shows what the requirement says, how it is tested, what servers usually get wrong, and which
-    faults of the reference server violate it.
+    Shows what a requirement says, how it is tested, what servers usually get wrong, and which
+    faults of the reference server violate it. Without a selector all requirements are listed.
     """
+    if checks and coverage:
+        raise click.UsageError("--checks and --coverage contradict each other", context)
     catalogue = load_catalogue()
-    requirements = catalogue.select(name)
-    if not requirements:
-        nearest = did_you_mean(name, [*catalogue.requirements, *catalogue.sections])
-        print_line(
-            f"hookproof explain: {name!r} is not a requirement or a section{nearest};"
-            " `hookproof list` shows them all",
-            err=True,
-        )
-        context.exit(ExitCode.USAGE)
+    selection = Selection(only=selectors(chosen), exclude=selectors(exclude), level=LEVELS[-1])
+    requirements = [
+        requirement
+        for requirement in selection.requirements(catalogue)
+        if level in (None, requirement.level.value)
+    ]
+    if brief or checks or coverage or not chosen:
+        form = Form.CHECKS if checks else Form.COVERAGE if coverage else Form.BRIEF
+        text = listed(requirements, catalogue, form, folder, as_json=as_json)
+        (print_document if as_json else print_text)(text)
+        return
     explanations = [
         explain_requirement(requirement, catalogue, list_faults) for requirement in requirements
     ]

@@ -1,15 +1,16 @@
 """The command `hookproof learn`: find out the dialect of a target."""
 
+import json
 import os
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
 from hookproof.conformance.learning.learner import Learned, learn_target
-from hookproof.conformance.learning.report import lines
+from hookproof.conformance.learning.report import lines, rows, summary
 from hookproof.conformance.learning.written_files import DIALECT, TARGET, write_files
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.reports.progress import step_progress
@@ -19,7 +20,7 @@ from hookproof.conformance.target.file import target_from
 from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.folder_lock import locked_folder
-from hookproof.process.messages import print_line, print_text
+from hookproof.process.messages import print_document, print_line, print_text
 from hookproof.process.stop_signals import held_back
 from hookproof.spec.completion import complete_dialect
 from hookproof.target.masking.quotation_mask import plain_keys
@@ -59,6 +60,7 @@ API_ALONE: Final = (
     show_default=True,
     help="Folder for dialect.yaml, target.yaml and learned.html.",
 )
+@click.option("--json", "as_json", is_flag=True, help="Write JSON.")
 @click.pass_context
 def learn(context: click.Context, /, **options: Any) -> None:
     """Find out the dialect of a target, from its URL, a key and a project.
@@ -84,27 +86,46 @@ def learn(context: click.Context, /, **options: Any) -> None:
             with step_progress("hookproof learn", sys.stderr) as note:
                 learned = learn_target(target, extends, Profile[options["profile"].upper()], note)
             with held_back():  # what was learned is written, whatever comes
-                context.exit(_reported(learned, target, out, flags.file))
+                context.exit(
+                    _reported(learned, target, out, flags.file, as_json=options["as_json"])
+                )
     except CommandError as error:
         print_text(f"hookproof learn: {error}", err=True)
         context.exit(error.exit_code)
 
 
-def _reported(learned: Learned, target: Target, out: Path, target_file: Path | None) -> int:
+def _reported(
+    learned: Learned, target: Target, out: Path, target_file: Path | None, *, as_json: bool
+) -> int:
     """Show what was learned and write the files; the exit code. Raises CommandError."""
-    for line in lines(learned):
-        print_text(line)
+    if not as_json:
+        for line in lines(learned):
+            print_text(line)
     paths = write_files(learned, target, out, target_file=target_file)
-    print_line(f"Written: {', '.join(map(str, paths))}")
+    incomplete = _incomplete(learned)
+    next_step = _next_step(out, target_file)
+    if as_json:
+        document = {
+            "complete": not incomplete,
+            "incomplete": incomplete,
+            "answers": [asdict(row) for row in rows(learned.answers)],
+            "summary": summary(learned),
+            "files": list(map(str, paths)),
+            "next": next_step,
+        }
+        print_document(json.dumps(document, indent=1))
+    else:
+        print_line(f"Written: {', '.join(map(str, paths))}")
+        print_text(f"INCOMPLETE  {incomplete}" if incomplete else f"Next: {next_step}")
+    return ExitCode.INCOMPLETE if incomplete else ExitCode.OK
+
+
+def _incomplete(learned: Learned) -> str:
+    """Why not all was learned that can be, or nothing."""
     if learned.interrupted or learned.outage:
         why = "learning was interrupted" if learned.interrupted else "the target stopped answering"
-        print_line(f"INCOMPLETE  {why}; the files hold what was learned by then")
-        return ExitCode.INCOMPLETE
-    if learned.no_deliveries:
-        print_text(f"INCOMPLETE  {learned.no_deliveries}; {API_ALONE}")
-        return ExitCode.INCOMPLETE
-    print_line(_next_step(out, target_file))
-    return ExitCode.OK
+        return f"{why}; the files hold what was learned by then"
+    return f"{learned.no_deliveries}; {API_ALONE}" if learned.no_deliveries else ""
 
 
 def learnable_target(flags: Flags, extends: str) -> Target:
@@ -114,5 +135,5 @@ def learnable_target(flags: Flags, extends: str) -> Target:
 
 def _next_step(out: Path, target_file: Path | None) -> str:
     if target_file is not None:
-        return f"Next: hookproof check --target {target_file} --dialect {out / DIALECT}"
-    return f"Next: hookproof check --target {out / TARGET}"
+        return f"hookproof check --target {target_file} --dialect {out / DIALECT}"
+    return f"hookproof check --target {out / TARGET}"

@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Final
 
 from hookproof.conformance.model.experiment_registry import Experiment
-from hookproof.conformance.run.gathering.schedule import ExperimentSchedule
+from hookproof.conformance.run.schedule import ExperimentSchedule
 from hookproof.conformance.target.project_assignment import projects_needed
 
 WIDTH: Final = 96
@@ -23,9 +23,8 @@ def plan_lines(schedule: ExperimentSchedule, budget_s: float, expected_s: float)
     for when, planned in (
         ("before", schedule.loud if schedule.is_shared else ()),
         ("quietly", schedule.quiet),
-        ("first", schedule.first),
         ("early", schedule.early),
-        ("second", schedule.second),
+        ("first", schedule.first),
         ("side by side", _others(schedule)),
         *(("later", alike) for alike in schedule.late),
         ("then alone", schedule.last),

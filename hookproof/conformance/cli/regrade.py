@@ -1,5 +1,6 @@
 """The command `hookproof regrade`: judge the evidence of a finished run again."""
 
+import json
 from pathlib import Path
 
 import click
@@ -10,6 +11,7 @@ from hookproof.conformance.cli.stored_run import (
     end_with_error,
     verdict_line,
 )
+from hookproof.conformance.reports.behaviour.json import change_json, run_json
 from hookproof.conformance.reports.formats import write_reports
 from hookproof.conformance.results.comparison import differences
 from hookproof.conformance.results.run_file import NotARun
@@ -19,7 +21,7 @@ from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError
 from hookproof.process.folder_lock import locked_folder
 from hookproof.process.installed_version import installed_version
-from hookproof.process.messages import print_line
+from hookproof.process.messages import print_document, print_line
 from hookproof.spec.completion import complete_dialect
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 
@@ -47,8 +49,17 @@ from hookproof.spec.strict_yaml.file_problem import FileProblems
     type=click.Path(path_type=Path),
     help="Folder for the regraded run and its reports.",
 )
+@click.option("--json", "as_json", is_flag=True, help="Write JSON.")
 @click.pass_context
-def regrade(context: click.Context, /, folder: Path, dialect: str | None, out: Path | None) -> None:
+def regrade(
+    context: click.Context,
+    /,
+    *,
+    folder: Path,
+    dialect: str | None,
+    out: Path | None,
+    as_json: bool,
+) -> None:
     """Judge the evidence in DIR again, and report whether the verdicts are the same.
 
     DIR is a folder that `hookproof check --out` wrote, or a packed run. Nothing is sent to any
@@ -66,10 +77,20 @@ def regrade(context: click.Context, /, folder: Path, dialect: str | None, out: P
         end_with_error(context, f"--out {out} cannot be written to: {error.strerror or error}")
     strict = again.run.header.strict
     changed = list(differences(again.run.ledger, again.ledger, strict=strict))
-    for line in difference_lines(changed):
-        print_line(line)
     verdict = again.ledger.verdict(strict=strict)
     same = not changed and verdict is again.run.footer.verdict
+    if as_json:
+        document = {
+            "run": run_json(again.run),
+            "verdict": verdict.value,
+            "exit_code": int(verdict.exit_code),
+            "same": same,
+            "verdicts": [change_json(difference) for difference in changed],
+        }
+        print_document(json.dumps(document, indent=1))
+        context.exit(verdict.exit_code)
+    for line in difference_lines(changed):
+        print_line(line)
     heading = "The same verdicts." if same else "Other verdicts than before."
     print_line(f"{heading} {verdict_line(again.ledger, strict=strict)}")
     context.exit(verdict.exit_code)

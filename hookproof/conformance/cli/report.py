@@ -1,11 +1,14 @@
-"""The command `hookproof report`: render a finished run in another format."""
+"""The command `hookproof report`: a finished run in another format, or as one file."""
 
 from pathlib import Path
+from typing import Final
 
 import click
 
+from hookproof.conformance.cli.packing import pack, unpack
 from hookproof.conformance.cli.stored_run import FOLDER, end_with_error
 from hookproof.conformance.reports.formats import FORMATS
+from hookproof.conformance.results.packed.reading import is_packed
 from hookproof.conformance.results.run_file import NotARun, read_run, run_path
 from hookproof.conformance.run.partial_run import read_whole_or_partial_run
 from hookproof.help_examples import examples
@@ -13,6 +16,10 @@ from hookproof.process.exit_codes import CommandError
 from hookproof.process.messages import print_document
 from hookproof.process.written_file import write_file
 from hookproof.spec.strict_yaml.file_problem import FileProblems
+
+# A run as one file, and the files of such a one.
+PACK: Final = "pack"
+FILES: Final = "files"
 
 
 @click.command(
@@ -25,33 +32,82 @@ from hookproof.spec.strict_yaml.file_problem import FileProblems
             "hookproof report hookproof-report --format markdown --partial",
             "Show what was gathered by a run that was cut off.",
         ),
+        (
+            "hookproof report hookproof-report --format pack -o run.zip --key key.pem",
+            "Make the run one signed file, which other commands read as they read its folder.",
+        ),
+        (
+            "hookproof report run.zip -o run --verify-key public.pem",
+            "Unpack a run that this key signed.",
+        ),
     )
 )
-@click.argument("folder", type=FOLDER, metavar="DIR", default="hookproof-report")
+@click.argument("folder", type=FOLDER, metavar="[RUN]", default="hookproof-report")
 @click.option(
-    "--format", "name", type=click.Choice(list(FORMATS)), required=True, help="Format to write."
+    "--format",
+    "name",
+    type=click.Choice([*FORMATS, PACK, FILES]),
+    help="Format to write; of a packed run its files by default.",
 )
+@click.option("--json", "name", flag_value="json", help="The same as --format json.")
 @click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help="File to write; standard output by default.",
+    help="File to write; standard output by default. For files: the folder to write into.",
 )
 @click.option(
     "--partial",
     is_flag=True,
     help="Render a run that was cut off, too: what it gathered is judged, as an incomplete run.",
 )
+@click.option(
+    "--key",
+    type=click.Path(path_type=Path),
+    help="For pack: file of an Ed25519 private key (PEM) to sign with.",
+)
+@click.option(
+    "--verify-key",
+    type=click.Path(path_type=Path),
+    help="For files: file of the Ed25519 public key (PEM) that must have signed the pack.",
+)
 @click.pass_context
 def report(
-    context: click.Context, /, folder: Path, name: str, output: Path | None, *, partial: bool
+    context: click.Context,
+    /,
+    *,
+    folder: Path,
+    name: str | None,
+    output: Path | None,
+    partial: bool,
+    key: Path | None,
+    verify_key: Path | None,
 ) -> None:
-    """Render the run in DIR, a folder that `hookproof check --out` wrote, or a packed run.
+    """Render the RUN, a folder that `hookproof check --out` wrote, or a packed run.
 
-    Only its run.jsonl is read. It is cut off if the run was killed, or the disk was full. Exit
-    codes: 0 written, whatever the verdict of the run; 64 there is no finished run (with --partial:
-    nothing was gathered), or the file cannot be written.
+    Only its run.jsonl is read. It is cut off if the run was killed, or the disk was full.
+
+    The format pack puts run.jsonl and the reports into one zip archive with the SHA-256 of each
+    file; the same files give the same bytes. With --key it is signed; `openssl genpkey -algorithm
+    ed25519 -out key.pem` makes a key, and `openssl pkey -in key.pem -pubout -out public.pem` what
+    --verify-key needs. The format files writes the files of a pack into a folder: every file must
+    be as it was packed, there must be no other, and none that exists is overwritten.
+
+    Exit codes: 0 written, whatever the verdict of the run; 64 there is no finished run (with
+    --partial: nothing was gathered), the pack is broken, changed or not signed by the key, or a
+    file cannot be written.
     """
+    name = name or _default_format(context, folder)
+    if (key and name != PACK) or (verify_key and name != FILES):
+        raise click.UsageError("--key is for --format pack, --verify-key for files", context)
+    if name in (PACK, FILES):
+        if output is None:
+            raise click.UsageError(f"--format {name} needs --output", context)
+        if name == PACK:
+            pack(folder, output, key)
+        else:
+            unpack(folder, output, verify_key)
+        return
     try:
         run = read_whole_or_partial_run(folder) if partial else read_run(run_path(folder))
         text = FORMATS[name].render(run)
@@ -61,3 +117,13 @@ def report(
         end_with_error(context, str(error))
     if output is None:
         print_document(text, end="")
+
+
+def _default_format(context: click.Context, folder: Path) -> str:
+    try:
+        packed = folder.is_file() and is_packed(folder)
+    except OSError as error:
+        raise CommandError(f"{folder} cannot be read: {error.strerror or error}") from None
+    if not packed:
+        raise click.UsageError(f"Missing option '--format': {', '.join(FORMATS)}", context)
+    return FILES

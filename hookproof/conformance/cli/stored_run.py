@@ -1,5 +1,5 @@
-"""What the commands that read a finished run have in common: reading it, refusing it, and the lines
-that show changed verdicts.
+"""What the commands that read a finished run have in common: refusing it, and the lines that show
+changed verdicts.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,20 +11,11 @@ import click
 from hookproof.conformance.model.ledger import Ledger
 from hookproof.conformance.reports.summary import HEADLINES, tallies
 from hookproof.conformance.results.comparison import Change, Difference
-from hookproof.conformance.results.run_file import NotARun, Run, read_run, run_path
 from hookproof.process.exit_codes import ExitCode
 from hookproof.process.messages import print_text
 
 FOLDER: Final = click.Path(path_type=Path)
 ORDER: Final = (Change.WORSE, Change.BETTER, Change.OTHER)
-
-
-def read_run_in(context: click.Context, folder: Path) -> Run:
-    """Read the run in a folder or a pack; ends the command if there is no finished one."""
-    try:
-        return read_run(run_path(folder))
-    except NotARun as error:
-        end_with_error(context, str(error))
 
 
 def end_with_error(context: click.Context, message: str) -> NoReturn:

@@ -1,6 +1,8 @@
 """The command `hookproof doctor`."""
 
+import json
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -13,7 +15,7 @@ from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.file import target_from
 from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError, ExitCode
-from hookproof.process.messages import print_line, print_text
+from hookproof.process.messages import print_document, print_line, print_text
 from hookproof.process.stop_signals import run_until_stopped
 from hookproof.receiver.client.child_process import ChildFailed
 
@@ -27,6 +29,7 @@ from hookproof.receiver.client.child_process import ChildFailed
     )
 )
 @target_options
+@click.option("--json", "as_json", is_flag=True, help="Write JSON.")
 @click.pass_context
 def doctor(context: click.Context, /, **options: Any) -> None:
     """Check whether a target can be judged: its answers, keys and clock, and whether its deliveries
@@ -38,12 +41,16 @@ def doctor(context: click.Context, /, **options: Any) -> None:
     flags = flags_of(options)
     if flags.url is None and flags.file is None:
         raise click.UsageError("give the target's URL, or --target", context)
+    results: list[DoctorResult] = []
+    show = results.append if options["as_json"] else print_result
     try:
         target = target_from(flags, os.environ)
-        code = run_until_stopped(partial(report_examination, target)).code
+        code = run_until_stopped(partial(report_examination, target, show)).code
     except (CommandError, ChildFailed) as refusal:
         print_text(f"hookproof doctor: {refusal}", err=True)
         code = ExitCode(refusal.exit_code or ExitCode.INTERNAL_ERROR)
+    if options["as_json"]:
+        print_document(json.dumps([result_json(result) for result in results], indent=1))
     context.exit(code)
 
 
@@ -55,14 +62,20 @@ class Examined:
     missing: DoctorResult | None = None
 
 
-async def report_examination(target: Target) -> Examined:
-    """Print what the doctor examines, line by line, and what is left at the target, however that
-    ends.
+def print_result(result: DoctorResult) -> None:
+    print_line(line_of(result))
+
+
+async def report_examination(
+    target: Target, tell: Callable[[DoctorResult], None] = print_result
+) -> Examined:
+    """Tell what the doctor examines, one by one, and what is left at the target, however that ends;
+    in a line each by default.
     """
     examined, clean_up = Examined(), CleanUp.of(target)
 
     def show(result: DoctorResult) -> None:
-        print_line(line_of(result))
+        tell(result)
         if result.advice and examined.code is ExitCode.CONFORMS:
             examined.code = result.exit_code
         if result.advice and result.needed:
@@ -75,6 +88,16 @@ async def report_examination(target: Target) -> Examined:
         for result in clean_up.results():
             show(result)
     return examined
+
+
+def result_json(result: DoctorResult) -> dict[str, str | None]:
+    """A result as JSON; its word is that of `line_of`, in lower case."""
+    return {
+        "result": line_of(result).split(" ", 1)[0].lower(),
+        "what": result.what,
+        "advice": result.advice or None,
+        "untried": result.untried or None,
+    }
 
 
 def line_of(result: DoctorResult) -> str:

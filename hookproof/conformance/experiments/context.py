@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 from hookproof.conformance.experiments.backlog import Backlog
+from hookproof.conformance.experiments.shared_broadcasts import SharedBroadcasts
 from hookproof.conformance.generation.generators import RequestGenerators
 from hookproof.conformance.generation.unknown_identifiers import unknown_identifier
 from hookproof.conformance.model.evidence import (
@@ -143,10 +144,11 @@ class ExperimentContext:
     list, holds `portal_links`: the API cannot create any, so experiments in one project share those
     that are there. `egress_probes` are addresses that the target must not reach. `seeding` fills a
     project's lists through the provision hooks, once for all experiments. `backlog` and
-    `generators` are those of the whole run. `shares_project` is whether other experiments work in
-    the first project, so that each broadcast reaches their endpoints too. An experiment that goes
-    first there calls `let_others_broadcast` once that no longer disturbs it, be it only events with
-    markers. `round_trip_s` is the way to the target and back.
+    `generators` are those of the whole run. `shared_broadcasts` are there where other experiments
+    work in the first project, so that each broadcast reaches their endpoints too. An experiment
+    that goes first there calls `let_others_broadcast` once that no longer disturbs it, be it only
+    events with markers. `others_receive` tells whether they have begun to create endpoints, to all
+    of which a broadcast would be delivered. `round_trip_s` is the way to the target and back.
     """
 
     experiment: str
@@ -173,9 +175,15 @@ class ExperimentContext:
     seeding: "ListSeeding"
     backlog: Backlog
     generators: RequestGenerators
-    shares_project: bool = False
+    shared_broadcasts: SharedBroadcasts | None = None
     round_trip_s: float = 0.0
     let_others_broadcast: "LetBroadcast" = field(default=lambda **_: None)
+    others_receive: Callable[[], bool] = field(default=lambda: False)
+
+    @property
+    def shares_project(self) -> bool:
+        """Whether other experiments work in the first project."""
+        return self.shared_broadcasts is not None
 
     def distant(self, tolerance_s: float) -> float:
         """A tolerance for times that allows for the way to the target."""

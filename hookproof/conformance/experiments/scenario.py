@@ -79,12 +79,14 @@ class Scenario:
         *,
         replies: Sequence[Reply] = (),
         project: Project | None = None,
+        rest: str = "",
         **settings: Any,
     ) -> Destination:
         """A new endpoint that leads to a new token with this script (section 4.1).
 
-        The script is for events of this scenario: it is not used up by those of others, and does
-        not let them fail or hang. Raises PreconditionFailed if it is refused.
+        `rest` follows the token in its URL. The script is for events of this scenario: it is not
+        used up by those of others, and does not let them fail or hang. Raises PreconditionFailed if
+        it is refused.
         """
         # Before anything is awaited, so that many at once get the same random values in each run.
         endpoint_settings = self._endpoint_settings(settings)
@@ -92,7 +94,10 @@ class Scenario:
         if replies:
             await self.context.receiver.script(token.token, replies, only_for=self.marker_stem)
         return await self._create(
-            name, token.token, project, {**endpoint_settings, "url": settings.get("url", token.url)}
+            name,
+            token.token,
+            project,
+            {**endpoint_settings, "url": settings.get("url", token.url + rest)},
         )
 
     async def endpoint(
@@ -110,6 +115,18 @@ class Scenario:
             return await self.destination(name, **settings)
         except PreconditionFailed:
             return None
+
+    async def try_in_turn(self, name: str, /, *settings: Mapping[str, Any]) -> Destination | None:
+        """A new endpoint with the first of these settings that is not refused, if there is one.
+
+        The creations that were refused have a role of their own.
+        """
+        for chosen in settings:
+            if created := await self.try_destination(name, **chosen):
+                return created
+            for exchange in [each for each in self.trial.exchanges if each.role == name]:
+                self.trial.rename(exchange, f"tried: {name}")
+        return None
 
     async def create_all(
         self, *creations: Coroutine[Any, Any, Destination | None]
@@ -185,13 +202,20 @@ class Scenario:
         is_smallest = not (fields or raw_data or marker)
         # The dialect's own time: how long after its creation an endpoint may miss broadcasts.
         await asyncio.sleep(max(0.0, self._receiving_from - self.context.loop.time()))
+        may_share = is_smallest and data is None and project is None
+        shared = self.context.shared_broadcasts if may_share else None
         project = project or self.trial.project
         marker = marker or self.new_marker()
-        body = self.bodies.broadcast(**{"data": {MARKER: marker, **(data or {})}, **fields})
-        raw_body = encoded(body) if raw_data is None else encoded_with(body, "data", raw_data)
-        answer = await self.trial.call(
-            "createBroadcastEvent", role=name, raw_body=raw_body, project=project
-        )
+        if shared is not None:
+            await self.context.api.may_broadcast(project, marker.encode())
+            answer = replace(await shared.join(self.marker_stem, marker), role=name)
+            self.trial.exchanges.append(answer)
+        else:
+            body = self.bodies.broadcast(**{"data": {MARKER: marker, **(data or {})}, **fields})
+            raw_body = encoded(body) if raw_data is None else encoded_with(body, "data", raw_data)
+            answer = await self.trial.call(
+                "createBroadcastEvent", role=name, raw_body=raw_body, project=project
+            )
         if is_smallest and refused(answer):
             self.trial.rename(answer, f"smallest {name}")
             more = {"acknowledged_at": self.bodies.timestamp()}

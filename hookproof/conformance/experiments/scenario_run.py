@@ -3,14 +3,16 @@
 import asyncio
 import inspect
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import get_type_hints
 
 from hookproof.conformance.experiments.context import ExperimentContext
-from hookproof.conformance.experiments.scenario import Scenario
-from hookproof.conformance.model.evidence import Evidence, Observation, PreconditionFailed
+from hookproof.conformance.experiments.scenario import MARKER, Scenario
+from hookproof.conformance.experiments.shared_broadcasts import SharedBroadcasts
+from hookproof.conformance.experiments.support.request_bodies import RequestBodies
+from hookproof.conformance.model.evidence import Evidence, Exchange, Observation, PreconditionFailed
 from hookproof.conformance.observations.deliveries import DeliveryObservation
 
 ScenarioFunction = Callable[[Scenario], Awaitable[DeliveryObservation]]
@@ -35,6 +37,19 @@ async def run_scenarios(
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def shared_broadcasts(context: ExperimentContext) -> SharedBroadcasts:
+    """Those of the context's first project."""
+
+    async def send(markers: Sequence[str]) -> Exchange:
+        own, *others = markers
+        data = {MARKER: own, **({"markers": others} if others else {})}
+        body = RequestBodies.of(context).broadcast(data=data)
+        trial = context.trial("shared broadcast")
+        return await trial.call("createBroadcastEvent", role=MARKER, body=body)
+
+    return SharedBroadcasts(send)
 
 
 async def _run_scenario(

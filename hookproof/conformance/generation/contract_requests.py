@@ -1,5 +1,6 @@
-"""Requests and sequences of requests that schemathesis generates from the contract: the only module
-that imports it. Nothing is sent and nothing is judged here.
+"""Requests and sequences of requests that schemathesis generates from the contract.
+
+Nothing is sent and nothing is judged here.
 """
 
 import base64
@@ -11,18 +12,10 @@ from urllib.parse import urlencode
 import hypothesis
 import schemathesis
 from requests import Request
-from schemathesis.config import SchemathesisConfig
-from schemathesis.core.result import Err
-from schemathesis.core.transport import Response
-from schemathesis.generation.case import Case
-from schemathesis.generation.hypothesis.builder import (
-    HypothesisTestConfig,
-    HypothesisTestMode,
-    create_test,
-)
-from schemathesis.schemas import APIOperation, BaseSchema
+from schemathesis import BaseSchema, Case, Config, Response
 
 from hookproof.conformance.generation.uid_placeholder import place_of, uid_from
+from hookproof.conformance.generation.unpublished_interfaces import Operation, run_phases
 
 TRANSPORT_HEADERS = frozenset(
     {"user-agent", "accept", "accept-encoding", "connection", "x-schemathesis-testcaseid"}
@@ -42,14 +35,20 @@ def generate_requests(
     """
     schema = _schema(document)
     operations = []
-    for index, result in enumerate(schema.get_all_operations()):
-        if isinstance(result, Err):
-            raise result.err()
-        operation = result.ok()
+    for index, operation in enumerate(_operations(schema)):
         operations.append((operation.definition.raw["operationId"], seed + index, operation))
     for operation_id, own_seed, operation in sorted(operations, key=lambda each: each[0] != first):
         for case in _cases(schema, operation, seed=own_seed, examples=examples):
             yield _line(operation_id, case)
+
+
+def _operations(schema: BaseSchema) -> Iterator[Operation]:
+    """The operations of a schema; raises what is wrong with one."""
+    for result in schema.get_all_operations():
+        read: Any = result
+        if hasattr(read, "err"):
+            raise read.err()
+        yield read.ok()
 
 
 def _schema(document: dict[str, Any]) -> BaseSchema:
@@ -57,7 +56,7 @@ def _schema(document: dict[str, Any]) -> BaseSchema:
     # API keys and other methods have experiments of their own, which know the expected refusal.
     # Sequences follow the document's own links alone: by those that schemas suggest they would
     # broadcast too, to endpoints of other experiments.
-    config = SchemathesisConfig.from_dict(
+    config = Config.from_dict(
         {
             "generation": {"database": "none", "with-security-parameters": False},
             "phases": {
@@ -75,7 +74,7 @@ def _schema(document: dict[str, Any]) -> BaseSchema:
 
 
 def _cases(
-    schema: BaseSchema, operation: APIOperation[Any, Any, Any, Any], *, seed: int, examples: int
+    schema: BaseSchema, operation: Operation, *, seed: int, examples: int
 ) -> Iterable[Case[Any]]:
     cases: list[Case[Any]] = []
 
@@ -86,19 +85,11 @@ def _cases(
         max_examples=examples,
         database=None,
         deadline=None,
-        # where hypothesis sees the variables of a CI system, its profile would ignore the seed
         derandomize=False,
         phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate],
         suppress_health_check=list(hypothesis.HealthCheck),
     )
-    config = HypothesisTestConfig(
-        project=schema.config,
-        modes=list(HypothesisTestMode),
-        settings=settings,
-        seed=seed,
-        apply_ci_profile=False,
-    )
-    create_test(operation=operation, test_func=keep, config=config)()
+    run_phases(schema, operation, keep, settings=settings, seed=seed)
     return cases
 
 

@@ -1,6 +1,6 @@
 """The process that generates the requests and sequences of a run.
 
-    python -m hookproof.conformance.generation.worker
+    HYPOTHESIS_STORAGE_DIRECTORY=FOLDER python -m hookproof.conformance.generation.worker
 
 Generation takes milliseconds per request and holds the interpreter, so it must not share one with
 experiments that measure time.
@@ -14,18 +14,24 @@ least comes next, so that a few sequences need not wait for thousands of request
 """
 
 import json
+import os
 import queue
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
-from hookproof.conformance.generation.codec_tables import save_codec_tables
 from hookproof.conformance.generation.contract_requests import generate_linked, generate_requests
-from hookproof.conformance.generation.local_constants import ignore_local_constants
 from hookproof.conformance.generation.stateful_model import generate_sequences
+from hookproof.conformance.generation.unpublished_interfaces import (
+    ignore_local_constants,
+    save_codec_tables,
+)
 from hookproof.process.messages import print_document
+from hookproof.process.private_folder import private_folders_kept
 from hookproof.process.standard_streams import end_with_parent
 
 GENERATORS: Final[Mapping[str, Callable[..., Iterator[Any]]]] = {
@@ -57,6 +63,16 @@ class _Job:
 
 def main() -> None:
     """Generate what the jobs on standard input ask for, until it closes."""
+    with ExitStack() as kept:
+        storage = Path(os.environ["HYPOTHESIS_STORAGE_DIRECTORY"])
+        try:
+            kept.enter_context(private_folders_kept(storage))
+        except FileNotFoundError:
+            return  # who wanted the output was killed
+        _generate()
+
+
+def _generate() -> None:
     save_codec_tables()
     ignore_local_constants()
     arrived: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()

@@ -22,12 +22,8 @@ from hookproof.conformance.observations.answer import (
 )
 from hookproof.conformance.observations.deliveries import DeliveryObservation
 from hookproof.conformance.observations.empty_list import NOTHING_LISTED
-from hookproof.conformance.observations.resources.round_trip import SecretOfAnotherForm
 from hookproof.conformance.observations.succeeding_requests import is_to_succeed
 from hookproof.spec.catalogue import Requirement
-
-# Observations whose requests may be refused as well as accepted, whatever their roles.
-TRIALS: Final = (SecretOfAnotherForm,)
 
 # What has to succeed before anything is delivered.
 FOR_DELIVERIES: Final = ("createEndpoint", "createBroadcastEvent")
@@ -80,7 +76,6 @@ def reasons_of_some_answers(
         for gathered in quiet
         for observation in gathered.observations
         if any(not check.is_oracle and check.judges(type(observation)) for check in checks)
-        if not isinstance(observation, TRIALS)
         for exchange in observation.exchanges
         if exchange.operation_id is not None
     ]

@@ -1,7 +1,7 @@
 """The result of one check over all its observations, for each of its requirements."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -14,9 +14,6 @@ from hookproof.conformance.model.ledger import Finding, FindingKey
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.results.consequences import Proof
 from hookproof.conformance.results.defects import proof_size
-
-# Judges one observation with one check; the default is the check itself.
-JudgeObservation = Callable[[Check, Observation, CheckContext], "list[Judgement]"]
 
 MOST_SHOWN: Final = 3
 

@@ -243,7 +243,7 @@ class Grader:
             try:
                 judgements.extend(check.judgements(observation, self._context))
             finally:  # what was judged before it could not go on counts
-                lenient = self._most_lenient(check, observation, judgements, preferences)
+                lenient = most_lenient(check, observation, judgements, preferences, self._context)
                 result.add_standing(
                     standing(check, observation, lenient, self._context), observation, self._context
                 )
@@ -259,32 +259,31 @@ class Grader:
                 f" {error_line(error)}"
             )
 
-    def _most_lenient(
-        self,
-        check: Check,
-        observation: Observation,
-        judgements: Sequence[Judgement],
-        preferences: Collection[int],
-    ) -> list[Judgement]:
-        """Judge by each of the several values that the dialect allows for answers of which the
-        check used the first: what holds by one of them is no violation.
-        """
-        lenient = list(judgements)
-        failed = violated_in(lenient)
-        for dialect in readings(self._context.dialect, frozenset(preferences)) if failed else ():
-            try:
-                others = list(
-                    check.judgements(observation, replace(self._context, dialect=dialect))
-                )
-            except Exception:  # noqa: BLE001, S112 what cannot be judged so explains nothing
-                continue
-            held = failed - violated_in(others)
-            lenient = [each for each in lenient if each.requirement not in held]
-            lenient.extend(each for each in others if each.requirement in held)
-            failed -= held
-            if not failed:
-                break
-        return lenient
+
+def most_lenient(
+    check: Check,
+    observation: Observation,
+    judgements: Sequence[Judgement],
+    preferences: Iterable[int],
+    context: CheckContext,
+) -> list[Judgement]:
+    """Judge by each of the several values that the dialect allows for answers of which the check
+    used the first, as noted in `preferences`: what holds by one of them is no violation.
+    """
+    lenient = list(judgements)
+    failed = violated_in(lenient)
+    for dialect in readings(context.dialect, frozenset(preferences)) if failed else ():
+        try:
+            others = list(check.judgements(observation, replace(context, dialect=dialect)))
+        except Exception:  # noqa: BLE001, S112 what cannot be judged so explains nothing
+            continue
+        held = failed - violated_in(others)
+        lenient = [each for each in lenient if each.requirement not in held]
+        lenient.extend(each for each in others if each.requirement in held)
+        failed -= held
+        if not failed:
+            break
+    return lenient
 
 
 def _as_far(missing: NotObserved) -> Observation:

@@ -46,7 +46,7 @@ def evidence_runner(
     plan = RunPlan(
         subject=target,
         experiments=experiments_for(answers, profile),
-        every_experiment=[each.name for each in all_experiments()],
+        every_experiment=all_experiments(),
         dialect=dialect,
         contract=contract_for(dialect),
         profile=profile,

@@ -21,14 +21,18 @@ from hookproof.conformance.model.evidence import Exchange, NotExaminedError, Obs
 from hookproof.conformance.model.judgement import Judgement
 from hookproof.spec.contract.service_contract import Contract, contract_for
 from hookproof.spec.dialect.answers import with_answer
-from hookproof.spec.dialect.assumptions import as_acted_on, assumed_fields, opened, without_assumed
+from hookproof.spec.dialect.assumptions import (
+    OF_CONTRACT,
+    as_acted_on,
+    assumed_fields,
+    opened,
+    without_assumed,
+)
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import SigningSecrets
 
 # Where only one secret signs, nothing stands between two signatures.
 ONE_SIGNATURE: Final = (SigningSecrets.NEWEST, SigningSecrets.OLDEST)
-# Fields by which a contract restricts responses, and that restrict nothing where they are empty.
-OF_CONTRACT: Final = ("representation.identifier_of", "representation.no_value_of")
 
 
 @dataclass(frozen=True, kw_only=True)

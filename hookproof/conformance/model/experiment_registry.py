@@ -30,10 +30,11 @@ class Sharing(StrEnum):
     CONFIRMED: others may delay what it measures. So it runs beside them, but what speaks against
     the target, or could not be seen, is gathered again when all others have ended.
     FIRST: like CONFIRMED, and broadcasts of others would be in its way. They wait until it has
-    ended, or has said that they no longer matter.
-    EARLY: like CONFIRMED, and what follows its first broadcasts takes longest. So it begins at
-    once, and they wait for nothing; they are out when it has said so.
-    SECOND: like FIRST, and it begins when the first broadcasts of the early ones are out.
+    ended, or has said that they no longer matter; until then the others do not begin, but for the
+    busy, quiet and early ones.
+    EARLY: like CONFIRMED, and what follows its first broadcasts takes longest, or there are many of
+    them. So all but the busy and the quiet ones begin when these are out, as it says; of several
+    such ones, those with the fewest endpoints for their broadcasts come before the others.
     LATE: like CONFIRMED, and it begins when the busy ones of all projects have ended, however long
     that takes, since broadcasts that reach its endpoints are costly.
     ALONE: it runs when all others have ended: it would delay them, or they would hide what is
@@ -45,7 +46,6 @@ class Sharing(StrEnum):
     CONFIRMED = "confirmed"
     FIRST = "first"
     EARLY = "early"
-    SECOND = "second"
     LATE = "late"
     ALONE = "alone"
     QUIET = "quiet"
@@ -57,7 +57,8 @@ class Experiment:
 
     An experiment that is `busy` never waits, so that it may as well run later. One that `generates`
     needs the process of the generators. `sharing` tells, by profile, what else may go on in its
-    project.
+    project. `endpoints` and `broadcasts` are about how many active endpoints it creates, and how
+    many broadcasts it sends; of those that go before most endpoints a fifth part counts.
     """
 
     name: str
@@ -67,6 +68,8 @@ class Experiment:
     busy: bool
     generates: bool = False
     sharing: Mapping[Profile, Sharing]
+    endpoints: int = 0
+    broadcasts: int = 0
 
 
 _experiments: dict[str, Experiment] = {}
@@ -81,6 +84,8 @@ def experiment(
     generates: bool = False,
     sharing: Sharing = Sharing.BESIDE,
     sharing_in: Mapping[Profile, Sharing] | None = None,
+    endpoints: int = 0,
+    broadcasts: int = 0,
 ) -> Callable[[_Gather], _Gather]:
     """Register an async generator function as the experiment of this name.
 
@@ -99,6 +104,8 @@ def experiment(
             busy=busy,
             generates=generates,
             sharing=dict.fromkeys(Profile, sharing) | dict(sharing_in or {}),
+            endpoints=endpoints,
+            broadcasts=broadcasts,
         )
         return gather
 

@@ -149,7 +149,7 @@ def _plan(order: MutantRunOrder) -> RunPlan:
     return RunPlan(
         subject=subject,
         experiments=[item for item in experiments if item.name in order.experiments],
-        every_experiment=[item.name for item in experiments],
+        every_experiment=experiments,
         dialect=named.dialect,
         contract=_contract_under(order.dialect),
         profile=order.profile,

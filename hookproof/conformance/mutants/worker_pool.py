@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from pathlib import Path
 from queue import SimpleQueue
 from types import TracebackType
 from typing import Final, Self, TypeVar
@@ -22,7 +21,7 @@ from hookproof.conformance.generation.generators import KEPT_IN
 from hookproof.conformance.mutants.mutant_run import MutantRunOrder, MutantRunResult, run_mutant
 from hookproof.conformance.mutants.results import FaultOutcome, VariantOutcome
 from hookproof.process.exit_codes import ExitCode
-from hookproof.process.private_folder import private_folder, remove_abandoned
+from hookproof.process.private_folder import private_folder
 from hookproof.process.stop_signals import STOPPING, calling_each_time, put_off, raising_once
 
 Subject = TypeVar("Subject", FaultOutcome, VariantOutcome)
@@ -50,12 +49,12 @@ class WorkerPool:
         self._on_outcome = on_outcome
         self._run = run
         self._ended = ExitStack()
-        generated = self._ended.enter_context(private_folder())
+        self._folder = self._ended.enter_context(private_folder())
         self._pool = ProcessPoolExecutor(
             jobs,
             mp_context=multiprocessing.get_context("spawn"),
             initializer=_start_worker,
-            initargs=(str(generated),),
+            initargs=(str(self._folder),),
         )
         self._under_way: dict[Future[MutantRunResult], FaultOutcome | VariantOutcome] = {}
 
@@ -75,8 +74,6 @@ class WorkerPool:
         with calling_each_time(self._end_runs), self._runs_limited():
             self._pool.shutdown(cancel_futures=True)
         self._ended.close()
-        # A worker that was killed has left its folders.
-        remove_abandoned(Path(tempfile.gettempdir()))
         if self.interrupted:
             for future, subject in self._under_way.items():
                 if future.done() and not future.cancelled() and future.exception() is None:
@@ -130,14 +127,16 @@ def _kill_workers() -> None:
         worker.kill()
 
 
-def _start_worker(generated: str) -> None:
+def _start_worker(folder: str) -> None:
     """Leave the signals to stop to the parent process, and end with it, however it ends.
 
-    Workers share in the folder `generated` what the runs generate, unless there is one already.
+    The temporary files of workers are in this folder, and go with it even where a worker is killed;
+    they share there what the runs generate, unless another folder is named for that.
     """
-    os.environ.setdefault(KEPT_IN, generated)
-    # The socket of a fork server is there, and goes with it even where this worker is killed.
-    multiprocessing.current_process()._config["tempdir"] = generated  # type: ignore[attr-defined]  # noqa: SLF001
+    os.environ.setdefault(KEPT_IN, folder)
+    os.environ["TMPDIR"] = tempfile.tempdir = folder
+    # The socket of a fork server.
+    multiprocessing.current_process()._config["tempdir"] = folder  # type: ignore[attr-defined]  # noqa: SLF001
     for number in (signal.SIGINT, *STOPPING):
         signal.signal(number, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()

@@ -1,4 +1,4 @@
-"""What an experiment has seen: classes of observations, and how to read what they hold."""
+"""What experiments of several subjects see, and how to read it; the registry of observations."""
 
 import sys
 from collections.abc import Iterator, Mapping

@@ -12,6 +12,7 @@ from hookproof.conformance.observations.answer import sent, shown
 from hookproof.conformance.observations.destinations import (
     Destination,
     Event,
+    ended,
     named_events,
     shown_events,
 )
@@ -341,3 +342,20 @@ class SignedDeliveries(DeliveryObservation):
             and created is not None
             and shown(created).get("advanced_signatures") is True
         )
+
+
+def waited_s(attempts: Attempts, timeout_s: float, early_s: float) -> float | None:
+    """From the first arrival until the service left or tried again, in seconds; None if it did
+    neither.
+
+    An attempt that comes before the time is over, less the tolerance `early_s`, is a double, and
+    does not show that the first one was given up.
+    """
+    first, *further = attempts
+    ends = [ended(first)] + [
+        attempt.arrived_monotonic
+        for attempt in further
+        if attempt.arrived_monotonic - first.arrived_monotonic >= timeout_s - early_s
+    ]
+    known = [end for end in ends if end is not None]
+    return min(known) - first.arrived_monotonic if known else None

@@ -13,8 +13,18 @@ from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.dialect.assumptions import as_acted_on
 from hookproof.spec.dialect.model import Dialect
 
-# The content type of deliveries unless an endpoint says otherwise (section 2.3).
+# What the token server answers with under the usual names of members that field_mapping renames.
+DECOY: Final = "decoy"
+
+# The endpoint with credentials. The plain one beside it shows that the service delivers at all.
+AUTHORIZED: Final = "authorized"
+
+# The header by which deliveries are to carry an API key.
+KEY_HEADER: Final = "X-Destination-Key"
+
+# The content type of deliveries unless an endpoint says otherwise (section 2.3), and that of forms.
 CONTENT_TYPE: Final = "application/json"
+FORM: Final = "application/x-www-form-urlencoded"
 
 # What the marker of an event begins with.
 MARKED: Final = "event"

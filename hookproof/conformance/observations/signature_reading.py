@@ -7,7 +7,7 @@ from typing import Final
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import SENDER
 from hookproof.conformance.observations.destinations import Destination
-from hookproof.conformance.observations.resources.shown_secret import secret_values
+from hookproof.conformance.observations.shown_secret import secret_values
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.receiver.signatures.diagnosis import Diagnosis, KnownValues, diagnose
 from hookproof.receiver.signatures.signed_message import Reason

@@ -1,6 +1,6 @@
 """The pytest11 entry point: options and fixtures, and nothing else until one of them is used.
 
-    pytest --hookproof-target target.yaml
+    pytest --hookproof-target=target.yaml
 
 pytest imports this module at each start, so it imports nothing else of the project.
 """
@@ -52,6 +52,13 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the plugin if an option names a server to judge."""
     wanted = ("hookproof_target", "hookproof_url", "hookproof_embedded")
     if any(config.getoption(name) for name in wanted) and not config.getoption("version", 0):
+        from hookproof.process.extras import how_to_install, is_installed
+
+        if not is_installed("check"):
+            raise pytest.UsageError(
+                "the options --hookproof-... need packages that are not installed: "
+                + how_to_install("pytest")
+            )
         from hookproof.conformance.pytest_plugin.host import host_for
 
         config.pluginmanager.register(host_for(config), "hookproof-host")

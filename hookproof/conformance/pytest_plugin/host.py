@@ -1,4 +1,4 @@
-"""The suites as part of a user's own pytest run: `pytest --hookproof-target target.yaml`.
+"""The suites as part of a user's own pytest run: `pytest --hookproof-target=target.yaml`.
 
 Each requirement is a test with the markers `hookproof`, its level (`stated`, `open`, `hygiene`) and
 its section (`section_4_3`, `section_4`), so that `-k`, `-m`, `-x`, `--lf` and `-n` work as on any

@@ -44,7 +44,7 @@ class SessionSettings:
         return RunPlan(
             subject=self.subject,
             experiments=experiments,
-            every_experiment=[experiment.name for experiment in all_experiments()],
+            every_experiment=all_experiments(),
             dialect=self.subject.dialect,
             contract=contract_for(self.subject.dialect),
             profile=self.profile,

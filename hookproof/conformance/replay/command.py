@@ -59,6 +59,7 @@ RUN: Final = click.Path(path_type=Path)
     show_default=True,
     help="Format to write.",
 )
+@click.option("--json", "form", flag_value="json", help="The same as --format json.")
 @click.pass_context
 def replay_command(context: click.Context, /, run: Path, form: str, **options: Any) -> None:
     """Send the requests of RUN again, in their order and at their times, and show what differs.

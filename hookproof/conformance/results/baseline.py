@@ -145,11 +145,16 @@ class BaselineOutcome:
 def read_baseline(path: Path) -> tuple[Expectation, ...]:
     """Read the entries of a file; raises CommandError with all its problems."""
     try:
-        content = scan_yaml(read_text(path), str(path))
-        check_yaml(content, SCHEMA, str(path))
-        return _expectations(content, str(path))
+        return baseline_in(path)
     except FileProblems as wrong:
         raise CommandError(str(wrong)) from None
+
+
+def baseline_in(path: Path) -> tuple[Expectation, ...]:
+    """Read the entries of a file; raises FileProblems."""
+    content = scan_yaml(read_text(path), str(path))
+    check_yaml(content, SCHEMA, str(path))
+    return _expectations(content, str(path))
 
 
 def _expectations(content: YamlText, name: str) -> tuple[Expectation, ...]:

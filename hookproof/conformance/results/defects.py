@@ -10,7 +10,7 @@ defects of the first level, of these what loses or shows data, and then what bre
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -28,9 +28,6 @@ from hookproof.spec.catalogue import LEVELS
 
 _FIELD: Final = re.compile(r": (?:/[\w*~-]+)*/([\w~-]+)(?:/\*)?$")
 _NUMBER: Final = re.compile(r"\d+")
-
-# Measures the proof of a finding, as `proof_size` does.
-ProofSize = Callable[[Finding], tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

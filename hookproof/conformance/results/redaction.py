@@ -7,9 +7,7 @@ from typing import Any, Final, Self
 from hookproof.conformance.model.evidence import Evidence, Exchange, NotObserved, Observation
 from hookproof.conformance.model.judgement import Marks
 from hookproof.conformance.model.ledger import Entry, Finding, Ledger
-from hookproof.conformance.observations.delivery.arrival.broadcasts import FORM
-from hookproof.conformance.observations.delivery.security.credentials import KEY_HEADER
-from hookproof.conformance.observations.destinations import CONTENT_TYPE
+from hookproof.conformance.observations.destinations import CONTENT_TYPE, FORM, KEY_HEADER
 from hookproof.conformance.results.records.evidence_records import own_fields, own_values
 from hookproof.conformance.target.client import Key
 from hookproof.conformance.target.definition import Target

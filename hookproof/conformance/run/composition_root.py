@@ -36,14 +36,14 @@ from hookproof.conformance.results.run_file import (
     new_run_id,
     read_run,
 )
-from hookproof.conformance.run.gathering.interruption import INTERRUPTED, Interruption
-from hookproof.conformance.run.gathering.schedule import ExperimentSchedule, schedule_of
-from hookproof.conformance.run.gathering.shared_interpreter import shared_interpreter
 from hookproof.conformance.run.intake import Intake
+from hookproof.conformance.run.interruption import INTERRUPTED, Interruption
 from hookproof.conformance.run.plan import RunPlan
 from hookproof.conformance.run.repetitions import merge_repetitions
 from hookproof.conformance.run.runner import Runner
+from hookproof.conformance.run.schedule import ExperimentSchedule, schedule_of
 from hookproof.conformance.run.selection import Selection, needed_checks, needed_experiments
+from hookproof.conformance.run.shared_interpreter import shared_interpreter
 from hookproof.conformance.run.shrinking import Shrinking, replace_proofs
 from hookproof.conformance.run.working_folder import clear_folder, working_folder
 from hookproof.conformance.target.capabilities import lacking, unseen
@@ -384,7 +384,7 @@ def _run_plan(settings: Settings, requirements: Sequence[Requirement]) -> RunPla
     return RunPlan(
         subject=settings.subject,
         experiments=_experiments(settings, requirements, light=settings.selection.is_light),
-        every_experiment=[experiment.name for experiment in all_experiments()],
+        every_experiment=all_experiments(),
         dialect=dialect,
         contract=contract_for(dialect),
         profile=settings.profile,

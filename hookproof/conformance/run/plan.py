@@ -23,7 +23,7 @@ REQUESTS: Final = {Profile.QUICK: 2800, Profile.STANDARD: 5200, Profile.DEEP: 90
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunPlan:
-    """The experiments of a run, out of the names of all that are registered (`every_experiment`).
+    """The experiments of a run, out of all that are registered (`every_experiment`).
 
     `nonce` goes into the names of resources, so that a run does not mistake what an earlier one
     created for its own.
@@ -31,7 +31,7 @@ class RunPlan:
 
     subject: Target | Embedded
     experiments: Sequence[Experiment]
-    every_experiment: Sequence[str]
+    every_experiment: Sequence[Experiment]
     dialect: Dialect
     contract: Contract
     profile: Profile

@@ -10,7 +10,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, InvalidStateError, wait
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from types import TracebackType
@@ -19,6 +19,7 @@ from typing import Final, Self
 from hookproof.conformance.checks import all_checks
 from hookproof.conformance.experiments.backlog import Backlog
 from hookproof.conformance.experiments.context import ExperimentContext, marker_of_run
+from hookproof.conformance.experiments.scenario_run import shared_broadcasts
 from hookproof.conformance.experiments.support.seeding import Seeding
 from hookproof.conformance.generation.generators import RequestGenerators
 from hookproof.conformance.grading.doubt import Doubt, accuses_of, doubt_about
@@ -30,13 +31,15 @@ from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.observations.deliveries import DeliveryObservation
 from hookproof.conformance.observations.destinations import Destination
 from hookproof.conformance.results.redaction import Mask
-from hookproof.conformance.run.gathering.experiment_run import ExperimentRun
-from hookproof.conformance.run.gathering.order import gather_in_order
-from hookproof.conformance.run.gathering.passages import Passages
-from hookproof.conformance.run.gathering.run_contexts import RunContexts
-from hookproof.conformance.run.gathering.schedule import ExperimentSchedule, schedule_of
+from hookproof.conformance.run.experiment_run import ExperimentRun, RunContexts
 from hookproof.conformance.run.intake import Intake
 from hookproof.conformance.run.plan import ContextFactory, FollowUp, RunPlan
+from hookproof.conformance.run.schedule import (
+    ExperimentSchedule,
+    Passages,
+    gather_in_order,
+    schedule_of,
+)
 from hookproof.conformance.run.target_watch import TargetWatch
 from hookproof.conformance.target.circuit_breaker import Breaker, RunOver
 from hookproof.conformance.target.client import ApiClient
@@ -333,13 +336,22 @@ class Runner:
             locks={project.id: asyncio.Lock() for project in target.projects},
             loop=self._loop,
         )
+        shared = {
+            project.id: shared_broadcasts(contexts.of("shared broadcasts", api, (project,)))
+            for project in target.projects
+        }
 
         def context(experiment: Experiment, attempt: str) -> ExperimentContext:
             name = experiment.name
             client = api.held_back(partial(passages.passed, name))
             own = contexts.of(name, client, schedule.projects[name], attempt)
-            shared, release = schedule.shares_project(name), partial(passages.release, name)
-            return replace(own, shares_project=shared, let_others_broadcast=release)
+            project = schedule.projects[name][0]
+            return replace(
+                own,
+                shared_broadcasts=shared[project.id] if schedule.shares_project(name) else None,
+                let_others_broadcast=partial(passages.release, name),
+                others_receive=partial(passages.others_receive, project),
+            )
 
         async def gather(experiment: Experiment, /, *, beside: bool = False) -> None:
             test = self._doubt_about(experiment, schedule, passages) if beside else None
@@ -351,17 +363,20 @@ class Runner:
             await self._note_late_arrivals(experiment.name, environment.receiver)
             await self._gather(experiment, context(experiment, attempt), intake, watch, test)
 
-        await gather_in_order(schedule, passages, gather, self._crowd_over.set, self._budget_s)
-        await self._gather_unseen(schedule, gather_again)
-        for experiment in self._plan.experiments:
-            if experiment.name in self._unconfirmed:
-                await gather_again(experiment, "again")
-        if self._keeps_open:
-            follow_up = await asyncio.wrap_future(self._follow_up)
-            if not self._stop.is_set():
-                await self._run_follow_up(
-                    follow_up, lambda project: contexts.of(FOLLOW_UP, api, (project,))
-                )
+        async with AsyncExitStack() as stack:
+            for each in shared.values():
+                stack.push_async_callback(each.close)
+            await gather_in_order(schedule, passages, gather, self._crowd_over.set, self._budget_s)
+            await self._gather_unseen(schedule, gather_again)
+            for experiment in self._plan.experiments:
+                if experiment.name in self._unconfirmed:
+                    await gather_again(experiment, "again")
+            if self._keeps_open:
+                follow_up = await asyncio.wrap_future(self._follow_up)
+                if not self._stop.is_set():
+                    await self._run_follow_up(
+                        follow_up, lambda project: contexts.of(FOLLOW_UP, api, (project,))
+                    )
 
     async def _gather_unseen(self, schedule: ExperimentSchedule, gather_again: GatherAgain) -> None:
         """Gather again what was not seen beside all others, side by side: they are few now.

@@ -30,8 +30,11 @@ SHOWN_BY: Final = {
     "createBroadcastEvent": "broadcast_answers",
 }
 SHOWN_MOST_BY: Final = {"2.2": ("paging",), "7": ("refusals", "hostile")}
-# The same for single requirements: an event has records of endpoints once there are active ones.
-SHOWN_ONLY_BY: Final = {"2.8-7": ("broadcast",)}
+# The law that any acceptable request shows, whatever the experiment that sends it.
+SHOWN_BY_ANY: Final = "succeeds"
+# The same for single requirements: an event has records of endpoints once there are active ones,
+# and the isolation of projects is not where a request for sources has to succeed.
+SHOWN_ONLY_BY: Final = {"2.8-7": ("broadcast",), "4.7-1": ("paging",)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,12 +166,15 @@ def needed_experiments(
     """The experiments of the profile whose evidence the checks of these requirements judge.
 
     An oracle judges the evidence of all experiments. Where the run is to be `light`, what only
-    oracles judge is looked at in a few of them.
+    oracles judge is looked at in a few of them, and so is what any acceptable request shows.
     """
     names: set[str] = set()
     for requirement in requirements:
         judging = needed_checks([requirement], checks)
-        if light and judging and all(check.is_oracle for check in judging):
+        is_shown_by_any = requirement.about.law == SHOWN_BY_ANY or all(
+            check.is_oracle for check in judging
+        )
+        if light and judging and is_shown_by_any:
             names.update(shown_by(requirement))
         else:
             names.update(name for check in judging for name in experiments_of(check, experiments))

@@ -34,7 +34,7 @@ from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.folder_lock import locked_folder
 from hookproof.process.messages import ask, confirm, print_line, print_text
 from hookproof.process.stop_signals import run_until_stopped
-from hookproof.process.written_file import FileNotWritten, write_file
+from hookproof.process.written_file import FileNotWritten, write_files
 from hookproof.receiver.http.address import Address, listener_names
 from hookproof.receiver.http.authority import (
     CERTIFICATE_FILE,
@@ -42,11 +42,13 @@ from hookproof.receiver.http.authority import (
     Authority,
     AuthorityProblem,
 )
+from hookproof.spec.contract.schemathesis_settings import schemathesis_settings
 from hookproof.spec.strict_yaml.editor_schema import naming_comment, write_schema_beside
 from hookproof.target.editor_schema import target_schema
 from hookproof.target.settings import UNDECIDED_DIALECT, Flags, ReceiverSettings
 
 CA_FOLDER: Final = "ca"
+SCHEMATHESIS: Final = "schemathesis.toml"
 # What is asked for in this order: the option's name, and the question.
 REQUIRED: Final = {
     "url": ("URL", "Base URL of the server"),
@@ -80,7 +82,7 @@ REQUIRED: Final = {
     type=click.Path(path_type=Path),
     default=Path("hookproof"),
     show_default=True,
-    help="Folder for target.yaml, dialect.yaml, learned.html and the CA.",
+    help="Folder for target.yaml, schemathesis.toml, dialect.yaml, learned.html and the CA.",
 )
 @click.option("--force", is_flag=True, help="Overwrite files that exist.")
 @click.option(
@@ -92,7 +94,8 @@ REQUIRED: Final = {
 @click.pass_context
 def init(context: click.Context, /, **options: Any) -> None:
     """Set up the test of a server: ask for its URL, project, key and where the receiver listens,
-    examine it as `hookproof doctor` does, find out its dialect, and write target.yaml.
+    examine it as `hookproof doctor` does, find out its dialect, and write target.yaml and, for
+    `schemathesis run`, schemathesis.toml.
 
     Every answer can be given as an option or in the environment. Without a terminal nothing is
     asked. The key is written into no file. It creates endpoints and broadcasts events. Exit codes:
@@ -202,7 +205,7 @@ class _Setup:
 
     def allow_writing(self, *, learns: bool) -> None:
         """Let no file be overwritten that was not agreed to."""
-        names = (TARGET, DIALECT, PAGE) if learns else (TARGET,)
+        names = (TARGET, SCHEMATHESIS, *((DIALECT, PAGE) if learns else ()))
         for path in (self.out / name for name in names):
             if self.force or not path.exists():
                 continue
@@ -241,7 +244,7 @@ class _Setup:
         return replace(target, dialect=learned.answers.dialect)
 
     def write(self, target: Target, *, learned: bool) -> None:
-        """Write the file of the target, and say what comes next."""
+        """Write the target's file and the settings of Schemathesis, and say what comes next."""
         dialect = DIALECT if learned else _undecided(target)
         path = self.out / TARGET
         text = naming_comment("target") + target_text(
@@ -249,11 +252,13 @@ class _Setup:
         )
         try:
             self.out.mkdir(parents=True, exist_ok=True)
-            write_file(path, text)
+            write_files(
+                {path: text, self.out / SCHEMATHESIS: schemathesis_settings(target.dialect)}
+            )
             write_schema_beside(path, "target", target_schema())
         except OSError as error:
             raise FileNotWritten(Path(error.filename or path), error) from None
-        print_line(f"Written: {path}")
+        print_line(f"Written: {path}, {self.out / SCHEMATHESIS}")
         print_text("\n".join(_next_steps(path, len(target.projects), learned=learned)))
 
 

@@ -211,8 +211,8 @@ class ApiClient:
         """
         await self._learn_from(content)
         is_broadcast = operation_id == "createBroadcastEvent"
-        if is_broadcast and self._hold_back is not None:
-            await self._hold_back(project, content or b"")
+        if is_broadcast:
+            await self.may_broadcast(project, content or b"")
 
         async def send() -> Exchange:
             return await self._send(
@@ -223,6 +223,11 @@ class ApiClient:
             exchange = await self.in_turn(send, lambda exchange: exchange)
         self.endpoints.note(project, exchange)
         return exchange
+
+    async def may_broadcast(self, project: Project, content: bytes) -> None:
+        """Wait as long as a broadcast with this content is held back."""
+        if self._hold_back is not None:
+            await self._hold_back(project, content)
 
     async def in_turn(
         self, send: Callable[[], Awaitable[Answer]], exchange_of: Callable[[Answer], Exchange]

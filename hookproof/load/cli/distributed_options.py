@@ -3,12 +3,13 @@
 import os
 import socket
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
 import click
 
 from hookproof.load.distributed.workers import Distribution, worker_options
+from hookproof.load.metrics import next_address
 from hookproof.load.single_process import MODULE
 from hookproof.load.target.settings import KEY_VARIABLE, TargetSettings
 from hookproof.process.exit_codes import CommandError
@@ -76,6 +77,16 @@ OPTIONS: Final = (
     click.option(
         "--web-bind", default=WEB, show_default=True, metavar="H:P", help="Address of that page."
     ),
+    click.option(
+        "--otel",
+        is_flag=True,
+        help="Trace requests and deliveries by OpenTelemetry, to the exporter that OTEL_* names.",
+    ),
+    click.option(
+        "--metrics",
+        metavar="H:P",
+        help="Serve figures for Prometheus here, and those of each receiver at the next port.",
+    ),
 )
 
 
@@ -93,6 +104,8 @@ class DistributedFlags:
     master_port: int
     web: bool
     web_bind: str
+    metrics: str | None
+    otel: bool
 
     def distribution(self, settings: TargetSettings) -> Distribution | None:
         """How the run is distributed, None for one process; raises CommandError."""
@@ -130,6 +143,15 @@ class DistributedFlags:
     def web_address(self) -> str | None:
         """The address of the web page; raises CommandError if it is not an address or is in use."""
         return _check_free(_check_address(self.web_bind)) if self.web else None
+
+    def with_monitoring(self, settings: TargetSettings) -> TargetSettings:
+        """The settings with what is told to others while a run lasts; raises CommandError."""
+        settings = replace(settings, otel=self.otel)
+        if self.metrics is None:
+            return settings
+        _check_address(self.metrics)
+        further = 0 if self.worker else 1
+        return replace(settings, metrics=next_address(self.metrics, further))
 
     @property
     def master_address(self) -> str:

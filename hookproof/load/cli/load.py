@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from functools import partial
@@ -10,58 +11,61 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
+import msgspec
 from click.shell_completion import CompletionItem
 
 from hookproof.help_examples import examples
+from hookproof.load.broadcast_mark import marked_data
 from hookproof.load.cli.distributed_options import (
     DistributedFlags,
     become_worker,
     distributed_options,
 )
-from hookproof.load.distributed.workers import Distribution, UnfitWorker
+from hookproof.load.distributed.workers import Distribution
+from hookproof.load.ledger.run_metrics import RunMetrics
+from hookproof.load.metrics import serve_metrics
 from hookproof.load.profile.load_profile import (
     HIGHEST_RATE,
     LONGEST_S,
+    MOST_ENDPOINTS,
     MOST_USERS,
     LoadProfile,
     load_profile,
     shipped_profiles,
 )
 from hookproof.load.profile.thresholds import BadThreshold, Threshold
-from hookproof.load.reports.comparison import REPORT, NoReport, comparison_table, read_report
+from hookproof.load.reports.comparison import REPORT
 from hookproof.load.reports.html_page import page, series_csv
 from hookproof.load.reports.summary import console_report, summary, trial_line
-from hookproof.load.run.driver import Driver, open_driver
+from hookproof.load.run.driver import Driver, command_errors, open_driver
 from hookproof.load.run.judgement import complaints, is_undecided, own_limit
 from hookproof.load.run.knee_search import Knee
 from hookproof.load.run.outcome import LoadOutcome
-from hookproof.load.single_process import InterruptForwarder, LoadGeneratorFailed
-from hookproof.load.target.client import TargetRefusal, Unreachable
+from hookproof.load.single_process import InterruptForwarder
 from hookproof.load.target.hook_calls import AFTER_ENDPOINT
 from hookproof.load.target.settings import KEY_VARIABLE, TargetSettings, target_settings
-from hookproof.process.exit_codes import CommandError, ExitCode
+from hookproof.process.exit_codes import CommandError
 from hookproof.process.folder_lock import locked_folder
 from hookproof.process.installed_version import installed_version
 from hookproof.process.messages import print_line, print_text
 from hookproof.process.stop_signals import calling_each_time, held_back
 from hookproof.process.written_file import write_files
-from hookproof.receiver.client.child_process import ChildFailed
-from hookproof.receiver.http.authority import AuthorityProblem
+from hookproof.receiver.http.address import Address
 from hookproof.spec.completion import complete_dialect
+from hookproof.spec.given_file import read_given
 from hookproof.spec.strict_yaml.file_problem import FileProblems
-from hookproof.target.hooks.provision import HookFailed
 from hookproof.target.settings import Flags
 
-COMPARE: Final = "compare"
 TABLE: Final = "series.csv"
 PAGE: Final = "report.html"
 LOCUST_TABLE: Final = "locust_stats.csv"
+LOOK_EVERY_S: Final = 0.1
 DISTRIBUTED_NAMES: Final = tuple(field.name for field in fields(DistributedFlags))
 
 
 def complete_profile(_context: object, _parameter: object, incomplete: str) -> Sequence[Any]:
     """The shipped profiles; files where the text is like none of their names."""
-    names = [name for name in (*shipped_profiles(), COMPARE) if name.startswith(incomplete)]
+    names = [name for name in shipped_profiles() if name.startswith(incomplete)]
     return names or [CompletionItem(incomplete, type="file")]
 
 
@@ -73,19 +77,23 @@ def complete_profile(_context: object, _parameter: object, incomplete: str) -> S
             "hookproof load ingest --target target.yaml --ca-dir ca --fail-if 'lost > 0'",
             "Load a server, and fail if a delivery is lost.",
         ),
-        ("hookproof load compare monday tuesday", "Compare the figures of two runs."),
+        (
+            "hookproof load http://127.0.0.1:5005 fanout --project p1 --ca-dir ca",
+            "Load a server with many endpoints; its key is in HOOKPROOF_API_KEY.",
+        ),
     ),
 )
-@click.argument(
-    "words", nargs=-1, metavar="[PROFILE | compare A B]", shell_complete=complete_profile
-)
+@click.argument("words", nargs=-1, metavar="[URL] [PROFILE]", shell_complete=complete_profile)
 @click.option(
     "--target",
     "file",
     type=click.Path(path_type=Path, dir_okay=False),
     help="target.yaml, as for check; a Python file that its provision names is run.",
 )
-@click.option("--url", help="Base URL of the target; without it the embedded server is started.")
+@click.option(
+    "--url",
+    help="Base URL of the target, as URL; without one the embedded server is started.",
+)
 @click.option(
     "--api-key", envvar=KEY_VARIABLE, help="Key of the target's project (or HOOKPROOF_API_KEY)."
 )
@@ -128,6 +136,16 @@ def complete_profile(_context: object, _parameter: object, incomplete: str) -> S
     help="Most requests in flight, instead of the profile's.",
 )
 @click.option(
+    "--endpoints",
+    type=click.IntRange(1, MOST_ENDPOINTS),
+    help="Endpoints that each broadcast reaches, instead of the profile's.",
+)
+@click.option(
+    "--payload",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="A JSON file with an object: the data of each broadcast, instead of the profile's.",
+)
+@click.option(
     "--drain",
     type=click.FloatRange(0, LONGEST_S),
     help="Seconds that deliveries may take to arrive after that.",
@@ -162,6 +180,8 @@ def load(
     rate: float | None,
     duration: float | None,
     users: int | None,
+    endpoints: int | None,
+    payload: Path | None,
     drain: float | None,
     drain_at_most: float | None,
     keep_up: float | None,
@@ -172,8 +192,8 @@ def load(
     """Load a target by a profile and measure at the receiver what became of each delivery.
 
     PROFILE is a file, or one of: api-mix, chaos, fanout, ingest, ramp, rate-limit, roll-under-load,
-    smoke, soak, spike; smoke by default. `compare A B` shows the figures of two runs side by side,
-    each named by its --out folder.
+    smoke, soak, spike; smoke by default. `hookproof compare A B` shows the figures of two runs
+    side by side, each named by its --out folder.
 
     With --processes N, N workers on this machine share rate and users. With --master here and
     --worker on other machines, those do. Each worker has its own receiver (--receiver-bind,
@@ -185,11 +205,9 @@ def load(
     threshold was crossed by then; 4 target unreachable; 64 usage, configuration, or a report that
     cannot be written; 70 internal error; 130 interrupted before anything was sent.
     """
-    if words and words[0] == COMPARE:
-        print_text(_compare(words[1:]))
-        return 0
+    words, further["url"] = _profile_and_url(words, further["url"])
     if len(words) > 1:
-        raise CommandError(f"one profile at a time, or `{COMPARE} A B`")
+        raise CommandError("one profile at a time; `hookproof compare A B` compares two runs")
     try:
         profile = load_profile(words[0] if words else "smoke").overridden(
             rate=rate,
@@ -198,12 +216,15 @@ def load(
             drain_s=drain,
             drain_at_most_s=drain_at_most,
             keep_up_s=keep_up,
+            endpoints=endpoints,
+            payload=None if payload is None else read_payload(payload),
             fail_if=tuple(Threshold.parse(text) for text in fail_if),
         )
         if profile.search is not None:
             profile.at_rate(profile.search.most)  # raises if the largest trial is too large
         flags = DistributedFlags(**{name: further.pop(name) for name in DISTRIBUTED_NAMES})
         settings = target_settings(Flags(**further), os.environ, for_worker=flags.worker)
+        settings = flags.with_monitoring(settings)
         if flags.worker:
             _become_worker(settings, flags, i_may_load, words)
         distribution, web = flags.distribution(settings), flags.web_address()
@@ -220,11 +241,29 @@ def load(
         count = profile.endpoints.count
         print_line(f"the hook {AFTER_ENDPOINT} is called for each endpoint ({count:,})")
     with locked_folder(out), held_back():  # what was measured is reported, whatever comes
-        report, locust_table = _run(settings, profile, distribution, web)
+        report, locust_table = _run(settings, profile, distribution, web, flags.metrics)
         print_text(console_report(report))
         _write_reports(out, report, locust_table)
         print_line(f"reports in {out}")
         return int(report["exit_code"])
+
+
+def _profile_and_url(words: tuple[str, ...], url: str | None) -> tuple[tuple[str, ...], str | None]:
+    """The words that are no URL, and the only URL among them and that of --url, if there is one."""
+    urls = [*(word for word in words if "://" in word), *([] if url is None else [url])]
+    if len(urls) > 1:
+        raise CommandError("one target at a time: give one URL")
+    return tuple(word for word in words if "://" not in word), next(iter(urls), None)
+
+
+def read_payload(path: Path) -> Mapping[str, Any]:
+    """The object in a file of JSON; raises ValueError."""
+    try:
+        content = msgspec.json.decode(read_given(path), type=dict[str, Any])
+        marked_data(content, "run", 0, 0.0, "")
+    except (OSError, ValueError, TypeError, RecursionError, msgspec.MsgspecError) as problem:
+        raise ValueError(f"--payload: {path} cannot be sent: {problem}") from None
+    return content
 
 
 def _write_reports(out: Path, report: Mapping[str, Any], locust_table: str) -> None:
@@ -250,40 +289,22 @@ def _become_worker(
     become_worker(settings, flags, may_load)
 
 
-def _compare(places: tuple[str, ...]) -> str:
-    if len(places) != len(("A", "B")):
-        raise CommandError(
-            f"`{COMPARE}` needs two runs, each a folder with {REPORT} or such a file"
-        )
-    try:
-        return comparison_table(read_report(places[0]), read_report(places[1]))
-    except NoReport as problem:
-        raise CommandError(str(problem)) from None
-
-
 def _run(
     settings: TargetSettings,
     profile: LoadProfile,
     distribution: Distribution | None,
     web: str | None,
+    metrics_at: str | None,
 ) -> tuple[Mapping[str, Any], str]:
     """Carry out the run and return its report and Locust's own table.
 
     Raises CommandError, and KeyboardInterrupt if it is interrupted before its sending begins.
     """
     try:
-        return asyncio.run(_carry_out(settings, profile, distribution, web))
+        with command_errors():
+            return asyncio.run(_carry_out(settings, profile, distribution, web, metrics_at))
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None
-    except Unreachable as unreachable:
-        raise CommandError(str(unreachable), ExitCode.UNREACHABLE) from None
-    except TargetRefusal as refused:
-        code = ExitCode.FAILED if refused.is_failure else ExitCode.USAGE
-        raise CommandError(str(refused), code) from None
-    except (ChildFailed, HookFailed, AuthorityProblem, UnfitWorker) as failed:
-        raise CommandError(str(failed)) from None
-    except LoadGeneratorFailed as failed:
-        raise CommandError(str(failed), ExitCode.INTERNAL_ERROR) from None
 
 
 async def _carry_out(
@@ -291,15 +312,24 @@ async def _carry_out(
     profile: LoadProfile,
     distribution: Distribution | None,
     web: str | None,
+    metrics_at: str | None,
 ) -> tuple[Mapping[str, Any], str]:
     task = asyncio.current_task()
     assert task is not None
-    interrupts = InterruptForwarder(cancel=task.cancel)
+    interrupts, metrics = InterruptForwarder(cancel=task.cancel), RunMetrics()
+    if metrics_at is not None:
+        url = serve_metrics(Address.parse(metrics_at), metrics.figures, of_process=False)
+        print_line(f"metrics at {url}")
     # From within the loop, which would go on waiting otherwise.
     interrupt = partial(asyncio.get_running_loop().call_soon_threadsafe, interrupts.interrupt)
     with calling_each_time(interrupt):
         async with open_driver(
-            settings, profile, distribution, web=web, interrupts=interrupts
+            settings,
+            profile,
+            distribution,
+            web=web,
+            interrupts=interrupts,
+            metrics=metrics,
         ) as ready:
             profile = ready.preparation.fitted(profile)
             if profile.search is not None:
@@ -311,6 +341,10 @@ async def _carry_out(
                 wrong = complaints(outcome, profile)
                 report = _summary(ready, profile, outcome, wrong, interrupted=outcome.interrupted)
                 table = outcome.table
+            count = interrupts.count
+            # Another thread answers whoever asks.
+            while metrics.is_awaited(time.monotonic()) and interrupts.count == count:  # noqa: ASYNC110
+                await asyncio.sleep(LOOK_EVERY_S)
     hooks, embedded = ready.preparation.hooks, settings.base_url is None
     left = {
         "embedded": embedded,

@@ -14,10 +14,8 @@ import locust  # first: it patches what the other imports bring in
 import select
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import reduce
-from io import FileIO
 from typing import Any, Final
 
 import click
@@ -39,21 +37,24 @@ from hookproof.load.distributed.messages import (
     RUN,
     SHARE,
     TALLY,
-    Hello,
-    MasterReply,
-    RunRequest,
-    packed,
-    unpacked,
 )
 from hookproof.load.ledger.draining import Drain
+from hookproof.load.ledger.head_messages import HeadReply, Hello, RunRequest, packed, unpacked
+from hookproof.load.ledger.run_progress import RunProgress
 from hookproof.load.ledger.share import LostWorker, RunResult, Share
 from hookproof.load.locust_worker.generator import LONGEST_ANSWER_S, START_DELAY_S
-from hookproof.load.locust_worker.progress import Interrupts, RunProgress, drain, say, show_progress
+from hookproof.load.locust_worker.progress import (
+    Interrupts,
+    drain,
+    replying_to,
+    report_progress,
+    say,
+    show_progress,
+)
 from hookproof.load.locust_worker.stats_display import serve_web_page, show_tables, stats_csv
 from hookproof.load.locust_worker.users import LoadUser
 from hookproof.load.plan import LoadPlan
 from hookproof.process.standard_streams import STDIN, use_lasting_streams
-from hookproof.process.written_file import write_whole
 from hookproof.receiver.http.address import Address
 
 # Seconds without a heartbeat after which a worker is given up; a busy machine may miss some.
@@ -131,13 +132,14 @@ class Master:
                 )
             gevent.sleep(LOOK_EVERY_S)
 
-    def run(self, plans: list[LoadPlan]) -> RunResult:
+    def run(self, plans: list[LoadPlan], reply: Callable[[HeadReply], None]) -> RunResult:
         """Carry out one run, from the first slot until all workers have sent their shares."""
         plan, duration_s = plans[0], plans[0].shape.duration_s
         self._begin(plans)
-        progress = gevent.spawn(
-            show_progress, self.tally, started_at=self._began, duration_s=duration_s
-        )
+        watching = [
+            gevent.spawn(show_progress, self.tally, started_at=self._began, duration_s=duration_s),
+            gevent.spawn(report_progress, self.tally, reply),
+        ]
         self._wait(
             lambda worker: worker.tally.finished, duration_s + LONGEST_ANSWER_S + READY_WITHIN_S
         )
@@ -151,7 +153,8 @@ class Master:
             self._runner.send_message(CONCLUDE, client_id=worker.client)
         self._wait(lambda worker: worker.share is not None, SHARE_WITHIN_S)
         self._give_up([worker for worker in self._living() if worker.share is None])
-        progress.kill()
+        gevent.killall(watching)
+        reply(HeadReply(progress=self.tally()))
         return self._gathered(drained)
 
     def rest(self) -> None:
@@ -281,17 +284,13 @@ def main(
     use_lasting_streams()
     show_tables()
 
-    def reply(what: MasterReply) -> None:
-        # If the command has ended, this process is about to end too.
-        with suppress(BrokenPipeError), FileIO(replies, "w", closefd=False) as stream:
-            write_whole(stream, msgspec.json.encode(what) + b"\n")
-
+    reply = replying_to(replies)
     try:
         lead(Address.parse(bind), workers, within, web, announce, reply)
     except OSError as problem:
-        reply(MasterReply(problem=" ".join(str(problem).split())))
+        reply(HeadReply(problem=" ".join(str(problem).split())))
     except KeyboardInterrupt:
-        reply(MasterReply(problem="interrupted before all workers had come"))
+        reply(HeadReply(problem="interrupted before all workers had come"))
 
 
 def lead(
@@ -300,7 +299,7 @@ def lead(
     within_s: float,
     web: str | None,
     announce: bool,
-    reply: Callable[[MasterReply], None],
+    reply: Callable[[HeadReply], None],
 ) -> None:
     """Wait for the workers, then carry out requests until there are no more."""
     environment = Environment(user_classes=[LoadUser], events=locust.events)
@@ -311,27 +310,32 @@ def lead(
     master = Master(runner, workers=workers)
     try:
         master.interrupts.listen()
-        reply(MasterReply(port=runner.server.port))
+        reply(HeadReply(port=runner.server.port))
         if announce:
             say(f"waiting for {workers} workers at {bind.host}:{runner.server.port}")
         if web is not None:
             url = serve_web_page(environment, Address.parse(web), master.interrupts.interrupt)
             say(f"web page at {url}")
         master.wait_for_workers(within_s)
-        reply(MasterReply(workers=[worker.hello for worker in master.in_order()]))
+        reply(HeadReply(workers=[worker.hello for worker in master.in_order()]))
         with FileObjectPosix(STDIN, "rb") as requests:
             for line in requests:
                 plans = msgspec.json.decode(line, type=RunRequest).plans
-                reply(MasterReply(result=packed(carry_out(master, environment, plans))))
+                reply(HeadReply(result=packed(carry_out(master, environment, plans, reply))))
                 master.rest()
     finally:
         runner.quit()
 
 
-def carry_out(master: Master, environment: Environment, plans: list[LoadPlan]) -> RunResult:
+def carry_out(
+    master: Master,
+    environment: Environment,
+    plans: list[LoadPlan],
+    reply: Callable[[HeadReply], None],
+) -> RunResult:
     """Carry out one run; what it has gathered."""
     environment.host = plans[0].base_url
-    gathered = master.run(plans)
+    gathered = master.run(plans, reply)
     if environment.stats.num_requests:
         print_stats(environment.stats, current=False)
     return gathered

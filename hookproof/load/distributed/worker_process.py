@@ -41,19 +41,21 @@ from hookproof.load.distributed.messages import (
     SHARE,
     STATS,
     TALLY,
-    Hello,
-    packed,
-    unpacked,
 )
+from hookproof.load.distributed.workers import DIALECT_OF_MASTER
+from hookproof.load.ledger.head_messages import Hello, packed, unpacked
+from hookproof.load.ledger.run_progress import RunProgress
 from hookproof.load.ledger.sending import Sending
 from hookproof.load.ledger.share import Share
 from hookproof.load.locust_worker.generator import Generator
-from hookproof.load.locust_worker.progress import Interrupts, RunProgress, say
+from hookproof.load.locust_worker.progress import Interrupts, say
+from hookproof.load.locust_worker.sidecar_link import SidecarClient
 from hookproof.load.locust_worker.stats_display import show_tables
+from hookproof.load.locust_worker.tracing import OtelProblem, set_up_otel
 from hookproof.load.locust_worker.users import LoadUser
 from hookproof.load.plan import LoadPlan
 from hookproof.load.sidecar.api import Arrived
-from hookproof.load.target.settings import KEY_VARIABLE, connection_from, other_host
+from hookproof.load.target.settings import KEY_VARIABLE, OTEL_VARIABLE, connection_from, other_host
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.messages import print_line, print_text
 from hookproof.process.standard_streams import (
@@ -84,12 +86,14 @@ class Worker:
         key: str,
         connection: ApiConnection,
         may_load: str | None,
+        takes_dialect: bool,
     ) -> None:
         self._runner = runner
         self._control_url = control_url
         self._key = key
         self._connection = connection
         self._may_load = may_load
+        self._takes_dialect = takes_dialect
         self._interrupts = Interrupts()
         self._generator: Generator | None = None
         self._refusal: str | None = None
@@ -134,10 +138,12 @@ class Worker:
             key=self._key,
             connection=self._connection,
             control_url=self._control_url,
-            stats=environment.stats,
+            environment=environment,
             interrupts=self._interrupts,
         )
         try:
+            if self._takes_dialect and plan.dialect is not None:
+                SidecarClient(self._control_url).set_dialect(plan.dialect)
             generator.begin()
         except requests.RequestException as error:
             self._refusal = f"the sidecar does not answer: {error}"
@@ -237,12 +243,14 @@ def await_end_of_stdin(worker: Worker) -> None:
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.option("--master", required=True, metavar="H:P")
 @click.option("--dialect", required=True)
+@click.option(DIALECT_OF_MASTER, is_flag=True)
 @click.option("--may-load")
 @click.option(UNTIL_STDIN_CLOSES, is_flag=True)
 @click.argument("of_receiver", nargs=-1, type=click.UNPROCESSED)
 def main(
     master: str,
     dialect: str,
+    dialect_of_master: bool,
     may_load: str | None,
     until_stdin_closes: bool,
     of_receiver: tuple[str, ...],
@@ -252,11 +260,19 @@ def main(
     show_tables()
     # Locust may kill a user that is just connecting; gevent leaves its socket to be collected.
     warnings.filterwarnings("ignore", "unclosed <socket object", ResourceWarning)
+    if os.environ.get(OTEL_VARIABLE):
+        try:
+            set_up_otel("hookproof load")
+        except OtelProblem as problem:
+            print_text(f"hookproof load: {problem}", err=True)
+            sys.exit(ExitCode.USAGE)
     at, key = Address.parse(master), os.environ.get(KEY_VARIABLE, "")
     with sidecar([*of_receiver, "--dialect", dialect]) as receiver:
         environment = Environment(
             user_classes=[LoadUser], events=locust.events, parsed_options=locust_settings()
         )
+        if "metrics" in receiver:
+            say(f"metrics of the receiver at {receiver['metrics']}")
         if not until_stdin_closes:
             say(f"receiver at {receiver['url']}, waiting for the master at {master}")
         try:
@@ -270,11 +286,12 @@ def main(
             key=key,
             connection=connection_from(os.environ),
             may_load=may_load,
+            takes_dialect=dialect_of_master,
         )
         hello = Hello(
             name=socket.gethostname(),
             url=receiver["url"],
-            dialect=load_dialect(dialect).name,
+            dialect=None if dialect_of_master else load_dialect(dialect).name,
             may_load=may_load,
         )
         runner.send_message(HELLO, packed(hello))  # type: ignore[arg-type]

@@ -8,15 +8,17 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 
-import msgspec
-
-from hookproof.load.distributed.messages import Hello, MasterReply, RunRequest, unpacked
+from hookproof.load.ledger.head_messages import Hello, RunRequest
+from hookproof.load.ledger.run_metrics import RunMetrics
 from hookproof.load.ledger.share import RunResult
+from hookproof.load.metrics import next_address
 from hookproof.load.plan import LoadPlan
 from hookproof.load.single_process import (
     START_WITHIN_S,
+    HeadConnection,
     InterruptForwarder,
-    LoadGeneratorFailed,
+    UnfitWorker,
+    longest_run_s,
     replying_locust_process,
     send_line,
     start_locust_process,
@@ -27,12 +29,8 @@ from hookproof.receiver.client.child_process import ChildFailed
 from hookproof.receiver.http.address import Address
 
 END_WITHIN_S: Final = 5.0
-RUN_MARGIN_S: Final = 3600.0
 HTTPS_PORT: Final = 443
-
-
-class UnfitWorker(Exception):
-    """A worker cannot take part; the message says why and what to do."""
+DIALECT_OF_MASTER: Final = "--dialect-of-master"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,44 +48,19 @@ class Distribution:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MasterConnection:
-    """The pipes to and from a master process."""
-
-    process: asyncio.subprocess.Process
-    replies: asyncio.StreamReader
-
-    async def reply(self, within_s: float) -> MasterReply:
-        """The next reply; raises LoadGeneratorFailed or UnfitWorker."""
-        try:
-            async with asyncio.timeout(within_s):
-                line = await self.replies.readline()
-        except TimeoutError:
-            raise LoadGeneratorFailed("the master of the load generators is silent") from None
-        if not line:
-            code = await self.process.wait()
-            raise LoadGeneratorFailed(
-                f"the master of the load generators ended with exit code {code}"
-            )
-        reply = msgspec.json.decode(line, type=MasterReply)
-        if reply.problem is not None:
-            raise UnfitWorker(reply.problem)
-        return reply
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Workers:
     """A master and its workers, ready for runs."""
 
     receivers: tuple[str, ...]
-    master: MasterConnection
+    master: HeadConnection
     interrupts: InterruptForwarder
+    metrics: RunMetrics
 
     async def run(self, plans: Sequence[LoadPlan]) -> RunResult:
         """Have each worker carry out its plan; progress goes to standard output."""
         with self.interrupts.passed_on_to(self.master.process):
             send_line(self.master.process, RunRequest(plans=list(plans)))
-            reply = await self.master.reply(_longest_run_s(plans[0]))
-        return unpacked(reply.result, RunResult)
+            return await self.master.result(self.metrics, longest_run_s(plans[0]))
 
 
 @asynccontextmanager
@@ -98,6 +71,7 @@ async def start_workers(
     ca_dir: Path,
     web: str | None,
     interrupts: InterruptForwarder,
+    metrics: RunMetrics | None = None,
 ) -> AsyncIterator[Workers]:
     """All workers and their master; raises ChildFailed, LoadGeneratorFailed and UnfitWorker."""
     async with AsyncExitStack() as stack:
@@ -106,7 +80,7 @@ async def start_workers(
         local = [
             await stack.enter_async_context(
                 _worker(
-                    worker_settings(settings, number),
+                    worker_settings(replace(settings, dialect_is_given=True), number),
                     f"{Address.parse(distribution.bind).host}:{port}",
                     ca_dir,
                 )
@@ -117,13 +91,11 @@ async def start_workers(
         for hello in hellos:
             _check_worker(hello, settings)
         yield Workers(
-            receivers=tuple(hello.url for hello in hellos), master=master, interrupts=interrupts
+            receivers=tuple(hello.url for hello in hellos),
+            master=master,
+            interrupts=interrupts,
+            metrics=metrics or RunMetrics(),
         )
-
-
-def _longest_run_s(plan: LoadPlan) -> float:
-    longest_drain_s = max(plan.drain_s, plan.drain_at_most_s)
-    return plan.shape.duration_s + longest_drain_s + RUN_MARGIN_S
 
 
 def worker_settings(settings: TargetSettings, number: int) -> TargetSettings:
@@ -133,6 +105,8 @@ def worker_settings(settings: TargetSettings, number: int) -> TargetSettings:
         settings = replace(
             settings, bind=settings.bind.removesuffix(str(bind.port)) + str(bind.port + number)
         )
+    if settings.metrics is not None:
+        settings = replace(settings, metrics=next_address(settings.metrics, number))
     if settings.public_url and number:
         url = urlsplit(settings.public_url)
         host = f"[{url.hostname}]" if ":" in (url.hostname or "") else url.hostname
@@ -146,11 +120,12 @@ def worker_options(
 ) -> list[str]:
     """The options with which a worker process is started."""
     options = ["--master", master, *settings.receiver_options(ca_dir)]
+    options += [] if settings.dialect_is_given else [DIALECT_OF_MASTER]
     return options + (["--may-load", may_load] if may_load else [])
 
 
 async def _wait_for_workers(
-    master: MasterConnection, local: Sequence[asyncio.subprocess.Process], within_s: float
+    master: HeadConnection, local: Sequence[asyncio.subprocess.Process], within_s: float
 ) -> list[Hello]:
     """Wait for all workers; raises ChildFailed if a local one ended instead."""
     coming = asyncio.create_task(master.reply(within_s + START_WITHIN_S))
@@ -168,7 +143,7 @@ async def _wait_for_workers(
 
 
 def _check_worker(worker: Hello, settings: TargetSettings) -> None:
-    if worker.dialect != settings.dialect.name:
+    if worker.dialect not in {None, settings.dialect.name}:
         raise UnfitWorker(
             f"the worker on {worker.name} has the dialect {worker.dialect},"
             f" this run has {settings.dialect.name}: give both the same --dialect"
@@ -181,7 +156,7 @@ def _check_worker(worker: Hello, settings: TargetSettings) -> None:
 
 
 @asynccontextmanager
-async def _master(distribution: Distribution, web: str | None) -> AsyncIterator[MasterConnection]:
+async def _master(distribution: Distribution, web: str | None) -> AsyncIterator[HeadConnection]:
     options = [
         "--bind",
         distribution.bind,
@@ -196,7 +171,9 @@ async def _master(distribution: Distribution, web: str | None) -> AsyncIterator[
         ["hookproof.load.distributed.master_process", *options], variables={KEY_VARIABLE: ""}
     ) as (process, replies):
         try:
-            yield MasterConnection(process=process, replies=replies)
+            yield HeadConnection(
+                process=process, replies=replies, name="the master of the load generators"
+            )
         finally:
             await _end(process)
 

@@ -75,8 +75,9 @@ def balance_endpoint(
     for number, (state, successes, failures) in enumerate(
         zip(
             broadcasts,
-            arrived.successes[: len(broadcasts)],
-            arrived.failures[: len(broadcasts)],
+            # A receiver has no counts beyond the last broadcast that it has seen.
+            arrived.successes[: len(broadcasts)].ljust(len(broadcasts), b"\0"),
+            arrived.failures[: len(broadcasts)].ljust(len(broadcasts), b"\0"),
             strict=True,
         )
     ):

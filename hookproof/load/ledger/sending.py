@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
-from hookproof.load.latency import OverTime, Stretch, histogram, note, packed
+from hookproof.load.latency import Buckets, OverTime, Stretch, histogram, note, packed
 
 UNSENT: Final = 0
 REFUSED: Final = 1
@@ -57,6 +57,8 @@ class Sending:
         self.samples: dict[str, list[str]] = {}
         self.answering: Any = histogram()
         self.lateness: Any = histogram()
+        self.answering_buckets = Buckets()
+        self.lateness_buckets = Buckets()
         self.over_time = OverTime(length_s=stretch_s)
         self._created: list[bytes] = []
         self._created_bytes = 0
@@ -67,13 +69,17 @@ class Sending:
         """Count a request that is sent; it was due when its slot came and a user was free."""
         self.counts["requests"] += 1
         self.counts["waited"] += waited
-        note(self.lateness, max(0.0, sent_at - due_at))
+        late_s = max(0.0, sent_at - due_at)
+        note(self.lateness, late_s)
+        self.lateness_buckets.note(late_s)
 
     def accepted(self, number: int, *, intended_at: float, now: float) -> None:
         self.broadcasts[number // self._step] = ACCEPTED
         self.counts["accepted"] += 1
-        note(self.answering, max(0.0, now - intended_at))
-        self.over_time.note(now - self.started_at, max(0.0, now - intended_at))
+        after_s = max(0.0, now - intended_at)
+        note(self.answering, after_s)
+        self.answering_buckets.note(after_s)
+        self.over_time.note(now - self.started_at, after_s)
 
     def not_accepted(self, number: int, *, certain: bool) -> None:
         """Mark a broadcast that got no success; `certain` if it was refused and may not arrive."""

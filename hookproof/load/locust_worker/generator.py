@@ -8,12 +8,13 @@ import time
 from typing import Final
 
 import gevent
-from locust.stats import RequestStats
+from locust.env import Environment
 
 from hookproof.load.latency import stretch_s
+from hookproof.load.ledger.run_progress import RunProgress
 from hookproof.load.ledger.sending import Sending
 from hookproof.load.ledger.share import Share
-from hookproof.load.locust_worker.progress import Interrupts, RunProgress
+from hookproof.load.locust_worker.progress import Interrupts
 from hookproof.load.locust_worker.sidecar_link import SidecarLink
 from hookproof.load.locust_worker.users import ANSWER_WITHIN_S, LoadUser, UserWork
 from hookproof.load.plan import LoadPlan
@@ -42,7 +43,7 @@ class Generator:
         key: str,
         connection: ApiConnection,
         control_url: str,
-        stats: RequestStats,
+        environment: Environment,
         interrupts: Interrupts,
     ) -> None:
         self._plan = plan
@@ -50,7 +51,8 @@ class Generator:
         self._connection = connection
         self._interrupts = interrupts
         self._pause = ApiPause()
-        self._link = SidecarLink(control_url, plan, key, connection, stats=stats, pause=self._pause)
+        self._link = SidecarLink(control_url, plan, stats=environment.stats, pause=self._pause)
+        self._environment = environment
         self._greenlets: list[gevent.Greenlet] = []
         self._finished = False
         self._cpu_share = 0.0
@@ -77,7 +79,14 @@ class Generator:
             *(gevent.spawn(self._link.change_replies, period) for period in plan.reply_periods),
         ]
         if plan.rolls is not None:
-            self._greenlets.append(gevent.spawn(self._link.roll, plan.rolls, shape.duration_s))
+            self._greenlets.append(
+                gevent.spawn(
+                    self._link.roll,
+                    LoadUser(self._environment).exchange,
+                    plan.rolls,
+                    shape.duration_s,
+                )
+            )
         self._began, self._burned = time.monotonic(), time.process_time()
 
     def wait_for_answers(self) -> None:
@@ -99,16 +108,14 @@ class Generator:
 
     def tally(self) -> RunProgress:
         counts = self.sending.counts
-        return RunProgress(
+        return self._link.progress(
             accepted=counts["accepted"],
             refused=counts["refused"],
             limited=counts["limited"],
-            arrived=self._link.arrived,
-            progressed=self._link.progressed,
-            settled=self._link.settled,
-            backlog=self._link.backlog,
+            answering=self.sending.answering_buckets,
+            lateness=self.sending.lateness_buckets,
+            cpu_s=time.process_time() - self._burned,
             finished=self._finished,
-            problem=self._link.problem,
         )
 
     def conclude(self) -> Share:

@@ -7,6 +7,8 @@ only Locust's processes import it.
 import signal
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from io import FileIO
 from typing import Final
 
 import gevent
@@ -14,50 +16,19 @@ import msgspec
 from gevent.event import Event
 
 from hookproof.load.ledger.draining import Drain, DrainEnd, DrainWatch
+from hookproof.load.ledger.head_messages import HeadReply
+from hookproof.load.ledger.run_progress import RunProgress
 from hookproof.load.plan import LoadPlan
 from hookproof.process.messages import output_is_terminal, print_line
+from hookproof.process.written_file import write_whole
 
 LOOK_EVERY_S: Final = 0.1
+REPORT_EVERY_S: Final = 0.5
 
 # The approximate number of progress lines of a run on a terminal; at most one is shown a second.
 PROGRESS_LINES: Final = 60
 # Elsewhere one is written as often as the suites write theirs, in seconds.
 LINE_EVERY_S: Final = 10.0
-
-
-class RunProgress(msgspec.Struct, frozen=True, kw_only=True):
-    """The state of a run; `settled` deliveries have arrived or failed for good.
-
-    `arrived` counts every arrival, `progressed` all but further copies of what had arrived, and
-    `limited` the broadcasts that the target put off.
-
-    `backlog` is what was accepted and not settled when the sidecar was last asked; that of one
-    worker may be negative, since its sidecar sees the deliveries of others. A `problem` ends the
-    run.
-    """
-
-    accepted: int = 0
-    refused: int = 0
-    limited: int = 0
-    arrived: int = 0
-    progressed: int = 0
-    settled: int = 0
-    backlog: int = 0
-    finished: bool = False
-    problem: str | None = None
-
-    def plus(self, other: "RunProgress") -> "RunProgress":
-        return RunProgress(
-            accepted=self.accepted + other.accepted,
-            refused=self.refused + other.refused,
-            limited=self.limited + other.limited,
-            arrived=self.arrived + other.arrived,
-            progressed=self.progressed + other.progressed,
-            settled=self.settled + other.settled,
-            backlog=self.backlog + other.backlog,
-            finished=self.finished and other.finished,
-            problem=self.problem or other.problem,
-        )
 
 
 class Interrupts:
@@ -146,3 +117,21 @@ def show_progress(
 def say(line: str) -> None:
     """Print a line at once; a worker on another machine may have written parts of it."""
     print_line(line)
+
+
+def report_progress(tally: Callable[[], RunProgress], reply: Callable[[HeadReply], None]) -> None:
+    """Report the progress to the command twice a second, until killed."""
+    while True:
+        gevent.sleep(REPORT_EVERY_S)  # paces the reports
+        reply(HeadReply(progress=tally()))
+
+
+def replying_to(descriptor: int) -> Callable[[HeadReply], None]:
+    """A function that replies to the command."""
+
+    def reply(what: HeadReply) -> None:
+        # If the command has ended, this process is about to end too.
+        with suppress(BrokenPipeError), FileIO(descriptor, "w", closefd=False) as stream:
+            write_whole(stream, msgspec.json.encode(what) + b"\n")
+
+    return reply

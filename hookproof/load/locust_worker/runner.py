@@ -12,8 +12,7 @@ import locust  # first: it patches what the other imports bring in
 # isort: split
 import os
 import sys
-from contextlib import suppress
-from io import FileIO
+from collections.abc import Callable
 
 import click
 import gevent
@@ -22,21 +21,35 @@ from gevent.os import make_nonblocking, nb_read
 from locust.env import Environment
 from locust.stats import print_stats
 
+from hookproof.load.ledger.head_messages import HeadReply, packed
 from hookproof.load.ledger.share import RunResult
 from hookproof.load.locust_worker.generator import Generator
-from hookproof.load.locust_worker.progress import Interrupts, drain, say, show_progress
+from hookproof.load.locust_worker.progress import (
+    Interrupts,
+    drain,
+    replying_to,
+    report_progress,
+    say,
+    show_progress,
+)
 from hookproof.load.locust_worker.stats_display import serve_web_page, show_tables, stats_csv
+from hookproof.load.locust_worker.tracing import OtelProblem, set_up_otel
 from hookproof.load.locust_worker.users import LoadUser
 from hookproof.load.plan import LoadPlan
-from hookproof.load.target.settings import KEY_VARIABLE, connection_from
+from hookproof.load.target.settings import KEY_VARIABLE, OTEL_VARIABLE, connection_from
 from hookproof.process.standard_streams import STDIN, end_with_parent, use_lasting_streams
-from hookproof.process.written_file import write_whole
 from hookproof.receiver.http.address import Address
 from hookproof.target.connection import ApiConnection
 
 
 def run(
-    plan: LoadPlan, *, control_url: str, key: str, connection: ApiConnection, web: Address | None
+    plan: LoadPlan,
+    *,
+    control_url: str,
+    key: str,
+    connection: ApiConnection,
+    web: Address | None,
+    reply: Callable[[HeadReply], None],
 ) -> RunResult:
     """Carry out a plan; an interrupt ends it early."""
     environment = Environment(user_classes=[LoadUser], host=plan.base_url, events=locust.events)
@@ -46,7 +59,7 @@ def run(
         key=key,
         connection=connection,
         control_url=control_url,
-        stats=environment.stats,
+        environment=environment,
         interrupts=interrupts,
     )
     interrupts.listen()
@@ -54,15 +67,19 @@ def run(
     if web is not None:
         say(f"web page at {serve_web_page(environment, web, interrupts.interrupt)}")
     started_at = generator.sending.started_at
-    progress = gevent.spawn(
-        show_progress, generator.tally, started_at=started_at, duration_s=plan.shape.duration_s
-    )
+    watching = [
+        gevent.spawn(
+            show_progress, generator.tally, started_at=started_at, duration_s=plan.shape.duration_s
+        ),
+        gevent.spawn(report_progress, generator.tally, reply),
+    ]
     if not interrupts.count:
         runner.start(plan.users, spawn_rate=plan.users)
     generator.wait_for_answers()
     runner.stop()
     drained = drain(generator.tally, interrupts, plan, some_never_come=lambda: plan.may_drop)
-    progress.kill()
+    gevent.killall(watching)
+    reply(HeadReply(progress=generator.tally()))
     share = generator.conclude()
     if environment.stats.num_requests:
         print_stats(environment.stats, current=False)
@@ -94,15 +111,22 @@ def main(control: str, replies: int, web: str | None) -> None:
     make_nonblocking(STDIN)
     gevent.spawn(end_with_parent, nb_read)
     web_address = None if web is None else Address.parse(web)
+    reply = replying_to(replies)
+    if os.environ.get(OTEL_VARIABLE):
+        try:
+            set_up_otel("hookproof load")
+        except OtelProblem as problem:
+            reply(HeadReply(problem=str(problem)))
+            return
     outcome = run(
         plan,
         control_url=control,
         key=os.environ.get(KEY_VARIABLE, ""),
         connection=connection_from(os.environ),
         web=web_address,
+        reply=reply,
     )
-    with suppress(BrokenPipeError), FileIO(replies, "w") as stream:  # the command may have ended
-        write_whole(stream, msgspec.msgpack.encode(outcome))
+    reply(HeadReply(result=packed(outcome)))
 
 
 if __name__ == "__main__":

@@ -6,31 +6,126 @@ second, so that this costs the generator next to nothing.
 """
 
 import time
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 import gevent
 import msgspec
 import requests
 from locust.stats import RequestStats, StatsEntry, bucket_response_time
-from urllib3 import disable_warnings
-from urllib3.exceptions import InsecureRequestWarning
 
+from hookproof.load.latency import Buckets
+from hookproof.load.ledger.run_progress import RunProgress
 from hookproof.load.ledger.sending import Sending
-from hookproof.load.plan import LoadPlan, ReplyPeriod, SecretRolls, is_success, no_answer_reason
+from hookproof.load.locust_worker.tracing import trace_deliveries, tracer, untraced
+from hookproof.load.locust_worker.users import RequestFailure
+from hookproof.load.plan import (
+    LoadPlan,
+    OperationTemplate,
+    ReceivingEndpoint,
+    ReplyPeriod,
+    SecretRolls,
+)
 from hookproof.load.sidecar.api import Arrived
-from hookproof.load.sidecar.arrivals import NewRun
+from hookproof.load.sidecar.arrivals import DeliveryTrace, FreshDelivery, NewRun
 from hookproof.load.target.settings import new_secret
-from hookproof.target.connection import ApiConnection
-from hookproof.target.rate_answer import ApiPause, requested_pause_s
+from hookproof.target.rate_answer import ApiPause
 
 REQUEST_TYPE: Final = "DELIVERY"
 NAME: Final = "broadcast to arrival"
+ROLL: Final = "expireEndpointSecret"
 POLL_S: Final = 0.5
 CALL_WITHIN_S: Final = 30.0
 ARRIVALS_WITHIN_S: Final = 60.0
+Send = Callable[[str, OperationTemplate, str, bytes], RequestFailure | None]
 # What a call of a sidecar that has stopped answering raises.
 SILENCE: Final = (requests.RequestException, ValueError, KeyError)
+
+
+class SidecarClient:
+    """The control API of a sidecar; methods raise what is in `SILENCE`.
+
+    `fresh` keeps what the sidecar counts: `arrived`, `progressed` and `settled`, as in `Arrivals`,
+    and the others, as in `RunProgress`.
+    """
+
+    def __init__(self, control_url: str) -> None:
+        self._control_url = control_url
+        self._session = requests.Session()
+        self.arrived = 0
+        self.progressed = 0
+        self.settled = 0
+        self.delivered = 0
+        self.wrong: Counter[str] = Counter()
+        self.latency = Buckets()
+        self._tracer = tracer()
+
+    def register(self, endpoints: Iterable[ReceivingEndpoint]) -> None:
+        self._call("POST", "/endpoints", data=msgspec.json.encode({"endpoints": [*endpoints]}))
+
+    def set_dialect(self, dialect: Mapping[str, Any]) -> None:
+        self._call("PUT", "/dialect", json=dialect)
+
+    def begin(self, new: NewRun) -> None:
+        new = msgspec.structs.replace(new, traced=self._tracer is not None)
+        self._call("POST", "/runs", data=msgspec.json.encode(new))
+
+    def add_secret(self, token: str, secret: str) -> None:
+        self._call("POST", f"/endpoints/{token}/secrets", json={"secret": secret})
+
+    def put_reply(self, token: str, reply: Mapping[str, Any]) -> None:
+        self._call("PUT", f"/endpoints/{token}/reply", json=reply)
+
+    def delete_reply(self, token: str) -> None:
+        self._call("DELETE", f"/endpoints/{token}/reply")
+
+    def fresh(self) -> list[tuple[FreshDelivery, int]]:
+        """The deliveries that arrived since the last call, with the number of each kind."""
+        fresh = self._call("POST", "/fresh")
+        self.arrived, self.settled = fresh["arrived"], fresh["settled"]
+        self.progressed = fresh["progressed"]
+        deliveries = [(FreshDelivery(*kind), count) for *kind, count in fresh["deliveries"]]
+        for delivery, count in deliveries:
+            self.delivered += 0 if delivery.repeated else count
+            if delivery.failure is not None:
+                self.wrong.update(dict.fromkeys(delivery.failure.split(", "), count))
+            if delivery.latency_ms is not None:
+                self.latency.note(delivery.latency_ms / 1000, count)
+        if fresh["traces"]:
+            trace_deliveries(self._tracer, (DeliveryTrace(*each) for each in fresh["traces"]))
+        return deliveries
+
+    def progress(self, **further: Any) -> RunProgress:
+        """What was counted, and what is known besides."""
+        return RunProgress(
+            arrived=self.arrived,
+            progressed=self.progressed,
+            delivered=self.delivered,
+            settled=self.settled,
+            wrong=self.wrong,
+            latency=self.latency,
+            **further,
+        )
+
+    def arrivals(self) -> Arrived:
+        """All that arrived in the run."""
+        with untraced():
+            answer = self._session.get(f"{self._control_url}/arrivals", timeout=ARRIVALS_WITHIN_S)
+        answer.raise_for_status()
+        return msgspec.json.decode(answer.content, type=Arrived)
+
+    def close(self) -> None:
+        self._session.close()
+
+    def _call(self, method: str, path: str, **content: Any) -> Mapping[str, Any]:
+        with untraced():
+            answer = self._session.request(
+                method, self._control_url + path, timeout=CALL_WITHIN_S, **content
+            )
+        answer.raise_for_status()
+        content_of_answer: Mapping[str, Any] = answer.json() if answer.content else {}
+        return content_of_answer
 
 
 class SidecarLink:
@@ -40,30 +135,20 @@ class SidecarLink:
         self,
         control_url: str,
         plan: LoadPlan,
-        key: str,
-        connection: ApiConnection,
         *,
         stats: RequestStats,
         pause: ApiPause,
     ) -> None:
-        self._control_url = control_url
+        self._sidecar = SidecarClient(control_url)
         self._plan = plan
-        self._headers = plan.headers_with(key, connection)
         self._stats = stats
         self._pause = pause
-        self._session = requests.Session()
-        self._at_target = _options_at_target(connection)
-        self.arrived = 0
-        self.progressed = 0
-        self.settled = 0
         self.backlog = 0
         self.problem: str | None = None
 
     def register(self) -> None:
         """Send the sidecar the endpoints of the run; raises requests' exceptions."""
-        self._call(
-            "POST", "/endpoints", data=msgspec.json.encode({"endpoints": self._plan.endpoints})
-        )
+        self._sidecar.register(self._plan.endpoints)
 
     def begin(self, sending: Sending) -> None:
         """Have the sidecar begin the run; raises requests' exceptions."""
@@ -78,20 +163,22 @@ class SidecarLink:
             worker=plan.worker,
             workers=plan.workers,
         )
-        self._call("POST", "/runs", data=msgspec.json.encode(new))
+        self._sidecar.begin(new)
+
+    def progress(self, **further: Any) -> RunProgress:
+        """What has arrived, and what is known besides."""
+        return self._sidecar.progress(backlog=self.backlog, problem=self.problem, **further)
 
     def conclude(self) -> Arrived:
         """All that arrived in the run; nothing, and a `problem`, if the sidecar does not answer."""
         try:
             self.look()
-            answer = self._session.get(f"{self._control_url}/arrivals", timeout=ARRIVALS_WITHIN_S)
-            answer.raise_for_status()
-            return msgspec.json.decode(answer.content, type=Arrived)
+            return self._sidecar.arrivals()
         except SILENCE as error:
             self.problem = self.problem or f"the sidecar stopped answering: {error}"
             return Arrived.nothing()
         finally:
-            self._session.close()
+            self._sidecar.close()
 
     def follow(self) -> None:
         """Show what arrives until killed, or until the sidecar does not answer (see `problem`)."""
@@ -105,13 +192,15 @@ class SidecarLink:
     def look(self) -> None:
         """Add what arrived since the last call to Locust's statistics."""
         accepted = self._sending.counts["accepted"]
-        fresh = self._call("POST", "/fresh")
-        self.arrived, self.settled = fresh["arrived"], fresh["settled"]
-        self.progressed = fresh["progressed"]
-        self.backlog = accepted * self._plan.deliveries_each - self.settled
-        latencies = {int(latency): count for latency, count in fresh["latencies_ms"].items()}
-        if latencies or fresh["without_latency"]:
-            entry = _entry(self._stats, latencies, fresh["without_latency"], time.time())
+        latencies: Counter[int | None] = Counter()
+        for delivery, count in self._sidecar.fresh():
+            if not delivery.repeated:
+                latencies[delivery.latency_ms] += count
+        self.backlog = accepted * self._plan.deliveries_each - self._sidecar.settled
+        if latencies:
+            others = latencies.pop(None, 0)
+            known = {ms: count for ms, count in latencies.items() if ms is not None}
+            entry = _entry(self._stats, known, others, time.time())
             self._stats.get(NAME, REQUEST_TYPE).extend(entry)
             self._stats.total.extend(entry)
 
@@ -120,75 +209,40 @@ class SidecarLink:
         self._sleep_until(period.from_s)
         reply = {"reply": msgspec.to_builtins(period.reply), "succeeds": period.succeeds}
         for token in period.tokens:
-            self._call("PUT", f"/endpoints/{token}/reply", json=reply)
+            self._sidecar.put_reply(token, reply)
         self._sleep_until(period.to_s)
         for token in period.tokens:
-            self._call("DELETE", f"/endpoints/{token}/reply")
+            self._sidecar.delete_reply(token)
 
-    def roll(self, rolls: SecretRolls, until_s: float) -> None:
-        """Roll secrets until so many seconds of the run have passed (section 4.3)."""
+    def roll(self, send: Send, rolls: SecretRolls, until_s: float) -> None:
+        """Roll secrets until so many seconds of the run have passed (section 4.3); `send` is the
+        `exchange` of a user.
+        """
         due_s = rolls.every_s
         while due_s < until_s:
             self._sleep_until(due_s)
             for endpoint in rolls.endpoints:
                 secret = new_secret(rolls.secret_prefix, rolls.secret_form)
                 # The sidecar knows it first: the target may sign with it before it has answered.
-                self._call("POST", f"/endpoints/{endpoint.token}/secrets", json={"secret": secret})
-                self._roll_secret(rolls, endpoint.path, secret)
+                self._sidecar.add_secret(endpoint.token, secret)
+                self._roll_secret(send, rolls, endpoint.path, secret)
             due_s += rolls.every_s
 
-    def _roll_secret(self, rolls: SecretRolls, path: str, secret: str) -> None:
+    def _roll_secret(self, send: Send, rolls: SecretRolls, path: str, secret: str) -> None:
         if self._pause.holds(time.monotonic()):
             return  # a later roll follows; the secret is never used
-        body = {"secret": secret, "expiration": rolls.expiration}
         self._sending.counts["rolls"] += 1
-        try:
-            answer = self._session.request(
-                rolls.method,
-                self._plan.base_url + path,
-                json=body,
-                headers=self._headers,
-                timeout=CALL_WITHIN_S,
-                allow_redirects=False,
-                **self._at_target,
-            )
-        except requests.RequestException as error:
-            reason = no_answer_reason(error, CALL_WITHIN_S)
-            self._sending.failed("a roll", f"the server does not answer: {reason}")
+        call = OperationTemplate(method=rolls.method, paths=(path,), statuses=rolls.statuses)
+        body = msgspec.json.encode({"secret": secret, "expiration": rolls.expiration})
+        failure = send(ROLL, call, path, body)
+        if failure is None:
             return
-        status = answer.status_code
-        if status in rolls.statuses if rolls.statuses else is_success(status):
-            return
-        pause_s = requested_pause_s(status, answer.headers)
-        if pause_s is None:
-            self._sending.failed("a roll", f"answered {status}")
-        else:
-            self._pause.extend(pause_s, time.monotonic())
-            self._sending.limited("a roll", f"answered {status}")
+        note = self._sending.limited if failure.limited else self._sending.failed
+        note("a roll", failure.why)
 
     def _sleep_until(self, second: float) -> None:
         """Pace the run: sleep until so many seconds after its start."""
         gevent.sleep(max(0.0, self._sending.started_at + second - time.time()))
-
-    def _call(self, method: str, path: str, **content: Any) -> Mapping[str, Any]:
-        answer = self._session.request(
-            method, self._control_url + path, timeout=CALL_WITHIN_S, **content
-        )
-        answer.raise_for_status()
-        content_of_answer: Mapping[str, Any] = answer.json() if answer.content else {}
-        return content_of_answer
-
-
-def _options_at_target(connection: ApiConnection) -> Mapping[str, Any]:
-    """The options of a request to the target that say how it is reached."""
-    if not connection.verify:
-        disable_warnings(InsecureRequestWarning)  # the report says so, once
-    pair, proxy = (connection.client_cert, connection.client_key), connection.proxy
-    return {
-        "verify": connection.verify and (connection.ca is None or str(connection.ca)),
-        "cert": None if None in pair else tuple(map(str, pair)),
-        "proxies": {} if proxy is None else {"http": proxy, "https": proxy},
-    }
 
 
 def _entry(stats: Any, latencies: Mapping[int, int], others: int, now: float) -> StatsEntry:

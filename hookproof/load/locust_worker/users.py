@@ -4,7 +4,7 @@ import ssl
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 from urllib.parse import unquote, urlsplit
 
 import gevent
@@ -14,8 +14,8 @@ from locust.contrib.fasthttp import FastResponse
 from locust.env import Environment
 from locust.exception import StopUser
 
-from hookproof.load.broadcast_mark import data_with_mark
 from hookproof.load.ledger.sending import Sending
+from hookproof.load.locust_worker.tracing import RequestSpan, tracer
 from hookproof.load.plan import LoadPlan, OperationTemplate, failure_reason, is_success
 from hookproof.load.profile.load_profile import BROADCAST, CREATION
 from hookproof.load.profile.schedule import OperationMix, Schedule
@@ -82,6 +82,33 @@ class RequestFailure:
 
 
 @dataclass(slots=True, kw_only=True)
+class ApiAccess:
+    """How all users of a process call the target; `pause` is one that it has asked for."""
+
+    plan: LoadPlan
+    tls: ssl.SSLContext
+    insecure: bool
+    proxy: str | None
+    headers: dict[str, str]
+    pause: ApiPause
+    tracer: Any = None
+
+    @classmethod
+    def through(
+        cls, connection: ApiConnection, plan: LoadPlan, key: str, pause: ApiPause
+    ) -> "ApiAccess":
+        return cls(
+            plan=plan,
+            tls=connection.tls_context(),
+            insecure=not connection.verify,
+            proxy=connection.proxy,
+            headers=plan.headers_with(key, connection),
+            pause=pause,
+            tracer=tracer(),
+        )
+
+
+@dataclass(slots=True, kw_only=True)
 class UserWork:
     """What the users of a run share: one process and one event loop, so nothing is locked.
 
@@ -90,15 +117,11 @@ class UserWork:
     """
 
     plan: LoadPlan
-    tls: ssl.SSLContext
-    insecure: bool
-    proxy: str | None
-    headers: dict[str, str]
+    access: ApiAccess
     schedule: Schedule
     sending: Sending
     mix: OperationMix
     broadcast: bytes
-    pause: ApiPause
     begun: int = 0
     stopping: bool = False
     reads_event: bool = True
@@ -115,15 +138,11 @@ class UserWork:
     ) -> "UserWork":
         return cls(
             plan=plan,
-            tls=connection.tls_context(),
-            insecure=not connection.verify,
-            proxy=connection.proxy,
-            headers=plan.headers_with(key, connection),
+            access=ApiAccess.through(connection, plan, key, pause),
             schedule=schedule,
             sending=sending,
             mix=OperationMix(plan.mix),
             broadcast=msgspec.json.encode(plan.broadcast)[:-1],
-            pause=pause,
         )
 
     def next_number(self) -> int:
@@ -133,28 +152,28 @@ class UserWork:
 
     def body(self, number: int, intended_at: float) -> bytes:
         """The request body of a broadcast (section 4.8), with a unique idempotency key."""
-        run = self.plan.run
-        data = data_with_mark(run, number, intended_at, self.plan.pad)
-        return b'%b,"idempotency_key":"%b.%d","data":%b}' % (
-            self.broadcast,
-            run.encode(),
-            number,
-            data,
-        )
+        data = self.plan.data(number, intended_at)
+        return body_of_broadcast(self.broadcast, self.plan.run, number, data)
 
 
-class LoadUser(FastHttpUser):
-    """Sends one operation per slot; `work` is set once, before the run starts."""
+def body_of_broadcast(beginning: bytes, run: str, number: int, data: bytes) -> bytes:
+    """The body of a broadcast whose JSON begins so; it has an idempotency key of its own."""
+    return b'%b,"idempotency_key":"%b.%d","data":%b}' % (beginning, run.encode(), number, data)
 
-    work: UserWork
+
+class ApiUser(FastHttpUser):
+    """A user that calls the operations of a target; subclasses set `access` before they begin."""
+
+    abstract = True
+    access: ApiAccess
     connection_timeout = ANSWER_WITHIN_S
     network_timeout = ANSWER_WITHIN_S
 
     def __init__(self, environment: Environment) -> None:
         # That of the plan, which a worker has checked, not the one in Locust's message.
-        self.host = self.work.plan.base_url
-        self.insecure = self.work.insecure
-        proxy = urlsplit(self.work.proxy or "")
+        self.host = self.access.plan.base_url
+        self.insecure = self.access.insecure
+        proxy = urlsplit(self.access.proxy or "")
         if proxy.hostname is not None:
             self.proxy_host, self.proxy_port = proxy.hostname, proxy.port or PROXY_PORT
         super().__init__(environment)
@@ -162,11 +181,91 @@ class LoadUser(FastHttpUser):
             self.client.client.clientpool.client_args.update(
                 proxy_user=unquote(proxy.username), proxy_password=unquote(proxy.password or "")
             )
-        self.client.client.response_type = UnreadAnswer  # type: ignore[misc]  # of this user
 
     def ssl_context_factory(self, cafile: str | None = None) -> ssl.SSLContext:
         """TLS as target.yaml says, without the certificates that Locust's client brings."""
-        return self.work.tls
+        return self.access.tls
+
+    def exchange(
+        self,
+        operation_id: str,
+        call: OperationTemplate,
+        path: str,
+        body: bytes | None,
+        *,
+        keep: Callable[[bytes], None] | None = None,
+        answer: type[UnreadAnswer] = UnreadAnswer,
+    ) -> RequestFailure | None:
+        """Send a request and return what is wrong with its answer, or None; `keep` gets the
+        beginning of an answer that is right.
+        """
+        headers = self.access.headers
+        if self.access.tracer is None:
+            return self._exchanged(operation_id, call, path, body, headers, keep, answer)
+        span = RequestSpan(self.access.tracer, operation_id, call.method)
+        headers = {**headers, **span.headers}
+        failure = self._exchanged(operation_id, call, path, body, headers, keep, answer)
+        span.end(None if failure is None else failure.why)
+        return failure
+
+    def _exchanged(
+        self,
+        operation_id: str,
+        call: OperationTemplate,
+        path: str,
+        body: bytes | None,
+        headers: dict[str, str],
+        keep: Callable[[bytes], None] | None,
+        answer: type[UnreadAnswer],
+    ) -> RequestFailure | None:
+        agent = self.client.client
+        usual, agent.response_type = agent.response_type, answer  # type: ignore[misc]  # this user's
+        try:
+            context = self.client.request(
+                call.method,
+                path,
+                data=body,  # type: ignore[arg-type]  # it sends bytes
+                headers=headers,
+                name=operation_id,
+                catch_response=True,
+                allow_redirects=False,
+            )
+        finally:
+            agent.response_type = usual  # type: ignore[misc]
+        with context as response:
+            status = response.status_code
+            succeeded = status in call.statuses if call.statuses else is_success(status)
+            if succeeded:
+                if keep is not None:
+                    keep(getattr(response, "beginning", b""))
+                response.success()
+                return None
+            pause_s = requested_pause_s(status, response.headers)
+            failure = RequestFailure(
+                # Locust gives a success that is not expected no `error` at all.
+                why=failure_reason(
+                    status, call.statuses, getattr(response, "error", None), ANSWER_WITHIN_S
+                ),
+                certain=is_refusal(status),
+                limited=pause_s is not None,
+            )
+            if pause_s is None:
+                response.failure(failure.why)
+                return failure
+            self.access.pause.extend(pause_s, time.monotonic())
+            response.request_meta["name"] = f"{operation_id}, put off"
+            response.success()
+            return failure
+
+
+class LoadUser(ApiUser):
+    """Sends one operation per slot; `work` is set once, before the run starts."""
+
+    work: UserWork
+
+    def __init__(self, environment: Environment) -> None:
+        self.access = self.work.access
+        super().__init__(environment)
 
     @task
     def take_slots(self) -> None:
@@ -187,7 +286,7 @@ class LoadUser(FastHttpUser):
             gevent.sleep(intended_at - free_at)  # paces the load
         if work.stopping:
             return
-        if work.pause.holds(time.monotonic()):
+        if work.access.pause.holds(time.monotonic()):
             work.sending.held_back()
             return
         due_at = max(intended_at, free_at)
@@ -208,7 +307,7 @@ class LoadUser(FastHttpUser):
         if work.reads_event:
             failure = self._broadcast_and_read(call, body)
         else:
-            failure = self._exchange(BROADCAST, call, 0, body)
+            failure = self.exchange(BROADCAST, call, call.paths[0], body)
         if failure is None:
             work.sending.accepted(number, intended_at=intended_at, now=time.time())
             return
@@ -219,10 +318,15 @@ class LoadUser(FastHttpUser):
             work.sending.refused(number, failure.why)
 
     def _broadcast_and_read(self, call: OperationTemplate, body: bytes) -> RequestFailure | None:
-        agent, self.work.reads_event = self.client.client, False
-        agent.response_type = EventAnswer  # type: ignore[misc]  # of this user
-        failure = self._exchange(BROADCAST, call, 0, body, keep=self.work.sending.event)
-        agent.response_type = UnreadAnswer  # type: ignore[misc]
+        self.work.reads_event = False
+        failure = self.exchange(
+            BROADCAST,
+            call,
+            call.paths[0],
+            body,
+            keep=self.work.sending.event,
+            answer=EventAnswer,
+        )
         self.work.reads_event = failure is not None
         return failure
 
@@ -232,55 +336,12 @@ class LoadUser(FastHttpUser):
         self.work.sending.counts[operation_id] += 1
         keep = self.work.sending.created if operation_id == CREATION else None
         body = call.bodies[turn % len(call.bodies)].encode() if call.bodies else None
-        failure = self._exchange(operation_id, call, turn, body, keep=keep)
+        failure = self.exchange(
+            operation_id, call, call.paths[turn % len(call.paths)], body, keep=keep
+        )
         if failure is None:
             return
         if failure.limited:
             self.work.sending.limited(operation_id, failure.why)
         else:
             self.work.sending.failed(operation_id, failure.why)
-
-    def _exchange(
-        self,
-        operation_id: str,
-        call: OperationTemplate,
-        turn: int,
-        body: bytes | None,
-        *,
-        keep: Callable[[bytes], None] | None = None,
-    ) -> RequestFailure | None:
-        """Send a request and return what is wrong with its answer, or None; `keep` gets the
-        beginning of an answer that is right.
-        """
-        with self.client.request(
-            call.method,
-            call.paths[turn % len(call.paths)],
-            data=body,  # type: ignore[arg-type]  # it sends bytes
-            headers=self.work.headers,
-            name=operation_id,
-            catch_response=True,
-            allow_redirects=False,
-        ) as response:
-            status = response.status_code
-            succeeded = status in call.statuses if call.statuses else is_success(status)
-            if succeeded:
-                if keep is not None:
-                    keep(getattr(response, "beginning", b""))
-                response.success()
-                return None
-            pause_s = requested_pause_s(status, response.headers)
-            failure = RequestFailure(
-                # Locust gives a success that is not expected no `error` at all.
-                why=failure_reason(
-                    status, call.statuses, getattr(response, "error", None), ANSWER_WITHIN_S
-                ),
-                certain=is_refusal(status),
-                limited=pause_s is not None,
-            )
-            if pause_s is None:
-                response.failure(failure.why)
-                return failure
-            self.work.pause.extend(pause_s, time.monotonic())
-            response.request_meta["name"] = f"{operation_id}, put off"
-            response.success()
-            return failure

@@ -1,6 +1,6 @@
 """A load profile: what is sent, how fast and how long; the shipped ones are in `profiles/`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
@@ -172,7 +172,7 @@ class LoadProfile:
     """A load profile; `rate` is slots a second, `users` the most requests in flight.
 
     Durations are in seconds. `mix` weighs operations by operationId; each slot is one of them.
-    `payload_bytes` is the approximate size of a broadcast's `data`; a delivery that arrives later
+    A broadcast's `data` is `payload`, or of about `payload_bytes`; a delivery that arrives later
     than `late_after_s` counts as late. Deliveries may take `drain_s` after the last answer, and as
     long as others arrive, `drain_at_most_s`. A generator that sends one of a hundred requests more
     than `keep_up_s` late did not keep up.
@@ -190,6 +190,7 @@ class LoadProfile:
     shape: RateCurve
     mix: Mapping[str, float]
     payload_bytes: int
+    payload: Mapping[str, Any] | None = None
     endpoints: LoadEndpointSettings
     roll: RollSettings | None
     trouble: tuple[Trouble, ...]
@@ -201,15 +202,12 @@ class LoadProfile:
         """The profile in a file that agrees with `SCHEMA`; raises ValueError for other problems."""
         shape = _shape(content)
         endpoints = LoadEndpointSettings(**content.get("endpoints", {}))
+        trouble = tuple(Trouble(**period) for period in content.get("trouble", ()))
         if endpoints.limited and not (endpoints.rate_limit and endpoints.rate_limit_duration_s):
             raise ValueError("endpoints: limited ones need rate_limit and rate_limit_duration_s")
-        if endpoints.limited > endpoints.count:
-            raise ValueError("endpoints: limited is more than count")
-        if sum(trouble["endpoints"] for trouble in content.get("trouble", ())) > endpoints.count:
-            raise ValueError("trouble: it needs more endpoints than there are")
-        if any(trouble["from_s"] >= trouble["to_s"] for trouble in content.get("trouble", ())):
+        if any(period.from_s >= period.to_s for period in trouble):
             raise ValueError("trouble: from_s comes before to_s")
-        _bound(shape, endpoints)
+        _bound(shape, endpoints, trouble)
         return cls(
             name=content["name"],
             summary=content["summary"],
@@ -225,7 +223,7 @@ class LoadProfile:
             payload_bytes=content.get("payload_bytes", 0),
             endpoints=endpoints,
             roll=RollSettings(**content["roll"]) if "roll" in content else None,
-            trouble=tuple(Trouble(**trouble) for trouble in content.get("trouble", ())),
+            trouble=trouble,
             search=Search(**content["search"]) if "search" in content else None,
             fail_if=_thresholds(content["fail_if"]),
         )
@@ -251,7 +249,7 @@ class LoadProfile:
                 f"{workers} workers need a user each; {self.users} are too few (--users)"
             )
         endpoints = replace(self.endpoints, count=max(self.endpoints.count, workers))
-        _bound(self.shape, endpoints)
+        _bound(self.shape, endpoints, self.trouble)
         return replace(self, endpoints=endpoints)
 
     def overridden(
@@ -263,6 +261,8 @@ class LoadProfile:
         drain_s: float | None = None,
         drain_at_most_s: float | None = None,
         keep_up_s: float | None = None,
+        endpoints: int | None = None,
+        payload: Mapping[str, Any] | None = None,
         fail_if: tuple[Threshold, ...] = (),
     ) -> "LoadProfile":
         """The profile with the options of the command line; its rate and duration are scaled.
@@ -282,7 +282,9 @@ class LoadProfile:
             replace(period, from_s=period.from_s * wider, to_s=period.to_s * wider)
             for period in self.trouble
         )
-        _bound(shape, self.endpoints)
+        count = self.endpoints.count if endpoints is None else endpoints
+        placed = replace(self.endpoints, count=count)
+        _bound(shape, placed, trouble)
         return replace(
             self,
             rate=rate,
@@ -292,6 +294,8 @@ class LoadProfile:
             drain_at_most_s=self.drain_at_most_s if drain_at_most_s is None else drain_at_most_s,
             keep_up_s=self.keep_up_s if keep_up_s is None else keep_up_s,
             shape=shape,
+            endpoints=placed,
+            payload=payload,
             trouble=trouble,
             fail_if=(*self.fail_if, *fail_if),
         )
@@ -342,7 +346,11 @@ def _shape(content: Mapping[str, Any]) -> RateCurve:
     return RateCurve.steady(rate, duration_s)
 
 
-def _bound(shape: RateCurve, endpoints: LoadEndpointSettings) -> None:
+def _bound(shape: RateCurve, endpoints: LoadEndpointSettings, trouble: Sequence[Trouble]) -> None:
+    if endpoints.limited > endpoints.count:
+        raise ValueError("endpoints: limited is more than count")
+    if sum(period.endpoints for period in trouble) > endpoints.count:
+        raise ValueError("trouble: it needs more endpoints than there are")
     for problem in problems_of(shape.points):
         raise ValueError(f"rate and duration: {problem}")
     if shape.slots * endpoints.count > MOST_DELIVERIES:

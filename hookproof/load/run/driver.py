@@ -2,27 +2,39 @@
 
 import json
 import secrets
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Protocol
 
-from hookproof.load.distributed.workers import Distribution, UnfitWorker, start_workers
+from hookproof.load.distributed.workers import Distribution, start_workers
+from hookproof.load.ledger.run_metrics import RunMetrics
 from hookproof.load.ledger.share import RunResult
+from hookproof.load.metrics import MetricsProblem
 from hookproof.load.plan import LoadPlan
 from hookproof.load.profile.load_profile import LoadProfile
 from hookproof.load.run.outcome import LoadOutcome, compute_outcome
-from hookproof.load.single_process import START_WITHIN_S, InterruptForwarder, start_single_process
+from hookproof.load.single_process import (
+    START_WITHIN_S,
+    InterruptForwarder,
+    LoadGeneratorFailed,
+    SingleProcess,
+    UnfitWorker,
+    start_single_process,
+)
+from hookproof.load.target.client import TargetRefusal, Unreachable
 from hookproof.load.target.hook_calls import HookCalls
 from hookproof.load.target.preparation import LoadPreparation, prepare
 from hookproof.load.target.settings import TargetSettings
+from hookproof.process.exit_codes import CommandError, ExitCode
+from hookproof.process.messages import print_line
 from hookproof.process.private_folder import private_folder
 from hookproof.process.subprocesses import PROJECTS_VARIABLE
 from hookproof.process.written_file import write_file
-from hookproof.receiver.client.child_process import child
+from hookproof.receiver.client.child_process import ChildFailed, child
 from hookproof.receiver.http.address import Address, listener_names
-from hookproof.receiver.http.authority import Authority
+from hookproof.receiver.http.authority import Authority, AuthorityProblem
 from hookproof.spec.dialect.writer import written_dialect
 from hookproof.target.hooks.provision import HookFailed
 from hookproof.target.receiver_url import require_taken
@@ -41,20 +53,40 @@ class Generators(Protocol):
         """Carry out the plan of each worker; raises LoadGeneratorFailed."""
 
 
+@contextmanager
+def command_errors() -> Iterator[None]:
+    """Turn what keeps a run from being carried out into CommandError, with its exit code."""
+    try:
+        yield
+    except Unreachable as unreachable:
+        raise CommandError(str(unreachable), ExitCode.UNREACHABLE) from None
+    except TargetRefusal as refused:
+        code = ExitCode.FAILED if refused.is_failure else ExitCode.USAGE
+        raise CommandError(str(refused), code) from None
+    except (ChildFailed, HookFailed, AuthorityProblem, UnfitWorker, MetricsProblem) as failed:
+        raise CommandError(str(failed)) from None
+    except LoadGeneratorFailed as failed:
+        raise CommandError(str(failed), ExitCode.INTERNAL_ERROR) from None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Driver:
     """Carries out runs against a prepared target."""
 
     preparation: LoadPreparation
     generators: Generators
+    metrics: RunMetrics
 
     async def run(self, profile: LoadProfile) -> LoadOutcome:
         """Carry out one run and balance its ledger; raises LoadGeneratorFailed."""
+        self.metrics.begin(len(self.preparation.endpoints))
         gathered = await self.generators.run(self.preparation.plans(profile, secrets.token_hex(4)))
         for sent in (share.sent for share in gathered.shares):
             self.preparation.hooks.note_created_by_mix(sent.counts.get("created", 0), sent.created)
             self.preparation.hooks.note_reached(sent.event)
-        return compute_outcome(self.preparation, profile, gathered)
+        outcome = compute_outcome(self.preparation, profile, gathered)
+        self.metrics.end(outcome.figures)
+        return outcome
 
 
 @asynccontextmanager
@@ -65,10 +97,13 @@ async def open_driver(
     *,
     web: str | None,
     interrupts: InterruptForwarder,
+    metrics: RunMetrics | None = None,
+    announce: Callable[[str], object] = print_line,
 ) -> AsyncIterator[Driver]:
     """Start receivers and, if needed, a target, and create the endpoints of the runs there.
 
-    At the end, hooks remove what was created, as far as there are any.
+    `announce` is told where the figures of a receiver are served. At the end, hooks remove what was
+    created, as far as there are any.
 
     Raises CommandError, ChildFailed, LoadGeneratorFailed, UnfitWorker, Unreachable, TargetRefusal,
     HookFailed and AuthorityProblem.
@@ -84,18 +119,30 @@ async def open_driver(
         hooks = HookCalls.of(reached)
         await stack.enter_async_context(hooks.cleaned_up())
         generators: Generators
+        metrics = metrics or RunMetrics()
         if distribution is None:
             generators = await stack.enter_async_context(
-                start_single_process(reached, ca_dir=folder, web=web, interrupts=interrupts)
+                start_single_process(
+                    reached, ca_dir=folder, web=web, interrupts=interrupts, metrics=metrics
+                )
             )
         else:
             generators = await stack.enter_async_context(
-                start_workers(reached, distribution, ca_dir=folder, web=web, interrupts=interrupts)
+                start_workers(
+                    reached,
+                    distribution,
+                    ca_dir=folder,
+                    web=web,
+                    interrupts=interrupts,
+                    metrics=metrics,
+                )
             )
         for url in generators.receivers:
             require_taken(url, reached.dialect)
         preparation = await prepare(reached, profile, generators.receivers, hooks)
-        yield Driver(preparation=preparation, generators=generators)
+        if isinstance(generators, SingleProcess) and generators.metrics_url is not None:
+            announce(f"metrics of the receiver at {generators.metrics_url}")
+        yield Driver(preparation=preparation, generators=generators, metrics=metrics)
 
 
 @contextmanager

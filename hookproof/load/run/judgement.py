@@ -17,6 +17,11 @@ IDLE_SHARE: Final = 0.05
 _SLOWED: Final = frozenset(
     {"late", "out_of_order", "overshoot", "allowance_used", "fairness", "waited"}
 )
+NOTHING_ARRIVED: Final = (
+    "nothing arrived at any endpoint: can the target reach the receiver, does it trust"
+    " the CA, and does it deliver to new endpoints without a further step (provision:"
+    " after_endpoint_created in target.yaml)?"
+)
 # What gets worse when the receiver answers late.
 _REPEATED: Final = frozenset({"duplicated"})
 
@@ -147,11 +152,7 @@ def _undelivered(outcome: LoadOutcome, profile: LoadProfile) -> Iterator[Complai
         )
         yield Complaint(f"{pending:,.0f} deliveries were pending {reason}", slowed=True)
     if figures.get("lost") and not figures.get("delivered") and not figures.get("explained"):
-        yield Complaint(
-            "nothing arrived at any endpoint: can the target reach the receiver, does it trust"
-            " the CA, and does it deliver to new endpoints without a further step (provision:"
-            " after_endpoint_created in target.yaml)?"
-        )
+        yield Complaint(NOTHING_ARRIVED)
 
 
 def _crossed(

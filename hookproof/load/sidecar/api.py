@@ -1,5 +1,6 @@
 """The control API of the sidecar: the endpoints of a run, their replies, and what has arrived."""
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,13 +11,14 @@ from typing import Any, Final
 import msgspec
 from aiohttp import web
 
-from hookproof.load.latency import Stretch, histogram, note, packed
-from hookproof.load.plan import ReceivingEndpoint
+from hookproof.load.latency import Buckets, Stretch, histogram, note, packed
+from hookproof.load.plan import ReceivingEndpoint, counts_as_delivered
 from hookproof.load.sidecar.arrivals import Arrivals, Endpoint, NewRun
 from hookproof.load.sidecar.signatures import EndpointSignatures
 from hookproof.receiver.control.json_exchange import errors_as_json, json_response, read_body
 from hookproof.receiver.replies.script import DEFAULT_REPLY, Reply
 from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.reader import load_dialect_mapping
 
 WINDOW_S: Final = 1.0
 _STAT: Final = Path("/proc/stat")
@@ -56,12 +58,14 @@ class OwnLoad:
     def begin(self) -> None:
         """Forget what was, since a run begins."""
         self.lateness: Any = histogram()
+        self.lateness_buckets = Buckets()
         self._sums = [0.0] * 4
         self._read()
 
     def note_delay(self, delay_s: float) -> None:
         """Note by how much a timer of this process was late; called many times a second."""
         note(self.lateness, delay_s)
+        self.lateness_buckets.note(delay_s)
         if self._clock() - self._last[0] >= WINDOW_S:
             self._close_window()
 
@@ -103,10 +107,12 @@ class NewSecret(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NewReply(msgspec.Struct, frozen=True, kw_only=True):
-    """What an endpoint answers from now on; `succeeds` if the target counts it as success."""
+    """What an endpoint answers from now on; `succeeds` if the target counts it as success, which
+    the dialect says by default.
+    """
 
     reply: Reply
-    succeeds: bool
+    succeeds: bool | None = None
 
 
 class ArrivedAt(msgspec.Struct, frozen=True, kw_only=True):
@@ -149,16 +155,19 @@ class Arrived(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(slots=True)
 class EndpointReplies:
-    """The replies of the endpoints that do not answer with the default success."""
+    """The replies of the endpoints that do not answer as all others; `of_others` is what these
+    answer, with success by default.
+    """
 
     by_token: dict[str, tuple[Reply, bool]] = field(default_factory=dict)
+    of_others: tuple[Reply, bool] = (DEFAULT_REPLY, True)
 
     def of(self, token: str) -> tuple[Reply, bool]:
         """The reply, and whether it is a success."""
-        return self.by_token.get(token, (DEFAULT_REPLY, True))
+        return self.by_token.get(token, self.of_others)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class SidecarApi:
     arrivals: Arrivals
     replies: EndpointReplies
@@ -169,16 +178,26 @@ class SidecarApi:
         app = web.Application(middlewares=[errors_as_json], client_max_size=MOST_BYTES)
         app.add_routes(
             [
+                web.put("/dialect", self.set_dialect),
                 web.post("/runs", self.begin),
                 web.post("/endpoints", self.add_endpoints),
                 web.post("/endpoints/{token}/secrets", self.add_secret),
                 web.put("/endpoints/{token}/reply", self.put_reply),
                 web.delete("/endpoints/{token}/reply", self.delete_reply),
+                web.put("/reply", self.put_reply_of_others),
+                web.delete("/reply", self.delete_reply_of_others),
                 web.post("/fresh", self.fresh),
                 web.get("/arrivals", self.arrived),
             ]
         )
         return app
+
+    async def set_dialect(self, request: web.Request) -> web.Response:
+        """Take this dialect for endpoints that are added from now on."""
+        written = await read_body(request, dict[str, Any])
+        self.dialect = load_dialect_mapping(written, "the master's dialect")
+        self.arrivals.attempts = attempts_in(self.dialect)
+        return _done()
 
     async def begin(self, request: web.Request) -> web.Response:
         """Begin a run with all known endpoints."""
@@ -210,8 +229,8 @@ class SidecarApi:
         return _done()
 
     async def put_reply(self, request: web.Request) -> web.Response:
-        new = await read_body(request, NewReply)
-        self.replies.by_token[request.match_info["token"]] = (new.reply, new.succeeds)
+        token = request.match_info["token"]
+        self.replies.by_token[token] = await self._reply(request)
         return _done()
 
     async def delete_reply(self, request: web.Request) -> web.Response:
@@ -219,16 +238,32 @@ class SidecarApi:
         self.replies.by_token.pop(request.match_info["token"], None)
         return _done()
 
+    async def put_reply_of_others(self, request: web.Request) -> web.Response:
+        """Change the answer of all endpoints that have none of their own, from now on."""
+        self.replies.of_others = await self._reply(request)
+        return _done()
+
+    async def delete_reply_of_others(self, request: web.Request) -> web.Response:
+        self.replies.of_others = (DEFAULT_REPLY, True)
+        return _done()
+
+    async def _reply(self, request: web.Request) -> tuple[Reply, bool]:
+        new = await read_body(request, NewReply)
+        patience_s = self.arrivals.timeout_s or math.inf
+        succeeds = counts_as_delivered(new.reply, self.dialect, patience_s)
+        return new.reply, succeeds if new.succeeds is None else new.succeeds
+
     async def fresh(self, request: web.Request) -> web.Response:
-        """The latencies since the last call in whole milliseconds, and the counts so far."""
-        latencies, others = self.arrivals.take_fresh()
+        """The deliveries since the last call with the number of each, and the counts so far."""
         return json_response(
             {
-                "latencies_ms": {str(latency): count for latency, count in latencies.items()},
-                "without_latency": others,
+                "deliveries": [
+                    [*kind, count] for kind, count in self.arrivals.take_fresh().items()
+                ],
                 "arrived": self.arrivals.counts["arrived"],
                 "progressed": self.arrivals.progressed,
                 "settled": self.arrivals.settled,
+                "traces": self.arrivals.take_traces(),
             }
         )
 
@@ -255,6 +290,11 @@ class SidecarApi:
             lateness=packed(self.own_load.lateness),
         )
         return web.Response(body=msgspec.json.encode(content), content_type="application/json")
+
+
+def attempts_in(dialect: Dialect) -> int:
+    """How often a target tries a delivery, 0 if that is not known."""
+    return dialect.retry.attempts.value if dialect.retry.attempts.decided else 0
 
 
 def _done() -> web.Response:

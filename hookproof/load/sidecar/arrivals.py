@@ -10,12 +10,12 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from hookproof.load.broadcast_mark import BroadcastMark, read_mark
-from hookproof.load.latency import OverTime, histogram, note
+from hookproof.load.latency import Buckets, OverTime, histogram, note
 from hookproof.load.sidecar.signatures import EndpointSignatures, SecretMask
 from hookproof.receiver.clock import Instant
 from hookproof.receiver.inbox.arrival import RawHeaders
@@ -26,8 +26,37 @@ MOST_QUOTED: Final = 120
 MOST_READ: Final = 4096
 # How many secrets of other endpoints are tried to explain an unverifiable delivery.
 MOST_OTHER_SECRETS: Final = 64
+TRACE_HEADER: Final = b"traceparent"
+# How many traces are kept until the next call takes them.
+MOST_TRACES: Final = 10_000
 # What one byte holds.
 MOST_COUNT: Final = 255
+# How many broadcasts an endpoint has space for at first; more is made when they arrive.
+SPACE: Final = 65_536
+
+
+class FreshDelivery(NamedTuple):
+    """A delivery as a load generator shows it, in words of its own table.
+
+    `failure` is what is wrong with it, None for nothing; `latency_ms` is None if it is not known.
+    A `repeated` one had arrived before, and has none.
+    """
+
+    limited: bool
+    repeated: bool
+    failure: str | None
+    latency_ms: int | None
+
+
+class DeliveryTrace(NamedTuple):
+    """A delivery that carries on a trace (W3C Trace Context): its header, and its times in Unix
+    seconds and seconds; `failure` is as in `FreshDelivery`.
+    """
+
+    traceparent: str
+    arrived_at: float
+    latency_s: float | None
+    failure: str | None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -50,15 +79,26 @@ class Endpoint:
 
     def begin(self, broadcasts: int, workers: int) -> None:
         """Reset the counts for a run with this many broadcasts."""
-        self.successes, self.failures = bytearray(broadcasts), bytearray(broadcasts)
+        space = min(broadcasts, SPACE)
+        self.successes, self.failures = bytearray(space), bytearray(space)
         self.arrived, self.latest, self.times = 0, [-1] * workers, array("d")
+
+    def make_space_for(self, number: int) -> None:
+        """Have space for the broadcast with this number."""
+        missing = number + 1 - len(self.successes)
+        if missing > 0:
+            self.successes.extend(bytes(missing + SPACE))
+            self.failures.extend(bytes(missing + SPACE))
 
 
 class NewRun(msgspec.Struct, frozen=True, kw_only=True):
     """A run that begins; `started_at` is in Unix seconds, `broadcasts` the most that it may send.
 
     This sidecar is that of worker number `worker` of `workers`, which use the numbers of the run in
-    turn. `timeout_s` is how long the target waits for the answer to a delivery, 0 if unknown.
+    turn. `timeout_s` is how long the target waits for the answer to a delivery, 0 if unknown. Of
+    more than `rate_limit` deliveries to a limited endpoint within `rate_limit_s`, the further ones
+    are over the limit; 0 if that is not asked for. If it is `traced`, the traces that deliveries
+    carry on are kept until they are taken.
     """
 
     run: str
@@ -69,6 +109,9 @@ class NewRun(msgspec.Struct, frozen=True, kw_only=True):
     timeout_s: float = 0.0
     worker: int = 0
     workers: int = 1
+    rate_limit: int = 0
+    rate_limit_s: float = 0.0
+    traced: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +138,7 @@ class Arrivals:
     """
 
     def __init__(self, *, attempts: int) -> None:
-        self._attempts = attempts
+        self.attempts = attempts
         self.own_lateness_since: Callable[[float], float] = lambda _: 0.0
         self.endpoints: dict[str, Endpoint] = {}
         self._earlier: set[str] = set()
@@ -108,31 +151,39 @@ class Arrivals:
         self._run = new
         self.settled = 0
         self.progressed = 0
+        self.delivered = 0
         self.counts: Counter[str] = Counter()
         self.samples: dict[str, list[str]] = {}
         self._altered: list[tuple[str, bytes]] = []
         self._unverifiable: list[UnverifiableDelivery] = []
         self.latencies: Any = histogram()
+        self.buckets = Buckets()
         self.over_time = OverTime(length_s=new.stretch_s)
         self.last_s: float | None = None
-        self._fresh: Counter[int] = Counter()
-        self._fresh_of_others = 0
+        self._fresh: Counter[FreshDelivery] = Counter()
+        self._traces: list[DeliveryTrace] = []
         self._began: float | None = None
         for endpoint in self.endpoints.values():
             endpoint.begin(new.broadcasts, new.workers)
+
+    @property
+    def timeout_s(self) -> float:
+        """How long the target waits for the answer to a delivery, 0 if unknown."""
+        return self._run.timeout_s
 
     def since_began(self, monotonic: float) -> float:
         """Seconds from the run's start to a monotonic time of this run's arrivals."""
         return monotonic - (self._began or 0.0)
 
-    def take_fresh(self) -> tuple[dict[int, int], int]:
-        """The number of deliveries since the last call by latency in whole milliseconds.
+    def take_fresh(self) -> dict[FreshDelivery, int]:
+        """The number of deliveries of each kind that arrived since the last call."""
+        fresh, self._fresh = self._fresh, Counter()
+        return dict(fresh)
 
-        The second value counts those without a latency.
-        """
-        fresh, others = self._fresh, self._fresh_of_others
-        self._fresh, self._fresh_of_others = Counter(), 0
-        return dict(fresh), others
+    def take_traces(self) -> list[DeliveryTrace]:
+        """The traces that deliveries since the last call carry on."""
+        traces, self._traces = self._traces, []
+        return traces
 
     def diagnosed_samples(self) -> dict[str, list[str]]:
         """The samples, without secrets of endpoints; those of unverifiable deliveries say what was
@@ -174,17 +225,21 @@ class Arrivals:
         if mark is None:
             self._count_wrong("unexpected", token, "no mark of this run")
         elif mark.run == self._run.run and mark.number < self._run.broadcasts:
-            self._record(endpoint, at)
-            self._judge(endpoint, mark, headers, body, at)
+            endpoint.make_space_for(mark.number)
+            wrong = [*self._record(endpoint, at), *self._judge(endpoint, mark, headers, body, at)]
+            if self._run.traced:
+                self._note_trace(mark, headers, at, wrong)
             if succeeded:
-                self._succeeded(endpoint, mark, at)
+                self._succeeded(endpoint, mark, at, wrong)
             else:
                 self._failed(endpoint, mark)
         elif mark.run == self._run.run or mark.run not in self._earlier:
             self._count_wrong("unexpected", token, f"{mark.run}.{mark.number}")
 
-    def _record(self, endpoint: Endpoint, at: Instant) -> None:
+    def _record(self, endpoint: Endpoint, at: Instant) -> list[str]:
+        """Count an arrival, and return what is wrong with its time."""
         endpoint.arrived += 1
+        over_limit = endpoint.limited and self._is_over_limit(endpoint, at)
         if endpoint.limited:
             endpoint.times.append(at.monotonic)
         since_start_s = at.wall - self._run.started_at
@@ -192,16 +247,32 @@ class Arrivals:
             self._began = at.monotonic - since_start_s
         self.last_s = since_start_s
         self.counts["arrived"] += 1
+        self.counts["over_limit"] += over_limit
+        return ["over the limit"] if over_limit else []
+
+    def _is_over_limit(self, endpoint: Endpoint, at: Instant) -> bool:
+        """Whether the limit is used up by those before, even if this process noticed them late."""
+        limit, times = self._run.rate_limit, endpoint.times
+        if not 0 < limit <= len(times):
+            return False
+        passed_s = at.monotonic - times[-limit]
+        if passed_s >= self._run.rate_limit_s:
+            return False
+        return passed_s + self.own_lateness_since(times[-limit]) < self._run.rate_limit_s
 
     def _judge(
         self, endpoint: Endpoint, mark: BroadcastMark, headers: RawHeaders, body: bytes, at: Instant
-    ) -> None:
+    ) -> list[str]:
+        """Count what is wrong with the content of a delivery, and return it."""
+        wrong = []
         if mark.altered:
+            wrong.append("altered")
             self._count_wrong("altered", endpoint.token, str(mark.number))
             if len(self._altered) < MOST_SAMPLES:
                 self._altered.append((f"{endpoint.token}: {mark.number}", body[:MOST_READ]))
         why = endpoint.signatures.problem(headers, body, at.wall)
         if why is not None:
+            wrong.append("unverifiable")
             what = f"{mark.number}: {why}"
             self._count_wrong("unverifiable", endpoint.token, what)
             if len(self._unverifiable) < MOST_SAMPLES:
@@ -214,18 +285,23 @@ class Arrivals:
                         arrived_at=at.wall,
                     )
                 )
+        return wrong
 
-    def _succeeded(self, endpoint: Endpoint, mark: BroadcastMark, at: Instant) -> None:
+    def _succeeded(
+        self, endpoint: Endpoint, mark: BroadcastMark, at: Instant, wrong: list[str]
+    ) -> None:
         before = endpoint.successes[mark.number]
         endpoint.successes[mark.number] = min(before + 1, MOST_COUNT)
         if before:
             late = self._answered_late(mark, at)
             kind = "duplicated_by_receiver" if late else "duplicated"
             self._count_wrong(kind, endpoint.token, str(mark.number))
+            self._show(endpoint, wrong if late else ["duplicated", *wrong], repeated=True)
             return
         self.progressed += 1
+        self.delivered += 1
         # A delivery whose attempts were used up is settled already.
-        if not self._attempts or endpoint.failures[mark.number] < self._attempts:
+        if not self.attempts or endpoint.failures[mark.number] < self.attempts:
             self.settled += 1
         worker = mark.number % self._run.workers
         if mark.number < endpoint.latest[worker]:
@@ -234,13 +310,40 @@ class Arrivals:
         intended_at = mark.intended_at if worker == self._run.worker else None
         latency = None if intended_at is None else max(0.0, at.wall - intended_at)
         self.over_time.note(at.wall - self._run.started_at, latency)
+        self._show(endpoint, wrong, latency)
         if latency is None:
-            self._fresh_of_others += 1
             return
         note(self.latencies, latency)
-        self._fresh[int(latency * 1000)] += 1
+        self.buckets.note(latency)
         if latency > self._run.late_after_s:
             self._count_wrong("late", endpoint.token, f"{mark.number}: after {latency:.3f} s")
+
+    def _show(
+        self,
+        endpoint: Endpoint,
+        wrong: list[str],
+        latency_s: float | None = None,
+        *,
+        repeated: bool = False,
+    ) -> None:
+        delivery = FreshDelivery(
+            limited=endpoint.limited,
+            repeated=repeated,
+            failure=", ".join(wrong) or None,
+            latency_ms=None if latency_s is None else int(latency_s * 1000),
+        )
+        self._fresh[delivery] += 1
+
+    def _note_trace(
+        self, mark: BroadcastMark, headers: RawHeaders, at: Instant, wrong: list[str]
+    ) -> None:
+        latency_s = None if mark.intended_at is None else max(0.0, at.wall - mark.intended_at)
+        for name, value in headers:
+            if name.lower() == TRACE_HEADER and len(self._traces) < MOST_TRACES:
+                text = value.decode("latin-1")
+                self._traces.append(
+                    DeliveryTrace(text, at.wall, latency_s, ", ".join(wrong) or None)
+                )
 
     def _answered_late(self, mark: BroadcastMark, at: Instant) -> bool:
         """Whether this process was so late since a broadcast that the target may have stopped
@@ -255,9 +358,9 @@ class Arrivals:
     def _failed(self, endpoint: Endpoint, mark: BroadcastMark) -> None:
         failures = min(endpoint.failures[mark.number] + 1, MOST_COUNT)
         endpoint.failures[mark.number] = failures
-        if not endpoint.successes[mark.number] and not 0 < self._attempts < failures:
+        if not endpoint.successes[mark.number] and not 0 < self.attempts < failures:
             self.progressed += 1
-        if failures == self._attempts and not endpoint.successes[mark.number]:
+        if failures == self.attempts and not endpoint.successes[mark.number]:
             self.settled += 1
 
     def _count_wrong(self, kind: str, token: str, what: str) -> None:

@@ -21,8 +21,10 @@ from aiohttp import web
 
 from hookproof.control.runner import ControlRunner
 from hookproof.control.same_origin import guard, own_names
-from hookproof.load.sidecar.api import EndpointReplies, OwnLoad, SidecarApi
+from hookproof.load.metrics import MetricsProblem, serve_metrics
+from hookproof.load.sidecar.api import EndpointReplies, OwnLoad, SidecarApi, attempts_in
 from hookproof.load.sidecar.arrivals import Arrivals
+from hookproof.load.sidecar.receiver_metrics import receiver_figures
 from hookproof.process.exit_codes import ExitCode
 from hookproof.process.lateness import LatenessMeter
 from hookproof.process.messages import print_document, print_line, print_text
@@ -93,13 +95,13 @@ async def serve(
     certificate: tuple[Path, Path] | None,
     http: bool,
     dialect: Dialect,
+    metrics: Address | None = None,
 ) -> None:
     """Listen until standard input ends; one line of JSON on standard output has the addresses.
 
-    Raises AuthorityProblem and UnusableCertificate.
+    Raises AuthorityProblem, UnusableCertificate and MetricsProblem.
     """
-    attempts = dialect.retry.attempts.value if dialect.retry.attempts.decided else 0
-    arrivals, replies = Arrivals(attempts=attempts), EndpointReplies()
+    arrivals, replies = Arrivals(attempts=attempts_in(dialect)), EndpointReplies()
     own_load = OwnLoad(lambda: arrivals.counts["arrived"])
     lateness = LatenessMeter(asyncio.get_running_loop(), on_delay=own_load.note_delay)
     arrivals.own_lateness_since = lateness.worst_since
@@ -118,6 +120,10 @@ async def serve(
         control = await serve_control_api(stack, api.application())
         own_url = bound.url("http" if http else "https")
         ready = {"url": public_url or own_url, "control": control.url("http")}
+        if metrics is not None:
+            ready["metrics"] = serve_metrics(
+                metrics, lambda: receiver_figures(arrivals, own_load.lateness_buckets)
+            )
         print_document(json.dumps({**ready, "ca": str(authority.certificate_path)}))
         await stop.wait()
 
@@ -159,6 +165,7 @@ async def serve_control_api(stack: AsyncExitStack, application: web.Application)
 @click.option("--tls-key", type=click.Path(path_type=Path))
 @click.option("--http", is_flag=True)
 @click.option("--dialect", required=True)
+@click.option("--metrics")
 @click.option("--json", is_flag=True, expose_value=False)
 @click.option(UNTIL_STDIN_CLOSES, is_flag=True, expose_value=False)
 def main(
@@ -169,6 +176,7 @@ def main(
     tls_key: Path | None,
     http: bool,
     dialect: str,
+    metrics: str | None,
 ) -> None:
     """Run the sidecar; if it cannot start, the last line on standard error says why."""
     receiver = serve(
@@ -178,12 +186,13 @@ def main(
         certificate=None if tls_cert is None or tls_key is None else (tls_cert, tls_key),
         http=http,
         dialect=load_dialect(dialect),
+        metrics=None if metrics is None else Address.parse(metrics),
     )
     raise_descriptor_limit()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         try:
             runner.run(receiver)
-        except (AuthorityProblem, UnusableCertificate) as problem:
+        except (AuthorityProblem, UnusableCertificate, MetricsProblem) as problem:
             print_text(str(problem), err=True)
             sys.exit(ExitCode.USAGE)
         except OSError as error:

@@ -10,7 +10,6 @@ import math
 import secrets
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
-from http import HTTPStatus
 from itertools import chain, combinations, islice
 from typing import Any, Final
 
@@ -23,6 +22,7 @@ from hookproof.load.plan import (
     ReplyPeriod,
     RolledEndpoint,
     SecretRolls,
+    counts_as_delivered,
 )
 from hookproof.load.profile.load_profile import (
     BROADCAST,
@@ -38,7 +38,8 @@ from hookproof.receiver.replies.script import Reply
 from hookproof.spec.contract.service_contract import Contract, contract_for
 from hookproof.spec.dialect.groups.requests import least_expiration, most
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import Excess, SuccessStatus, TimeUnit
+from hookproof.spec.dialect.vocabulary import Excess, TimeUnit
+from hookproof.spec.dialect.writer import written_dialect
 from hookproof.target.file_schema import Presence
 from hookproof.target.hooks.provision import HookFailed
 from hookproof.target.hooks.wanted_resources import HOOKS
@@ -234,7 +235,6 @@ LIMIT_FIGURES: Final = frozenset({"overshoot", "allowance_used", "fairness"})
 # The approximate size of a mark without its padding.
 MARK_BYTES: Final = 110
 EVENT_TYPE: Final = "hookproof.load"
-SUCCESSES: Final = range(200, 300)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -283,6 +283,8 @@ class LoadPreparation:
             calls=self.calls,
             broadcast={"event_type": EVENT_TYPE},
             pad="x" * max(0, profile.payload_bytes - MARK_BYTES),
+            payload=None if profile.payload is None else dict(profile.payload),
+            dialect=written_dialect(self.settings.dialect),
             endpoints=tuple(endpoint.receiving for endpoint in self._endpoints_of(worker)),
             deliveries_each=len(self.endpoints),
             late_after_s=profile.late_after_s,
@@ -363,7 +365,6 @@ def _reply_period(
     trouble: Trouble, endpoints: Sequence[PlacedEndpoint], dialect: Dialect
 ) -> ReplyPeriod:
     reply = msgspec.convert(dict(trouble.reply), Reply)
-    # A target that gives up before a slow success has come tries again, and doubles nothing.
     patience_s = min(
         (endpoint.timeout_s for endpoint in endpoints if endpoint.timeout_s is not None),
         default=math.inf,
@@ -373,17 +374,8 @@ def _reply_period(
         from_s=trouble.from_s,
         to_s=trouble.to_s,
         reply=reply,
-        succeeds=not reply.hang
-        and counts_as_delivered(reply.status, dialect)
-        and reply.delay_s < patience_s,
+        succeeds=counts_as_delivered(reply, dialect, patience_s),
     )
-
-
-def counts_as_delivered(status: int, dialect: Dialect) -> bool:
-    """Whether the target surely makes no further attempt after this answer (section 1)."""
-    success = dialect.retry.success
-    any_2xx = success.decided and success.value is SuccessStatus.ANY_2XX
-    return status in SUCCESSES if any_2xx else status == HTTPStatus.OK
 
 
 def longest_pause_s(profile: LoadProfile, dialect: Dialect) -> float:

@@ -39,6 +39,8 @@ KEY_VARIABLE: Final = "HOOKPROOF_API_KEY"
 # How the processes of a run reach the API: the JSON of an ApiConnection. It is not in the plan,
 # which is sent to other machines in plain text, as its headers may hold credentials.
 CONNECTION_VARIABLE: Final = "HOOKPROOF_LOAD_CONNECTION"
+# Whether these processes trace their requests; empty for no.
+OTEL_VARIABLE: Final = "HOOKPROOF_LOAD_OTEL"
 FRESH_PROJECT: Final = "fresh_project"
 NO_HOOKS_NEEDED: Final = "the embedded server needs no hooks"
 LOOPBACK: Final = re.compile(r"localhost|127(?:\.\d{1,3}){3}|::1")
@@ -54,7 +56,8 @@ class TargetSettings:
     that the target file names. `connection` is how each request reaches the API. `project` is empty
     if a hook of `provision` creates it. `unused` says what a run leaves out for the file, and why.
     The receivers show the certificate of `tls_cert` in place of one of the CA, and have no TLS with
-    `http`, where a proxy ends it.
+    `http`, where a proxy ends it, and their figures are served for Prometheus at `metrics`. With
+    `otel` generators trace their requests.
     """
 
     base_url: str | None
@@ -69,6 +72,9 @@ class TargetSettings:
     tls_cert: Path | None = None
     tls_key: Path | None = None
     http: bool = False
+    metrics: str | None = None
+    otel: bool = False
+    dialect_is_given: bool = True
     connection: ApiConnection = DIRECT
     capabilities: Mapping[str, Presence] = field(default_factory=dict)
     provision: Provision = field(default_factory=Provision)
@@ -85,7 +91,8 @@ class TargetSettings:
     @property
     def variables(self) -> dict[str, str]:
         """The environment variables of a process that sends requests."""
-        return {KEY_VARIABLE: self.api_key, CONNECTION_VARIABLE: self.connection.to_json()}
+        variables = {KEY_VARIABLE: self.api_key, CONNECTION_VARIABLE: self.connection.to_json()}
+        return variables | ({OTEL_VARIABLE: "1"} if self.otel else {})
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -101,6 +108,7 @@ class TargetSettings:
         options += ["--public-url", self.public_url] if self.public_url else []
         if self.tls_cert is not None:
             options += ["--tls-cert", str(self.tls_cert), "--tls-key", str(self.tls_key)]
+        options += ["--metrics", self.metrics] if self.metrics else []
         return [*options, "--http"] if self.http else options
 
     @property
@@ -157,6 +165,7 @@ def target_settings(
         dialect=dialect.dialect,
         dialect_name=dialect.source or dialect.dialect.name,
         dialect_source=dialect.source,
+        dialect_is_given=bool(flags.dialect or file.values.get("dialect")),
         bind=bind,
         public_url=public_url,
         ca_dir=flags.ca_dir or _authority_folder(flags, file),

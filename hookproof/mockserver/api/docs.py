@@ -6,19 +6,22 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from functools import cache, partial
+from gzip import decompress
 from http import HTTPStatus
 from importlib.resources import files
 from typing import Final
 
-import yaml
-
 from hookproof.mockserver.api.request_pipeline import DocsPage
 from hookproof.mockserver.api.response import ApiResponse
+from hookproof.spec.contract.published import published_document, yaml_text
 from hookproof.spec.contract.service_contract import Contract
+from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.openapi_document import Document
 
 DOCUMENT_PATH: Final = "/openapi.yaml"
 JSON_PATH: Final = "/openapi.json"
 DOCS_PATH: Final = "/docs"
+# Files of the npm package swagger-ui-dist, which `make swagger-ui` fetches.
 _ASSETS: Final = {"swagger-ui.css": "text/css", "swagger-ui-bundle.js": "text/javascript"}
 _HTML: Final = f"""<!doctype html>
 <html lang="en">
@@ -66,25 +69,25 @@ _HEADERS: Final = {
 }
 
 
-def build_docs_pages(contract: Contract) -> Mapping[str, DocsPage]:
+def build_docs_pages(contract: Contract, dialect: Dialect) -> Mapping[str, DocsPage]:
     """Return the pages by path. Each is built when it is first requested: start-up stays fast."""
-    # An address relative to that of the document.
-    served = {**contract.document, "servers": [{"url": "/"}]}
+
+    @cache
+    def served() -> Document:
+        # An address relative to that of the document.
+        return {**published_document(contract.document, dialect), "servers": [{"url": "/"}]}
 
     @cache
     def document() -> bytes:
-        dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-        return yaml.dump(
-            served, Dumper=dumper, sort_keys=False, allow_unicode=True, encoding="utf-8"
-        )
+        return yaml_text(served())
 
     @cache
     def json_document() -> bytes:
-        return json.dumps(served, ensure_ascii=False).encode()
+        return json.dumps(served(), ensure_ascii=False).encode()
 
     @cache
     def asset(name: str) -> bytes:
-        return files("swagger_ui").joinpath("static", name).read_bytes()
+        return decompress(files(__package__).joinpath("swagger_ui", f"{name}.gz").read_bytes())
 
     pages = {
         DOCUMENT_PATH: _document(DOCUMENT_PATH, "application/yaml", document),

@@ -66,7 +66,8 @@ class ErrorResponses:
 
     def too_large(self, limit: int) -> ApiError:
         """Closes the connection, since the rest of the body is never read."""
-        error = self._error("body_too_large", f"a body may have at most {limit} bytes")
+        message = f"the body has more than {limit} bytes, the requests.size_limit of the dialect"
+        error = self._error("body_too_large", message)
         return replace(error, close_connection=True)
 
     def unsupported_media_type(self, message: str) -> ApiError:

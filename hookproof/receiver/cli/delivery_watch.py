@@ -18,6 +18,8 @@ from hookproof.process.terminal_text import printable as escaped
 from hookproof.process.written_file import FileNotWritten, write_whole
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.receiver.signatures.judgement import SignatureJudge, SignatureJudgement
+from hookproof.receiver.signatures.schemes.forwarded_url import forwarded_line
+from hookproof.receiver.signatures.schemes.request_parts import RequestLine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,18 +63,22 @@ class Display(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchOptions:
-    """What to do with each delivery, and when to stop.
+    """What to do with each delivery that `only` is true for, and when to stop.
 
     `expect` deliveries are waited for, for at most `timeout_s` seconds, None: indefinitely. With
     `judge` None deliveries are not verified. `further_members` are what a line has besides the
-    delivery and its judgement.
+    delivery and its judgement. `public_url` is the base of the URLs that senders call, by default
+    as they say it; with `forwarded` a proxy is known to say them.
     """
 
     judge: SignatureJudge | None = None
+    only: Callable[[ReceivedDelivery], bool] | None = None
     further_members: Callable[[ReceivedDelivery], Mapping[str, object]] | None = None
     lines: JsonLines | None = None
     expect: int | None = None
     timeout_s: float | None = None
+    public_url: str | None = None
+    forwarded: bool = False
 
 
 class DeliveryWatch:
@@ -139,10 +145,16 @@ class DeliveryWatch:
         return 1 if missing > 0 or self.unverified else 0
 
     async def _report_delivery(self, delivery: ReceivedDelivery) -> None:
+        if self._options.only is not None and not self._options.only(delivery):
+            return
         judge, judgement = self._options.judge, None
         if judge is not None:
             judgement = await asyncio.to_thread(
-                judge.judge, delivery.headers, delivery.body, delivery.arrived_at
+                judge.judge,
+                delivery.headers,
+                delivery.body,
+                delivery.arrived_at,
+                _request_line(delivery, self._options),
             )
         self.count += 1
         if judgement is not None and not judgement.verified:
@@ -159,6 +171,14 @@ class DeliveryWatch:
                 f"{self._unreported} deliveries came too fast to be reported; the inbox has them"
             )
             self._unreported = 0
+
+
+def _request_line(delivery: ReceivedDelivery, options: WatchOptions) -> RequestLine:
+    """The method, and the URL that the sender called, for schemes that sign them."""
+    own = f"http{'s' if delivery.tls else ''}://{delivery.header('host') or ''}"
+    url = f"{options.public_url or own}{delivery.path}"
+    line = RequestLine(method=delivery.method, url=url)
+    return forwarded_line(line, delivery.headers) if options.forwarded else line
 
 
 # The most characters shown of a text of a sender.
@@ -205,7 +225,7 @@ def _unverified_text(judged_delivery: JudgedDelivery) -> str:
     judgement = judged_delivery.judgement
     assert judgement is not None
     assert judgement.diagnosis is not None
-    return f"not verified: {judgement.reason}: {printable(judgement.diagnosis.cause, 400)}"
+    return f"not verified: {judgement.reason}: {printable(judgement.cause, 400)}"
 
 
 def printable(text: str, longest: int = LONGEST) -> str:

@@ -16,18 +16,36 @@ import click
 from hookproof.control.same_origin import NAME_OPTION
 from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError
+from hookproof.process.extras import require_extra
 from hookproof.process.messages import MessageHandler, print_line, print_text
 from hookproof.process.standard_streams import UNTIL_STDIN_CLOSES, call_at_end_of_input
 from hookproof.process.stop_signals import STOPPING
 from hookproof.process.system_resources import raise_descriptor_limit
 from hookproof.receiver.app import CannotStart, ReceiverConfiguration, RunningReceiver, run_receiver
 from hookproof.receiver.cli.delivery_watch import DeliveryWatch, JsonLines, WatchOptions
-from hookproof.receiver.cli.verify import DIALECT, FORMAT, SECRET, TOLERANCE, build_judge
-from hookproof.receiver.dashboard.replay_target import ReplayAllowance
+from hookproof.receiver.cli.verify import (
+    DIALECT,
+    FORMAT,
+    SECRET,
+    TOLERANCE,
+    build_judge,
+    complete_scheme,
+    named_schemes,
+)
+from hookproof.receiver.clock import Clock
+from hookproof.receiver.dashboard.forwarding import Forwarder
+from hookproof.receiver.dashboard.replay_target import ReplayAllowance, ReplayRefused
 from hookproof.receiver.http.address import Address, parse_base_url
 from hookproof.receiver.http.authority import AuthorityProblem
 from hookproof.receiver.http.forwarded import forwarded_members
+from hookproof.receiver.http.request import MOST_BODY_BYTES
+from hookproof.receiver.inbox.arrival import Arrival
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.receiver.replies.challenge_replies import challenge_reply
+from hookproof.receiver.replies.script import Reply
 from hookproof.receiver.replies.script_file import TokenPlan, read_script_file
+from hookproof.receiver.signatures.schemes.catalogue import shipped_schemes
+from hookproof.receiver.signatures.schemes.request_values import Condition, Request
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 
 T = TypeVar("T")
@@ -50,6 +68,25 @@ def _option_callback(parse: Callable[[Any], T]) -> Callback[T]:
     return read
 
 
+def _forwarder(url: str) -> Forwarder:
+    try:
+        return Forwarder.to(url, Clock())
+    except ReplayRefused as refused:
+        raise ValueError(str(refused)) from None
+
+
+def _conditions(texts: tuple[str, ...]) -> tuple[Condition, ...]:
+    return tuple(map(Condition.parse, texts))
+
+
+def _meets(conditions: tuple[Condition, ...], delivery: ReceivedDelivery) -> bool:
+    request = Request(delivery.method, delivery.path, delivery.headers, delivery.body)
+    return all(condition.matches(request) for condition in conditions)
+
+
+# In bytes, for a machine of usual size.
+LARGEST_BODY: Final = 2**28
+
 ADDRESS: Final[dict[str, Any]] = {
     "callback": _option_callback(Address.parse),
     "metavar": "H:P",
@@ -67,6 +104,10 @@ ADDRESS: Final[dict[str, Any]] = {
         (
             "hookproof receive --expect 2 --timeout 60 --verify --secret 'a secret'",
             "Fail unless two deliveries come that this secret signed.",
+        ),
+        (
+            "hookproof receive --forward-to http://127.0.0.1:3000/hooks --verify --scheme auto",
+            "Pass deliveries on to your own server, and verify them beside it.",
         ),
     )
 )
@@ -99,7 +140,7 @@ ADDRESS: Final[dict[str, Any]] = {
 @click.option(
     "--forwarded",
     is_flag=True,
-    help="Believe X-Forwarded-For, -Proto and -Host, as behind a proxy that sets them.",
+    help="Believe X-Forwarded-For, -Proto, -Host and -Prefix, as behind a proxy that sets them.",
 )
 @click.option(
     "--script",
@@ -129,6 +170,32 @@ ADDRESS: Final[dict[str, Any]] = {
     metavar="HOST",
     help="An additional host name by which browsers may reach --control.",
 )
+@click.option(
+    "--forward-to",
+    "forward",
+    callback=_option_callback(_forwarder),
+    metavar="URL",
+    help="Send each delivery to a server of yours, and its answer back to the sender.",
+)
+@click.option(
+    "--only",
+    "conditions",
+    callback=_option_callback(_conditions),
+    multiple=True,
+    metavar="NAME=TEXT",
+    help=(
+        "Report, count, write and forward only what has header:NAME=TEXT, body:PATH=TEXT, "
+        "query:NAME=TEXT or method=TEXT, in which * stands for anything; != for the opposite."
+    ),
+)
+@click.option(
+    "--max-body",
+    type=click.IntRange(1, LARGEST_BODY),
+    default=MOST_BODY_BYTES,
+    show_default=True,
+    metavar="BYTES",
+    help="The largest body of a request; a larger one is refused with 413.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the addresses as one line of JSON.")
 @click.option(UNTIL_STDIN_CLOSES, is_flag=True, help="Stop when standard input ends.")
 @click.option("--once", is_flag=True, help="Stop after the first delivery: --expect 1.")
@@ -154,6 +221,12 @@ ADDRESS: Final[dict[str, Any]] = {
     "--verify", is_flag=True, help="Verify each signature and say what is wrong; see --secret."
 )
 @click.option("--secret", "secrets", **SECRET)
+@click.option(
+    "--scheme",
+    metavar="NAME|FILE|auto",
+    shell_complete=complete_scheme,
+    help="Who signs, in place of a dialect: `hookproof scheme list` shows all; auto: headers tell.",
+)
 @click.option("--dialect", **DIALECT)
 @click.option("--format", "format_name", **FORMAT)
 @click.option("--tolerance", "tolerance_s", **TOLERANCE)
@@ -176,14 +249,24 @@ def receive(
     mail_reserved: bool,
     allow_replay: ReplayAllowance,
     control_name: tuple[str, ...],
+    forward: Forwarder | None,
+    conditions: tuple[Condition, ...],
+    max_body: int,
     as_json: bool,
     until_stdin_closes: bool,
     **watch_options: Any,
 ) -> None:
     """Start the webhook receiver; the first segment of a path is the token of its deliveries.
 
-    A request may have 16 MiB, and all that are under way 64 MiB together: the largest is refused
-    then. Deliveries have 64 MiB in memory, and 4 GiB in a temporary file.
+    With --forward-to your own server gets each delivery byte for byte, and its answer goes back to
+    the sender, unless the token has a script. If it does not answer in 30 seconds, the sender gets
+    a 502.
+
+    With --scheme the requests by which this sender tries a URL are answered as it wants, unless a
+    server of yours does.
+
+    All requests that are under way may have 64 MiB together, or four times --max-body: beyond that
+    the largest is refused. Deliveries have 64 MiB in memory, and 4 GiB in a temporary file.
 
     With --expect or --once it exits with 0 when the deliveries came, all of them verified with
     --verify, and with 1 otherwise.
@@ -193,12 +276,15 @@ def receive(
         level=logging.WARNING,
         format="hookproof receive: %(message)s",
     )
+    if mail is not None:
+        require_extra("check", "hookproof receive --mail")
     if http and tls_faults:
         raise CommandError("--tls-faults needs TLS; leave out --http")
     if (tls_cert is None) != (tls_key is None):
         raise CommandError("--tls-cert and --tls-key are needed together")
     if http and tls_cert is not None:
         raise CommandError("--tls-cert needs TLS; leave out --http")
+    only = functools.partial(_meets, conditions) if conditions else None
     settings = ReceiverConfiguration(
         bind=bind,
         control=control,
@@ -213,6 +299,10 @@ def receive(
         mail_reserved=mail_reserved,
         replays=allow_replay,
         control_names=control_name,
+        forward=forward,
+        only=only,
+        challenges=_challenges(watch_options["scheme"], watch_options["secrets"]),
+        max_body=max_body,
     )
     raise_descriptor_limit()
     describe = _as_json if as_json else _as_text
@@ -221,6 +311,7 @@ def receive(
         if forwarded:
             show_sender = functools.partial(forwarded_members, public_url=public_url)
             options = replace(options, further_members=show_sender)
+        options = replace(options, only=only, public_url=public_url, forwarded=forwarded)
         serving = _serve(
             settings,
             options,
@@ -230,6 +321,18 @@ def receive(
         )
         code = runner.run(serving)
     context.exit(code)
+
+
+def _challenges(
+    scheme: str | None, secrets: tuple[str, ...]
+) -> Callable[[Arrival], Reply | None] | None:
+    """The replies to those who try a URL: to this sender, or to any of them if headers tell."""
+    if scheme is None:
+        return None
+    schemes = named_schemes(scheme) or tuple(shipped_schemes().values())
+    challenges = [each.entry.challenge for each in schemes if each.entry.challenge]
+    secret = next(iter(secrets), None)
+    return functools.partial(challenge_reply, challenges, secret) if challenges else None
 
 
 def _read_script(path: Path) -> Mapping[str, TokenPlan]:
@@ -248,6 +351,7 @@ def _watch_options(
     jsonl: Path | None,
     verify: bool,
     secrets: tuple[str, ...],
+    scheme: str | None,
     dialect: str,
     format_name: str | None,
     tolerance_s: float | None,
@@ -256,7 +360,13 @@ def _watch_options(
     expected = 1 if expect is None and once else expect
     if timeout is not None and expected is None:
         raise click.UsageError("--timeout needs --expect or --once")
-    judge = build_judge(dialect, secrets, format_name, tolerance_s) if verify else None
+    schemes = named_schemes(scheme)
+    automatic = scheme is not None and not schemes
+    judge = (
+        build_judge(dialect, secrets, format_name, tolerance_s, schemes, automatic=automatic)
+        if verify
+        else None
+    )
     try:
         lines = _json_lines(stack, jsonl) if jsonl else None
     except OSError as error:
@@ -291,7 +401,12 @@ async def _serve(
             for number in (signal.SIGINT, *STOPPING):
                 loop.add_signal_handler(number, watch.stop)
             # A parent that uses the control API needs no reports, which take time.
-            reports = options != WatchOptions(further_members=options.further_members)
+            reports = options != WatchOptions(
+                only=options.only,
+                further_members=options.further_members,
+                public_url=options.public_url,
+                forwarded=options.forwarded,
+            )
             on_done = watch.add if reports or not silent else None
             async with run_receiver(replace(settings, on_done=on_done)) as receiver:
                 print_text(describe(receiver))

@@ -2,95 +2,58 @@
 
 import json
 import math
-import re
-import sys
+import os
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 import click
+from click.shell_completion import CompletionItem
 
 from hookproof.help_examples import examples
 from hookproof.process.exit_codes import ExitCode
 from hookproof.process.messages import print_document, print_text
+from hookproof.receiver.cli.saved_delivery import (
+    SavedDelivery,
+    read_delivery,
+    read_file,
+    read_headers,
+    read_standard_input,
+    with_url,
+)
+from hookproof.receiver.signatures.diagnosis.remedies import remedy_of
 from hookproof.receiver.signatures.judgement import SchemeFormat, SignatureJudge, SignatureJudgement
+from hookproof.receiver.signatures.schemes.catalogue import (
+    NamedScheme,
+    SchemeProblem,
+    load_scheme,
+    shipped_schemes,
+)
+from hookproof.receiver.signatures.schemes.forwarded_url import forwarded_line
+from hookproof.receiver.signatures.signed_message import Headers
+from hookproof.receiver.signatures.verification import PEM
 from hookproof.spec.completion import complete_dialect
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.given_file import read_given
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 
-FIELD: Final = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*")
-# The largest file or body, in bytes.
-LARGEST: Final = 32 * 2**20
-STATUS_OR_REQUEST_LINE: Final = re.compile(r"[A-Za-z]+ \S+( HTTP/[0-9.]+)?")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SavedMessage:
-    """Headers in order, and the raw body."""
-
-    headers: tuple[tuple[str, str], ...]
-    body: bytes
-
-
-def read_headers(options: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Parse headers written `Name: value`; `@FILE` is a file with one on each line.
-
-    Raises ValueError.
-    """
-    fields: list[tuple[str, str]] = []
-    for option in options:
-        lines = _read_lines(Path(option[1:])) if option.startswith("@") else [option]
-        fields += [_parse_field(line) for line in lines]
-    return tuple(fields)
-
-
-def read_request(path: Path) -> SavedMessage:
-    """Read a whole HTTP/1 request as on the wire; bare line feeds are accepted.
-
-    Raises ValueError.
-    """
-    content = _read_file(path)
-    head, blank_line, body = _split(content)
-    first, *lines = head.decode("latin-1").splitlines() or [""]
-    if not blank_line or not STATUS_OR_REQUEST_LINE.fullmatch(first):
-        raise ValueError(
-            f"{path} does not hold an HTTP request: "
-            "a request line, headers, an empty line, and the body"
-        )
-    return SavedMessage(headers=tuple(_parse_field(line) for line in lines), body=body)
-
-
-def _split(content: bytes) -> tuple[bytes, bytes, bytes]:
-    match = re.search(rb"\r?\n\r?\n", content)
-    if match is None:
-        return content, b"", b""
-    return content[: match.start()], match[0], content[match.end() :]
-
-
-def _parse_field(line: str) -> tuple[str, str]:
-    match = FIELD.fullmatch(line)
-    if match is None:
-        raise ValueError(f"{line[:60]!r} is not a header; write 'Name: value'")
-    return match[1], match[2]
-
-
-def _read_lines(path: Path) -> list[str]:
-    lines = _read_file(path).decode("latin-1").splitlines()
-    return [line for line in lines if line.strip() and not STATUS_OR_REQUEST_LINE.fullmatch(line)]
-
-
-def _read_file(path: Path) -> bytes:
-    try:
-        return read_given(path, LARGEST)
-    except OSError as error:
-        raise ValueError(f"cannot read {path}: {error.strerror or error}") from None
-
-
 DEFAULT_DIALECT: Final = "reference"
+AUTOMATIC: Final = "auto"
+TRIED: Final = (
+    "ways to sign: keys made of these secrets, forms of this body, joins, times and hashes; "
+    "and the schemes of all senders whose headers are here"
+)
+# What a diagnosis says of the sender, and what is known of a delivery that others have handled.
+SENT: Final = {
+    ", sent it ": ", here it is ",
+    ", sent them ": ", here they are ",
+    ", sent ": ", here is ",
+}
+LINE_END: Final = (
+    "note: HOOKPROOF_SECRET ends in a line end, which was left out here; "
+    "a receiver that takes it for a part of the secret makes another signature"
+)
 
 
 def load_named_dialect(text: str) -> Dialect:
@@ -142,10 +105,19 @@ FORMAT: Final[dict[str, Any]] = {
 
 
 class SecretText(click.types.StringParamType):
-    """A secret, which may contain spaces; the environment variable has one in each line."""
+    """A secret, which may contain spaces; the environment variable has one in each line.
+
+    The line end after the last line is left out. If there is one secret alone, further ones are
+    part of it, as they are for a receiver that reads such a variable. A key or a chain of
+    certificates in PEM has several lines, so it is the only one.
+    """
 
     def split_envvar_value(self, rv: str) -> list[str]:
-        return [line for line in rv.splitlines() if line]
+        if PEM in rv:
+            return [rv]
+        text = rv.removesuffix("\n").removesuffix("\r")
+        lines = [line for line in text.splitlines() if line]
+        return [text] if len(lines) == 1 and text.startswith(lines[0]) else lines
 
 
 SECRET: Final[dict[str, Any]] = {
@@ -165,9 +137,19 @@ TOLERANCE: Final[dict[str, Any]] = {
 
 
 def build_judge(
-    dialect: str, secrets: tuple[str, ...], format_name: str | None, tolerance_s: float | None
+    dialect: str,
+    secrets: tuple[str, ...],
+    format_name: str | None,
+    tolerance_s: float | None,
+    schemes: tuple[NamedScheme, ...] = (),
+    *,
+    automatic: bool = False,
+    at_own_time: bool = False,
 ) -> SignatureJudge:
     """The judge that the options describe."""
+    secrets = secrets or tuple(
+        each.entry.secret.public_key for each in schemes if each.entry.secret.public_key
+    )
     if not secrets:
         raise click.UsageError(
             "a secret is needed: --secret TEXT, or HOOKPROOF_SECRET in the environment"
@@ -182,18 +164,47 @@ def build_judge(
         secrets=secrets,
         formats=formats,
         tolerance_s=tolerance_s,
+        schemes=schemes,
+        automatic=automatic,
+        at_own_time=at_own_time,
     )
+
+
+def read_schemes(
+    _context: click.Context, _parameter: click.Parameter, name: str | None
+) -> tuple[NamedScheme, ...]:
+    """The scheme that an option names; none for `auto`."""
+    return named_schemes(name)
+
+
+def named_schemes(name: str | None) -> tuple[NamedScheme, ...]:
+    """The scheme of a name; none for `auto`, or without one. Raises a usage error."""
+    try:
+        return () if name in {None, AUTOMATIC} else (load_scheme(str(name)),)
+    except SchemeProblem as problem:
+        raise click.UsageError(str(problem)) from None
+
+
+def complete_scheme(
+    _context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """The names of schemes for a shell."""
+    return [
+        CompletionItem(name, help=scheme.entry.title)
+        for name, scheme in shipped_schemes().items()
+        if name.startswith(incomplete)
+    ]
 
 
 @click.command(
     epilog=examples(
         (
-            "hookproof verify --secret 'a secret' --header @headers.txt < body.json",
-            "Check a saved delivery.",
+            "hookproof verify --request delivery.http",
+            "Check a saved delivery, whoever sent it; the secret is in HOOKPROOF_SECRET.",
         ),
         (
-            "hookproof verify --request delivery.http --dialect standard-webhooks",
-            "Check a whole saved request; the secret is in HOOKPROOF_SECRET.",
+            "hookproof verify --scheme stripe --header @headers.txt --body body.json",
+            "Check headers and a body that were saved apart.",
         ),
     )
 )
@@ -206,13 +217,47 @@ def build_judge(
     help="A header; @FILE reads them from it.",
 )
 @click.option(
+    "--body",
+    "body_file",
+    type=click.Path(path_type=Path),
+    help="The file of the body; standard input by default.",
+)
+@click.option(
     "--request",
     type=click.Path(path_type=Path),
-    help="A saved HTTP request, in place of headers and body.",
+    help="A saved delivery: an HTTP request, `curl -v`, HAR, the event of a cloud function, ...",
 )
-@click.option("--dialect", **DIALECT)
+@click.option(
+    "--scheme",
+    "schemes",
+    default=AUTOMATIC,
+    show_default=True,
+    metavar="NAME|FILE|auto",
+    callback=read_schemes,
+    shell_complete=complete_scheme,
+    help="Who sent it, such as stripe or github; `hookproof scheme list` shows all.",
+)
+@click.option(
+    "--dialect",
+    metavar="NAME|FILE",
+    shell_complete=complete_dialect,
+    help="The dialect of the service that sent it, in place of a scheme.",
+)
 @click.option("--format", "format_name", **FORMAT)
-@click.option("--at", callback=read_time, metavar="TIME", help="When it arrived; now by default.")
+@click.option(
+    "--url", metavar="URL", help="The URL that the sender called; that of the request by default."
+)
+@click.option(
+    "--forwarded",
+    is_flag=True,
+    help="Take this URL from X-Forwarded-Proto, -Host and -Prefix, which a proxy of yours sets.",
+)
+@click.option(
+    "--at",
+    callback=read_time,
+    metavar="TIME",
+    help="When it arrived; now by default, but the age of a --request is told and not judged.",
+)
 @click.option("--tolerance", "tolerance_s", **TOLERANCE)
 @click.option("--json", "as_json", is_flag=True, help="Print the verdict as JSON.")
 @click.pass_context
@@ -222,37 +267,99 @@ def verify(
     *,
     secrets: tuple[str, ...],
     headers: tuple[str, ...],
+    body_file: Path | None,
     request: Path | None,
-    dialect: str,
+    schemes: tuple[NamedScheme, ...],
+    dialect: str | None,
     format_name: str | None,
+    url: str | None,
+    forwarded: bool,
     at: float | None,
     tolerance_s: float | None,
     as_json: bool,
 ) -> None:
-    """Check the signature of one delivery, its body on standard input; say why if it is not valid.
+    """Check the signature of one saved delivery; say why, who and what to do if it is not valid.
 
     Exit codes: 0 verified; 1 not verified; 64 wrong usage.
     """
-    judge = build_judge(dialect, secrets, format_name, tolerance_s)
-    message = _read_message(headers, request)
-    judgement = judge.judge(message.headers, message.body, time.time() if at is None else at)
+    if schemes and (dialect or format_name):
+        raise click.UsageError(
+            "--scheme takes the place of --dialect and --format; leave these out"
+        )
+    if url and forwarded:
+        raise click.UsageError("--url says the URL; leave --forwarded out")
+    judge = build_judge(
+        dialect or DEFAULT_DIALECT,
+        secrets,
+        format_name,
+        tolerance_s,
+        schemes,
+        automatic=dialect is None and format_name is None,
+        at_own_time=request is not None and at is None and tolerance_s is None,
+    )
+    saved = _read_saved(headers, request, body_file, url)
+    body = saved.body or b""
+    arrived = at if at is not None else saved.arrived_at
+    now = time.time() if arrived is None else arrived
+    line = saved.line
+    if forwarded:
+        if line is None:
+            raise click.UsageError("--forwarded needs the path that arrived, which --request has")
+        line = forwarded_line(line, saved.headers)
+    judgement = judge.judge(saved.headers, body, now, line)
     if as_json:
-        print_document(json.dumps(judgement.to_json()))
+        print_document(
+            json.dumps(judgement.to_json() | _remedy_json(judgement, saved.headers, body))
+        )
     else:
-        print_text(judgement_text(judgement))
+        print_text(judgement_text(judgement, saved.headers, body))
+        in_environment = os.environ.get(str(SECRET["envvar"]), "")
+        if in_environment.endswith("\n") and PEM not in in_environment:
+            print_text(LINE_END)
     context.exit(ExitCode.OK if judgement.verified else ExitCode.FAILED)
 
 
-def judgement_text(judgement: SignatureJudgement) -> str:
+def _remedy_json(
+    judgement: SignatureJudgement, headers: Headers, body: bytes
+) -> dict[str, str | list[str] | None]:
+    """Who most likely made the difference, and what mends it, as `judgement_text` says it."""
+    diagnosis = judgement.diagnosis
+    if diagnosis is None or not (diagnosis.explained or not judgement.others):
+        return {"who": None, "mend": None, "examples": []}
+    remedy = remedy_of(diagnosis, headers, body)
+    return {"who": remedy.who, "mend": remedy.mend, "examples": list(remedy.examples)}
+
+
+def judgement_text(judgement: SignatureJudgement, headers: Headers, body: bytes) -> str:
     """A judgement for a person."""
     if judgement.diagnosis is None:
         return f"verified: {judgement.sentence}"
-    return (
-        f"not verified: {judgement.reason} ({judgement.detail})\nwhy: {judgement.diagnosis.cause}"
-    )
+    lines = [
+        f"not verified: {judgement.reason} ({judgement.detail})",
+        f"why: {_seen_here(judgement)}",
+    ]
+    if judgement.diagnosis.remedy is not None and not judgement.others:
+        lines.append(f"tried: {judgement.diagnosis.hashes} {TRIED}")
+    if judgement.diagnosis.explained or not judgement.others:
+        remedy = remedy_of(judgement.diagnosis, headers, body)
+        lines += [f"who: {remedy.who}", f"mend: {remedy.mend}", *remedy.examples]
+    return "\n".join(lines)
 
 
-def _read_message(headers: tuple[str, ...], request: Path | None) -> SavedMessage:
+def _seen_here(judgement: SignatureJudgement) -> str:
+    """The cause for somebody who does not know yet who made the difference."""
+    assert judgement.diagnosis is not None
+    if not judgement.diagnosis.explained:
+        return judgement.cause
+    cause = judgement.cause
+    for sent, here in SENT.items():
+        cause = cause.replace(sent, here)
+    return f"the sender {cause}"
+
+
+def _read_saved(
+    headers: tuple[str, ...], request: Path | None, body_file: Path | None, url: str | None
+) -> SavedDelivery:
     if request is not None and headers:
         raise click.UsageError("--request brings its own headers; leave --header out")
     if request is None and not headers:
@@ -261,16 +368,13 @@ def _read_message(headers: tuple[str, ...], request: Path | None) -> SavedMessag
         )
     try:
         if request is not None:
-            return read_request(request)
-        return SavedMessage(headers=read_headers(headers), body=_read_standard_input())
+            saved = read_delivery(request)
+        else:
+            saved = SavedDelivery(headers=read_headers(headers), body=None)
+        if body_file is not None:
+            saved = replace(saved, body=read_file(body_file))
+        elif saved.body is None:
+            saved = replace(saved, body=read_standard_input())
+        return with_url(saved, url)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-
-
-def _read_standard_input() -> bytes:
-    if sys.stdin is None or sys.stdin.isatty():
-        raise ValueError("the body is read from standard input: add `< body.json`")
-    body = sys.stdin.buffer.read(LARGEST + 1)
-    if len(body) > LARGEST:
-        raise ValueError(f"the body is larger than {LARGEST} bytes")
-    return body

@@ -57,12 +57,15 @@ class ReplayAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replayer:
-    """Replays deliveries to the URLs that `allowance` permits."""
+    """Replays deliveries to the URLs that `allowance` permits; keeps `most_kept` bytes of the body
+    of an answer.
+    """
 
     allowance: ReplayAllowance
     clock: Clock
     resolve: Resolve = resolve_host
     timeout_s: float = TIMEOUT_S
+    most_kept: int = SHOWN_ANSWER
 
     async def replay(self, delivery: ReceivedDelivery, url: str) -> ReplayAnswer:
         """Send the delivery to the URL and return the answer.
@@ -93,7 +96,7 @@ class Replayer:
     ) -> ReplayAnswer:
         started = self.clock.monotonic()
         address, reader, writer = await _connect(target, addresses)
-        answer = _Answer(head_only=method == "HEAD")
+        answer = _Answer(head_only=method == "HEAD", most_kept=self.most_kept)
         try:
             writer.write(sent)
             await answer.read(reader, target)
@@ -166,6 +169,7 @@ class _Answer:
     """Reads an HTTP answer, without interim ones; the callbacks are those of httptools."""
 
     head_only: bool
+    most_kept: int
     status: int = 0
     headers: list[tuple[str, str]] = field(default_factory=list)
     body: bytearray = field(default_factory=bytearray)
@@ -202,7 +206,7 @@ class _Answer:
         self.is_complete = self.head_only or status == SWITCHING_PROTOCOLS
 
     def on_body(self, body: bytes) -> None:
-        self.body += body[: SHOWN_ANSWER - len(self.body)]
+        self.body += body[: self.most_kept - len(self.body)]
 
     def on_message_complete(self) -> None:
         self.is_complete = self.status > 0

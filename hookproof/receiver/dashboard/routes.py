@@ -25,8 +25,9 @@ from hookproof.receiver.dashboard.delivery_rows import (
 from hookproof.receiver.dashboard.event_stream import EventStream
 from hookproof.receiver.dashboard.replay import Replayer
 from hookproof.receiver.dashboard.replay_target import ReplayRefused
-from hookproof.receiver.http.forwarded import Forwarded, forwarded_members
+from hookproof.receiver.http.forwarded import forwarded_members
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.receiver.signatures.schemes.forwarded_url import ForwardedUrl
 
 MEDIA_TYPES: Final = {
     "html": "text/html; charset=utf-8",
@@ -171,7 +172,7 @@ class Dashboard:
             diagnosis = await asyncio.to_thread(self.statuses.explain, delivery)
         public, members = self.public_url, {}
         if self.forwarded:
-            public = Forwarded.of(delivery).origin(public) or public
+            public = ForwardedUrl.of(delivery.headers).base(public) or public
             members = forwarded_members(delivery, self.public_url)
         addresses = ReceiverAddresses(public=public, control=f"http://{request.host}", ca=self.ca)
         return _json(delivery_detail(delivery, status, diagnosis, addresses) | members)

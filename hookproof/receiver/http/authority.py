@@ -29,7 +29,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from cryptography.x509.oid import NameOID
 
-from hookproof.process.private_folder import private_folder
+from hookproof.process.private_folder import private_folder, private_folders_kept
 from hookproof.process.written_file import write_file
 from hookproof.spec.given_file import confirm_plain, read_given
 
@@ -172,9 +172,10 @@ class Authority:
                 f"{folder} is not a folder; name one for {CERTIFICATE_FILE} and {KEY_FILE}"
             )
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            present = [path for path in (self.certificate_path, self._key_path) if path.exists()]
-            self._ca = self._read(present) if present else self._make(names)
+            with private_folders_kept(folder):
+                folder.mkdir(parents=True, exist_ok=True)
+                present = [p for p in (self.certificate_path, self._key_path) if p.exists()]
+                self._ca = self._read(present) if present else self._make(names)
         except OSError as error:
             raise AuthorityProblem(f"cannot use the folder {folder}: {error.strerror}") from None
         except ValueError as error:

@@ -21,6 +21,7 @@ from hookproof.receiver.clock import Clock
 from hookproof.receiver.http.authority import requested_server_name
 from hookproof.receiver.http.reply_bytes import interim_answer, refusal_answer
 from hookproof.receiver.http.request import (
+    MOST_BODY_BYTES,
     MalformedRequest,
     ReceivedRequest,
     RequestReader,
@@ -44,11 +45,15 @@ class BodyBudget:
     """The bytes under way of one receiver; beyond its limit the largest holder is refused.
 
     Each connection is bounded by limits of its own; this bounds all of them together. So a sender
-    of small bodies is served while others hold many large ones.
+    of small bodies is served while others hold many large ones. A single body may have
+    `most_body_bytes`.
     """
 
-    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(
+        self, most_bytes: int = MOST_BYTES, most_body_bytes: int = MOST_BODY_BYTES
+    ) -> None:
         self._most_bytes = most_bytes
+        self.most_body_bytes = most_body_bytes
         self._held: dict[Holder, int] = {}
         self._total = 0
         self.refused = 0
@@ -208,7 +213,7 @@ class SenderConnection(asyncio.Protocol):
         self._clock = clock
         self._body_within_s = body_within_s
         self._open_connections = open_connections
-        self._reader = RequestReader()
+        self._reader = RequestReader(self._budget.most_body_bytes)
         self._awaited: ReceivedRequest | None = None
         self._refusal: RequestRefused | None = None
         self._task: asyncio.Task[bool] | None = None

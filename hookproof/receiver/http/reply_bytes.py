@@ -13,13 +13,15 @@ from http import HTTPStatus
 from itertools import cycle, repeat
 from typing import Final, Literal
 
-from hookproof.receiver.replies.script import STATUSES_WITHOUT_BODY, Reply
+from hookproof.receiver.replies.script import FRAMING_HEADERS, STATUSES_WITHOUT_BODY, Reply
 
 # The largest piece that is sent or compressed at once.
 PIECE_BYTES: Final = 2**16
 WINDOW_BITS: Final = {"gzip": 31, "deflate": 15}
 FASTEST_LEVEL: Final = 1
 LAST_CHUNK: Final = b"0\r\n\r\n"
+# What one server says to the other about their connection (RFC 9110, 7.6.1).
+OF_A_CONNECTION: Final = FRAMING_HEADERS | {"keep-alive", "trailer", "upgrade", "proxy-connection"}
 
 Framing = Literal["length", "chunked", "close"]
 
@@ -88,6 +90,34 @@ def first_half_of_body(reply: Reply, transmission: Transmission) -> Iterator[byt
 
 def interim_answer(status: int) -> bytes:
     return b"HTTP/1.1 %d %s\r\n\r\n" % (status, _phrase(status))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelayedAnswer:
+    """The answer of another server, which is passed on; its framing is made anew."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+
+
+def relayed_answer(
+    answer: RelayedAnswer, *, keep_alive: bool, http_1_0: bool, head_only: bool
+) -> bytes:
+    """All bytes of an answer that is passed on."""
+    lines = [b"HTTP/1.1 %d %s" % (answer.status, _phrase(answer.status))]
+    lines += [
+        f"{name}: {value}".encode("latin-1")
+        for name, value in answer.headers
+        if name.lower() not in OF_A_CONNECTION
+    ]
+    has_body = answer.status not in STATUSES_WITHOUT_BODY
+    if has_body:
+        lines.append(b"Content-Length: %d" % len(answer.body))
+    if not keep_alive or http_1_0:
+        lines.append(b"Connection: close")
+    head = b"\r\n".join(lines) + b"\r\n\r\n"
+    return head + (answer.body if has_body and not head_only else b"")
 
 
 RETRY_SOON: Final = (("Retry-After", "1"),)

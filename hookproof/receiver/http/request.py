@@ -86,10 +86,11 @@ class RequestReader:
 
     `whole` holds the complete requests, `partial` one whose body is incomplete; `in_head` says
     whether the head of a request is. Nothing is read after a request that closes its connection,
-    nor after an error.
+    nor after an error. A body may have `most_body_bytes`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, most_body_bytes: int = MOST_BODY_BYTES) -> None:
+        self._most_body_bytes = most_body_bytes
         self.whole: deque[ReceivedRequest] = deque()
         self.partial: ReceivedRequest | None = None
         self._parser = httptools.HttpRequestParser(self)
@@ -223,9 +224,11 @@ class RequestReader:
             if isinstance(self._body, bytes):
                 self._body = bytearray(self._body)
             self._body += part
-        if len(self._body) > MOST_BODY_BYTES:
+        if len(self._body) > self._most_body_bytes:
             raise RequestRefused(
-                HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a body may have {MOST_BODY_BYTES} bytes"
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+                f"the body of the request has more than {self._most_body_bytes} bytes, the most"
+                " that the receiver takes: `hookproof receive --max-body BYTES` sets another limit",
             )
 
     def on_message_complete(self) -> None:

@@ -11,6 +11,8 @@ from typing import Annotated, Final, Literal
 import msgspec
 
 from hookproof.receiver.inbox.arrival import Arrival
+from hookproof.receiver.signatures.schemes.catalogue import shipped_schemes
+from hookproof.receiver.signatures.schemes.challenge import Challenge
 
 # A token is one segment of a path.
 TokenName = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9._~-]{1,128}\Z")]
@@ -139,16 +141,24 @@ class Script(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     With `only_for` these are the requests that contain this text in the body or in the value of a
     header; others are answered with 200 at once and use up no reply. So are GET, HEAD and OPTIONS,
     by which a service may try a URL, unless the script is for such `visits` too.
+
+    Before all that, a request that is the `challenge` of a sender is answered as it asks: that of a
+    scheme by its name, or one that is described.
     """
 
     replies: Annotated[tuple[Reply, ...], msgspec.Meta(min_length=1)] = (Reply(),)
     only_for: str = ""
     visits: bool = False
+    challenge: Challenge | str | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be carried out; msgspec converts ValueError to its own."""
         if self.only_for and any(reply.cuts_before_reading for reply in self.replies):
             raise ValueError("only_for looks into requests, and before_reading does not read them")
+        if self.challenge is not None:
+            challenge_of(self.challenge)
+            if any(reply.cuts_before_reading for reply in self.replies):
+                raise ValueError("a challenge is read, and before_reading does not read requests")
         if self.visits and any(reply.cuts_before_reading for reply in self.replies):
             raise ValueError("a visit has no body that before_reading could leave unread")
 
@@ -159,6 +169,18 @@ class Script(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             if index < 0:
                 return reply
         return self.replies[-1]
+
+
+def challenge_of(named: Challenge | str) -> Challenge:
+    """A challenge, or that of a shipped scheme by its name; raises ValueError."""
+    if isinstance(named, Challenge):
+        return named
+    scheme = shipped_schemes().get(named)
+    if scheme is None:
+        raise ValueError(f"there is no scheme {named!r}; `hookproof scheme list` shows all")
+    if scheme.entry.challenge is None:
+        raise ValueError(f"the sender {named} tries no URL before it delivers there")
+    return scheme.entry.challenge
 
 
 class Scripts:
@@ -172,6 +194,12 @@ class Scripts:
         """Set a token's script, which starts with its first reply."""
         self._scripts[token] = script
         self._answered[token] = 0
+
+    def challenge(self, token: str) -> Challenge | None:
+        """The challenge that a token answers, if it answers one."""
+        script = self._scripts.get(token)
+        named = script.challenge if script else None
+        return challenge_of(named) if named is not None else None
 
     def due_reply(self, token: str) -> Reply:
         """The reply to the next request, without using it up."""

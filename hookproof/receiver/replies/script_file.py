@@ -17,8 +17,9 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
-from hookproof.receiver.replies.script import Reply, TokenName
+from hookproof.receiver.replies.script import Reply, Script, TokenName
 from hookproof.receiver.replies.token_server_settings import TokenServerSettings
+from hookproof.receiver.signatures.schemes.challenge import Challenge
 from hookproof.receiver.signatures.token_secrets import TokenSecrets
 from hookproof.spec.strict_yaml.file_problem import FileProblems, Location, Problem
 from hookproof.spec.strict_yaml.parser import YamlText
@@ -29,8 +30,11 @@ STEP: Final = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
 
 
 class TokenPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The configuration of a token: replies or a token server, and the secrets of what arrives."""
+    """The configuration of a token: replies or a token server, the challenge that it answers before
+    these, and the secrets of what arrives.
+    """
 
+    challenge: Challenge | str | None = None
     replies: Annotated[tuple[Reply, ...], msgspec.Meta(min_length=1)] | None = None
     secrets: TokenSecrets | None = None
     token_server: TokenServerSettings | None = None
@@ -39,6 +43,16 @@ class TokenPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         """Refuse what would never be used; msgspec converts ValueError to its own."""
         if self.replies and self.token_server:
             raise ValueError("a token has replies or a token_server, not both")
+        if self.challenge is not None and self.token_server:
+            raise ValueError("a token_server answers no challenge")
+        _ = self.script
+
+    @property
+    def script(self) -> Script | None:
+        """What the token answers; None if the plan does not say it."""
+        if self.replies is None and self.challenge is None:
+            return None
+        return Script(replies=self.replies or (Reply(),), challenge=self.challenge)
 
 
 def script_schema() -> dict[str, Any]:

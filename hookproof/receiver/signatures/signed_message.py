@@ -7,15 +7,20 @@ of any signer, so that a signer's mistake cannot cancel out against the same mis
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from functools import lru_cache
 from typing import Final
 
+from hookproof.receiver.signatures.schemes.model import Algorithm, ProviderScheme
+from hookproof.receiver.signatures.schemes.request_parts import REQUEST_PART
 from hookproof.spec.dialect.signature_scheme import SignatureScheme
 
 Headers = Sequence[tuple[str, str]]
 
 PLACEHOLDER: Final = re.compile(r"\{(id|timestamp|body|signatures|signature|version)\}")
+# What a provider's scheme may sign besides, such as the URL of the request.
+ANY_PART: Final = re.compile(rf"\{{(id|timestamp|body|{REQUEST_PART})\}}")
 # Bounded wherever two may be adjacent, so that no header makes matching slow.
 SHAPES: Final = {
     "id": r"[ -~]{0,256}?",
@@ -70,7 +75,7 @@ def read_headers(
     scheme: SignatureScheme, headers: Headers, event_id_header: str | None
 ) -> SignedMessage:
     """Parse the headers; raises VerificationRefused."""
-    fields = _fields(scheme.value, _only(headers, scheme.header))
+    fields, signatures = read_signatures(scheme, headers)
     if scheme.timestamp_header is not None:
         _add(
             fields,
@@ -84,21 +89,36 @@ def read_headers(
             Reason.NO_TIMESTAMP, "the scheme signs a timestamp and has no place for it"
         )
     timestamp = _timestamp(scheme, fields["timestamp"]) if "timestamp" in fields else None
-    signatures = _signatures(scheme, fields.pop("signatures", ""))
     return SignedMessage(fields=fields, timestamp=timestamp, signatures=signatures)
 
 
-def signed_bytes(scheme: SignatureScheme, fields: Mapping[str, str], body: bytes) -> bytes:
-    """The bytes that were signed: the fields as sent, and the raw body.
+def read_signatures(
+    scheme: SignatureScheme, headers: Headers
+) -> tuple[dict[str, str], tuple[str | None, ...]]:
+    """The fields and signatures of the header that carries these; raises VerificationRefused."""
+    fields = _fields(scheme.value, _only(headers, scheme.header))
+    return fields, _signatures(scheme, fields.pop("signatures", ""))
+
+
+def signed_bytes(
+    scheme: SignatureScheme,
+    fields: Mapping[str, str],
+    body: bytes,
+    parts: Mapping[str, bytes] | None = None,
+) -> bytes:
+    """The bytes that were signed: the fields as sent, the raw body, and `parts` of the request.
 
     Raises VerificationRefused.
     """
     signed = b""
-    for index, part in enumerate(PLACEHOLDER.split(scheme.signed)):
+    placeholders = ANY_PART if isinstance(scheme, ProviderScheme) else PLACEHOLDER
+    for index, part in enumerate(placeholders.split(scheme.signed)):
         if index % 2 == 0:
             signed += part.encode()
         elif part == "body":
             signed += body
+        elif parts is not None and part in parts:
+            signed += parts[part]
         elif fields.get(part, "").isascii():
             signed += fields.get(part, "").encode()
         else:
@@ -150,11 +170,27 @@ def _pattern(template: str) -> re.Pattern[str]:
 def _timestamp(scheme: SignatureScheme, text: str) -> float:
     if not text:
         raise VerificationRefused(Reason.NO_TIMESTAMP, "the timestamp is empty")
+    if isinstance(scheme, ProviderScheme) and scheme.rfc3339:
+        date = read_date(text)
+        if date is None:
+            raise VerificationRefused(
+                Reason.MALFORMED, f"the timestamp {text[:40]!r} is not an RFC 3339 time"
+            )
+        return date
     if not WHOLE_NUMBER.fullmatch(text):
         raise VerificationRefused(
             Reason.MALFORMED, f"the timestamp {text[:40]!r} is not a whole number"
         )
     return int(text) * scheme.timestamp_unit.in_seconds
+
+
+def read_date(text: str) -> float | None:
+    """An RFC 3339 time in Unix seconds; None if it is none."""
+    try:
+        date = datetime.fromisoformat(text)
+        return date.timestamp() if date.tzinfo else None
+    except (ValueError, OverflowError):
+        return None
 
 
 def _signatures(scheme: SignatureScheme, joined: str) -> tuple[str | None, ...]:
@@ -163,6 +199,8 @@ def _signatures(scheme: SignatureScheme, joined: str) -> tuple[str | None, ...]:
     Signatures of versions that the scheme does not name are ignored, so that a sender may add newer
     ones.
     """
+    if isinstance(scheme, ProviderScheme) and scheme.algorithm is Algorithm.TOKEN:
+        return (joined,)  # it may hold anything, separators too
     items = [_fields(scheme.item, item) for item in _items(scheme.separator, joined)]
     if "{version}" not in scheme.item:
         return tuple(item.get("signature") for item in items)

@@ -4,11 +4,23 @@
 `Verified` or in `Unverified` with one `Reason`.
 """
 
-import hmac
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from hookproof.receiver.signatures.base64_text import decode_base64
+from hookproof.receiver.signatures.schemes.algorithms import signature_check, signature_size
+from hookproof.receiver.signatures.schemes.model import (
+    SIGNATURE_BASE,
+    Algorithm,
+    ProviderScheme,
+    ProviderSecrets,
+)
+from hookproof.receiver.signatures.schemes.request_parts import (
+    PartMissing,
+    RequestLine,
+    prepared_request,
+)
 from hookproof.receiver.signatures.signed_message import (
     Headers,
     Reason,
@@ -20,24 +32,40 @@ from hookproof.receiver.signatures.signed_message import (
 from hookproof.spec.dialect.signature_scheme import Secrets, SignatureScheme
 from hookproof.spec.dialect.vocabulary import Encoding, SecretForm
 
+# What PEM begins with (RFC 7468).
+PEM: Final = "-----BEGIN "
+
 
 def secret_key(rules: Secrets, secret: str) -> bytes:
     """Derive the key from a secret's text; raises ValueError, without the text in its message."""
-    if not secret.startswith(rules.prefix):
+    provided = rules if isinstance(rules, ProviderSecrets) else None
+    if not (secret.startswith(rules.prefix) or (provided and provided.prefix_optional)):
         raise ValueError(f"does not begin with {rules.prefix!r}")
     text = secret.removeprefix(rules.prefix)
+    form = "hex" if provided and provided.in_hex else rules.form
     try:
-        # Base64 with padding and without stands for the same bytes, so both are accepted.
-        key = (
-            (secret if rules.prefix_in_key and text else text).encode()
-            if rules.form is SecretForm.TEXT
-            else decode_base64(rules.form, text, any_padding=True)
-        )
+        if provided and provided.in_pem and PEM in text:
+            form = "a key or a certificate in PEM"
+            key = _der(text)
+        elif provided and provided.in_hex:
+            key = bytes.fromhex(text)
+        elif rules.form is SecretForm.TEXT:
+            key = (secret if rules.prefix_in_key and text else text).encode()
+        else:
+            # Base64 with padding and without stands for the same bytes, so both are accepted.
+            key = decode_base64(rules.form, text, any_padding=True)
     except ValueError:
-        raise ValueError(f"is not {rules.form}") from None
+        raise ValueError(f"is not {form}") from None
     if not key:
         raise ValueError("is empty")
     return key
+
+
+def _der(text: str) -> bytes:
+    # Imported late, since cryptography takes a while to load.
+    from hookproof.receiver.signatures.schemes.public_keys import der_of_pem
+
+    return der_of_pem(text)
 
 
 __all__ = ["Reason", "Unverified", "Verified", "verify"]
@@ -79,18 +107,91 @@ def verify(
     event_id_header: str | None,
     body: bytes,
     now: float,
+    line: RequestLine | None = None,
 ) -> Verified | Unverified:
     """Verify one delivery; `headers` as sent, `body` raw, `now` in Unix seconds.
 
     Every signature is compared with every secret, since the order of the secrets is not known here.
+    Only a provider's scheme may need `line`, the method and the URL.
     """
+    if isinstance(scheme, ProviderScheme) and scheme.signs_messages:
+        return _verify_messages(scheme, secret_rules, secrets, headers, body, now, line)
     try:
         keys = _keys(secret_rules, secrets)
+        parts: Mapping[str, bytes] = {}
+        if isinstance(scheme, ProviderScheme):
+            headers, body, parts = prepared(scheme, headers, body, line)
         message = read_headers(scheme, headers, event_id_header)
         _check_age(scheme, message.timestamp, now)
-        return _match(scheme, keys, message, body)
+        return _match(scheme, keys, message, signed_bytes(scheme, message.fields, body, parts))
     except VerificationRefused as refused:
         return Unverified(reason=refused.reason, detail=refused.detail)
+
+
+def _verify_messages(
+    scheme: ProviderScheme,
+    rules: Secrets,
+    secrets: Sequence[str],
+    headers: Headers,
+    body: bytes,
+    now: float,
+    line: RequestLine | None,
+) -> Verified | Unverified:
+    """Verify HTTP message signatures: each has a time and signs a message of its own (RFC 9421)."""
+    from hookproof.receiver.signatures.schemes.message_signatures import EXPIRES, each_signature
+
+    verified: list[Verified] = []
+    in_order: list[int | None] = []
+    refusals: list[VerificationRefused] = []
+    for alone in each_signature(headers):
+        try:
+            keys = _keys(rules, secrets)
+            read, _, parts = prepared(scheme, alone, body, line)
+            base = parts[SIGNATURE_BASE]
+            message = read_headers(scheme, read, None)
+            _check_age(scheme, message.timestamp, now)
+            _check_expiry(next((text for name, text in read if name == EXPIRES), None), now)
+            found = _match(scheme, keys, message, base)
+            _check_digest(base, headers, body)
+        except VerificationRefused as refused:
+            refusals.append(refused)
+            in_order.append(None)
+        else:
+            verified.append(found)
+            in_order += found.in_order
+    if not verified:
+        return Unverified(reason=refusals[0].reason, detail=refusals[0].detail)
+    return Verified(
+        secrets=tuple(sorted({index for each in verified for index in each.secrets})),
+        in_order=tuple(in_order),
+        timestamp=verified[0].timestamp,
+    )
+
+
+def _check_digest(base: bytes, headers: Headers, body: bytes) -> None:
+    from hookproof.receiver.signatures.schemes.message_signatures import covers_digest, has_digest
+
+    if covers_digest(base) and not has_digest(headers, body):
+        raise VerificationRefused(
+            Reason.NO_SIGNATURE_MATCHES, "the Content-Digest that was signed is not the body's"
+        )
+
+
+def _check_expiry(text: str | None, now: float) -> None:
+    if text is not None and not now <= int(text):
+        raise VerificationRefused(
+            Reason.TIMESTAMP_TOO_OLD, f"it says that it expires at {text}, in Unix seconds"
+        )
+
+
+def prepared(
+    scheme: ProviderScheme, headers: Headers, body: bytes, line: RequestLine | None
+) -> tuple[Headers, bytes, Mapping[str, bytes]]:
+    """What a provider's scheme reads; raises VerificationRefused if it is not there."""
+    try:
+        return prepared_request(scheme, headers, body, line)
+    except PartMissing as missing:
+        raise VerificationRefused(Reason.MALFORMED, str(missing)) from None
 
 
 def _keys(rules: Secrets, secrets: Sequence[str]) -> list[bytes]:
@@ -122,33 +223,41 @@ def _check_age(scheme: SignatureScheme, timestamp: float | None, now: float) -> 
 
 
 def _match(
-    scheme: SignatureScheme, keys: Sequence[bytes], message: SignedMessage, body: bytes
+    scheme: SignatureScheme, keys: Sequence[bytes], message: SignedMessage, signed: bytes
 ) -> Verified:
-    signed = signed_bytes(scheme, message.fields, body)
-    digests = [hmac.digest(key, signed, scheme.hash.value) for key in keys]
-    given = [_signature(scheme.encoding, text) for text in message.signatures]
+    checks = [signature_check(scheme, key, signed) for key in keys]
+    given = [_signature(scheme, text) for text in message.signatures]
     # Every comparison is made, whatever the previous ones resulted in: no timing side channel.
-    equal = [
-        [hmac.compare_digest(expected, signature) for expected in digests] for signature in given
-    ]
+    equal = [[check(signature) for check in checks] for signature in given]
     secrets = tuple(index for index in range(len(keys)) if any(row[index] for row in equal))
     if not secrets:
-        size = len(digests[0])
-        with_right_size = sum(len(signature) == size for signature in given)
         raise VerificationRefused(
-            Reason.NO_SIGNATURE_MATCHES,
-            f"signatures: {len(given)}, of which {with_right_size} are {scheme.encoding} of "
-            f"{size} bytes; secrets: {len(keys)}",
+            Reason.NO_SIGNATURE_MATCHES, _what_was_given(scheme, given, len(keys))
         )
     in_order = tuple(row.index(True) if True in row else None for row in equal)
     return Verified(secrets=secrets, in_order=in_order, timestamp=message.timestamp)
 
 
-def _signature(encoding: Encoding, text: str | None) -> bytes:
+def _what_was_given(scheme: SignatureScheme, given: Sequence[bytes], keys: int) -> str:
+    size = signature_size(scheme)
+    if size is None:
+        return f"signatures: {len(given)}; secrets: {keys}"
+    with_right_size = sum(len(signature) == size for signature in given)
+    return (
+        f"signatures: {len(given)}, of which {with_right_size} are {scheme.encoding} of "
+        f"{size} bytes; secrets: {keys}"
+    )
+
+
+def _signature(scheme: SignatureScheme, text: str | None) -> bytes:
     """The bytes of a signature; empty if there is none or it is not in the encoding."""
     if text is None:
         return b""
+    if isinstance(scheme, ProviderScheme) and scheme.algorithm is Algorithm.TOKEN:
+        return text.encode()
     try:
-        return bytes.fromhex(text) if encoding is Encoding.HEX else decode_base64(encoding, text)
+        if scheme.encoding is Encoding.HEX:
+            return bytes.fromhex(text)
+        return decode_base64(scheme.encoding, text)
     except ValueError:
         return b""

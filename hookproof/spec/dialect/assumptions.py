@@ -20,6 +20,9 @@ from hookproof.spec.dialect.model import Dialect
 # Where these have a default and it stands, another field says all: `no_value` beside `no_value_of`.
 NOTHING_ADDED: Final[tuple[Any, ...]] = ({}, (), [], False)
 
+# Fields by which a contract restricts responses, and that restrict nothing where they are empty.
+OF_CONTRACT: Final = ("representation.identifier_of", "representation.no_value_of")
+
 # The attribute of a class whose fields cannot all be read that holds the one in which they can.
 ACTED_ON: Final = "_acted_on"
 

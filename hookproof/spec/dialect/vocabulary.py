@@ -450,6 +450,7 @@ class PrevWithoutCursor(StrEnum):
 class Hash(StrEnum):
     """The hash of the HMAC that signs a delivery."""
 
+    SHA1 = "sha1"
     SHA256 = "sha256"
     SHA512 = "sha512"
 

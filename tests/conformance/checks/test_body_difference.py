@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookproof.conformance.checks.support.body_difference import (
+from hookproof.conformance.checks.body_difference import (
     first_difference,
     shown_alike,
     with_difference,
 )
-from hookproof.conformance.checks.support.json_equality import exact, same, same_to_the_digit
+from hookproof.conformance.checks.json_equality import exact, same, same_to_the_digit
 from hookproof.conformance.model.judgement import json_text, violated
 from tests.conformance.canned_evidence import delivery
 

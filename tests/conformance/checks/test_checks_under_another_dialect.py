@@ -11,7 +11,7 @@ import pytest
 
 from hookproof.conformance.model.check_registry import Check, CheckContext
 from hookproof.conformance.model.evidence import NotExaminedError, Observation
-from hookproof.conformance.observations.requests.mistakes import ORDINARY
+from hookproof.conformance.observations.mistakes import ORDINARY
 from hookproof.conformance.subjects.lists.evidence import PageSizeAboveMaximum
 from hookproof.conformance.subjects.questions.evidence import Bound, Mistake, RequiredFieldLeftOut
 from hookproof.spec.dialect.answer import Undecided
@@ -26,17 +26,17 @@ from tests.conformance.canned_evidence import (
     verdict,
 )
 from tests.conformance.checks.api.example import accepted, created, refusal, request_tried
-from tests.conformance.checks.api.examples_lists import LINKS, list_request, walk
 from tests.conformance.checks.api.test_checks_of_the_api import EXAMPLES
-from tests.conformance.checks.deliveries.arrival import test_deliveries_reach as reach
-from tests.conformance.checks.deliveries.attempts import test_deliveries_exhaustion as exhaustion
-from tests.conformance.checks.deliveries.attempts import test_deliveries_rate_limit as rate_limit
-from tests.conformance.checks.deliveries.attempts import test_deliveries_retries as retries
-from tests.conformance.checks.deliveries.attempts import test_deliveries_timeout as timeout
-from tests.conformance.checks.deliveries.security import test_deliveries_credentials as credentials
-from tests.conformance.checks.deliveries.security import test_deliveries_custom_headers as headers
-from tests.conformance.checks.deliveries.security import test_deliveries_secret_roll as secret_roll
-from tests.conformance.checks.deliveries.security.canned_oauth2 import with_oauth2
+from tests.conformance.subjects.credentials import test_deliveries_credentials as credentials
+from tests.conformance.subjects.credentials.canned_oauth2 import with_oauth2
+from tests.conformance.subjects.custom_headers import test_deliveries_custom_headers as headers
+from tests.conformance.subjects.exhaustion import test_deliveries_exhaustion as exhaustion
+from tests.conformance.subjects.lists.examples import LINKS, list_request, walk
+from tests.conformance.subjects.rate_limits import test_deliveries_rate_limit as rate_limit
+from tests.conformance.subjects.reach import test_deliveries_reach as reach
+from tests.conformance.subjects.retries import test_deliveries_retries as retries
+from tests.conformance.subjects.rolls import test_deliveries_secret_roll as secret_roll
+from tests.conformance.subjects.timeouts import test_deliveries_timeout as timeout
 
 DELIVERIES: tuple[Observation, ...] = (
     reach.fan_out(*reach.EVERYWHERE),

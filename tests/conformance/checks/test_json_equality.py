@@ -2,7 +2,7 @@
 
 import pytest
 
-from hookproof.conformance.checks.support.json_equality import (
+from hookproof.conformance.checks.json_equality import (
     exact,
     needs_more_than_doubles,
     same,

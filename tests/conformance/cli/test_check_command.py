@@ -262,10 +262,11 @@ def test_the_plan_of_a_run_is_shown_and_nothing_is_done(tmp_path: Path) -> None:
         done = check(tmp_path, url, *KEY, "--plan", "--budget", "5")
     assert done.code == 0
     assert "experiments in 1 project, about" in done.out
-    assert "first         client_certificates, own_events\n" in done.out
+    assert "first         client_certificates, own_events, rate_limit\n" in done.out
     assert "quietly       endpoint_urls, isolation, near_filters" in done.out
     assert "before        access, broadcast_answers, hostile" in done.out
-    assert "side by side  broadcast, custom_headers" in done.out
+    assert "early         broadcast, custom_headers, flood, later_attempts, repeats\n" in done.out
+    assert "side by side  egress" in done.out
     assert "later         credentials, slow_neighbours\n" in done.out
     assert "later         certificates\n" in done.out
     assert "then alone    exhaustion\n" in done.out

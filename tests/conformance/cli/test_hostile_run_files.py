@@ -105,13 +105,13 @@ def commands(run: Path, cut_off: Path, plain: Path, out: Path) -> dict[str, Sequ
         "compare behaviour": ("compare", "--behaviour", run, plain),
         "compare behaviour json": ("compare", "--behaviour", plain, run, "--format", "json"),
         **{
-            f"matrix {form}": ("matrix", run, plain, "--format", form)
+            f"compare page {form}": ("compare", "--page", run, plain, "--format", form)
             for form in ("html", "markdown", "json")
         },
-        "trend": ("trend", run),
-        "trend json": ("trend", run, "--format", "json"),
-        "pack": ("pack", run, "-o", out / "run.zip"),
-        "list": ("list", "--coverage", "4.1", "--run", run),
+        "over time": ("compare", "--over-time", run),
+        "over time json": ("compare", "--over-time", run, "--format", "json"),
+        "pack": ("report", run, "--format", "pack", "-o", out / "run.zip"),
+        "coverage": ("explain", "--coverage", "4.1", "--run", run),
         "replay": ("replay", run, *NOWHERE),
         "replay of a part": ("replay", cut_off, *NOWHERE),
     }
@@ -172,7 +172,8 @@ def _values(place: Sequence[str | int], value: Any) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(
-    "words", [("report", "--format", "json"), ("regrade",), ("pack", "-o", "x")]
+    "words",
+    [("report", "--format", "json"), ("regrade",), ("report", "--format", "pack", "-o", "x")],
 )
 def test_an_endless_line_is_refused(words: Sequence[str], plain: Path, tmp_path: Path) -> None:
     with (tmp_path / NAME).open("wb") as stream:

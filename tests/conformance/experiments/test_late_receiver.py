@@ -14,7 +14,7 @@ from hookproof.conformance.experiments.scenario import Scenario
 from hookproof.conformance.model.evidence import NotExaminedError
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.deliveries import DeliveryObservation
-from hookproof.conformance.observations.delivery.attempts.timeouts import GivenTimeout
+from hookproof.conformance.subjects.timeouts.evidence import GivenTimeout
 from hookproof.process.lateness import STEP_S, LatenessMeter
 from hookproof.receiver.client.control_api import ReceiverClient
 from tests.conformance.canned_deliveries import destination, ending, event, observed, sent

@@ -8,19 +8,19 @@ from typing import Any, cast
 
 import pytest
 
-from hookproof.conformance.checks.api.resources.secret_roll import RACE
-from hookproof.conformance.experiments.api import roll_answers
-from hookproof.conformance.experiments.api.roll_answers import (
-    PAIRS,
-    REPEATED,
-    _roll_and_fetch,
-    _roll_at_once,
-)
 from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.judgement import Judgement
 from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.subjects.secrets import experiment as roll_answers
+from hookproof.conformance.subjects.secrets.experiment import (
+    PAIRS,
+    REPEATED,
+    _roll_and_fetch,
+    _roll_at_once,
+)
+from hookproof.conformance.subjects.secrets.laws import RACE
 from hookproof.spec.dialect.reader import load_dialect
 from tests.conformance.canned_evidence import exchange, judgements
 

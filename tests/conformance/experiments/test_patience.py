@@ -9,9 +9,9 @@ from typing import Any, cast
 import pytest
 
 from hookproof.conformance.experiments.context import ExperimentContext
-from hookproof.conformance.experiments.deliveries.attempts.exhaustion import await_exhaustion
-from hookproof.conformance.experiments.deliveries.attempts.timeout import await_end
+from hookproof.conformance.experiments.deliveries.retry_waiting import await_end
 from hookproof.conformance.model.tolerances import LATE_S, TURNS, way_s
+from hookproof.conformance.subjects.exhaustion.experiment import await_exhaustion
 from hookproof.conformance.target.definition import Budgets
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.dialect.reader import load_dialect
@@ -63,7 +63,7 @@ def test_the_end_of_a_timeout_is_awaited_longer_from_far_away_and_when_late(
     round_trip_s: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scenario = FakeScenario(round_trip_s)
-    monkeypatch.setattr("hookproof.conformance.experiments.deliveries.attempts.timeout.STEP_S", 0)
+    monkeypatch.setattr("hookproof.conformance.experiments.deliveries.retry_waiting.STEP_S", 0)
     asyncio.run(await_end(cast("Any", scenario), WHERE, event(), timeout_s=2))
     loop = cast("FakeLoop", scenario.context.loop)
     certain_s = 2 + LATE_S + TURNS * FakeScenario.late_s + way_s(round_trip_s)
@@ -75,7 +75,7 @@ def test_the_last_attempt_is_awaited_longer_from_far_away(
     round_trip_s: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scenario = FakeScenario(round_trip_s)
-    module = "hookproof.conformance.experiments.deliveries.attempts.exhaustion"
+    module = "hookproof.conformance.subjects.exhaustion.experiment"
     monkeypatch.setattr(f"{module}.MARGIN_S", 0)
     asyncio.run(await_exhaustion(cast("Any", scenario), WHERE, [event()], schedule_s=3))
     assert scenario.waited_s == 10 + 3 + LATE_S + 2 * way_s(round_trip_s)

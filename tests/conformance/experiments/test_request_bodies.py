@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from hookproof.conformance.experiments.api.round_trip import _authentications
 from hookproof.conformance.experiments.support.json_web_key import elliptic_key, rsa_key
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.observations.timestamp import unix_seconds
+from hookproof.conformance.subjects.endpoints.experiment import _authentications
 from hookproof.spec.contract.service_contract import contract_for
 from hookproof.spec.dialect.reader import load_dialect, shipped_dialects
 from hookproof.spec.dialect.vocabulary import TIMESTAMP_PATTERNS, TimestampForm

@@ -1,6 +1,7 @@
 """Scenarios: the order of endpoints that are created side by side, and what is not observed."""
 
 import asyncio
+import itertools
 from collections.abc import Sequence
 from functools import partial
 from types import SimpleNamespace
@@ -11,6 +12,7 @@ import pytest
 from hookproof.conformance.experiments.backlog import Backlog
 from hookproof.conformance.experiments.scenario import Scenario
 from hookproof.conformance.experiments.scenario_run import observed_class
+from hookproof.conformance.experiments.shared_broadcasts import SharedBroadcasts
 from hookproof.conformance.model.evidence import Exchange, PreconditionFailed
 from hookproof.conformance.observations.deliveries import SignedDeliveries
 from hookproof.conformance.observations.destinations import Destination
@@ -139,3 +141,39 @@ def test_a_silence_lasts_as_long_as_deliveries_may_still_come(
     scenario.trial = cast("Any", SimpleNamespace(received=[arrived], receiver_late_s=late_s))
     scenario._lateness = cast("Any", SimpleNamespace(worst_s=0.0))
     assert scenario.silence_s == pytest.approx(silence_s, rel=0.001)
+
+
+def test_an_event_that_others_share_is_one_of_the_scenario_under_its_own_name() -> None:
+    waited = []
+
+    async def may_broadcast(project: SimpleNamespace, content: bytes) -> None:
+        waited.append((project.id, content))
+
+    async def send(markers: Sequence[str]) -> Exchange:
+        assert waited == [("p1", b"event-stem00001")]
+        return exchange("shared", "createBroadcastEvent", data={"uid": "e1"}, request=[*markers])
+
+    async def run() -> tuple[Scenario, Any]:
+        scenario = _scenario()
+        scenario.context = cast(
+            "Any",
+            SimpleNamespace(
+                api=SimpleNamespace(may_broadcast=may_broadcast),
+                backlog=Backlog(),
+                loop=asyncio.get_running_loop(),
+                shared_broadcasts=SharedBroadcasts(send),
+            ),
+        )
+        scenario._receiving_from = 0.0
+        scenario.marker_stem, scenario._event_numbers = "event-stem", itertools.count(1)
+        scenario.events = []
+        project = SimpleNamespace(id="p1")
+        scenario.trial = cast("Any", SimpleNamespace(project=project, exchanges=[]))
+        return scenario, await scenario.broadcast("first")
+
+    scenario, event = asyncio.run(run())
+    assert (event.name, event.uid, event.marker) == ("first", "e1", "event-stem00001")
+    assert [(each.role, each.request_json) for each in scenario.trial.exchanges] == [
+        ("first", [event.marker])
+    ]
+    assert scenario.events == [event]

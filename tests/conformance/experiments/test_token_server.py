@@ -5,7 +5,7 @@ from typing import cast
 
 import pytest
 
-from hookproof.conformance.experiments.deliveries.security.token_server import (
+from hookproof.conformance.experiments.deliveries.token_server import (
     ExpiryUnit,
     shortest_unit,
     usual_unit,

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from hookproof.conformance.generation.codec_tables import ENCODABLE
+from hookproof.conformance.generation.unpublished_interfaces import ENCODABLE
 
 READ_BACK = """
 from hypothesis.internal.charmap import intervals_from_codec
-from hookproof.conformance.generation import codec_tables
+from hookproof.conformance.generation import unpublished_interfaces as codec_tables
 codec_tables.ENCODABLE = {"utf-8": ((65, 70),), "ascii": ((48, 57),)}
 codec_tables.save_codec_tables()
 for codec in codec_tables.ENCODABLE:

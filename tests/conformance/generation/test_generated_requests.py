@@ -18,7 +18,6 @@ from typing import Any
 
 import pytest
 
-from hookproof.conformance.experiments.generated.sweep import HarmlessRequests
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.generation import generators
 from hookproof.conformance.generation.generators import (
@@ -28,6 +27,7 @@ from hookproof.conformance.generation.generators import (
     GeneratorFailed,
     RequestGenerators,
 )
+from hookproof.conformance.subjects.sweep.experiment import HarmlessRequests
 from hookproof.process.subprocesses import send_signal
 from hookproof.spec.contract.service_contract import OPERATION_IDS
 from tests.conformance.canned_evidence import context

@@ -1,17 +1,20 @@
 """Words of the source are not among what Hypothesis generates."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from hookproof.process.private_folder import private_folder
+
 WORD = "a word of the source"
 DRAW = """
 import hypothesis
 import words
 from hypothesis import strategies
-from hookproof.conformance.generation.local_constants import ignore_local_constants
+from hookproof.conformance.generation.unpublished_interfaces import ignore_local_constants
 drawn = set()
 
 @hypothesis.seed(1)
@@ -49,9 +52,16 @@ def test_the_generators_take_none_into_account() -> None:
         "worker.GENERATORS = {'constants': lambda: iter([len(providers._get_local_constants())])}\n"
         "worker.main()\n"
     )
-    with subprocess.Popen(
-        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
+    with (
+        private_folder() as folder,
+        subprocess.Popen(
+            [sys.executable, "-c", program],
+            env={**os.environ, "HYPOTHESIS_STORAGE_DIRECTORY": str(folder)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as process,
+    ):
         assert process.stdout is not None
         assert process.stdout.readline() == "1 0\n"
         process.kill()

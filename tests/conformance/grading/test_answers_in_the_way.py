@@ -13,7 +13,7 @@ from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.model.judgement import quoting
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.resources.round_trip import SecretOfAnotherForm
+from hookproof.conformance.subjects.questions.evidence import SecretOfAnotherForm
 from hookproof.spec.about import About
 from tests.conformance.canned_evidence import (
     CannedObservation,
@@ -112,8 +112,8 @@ def test_an_operation_that_showed_nothing_is_named_with_what_it_lacks(
 
 
 def test_a_trial_that_the_dialect_may_refuse_is_no_reason() -> None:
-    trial = observation(SecretOfAnotherForm, exchange("create", status=400), fields=("secret",))
-    created = replace(trial, exchanges=(exchange("create", data={"uid": "e1"}),))
+    trial = observation(SecretOfAnotherForm, exchange("tried", status=400), field="secret")
+    created = replace(trial, exchanges=(exchange("tried", data={"uid": "e1"}),))
     both = Gathered(experiment="x", observations=(created, trial))
     check = bound(says_nothing, evidence=(SecretOfAnotherForm,))
     made = (experiment("x", SecretOfAnotherForm),)

@@ -13,13 +13,13 @@ from hookproof.conformance.model.gathered_evidence import Gathered
 from hookproof.conformance.model.ledger import Entry
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.mutants.mutant_run import detections_of
-from hookproof.conformance.observations.delivery.arrival.broadcasts import SigningFormats
-from hookproof.conformance.observations.delivery.arrival.fan_out import OneProjectFanOut
-from hookproof.conformance.observations.delivery.security.secret_roll import RollsUnderTraffic
 from hookproof.conformance.observations.destinations import Roll
-from hookproof.conformance.observations.requests.mistakes import OverlongRequest
+from hookproof.conformance.observations.mistakes import OverlongRequest
 from hookproof.conformance.results.consequences import fold_consequences
+from hookproof.conformance.subjects.arrival.evidence import SigningFormats
 from hookproof.conformance.subjects.keys.evidence import CallWithKey, KeyKind
+from hookproof.conformance.subjects.reach.evidence import OneProjectFanOut
+from hookproof.conformance.subjects.rolls.evidence import RollsUnderTraffic
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.catalogue import load_catalogue
 from tests.conformance.canned_deliveries import (
@@ -32,9 +32,9 @@ from tests.conformance.canned_deliveries import (
     sent,
 )
 from tests.conformance.canned_evidence import NOW, context, exchange, observation, seen
-from tests.conformance.checks.api.examples_access import call_with
-from tests.conformance.checks.api.examples_lists import LINKS, SOURCES, stepped_back, walk
 from tests.conformance.grading.canned_checks import experiment
+from tests.conformance.subjects.keys.examples import call_with
+from tests.conformance.subjects.lists.examples import LINKS, SOURCES, stepped_back, walk
 
 BEFORE, AFTER = event("before"), event("after")
 OLD, NEW = "secret of rolling", "second secret"

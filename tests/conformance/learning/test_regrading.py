@@ -10,7 +10,7 @@ from hookproof.conformance.learning.regrading import (
 )
 from hookproof.conformance.model.evidence import Evidence, Observation
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
-from hookproof.conformance.observations.requests.mistakes import HalfRequest
+from hookproof.conformance.observations.mistakes import HalfRequest
 from hookproof.conformance.subjects.questions.evidence import RateLimitOfZero
 from hookproof.spec.dialect.reader import load_dialect
 from tests.conformance.canned_evidence import exchange, observation

@@ -208,7 +208,7 @@ def test_a_signature_that_nothing_explains_is_named() -> None:
     assert (
         "found, not explained: Acme-Signature (32 bytes, different on each of 3" in header.shown_by
     )
-    assert "HMAC with sha256 and sha512" in header.shown_by
+    assert "HMAC with sha1, sha256, sha512" in header.shown_by
     assert "signatures.simple.header" not in answers.assumed
     assert {"signatures.simple.hash", "signatures.simple.signed"} <= {*answers.assumed}
     text = dialect_text(answers, Path())

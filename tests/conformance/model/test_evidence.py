@@ -45,6 +45,13 @@ def test_an_exchange_without_a_member_is_refused() -> None:
         Exchange.from_json(value)
 
 
+def test_what_another_version_wrote_of_a_class_is_left_out() -> None:
+    original = seen(rich_exchange(), facts={"secrets": ["a"]})
+    written = evidence_json(original)
+    written["facts"]["no_longer"] = [1]
+    assert evidence_of(written) == original
+
+
 def test_only_a_success_has_data() -> None:
     assert rich_exchange().data == {"uid": "x"}
     assert exchange(status=404, data={"uid": "x"}).data is None

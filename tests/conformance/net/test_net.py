@@ -8,7 +8,7 @@ from tests.conformance.command import check
 from tests.conformance.net.command import compare, make
 from tests.source_tree import copied_sources
 
-CHANGED = Path("hookproof/conformance/checks/api/responses/envelope.py")
+CHANGED = Path("hookproof/conformance/subjects/responses/laws.py")
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from hookproof.conformance.checks.support.broadcast_reach import reaches
-from hookproof.conformance.checks.support.json_equality import (
+from hookproof.conformance.checks.broadcast_reach import reaches
+from hookproof.conformance.checks.json_equality import (
     exact,
     needs_more_than_doubles,
     same,

@@ -62,7 +62,10 @@ def test_a_packed_run_is_sent_to_another_server_and_what_differs_is_shown(
     judged_run: Path, tmp_path: Path
 ) -> None:
     packed = tmp_path / "run.zip"
-    assert run_command(tmp_path, "pack", judged_run, "--output", packed).code == 0
+    assert (
+        run_command(tmp_path, "report", "--format", "pack", judged_run, "--output", packed).code
+        == 0
+    )
     faults = ("empty_data_refused", "status_as_number")
     names = json.loads((judged_run / "run.jsonl").read_text().splitlines()[0])["projects"]
     options = tuple(word for fault in faults for word in ("--fault", fault))

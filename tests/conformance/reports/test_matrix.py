@@ -1,4 +1,4 @@
-"""`hookproof matrix`: many runs against all requirements, in each format."""
+"""`hookproof compare --page`: many runs against all requirements, in each format."""
 
 import json
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.xdist_group("browser")
 
 
 def run(*words: str | Path) -> Result:
-    return CliRunner().invoke(cli, ["matrix", *(str(word) for word in words)])
+    return CliRunner().invoke(cli, ["compare", "--page", *(str(word) for word in words)])
 
 
 @pytest.fixture

@@ -5,12 +5,12 @@ from pathlib import Path
 
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.ledger import Ledger
-from hookproof.conformance.observations.resources.broadcast_answer import BroadcastWithField
 from hookproof.conformance.reports.json import report
 from hookproof.conformance.reports.markdown import markdown_text
 from hookproof.conformance.reports.summary import notes
 from hookproof.conformance.results.documented_fields import FieldCount, FieldCounter
 from hookproof.conformance.results.run_file import NAME, Run, RunWriter, read_run
+from hookproof.conformance.subjects.events.evidence import BroadcastWithField
 from tests.conformance.canned_evidence import exchange, observation
 from tests.conformance.canned_run import header, passed
 

@@ -95,7 +95,21 @@ def test_a_planted_credential_is_in_no_place_in_no_spelling(
     assert [trace for trace in traces(credential) if trace in content] == []
 
 
-def test_what_was_written_before_its_credential_was_known_is_written_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "shows_it_first",
+    [
+        seen(exchange(data={"secrets": [{"value": SECRET}]}), name="the last one"),
+        seen(deliveries=[delivery(body=f'{{"secret": "{SECRET}"}}'.encode())], name="the last one"),
+        seen(
+            deliveries=[delivery(headers=[("Authorization", f"Bearer {SECRET}")])],
+            name="the last one",
+        ),
+    ],
+    ids=["an answer", "the body of a delivery", "the header of a delivery"],
+)
+def test_what_was_written_before_its_credential_was_known_is_written_again(
+    tmp_path: Path, shows_it_first: Any
+) -> None:
     mask = Mask(PROJECTS, context().dialect)
     with (tmp_path / NAME).open("wb", buffering=0) as stream:
         writer = RunWriter(stream, header())
@@ -103,7 +117,7 @@ def test_what_was_written_before_its_credential_was_known_is_written_again(tmp_p
         for number in range(len(SPELLINGS) * 4):  # what a target sends
             intake.take(planted(number, SECRET))
         assert SECRET.encode() in readable(tmp_path)
-        intake.take(seen(exchange(data={"secrets": [{"value": SECRET}]}), name="the last one"))
+        intake.take(shows_it_first)
         early = intake.shown_early()
         writer.replace_evidence(early)
         assert intake.shown_early().keys() == early.keys()

@@ -50,7 +50,7 @@ def runner(
     plan = RunPlan(
         subject=target,
         experiments=experiments,
-        every_experiment=[experiment.name for experiment in experiments],
+        every_experiment=experiments,
         dialect=check_context.dialect,
         contract=check_context.contract,
         profile=Profile.QUICK,

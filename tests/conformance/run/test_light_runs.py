@@ -28,6 +28,18 @@ def test_what_any_exchange_shows_needs_few_experiments() -> None:
         assert len(names(requirement, light=False)) > 30
 
 
+def test_that_a_request_succeeds_needs_one_experiment() -> None:
+    succeeding = [
+        requirement
+        for requirement in load_catalogue().requirements.values()
+        if requirement.about.law == "succeeds"
+    ]
+    assert len(succeeding) == 8
+    for requirement in succeeding:
+        (needed,) = names(requirement, light=True)
+        assert needed in names(requirement, light=False), requirement.id
+
+
 def test_what_an_experiment_was_made_for_is_not_left_out() -> None:
     requirement = load_catalogue().requirements["4.3-2"]
     assert names(requirement, light=True) == names(requirement, light=False)

@@ -153,6 +153,21 @@ def test_an_oracle_needs_every_experiment_of_the_profile() -> None:
     assert [experiment.name for experiment in needed] == ["a", "b"]
 
 
+def experiment(name: str, *, endpoints: int = 0, broadcasts: int = 0) -> Experiment:
+    async def gather(_context: object) -> None: ...
+
+    return Experiment(
+        name=name,
+        gather=gather,  # type: ignore[arg-type]
+        observes=(),
+        profile=Profile.QUICK,
+        busy=False,
+        sharing={},
+        endpoints=endpoints,
+        broadcasts=broadcasts,
+    )
+
+
 def project_ids(assignment: ProjectAssignment) -> dict[str, list[str]]:
     return {
         name: [project.id for project in projects] for name, projects in assignment.projects.items()
@@ -164,7 +179,7 @@ def test_each_experiment_has_a_project_of_its_own_and_shares_a_second_one_with_a
     projects = [
         Project(id=f"p{number}", api_key="k") for number in range(projects_needed(len(names)))
     ]
-    assignment = assign_projects(projects, names)
+    assignment = assign_projects(projects, [experiment(name) for name in names])
     assert project_ids(assignment) == {
         "a": ["p0", "p3"],
         "b": ["p1", "p3"],
@@ -183,6 +198,21 @@ def test_each_experiment_has_a_project_of_its_own_and_shares_a_second_one_with_a
 )
 def test_too_few_projects_are_assigned_in_turn(count: int, assigned: dict[str, list[str]]) -> None:
     projects = tuple(Project(id=f"p{number}", api_key="k") for number in range(count))
-    assignment = assign_projects(projects, ["a", "b", "c"])
+    assignment = assign_projects(projects, [experiment(name) for name in "abc"])
     assert project_ids(assignment) == assigned
     assert assignment.shared
+
+
+def test_what_broadcasts_much_is_kept_apart_from_many_endpoints() -> None:
+    experiments = [
+        experiment("many endpoints", endpoints=30, broadcasts=2),
+        experiment("many broadcasts", endpoints=1, broadcasts=40),
+        experiment("some endpoints", endpoints=12, broadcasts=1),
+        experiment("some broadcasts", endpoints=1, broadcasts=9),
+    ]
+    projects = tuple(Project(id=f"p{number}", api_key="k") for number in range(2))
+    for order in (experiments, experiments[::-1]):
+        main = {name: ids[0] for name, ids in project_ids(assign_projects(projects, order)).items()}
+        assert main["many endpoints"] == main["some endpoints"]
+        assert main["many broadcasts"] == main["some broadcasts"]
+        assert len(set(main.values())) == 2

@@ -9,8 +9,8 @@ from click.testing import CliRunner
 
 from hookproof.cli import cli
 from hookproof.conformance.experiments import all_experiments
-from hookproof.conformance.grading.answers_in_the_way import TRIALS
 from hookproof.conformance.model.experiment_registry import Sharing
+from hookproof.conformance.observations.deliveries import DeliveryObservation
 from hookproof.conformance.observations.succeeding_requests import is_to_succeed
 from hookproof.conformance.results.run_file import NAME
 from hookproof.conformance.results.stored_evidence import read_evidence
@@ -87,7 +87,8 @@ def assert_regrading_agrees(folder: Path) -> None:
 
 def assert_quiet_experiments_are_quiet(folder: Path) -> None:
     """They run while broadcasts of others wait for those that go first."""
-    quiet = {each.name for each in all_experiments() if Sharing.QUIET in each.sharing.values()}
+    experiments = all_experiments()
+    quiet = {each.name for each in experiments if Sharing.QUIET in each.sharing.values()}
     (evidence,) = read_evidence(folder / "hookproof-report" / NAME)
     broadcasting = {
         name
@@ -99,6 +100,15 @@ def assert_quiet_experiments_are_quiet(folder: Path) -> None:
     assert quiet
     assert broadcasting
     assert not quiet & broadcasting
+    # By these they are divided among projects.
+    receiving = {
+        name
+        for name, gathered in evidence.gathered.items()
+        for observation in gathered.observations
+        if isinstance(observation, DeliveryObservation) and observation.destinations
+    }
+    assert receiving <= {each.name for each in experiments if each.endpoints}
+    assert receiving <= {each.name for each in experiments if each.broadcasts}
 
 
 def assert_what_is_to_succeed_succeeds(folder: Path) -> None:
@@ -108,7 +118,6 @@ def assert_what_is_to_succeed_succeeds(folder: Path) -> None:
         (name, exchange.role, exchange.status)
         for name, gathered in evidence.gathered.items()
         for observation in gathered.observations
-        if not isinstance(observation, TRIALS)
         for exchange in observation.exchanges
         if is_to_succeed(exchange) and not exchange.succeeded
     }

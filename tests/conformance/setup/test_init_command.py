@@ -46,7 +46,8 @@ def test_all_that_is_asked_for_is_written_without_the_key_and_serves_check(tmp_p
         texts = {path.name: path.read_text() for path in out.iterdir() if path.is_file()}
         only = ("--only", "4.9-2", "--profile", "quick")
         judged = check(tmp_path, "--target", "ours/target.yaml", *only, HOOKPROOF_API_KEY="key-p1")
-    assert sorted(texts) == ["dialect.yaml", "learned.html", "target.yaml"]
+    assert sorted(texts) == ["dialect.yaml", "learned.html", "schemathesis.toml", "target.yaml"]
+    assert "HookKey key=${HOOKPROOF_API_KEY}" in texts["schemathesis.toml"]
     assert not any("key-p1" in text for text in texts.values())
     assert texts["target.yaml"].startswith(naming_comment("target"))
     assert (out / ".hookproof" / "target.schema.json").is_file()

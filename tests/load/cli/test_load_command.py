@@ -1,7 +1,6 @@
 """`hookproof load` as its user runs it: real processes, real sockets, a short run."""
 
 import csv
-import json
 import signal
 import socket
 import ssl
@@ -26,7 +25,6 @@ from tests.load.embedded import (
     ENDS_WITHIN_S,
     HOOKPROOF,
     PATIENT,
-    exit_code_of,
     figures,
     hookproof_load,
     line_with,
@@ -289,9 +287,11 @@ FAR = ("--url", "http://load.invalid", "--api-key", "k", "--project", "p")
         (("fanout", "--rate", "1000", "--duration", "3600"), "200,000,000 deliveries"),
         (("smoke", "--dialect", "klingon"), "klingon"),
         (("smoke", *LOCAL, "--api-key", "k", "--receiver-bind", "here"), "127.0.0.1:0"),
-        (("compare", "a"), "two runs"),
-        (("compare", "nowhere", "neither"), "not a report"),
         (("smoke", "spike"), "one profile"),
+        (("http://127.0.0.1:1", "--url", "http://127.0.0.1:2"), "one URL"),
+        (("rate-limit", "--endpoints", "1"), "limited is more than count"),
+        (("chaos", "--endpoints", "1"), "needs more endpoints"),
+        (("smoke", "--payload", "/dev/null"), "/dev/null cannot be sent: it is not a regular file"),
         (FAR, "--i-may-load load.invalid"),
         ((*FAR, "--i-may-load", "other.invalid"), "--i-may-load load.invalid"),
     ],
@@ -305,6 +305,41 @@ def test_options_that_make_no_sense_are_refused_with_exit_64_and_one_line(
 ) -> None:
     assert expected in refusal(monkeypatch, capsys, *arguments, "--out", str(tmp_path))
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ("[1]", "Expected `object`, got `array`"),
+        ("{", "Input data was truncated"),
+        ('{"check": 1}', "are the mark's own"),
+    ],
+)
+def test_a_payload_that_cannot_be_sent_is_one_line(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    content: str,
+    why: str,
+) -> None:
+    file = tmp_path / "order.json"
+    file.write_text(content)
+    said = refusal(monkeypatch, capsys, "--payload", str(file), "--out", str(tmp_path / "out"))
+    assert said.startswith(f"hookproof: --payload: {file} cannot be sent: ")
+    assert why in said
+
+
+def test_a_url_beside_the_profile_a_payload_and_a_number_of_endpoints(tmp_path: Path) -> None:
+    payload = tmp_path / "order.json"
+    payload.write_text(r'{"order": {"total": 12.50, "note": "\u00fc \ud83d\ude00"}}')
+    with serving(tmp_path) as (_, url, *others):
+        short = ("smoke", "--rate", "10", "--duration", "1", "--endpoints", "3")
+        outcome = hookproof_load(tmp_path, url, *short, "--payload", str(payload), *others)
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    assert report(tmp_path)["target"] == url
+    counted = figures(tmp_path)
+    assert counted["delivered"] == counted["expected"] == 3 * counted["accepted"] > 0
+    assert (counted["altered"], counted["unverifiable"]) == (0, 0)
 
 
 def test_a_worker_cannot_use_a_dialect_inside_the_target_file(
@@ -344,24 +379,6 @@ def test_an_interrupted_run_still_drains_and_reports_that_it_is_incomplete(
     counted = figures(tmp_path)
     assert 0 < counted["sent"] < 30_000
     assert counted["delivered"] == counted["accepted"] == counted["sent"]
-
-
-def test_two_runs_are_compared_figure_by_figure(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    before, after = tmp_path / "a", tmp_path / "b"
-    for folder, lost in ((before, 0), (after, 3)):
-        folder.mkdir()
-        content = {
-            "profile": "smoke",
-            "verdict": "pass",
-            "figures": {"lost": lost, "delivery_p50": 0.01 * (1 + lost)},
-        }
-        (folder / "report.json").write_text(json.dumps(content))
-    assert exit_code_of(monkeypatch, "compare", str(before), str(after)) == 0
-    rows = {line.split()[0]: line.split() for line in capsys.readouterr().out.splitlines()[1:]}
-    assert rows["lost"] == ["lost", "0", "3", "new", "worse"]
-    assert rows["delivery_p50"][-2:] == ["+300.0%", "worse"]
 
 
 ROLLS = ("roll-under-load", "--rate", "10", "--duration", "3")

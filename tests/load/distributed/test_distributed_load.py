@@ -187,6 +187,22 @@ def test_workers_from_elsewhere_share_one_run_and_a_worker_too_many_is_dismissed
     assert "lost" not in " ".join(report(tmp_path)["complaints"])
 
 
+def test_a_worker_without_a_dialect_has_that_of_its_master(tmp_path: Path) -> None:
+    with serving(tmp_path, "--dialect", "contrary") as target:
+        few = ("smoke", "--rate", "10", "--duration", "1", "--expect-workers", "1")
+        of_master = (*few, "--dialect", "contrary", *target)
+        with (
+            master_with(target, *of_master, out=tmp_path) as (master, port),
+            loading(*worker_options(port, tmp_path)) as worker,
+        ):
+            code, shown, errors = wait_for_end(master)
+            assert wait_for_end(worker)[0] == 0
+    assert code == 0, shown + errors
+    counted = figures(tmp_path)
+    assert counted["delivered"] == counted["expected"] == 10
+    assert counted["unverifiable"] == 0
+
+
 def test_a_master_that_dies_ends_its_workers_with_one_line(tmp_path: Path) -> None:
     with two_workers_running(tmp_path) as run:
         for process in psutil.Process(run.master.pid).children(recursive=True):

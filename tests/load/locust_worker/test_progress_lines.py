@@ -11,7 +11,8 @@ import pytest
 # A process of its own, as only Locust's import gevent.
 PROGRAM = """
 import json, sys
-from hookproof.load.locust_worker.progress import RunProgress, show_progress
+from hookproof.load.ledger.run_progress import RunProgress
+from hookproof.load.locust_worker.progress import show_progress
 
 pauses = []
 

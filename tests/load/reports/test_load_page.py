@@ -270,7 +270,7 @@ def compared(folder: Path, *, changed: dict[str, Any]) -> Any:
     for name, content in (("a", report()), ("b", changed)):
         (folder / name).mkdir()
         (folder / name / "report.json").write_text(json.dumps(content))
-    return ended("load", "compare", folder / "a", folder / "b")
+    return ended("compare", folder / "a", folder / "b")
 
 
 def test_two_reports_are_compared(tmp_path: Path) -> None:
@@ -311,5 +311,5 @@ def test_what_cannot_be_compared_is_refused(changes: dict[str, Any], tmp_path: P
 def test_a_trend_shows_it_or_says_why_not(changes: dict[str, Any], tmp_path: Path) -> None:
     compared(tmp_path, changed=report(**changes))
     for words in ((), ("--format", "json")):
-        done = ended("trend", tmp_path, *words)
+        done = ended("compare", "--over-time", tmp_path, *words)
         assert (done.code, list(done.problems)) == (ExitCode.OK, [])

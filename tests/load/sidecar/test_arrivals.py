@@ -7,7 +7,7 @@ import pytest
 
 from hookproof.load.broadcast_mark import data_with_mark
 from hookproof.load.latency import quantiles
-from hookproof.load.sidecar.arrivals import Arrivals, Endpoint, NewRun
+from hookproof.load.sidecar.arrivals import SPACE, Arrivals, Endpoint, FreshDelivery, NewRun
 from hookproof.load.sidecar.signatures import EndpointSignatures
 from hookproof.receiver.clock import Instant
 from hookproof.spec.dialect.reader import load_dialect
@@ -42,6 +42,12 @@ def arrivals() -> Arrivals:
     return recorded
 
 
+def fresh(
+    latency_ms: int | None, failure: str | None = None, *, repeated: bool = False
+) -> FreshDelivery:
+    return FreshDelivery(limited=True, repeated=repeated, failure=failure, latency_ms=latency_ms)
+
+
 def arrive(
     arrivals: Arrivals, number: int, *, after: float = 0.1, run: str = "run", succeeded: bool = True
 ) -> None:
@@ -58,8 +64,8 @@ def test_a_delivery_counts_with_its_latency_from_the_intended_time(arrivals: Arr
     assert arrivals.settled == 1
     assert arrivals.endpoints["t"].times.tolist() == [50.25]
     assert arrivals.since_began(50.25) == pytest.approx(0.25)
-    assert arrivals.take_fresh() == ({250: 1}, 0)
-    assert arrivals.take_fresh() == ({}, 0)
+    assert arrivals.take_fresh() == {fresh(250): 1}
+    assert arrivals.take_fresh() == {}
 
 
 def test_a_second_arrival_is_a_duplicate_and_has_no_latency(arrivals: Arrivals) -> None:
@@ -68,6 +74,44 @@ def test_a_second_arrival_is_a_duplicate_and_has_no_latency(arrivals: Arrivals) 
     assert arrivals.counts["duplicated"] == 1
     assert arrivals.latencies.get_total_count() == 1
     assert arrivals.samples["duplicated"] == ["t: 3"]
+
+
+def test_each_delivery_is_shown_with_all_that_is_wrong_with_it(arrivals: Arrivals) -> None:
+    altered = data_with_mark("run", 0, BEGAN, "").replace(b'"pad":""', b'"pad":"x"')
+    at = Instant(BEGAN + 0.2, 50.2)
+    arrivals.arrived("t", signed(altered, "n3w"), altered, at, succeeded=True)
+    arrive(arrivals, 1, after=0.25)
+    arrive(arrivals, 1)
+    arrivals.arrived("t", signed(altered), altered, at, succeeded=True)
+    assert arrivals.take_fresh() == {
+        fresh(None, "altered, unverifiable"): 1,
+        fresh(250): 1,
+        fresh(None, "duplicated", repeated=True): 1,
+        fresh(None, "duplicated, altered", repeated=True): 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("own_lateness_s", "over"), [(0.0, [2, 4]), (0.2, [2]), (0.6, [])], ids=str
+)
+def test_deliveries_over_the_limit_are_those_that_no_lateness_of_ours_explains(
+    arrivals: Arrivals, own_lateness_s: float, over: list[int]
+) -> None:
+    arrivals.own_lateness_since = lambda _: own_lateness_s
+    arrivals.begin(new_run("limit", rate_limit=2, rate_limit_s=1))
+    for number, after in enumerate((0.0, 0.4, 0.5, 1.45, 1.46)):
+        arrive(arrivals, number, run="limit", after=after)
+    assert arrivals.counts["over_limit"] == len(over)
+    shown = {delivery.failure for delivery in arrivals.take_fresh()}
+    assert shown == ({None, "over the limit"} if over else {None})
+
+
+def test_a_broadcast_far_beyond_those_before_has_space(arrivals: Arrivals) -> None:
+    arrivals.begin(new_run("long", 10 * SPACE))
+    arrive(arrivals, 7 * SPACE, run="long")
+    arrive(arrivals, 7 * SPACE, run="long", succeeded=False)
+    endpoint = arrivals.endpoints["t"]
+    assert (endpoint.successes[7 * SPACE], endpoint.failures[7 * SPACE]) == (1, 1)
 
 
 def test_a_repeat_after_a_failed_attempt_is_not_a_duplicate(arrivals: Arrivals) -> None:
@@ -100,7 +144,7 @@ def test_what_another_worker_sent_counts_without_a_latency_since_its_clock_is_an
     arrive(arrivals, 3, after=0.25)
     assert (arrivals.counts["arrived"], arrivals.settled, arrivals.counts["late"]) == (2, 2, 0)
     assert quantiles(arrivals.latencies)["max"] == pytest.approx(0.25, rel=0.001)
-    assert arrivals.take_fresh() == ({250: 1}, 1)
+    assert arrivals.take_fresh() == {fresh(250): 1, fresh(None): 1}
 
 
 def test_the_broadcasts_of_two_workers_have_no_order_among_each_other(arrivals: Arrivals) -> None:
@@ -158,7 +202,7 @@ def test_a_new_run_begins_with_nothing(arrivals: Arrivals) -> None:
     assert (arrivals.settled, arrivals.latencies.get_total_count(), arrivals.take_fresh()) == (
         0,
         0,
-        ({}, 0),
+        {},
     )
 
 

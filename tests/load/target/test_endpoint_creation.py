@@ -1,12 +1,14 @@
 """What a target has no licence for is left out of a run, and says why; nothing else is."""
 
 import asyncio
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from hookproof.load.plan import counts_as_delivered
 from hookproof.load.profile.load_profile import LoadEndpointSettings, load_profile
 from hookproof.load.target.client import TargetClient, TargetRefusal
 from hookproof.load.target.hook_calls import HookCalls
@@ -14,10 +16,10 @@ from hookproof.load.target.preparation import (
     EndpointCreator,
     LoadPreparation,
     PlacedEndpoint,
-    counts_as_delivered,
     longest_pause_s,
 )
 from hookproof.load.target.settings import TargetSettings, target_settings
+from hookproof.receiver.replies.script import Reply
 from hookproof.spec.contract.service_contract import contract_for
 from hookproof.spec.dialect.answer import NOT_ASKED, Answer
 from hookproof.spec.dialect.vocabulary import SuccessStatus
@@ -178,8 +180,12 @@ def test_what_counts_as_delivered_is_what_the_dialect_says(
     answers: Answer[SuccessStatus], counted: set[int]
 ) -> None:
     dialect = replace(SETTINGS.dialect, retry=replace(SETTINGS.dialect.retry, success=answers))
-    statuses = (200, 204, 302, 500)
-    assert {status for status in statuses if counts_as_delivered(status, dialect)} == counted
+    replies = [Reply(status=status) for status in (200, 204, 302, 500)]
+    assert {
+        reply.status for reply in replies if counts_as_delivered(reply, dialect, math.inf)
+    } == counted
+    assert not counts_as_delivered(Reply(delay_s=2), dialect, 2.0)
+    assert not counts_as_delivered(Reply(hang=True), dialect, math.inf)
 
 
 def test_the_longest_pause_is_that_of_a_limit_or_of_the_retries() -> None:

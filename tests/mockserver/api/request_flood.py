@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Final
 
 import psutil
@@ -48,7 +49,9 @@ class StatusCounts:
     @property
     def is_acceptable(self) -> bool:
         """Whether every answer arrived in time and none has a status of 500 or above."""
-        return not self.late and all(status < SERVER_ERROR for status in self.statuses)
+        failed = {status for status in self.statuses if status >= SERVER_ERROR}
+        # What names a version of HTTP that the server does not speak is refused so.
+        return not self.late and failed <= {HTTPStatus.HTTP_VERSION_NOT_SUPPORTED}
 
     async def count(self, port: int, request: bytes) -> None:
         """Send one request on a connection of its own and count the answer."""

@@ -319,7 +319,7 @@ def test_a_bad_message_is_explained_and_as_json_too() -> None:
     assert plain.returncode == as_json.returncode == 1
     assert (
         plain.stdout.splitlines()[1]
-        == "why: signed the body without its last line end, sent it with one"
+        == "why: the sender signed the body without its last line end, here it is with one"
     )
     judgement = json.loads(as_json.stdout)
     assert (judgement["verified"], judgement["reason"], judgement["explained"]) == (
@@ -359,3 +359,15 @@ def test_a_saved_request_and_a_file_of_headers_are_read(tmp_path: Path) -> None:
         ).returncode
         == 0
     )
+
+
+def test_a_body_beyond_the_limit_is_refused_with_what_sets_it() -> None:
+    with start_receiver("--max-body", "10", "--once") as (process, port):
+        refused = post(port, b"0123456789a")
+        assert refused.startswith(b"HTTP/1.1 413 ")
+        assert b"the body of the request has more than 10 bytes" in refused
+        assert b"`hookproof receive --max-body BYTES`" in refused
+        assert post(port, b"0123456789").startswith(b"HTTP/1.1 200 ")
+        code, output, _ = wait_for_end(process)
+    assert code == 0
+    assert " 10 bytes" in output

@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 from hookproof.conformance.target.environment import _receive_command
-from hookproof.receiver.http.forwarded import Forwarded, forwarded_members
+from hookproof.receiver.http.forwarded import client_address, forwarded_members
+from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.receiver.signatures.schemes.forwarded_url import ForwardedUrl
 from hookproof.target.settings import Flags, ReceiverSettings, receiver_of
 from hookproof.target.target_file import read_target_file
 from tests.receiver.dashboard.delivery_fixtures import make_delivery
@@ -19,10 +21,10 @@ HEADERS = (
 )
 
 
-def forwarded(**headers: str) -> Forwarded:
-    """What is read from headers whose names begin with X-Forwarded."""
+def forwarded(**headers: str) -> ReceivedDelivery:
+    """A delivery with headers whose names begin with X-Forwarded."""
     pairs = tuple((f"x-forwarded-{name}", value) for name, value in headers.items())
-    return Forwarded.of(make_delivery(headers=pairs))
+    return make_delivery(headers=pairs)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +43,7 @@ def forwarded(**headers: str) -> Forwarded:
     ],
 )
 def test_the_client_is_the_last_address_of_the_list(value: str, address: str | None) -> None:
-    assert forwarded(**{"for": value}).client_address == address
+    assert client_address(forwarded(**{"for": value})) == address
 
 
 @pytest.mark.parametrize(
@@ -54,13 +56,17 @@ def test_the_client_is_the_last_address_of_the_list(value: str, address: str | N
         ({"proto": "http"}, "http://public.example.org"),
         ({"proto": "javascript", "host": "hooks.example.org/a?b#c"}, PUBLIC),
         ({"host": "user@hooks.example.org"}, PUBLIC),
+        ({"prefix": "/inner, /api/v1/"}, f"{PUBLIC}/api/v1"),
+        ({"prefix": "/a b", "host": "a.example"}, "https://a.example"),
+        ({"prefix": "//evil.example"}, PUBLIC),
+        ({"prefix": "/a?b#c"}, PUBLIC),
         ({}, PUBLIC),
     ],
 )
 def test_the_url_is_as_the_proxy_says_or_else_the_public_one(
     headers: dict[str, str], origin: str
 ) -> None:
-    assert forwarded(**headers).origin(PUBLIC) == origin
+    assert ForwardedUrl.of(forwarded(**headers).headers).base(PUBLIC) == origin
 
 
 def test_what_nobody_says_is_unknown() -> None:

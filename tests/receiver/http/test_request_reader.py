@@ -141,6 +141,8 @@ def test_a_body_beyond_the_bound_is_refused_and_its_request_partial() -> None:
     with pytest.raises(RequestRefused) as refused:
         reader.feed(b"x", NOW)
     assert refused.value.status == 413
+    assert f"more than {MOST_BODY_BYTES} bytes" in str(refused.value)
+    assert "--max-body" in str(refused.value)
     assert reader.partial is not None
 
 

@@ -152,9 +152,13 @@ def test_a_key_that_is_not_a_word_is_refused(text: str) -> None:
 @pytest.mark.parametrize("depth", [70, 900, 50_000])
 def test_deep_nesting_is_refused(opening: str, depth: int) -> None:
     problems = problems_of("\n" + opening * depth)
-    assert [(line, message) for line, _, message in problems] == [
-        (2, "this is nested more than 64 levels deep")
-    ]
+    [(line, _, message)] = problems
+    assert line == 2
+    # PyYAML 6.0.4 counts some of it first.
+    assert message in {
+        "this is nested more than 64 levels deep",
+        "this is not YAML: exceeded maximum nesting depth",
+    }
 
 
 def test_nesting_that_people_use_is_accepted() -> None:

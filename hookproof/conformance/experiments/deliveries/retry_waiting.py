@@ -2,13 +2,21 @@
 schedule).
 """
 
+import asyncio
 from typing import Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
+from hookproof.conformance.experiments.scenario import Scenario
 from hookproof.conformance.model.evidence import PreconditionFailed
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.retry_schedule import wait_before
+from hookproof.conformance.model.tolerances import EARLY_S, LATE_S, for_attempt
+from hookproof.conformance.observations.deliveries import waited_s
+from hookproof.conformance.observations.destinations import Destination, Event
 from hookproof.spec.dialect.answer import Undecided
+
+# How often the receiver is asked whether the service has given up: it cannot report that by itself.
+STEP_S: Final = 0.1
 
 # How long to wait after a further attempt is due before its absence counts.
 MARGIN_S: Final = 1.0
@@ -55,3 +63,19 @@ def wait_for_another(context: ExperimentContext) -> float | None:
         return sum(waits(context, 2))
     except PreconditionFailed:
         return None
+
+
+async def await_end(
+    scenario: Scenario, destination: Destination, event: Event, timeout_s: float
+) -> None:
+    """Wait until the service has given up the first attempt, or certainly should have.
+
+    The more late this machine was meanwhile, the longer that takes to be certain.
+    """
+    context = scenario.context
+    began = context.loop.time()
+    while context.loop.time() < began + timeout_s + for_attempt(LATE_S, scenario):
+        attempts = await scenario.await_arrival(destination, event, timeout_s=0)
+        if not attempts or waited_s(attempts, timeout_s, context.distant(EARLY_S)) is not None:
+            return
+        await asyncio.sleep(STEP_S)

@@ -7,8 +7,8 @@ from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.json_web_key import elliptic_key, rsa_key
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Evidence
-from hookproof.conformance.observations.delivery.security.credentials import KEY_HEADER
-from hookproof.conformance.observations.resources.round_trip import (
+from hookproof.conformance.observations.destinations import KEY_HEADER
+from hookproof.conformance.observations.round_trip import (
     AuthenticationRoundTrip,
     RoundTrip,
 )

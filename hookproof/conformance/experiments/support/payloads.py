@@ -58,3 +58,23 @@ def payloads(marker: str, *, size_limit: int, nesting: int) -> Mapping[str, str]
         "an empty object": "{}",
         "large": MARKED.format(marker=marker, value=f'"{"0123456789" * (large // 10)}"'),
     }
+
+
+PAYLOADS: Final[dict[str, Any]] = {
+    "empty object": {},
+    "nested": {"a": {"b": [{"c": None}, [], {}]}},
+    "texts": {
+        "empty": "",
+        "accents": "Grüße",
+        "beyond the basic plane": "😀",
+        "escapes": 'tab\t quote" \\ /',
+    },
+    "numbers": {
+        "zero": 0,
+        "negative": -1,
+        "fraction": 0.1,
+        "beyond a double's integers": 9007199254740993,
+    },
+    "order of keys": {"z": 1, "a": 2, "m": 3},
+    "text of numbers": {"number": "007", "literal": "null"},
+}

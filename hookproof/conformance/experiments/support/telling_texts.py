@@ -106,7 +106,7 @@ def endpoint_texts(bodies: RequestBodies) -> dict[str, Candidates]:
             f'{content_type}"A & b <c>, 100%25 &amp;lt; {"x" * LENGTH}"',
             f'{content_type}"A & b"',
         ),
-        "secret": _secrets(bodies),
+        "secret": secrets(bodies),
         "advanced_signatures": (True,),
         "http_timeout": (_odd_below(requests.http_timeout_maximum),),
         "rate_limit": (_odd_below(requests.rate_limit_maximum),),
@@ -221,11 +221,11 @@ def _header_names(word: str) -> Candidates:
     return (f"X-{word}-{'Long-' * (LENGTH // 5)}End", f"X-{word}", f"X-{word}")
 
 
-def _secrets(bodies: RequestBodies) -> Candidates:
-    """Every sign that the dialect's form of secrets has (section 2.4)."""
+def secrets(bodies: RequestBodies) -> Candidates:
+    """Every sign that the dialect's form of secrets has (section 2.4), and spaces around a text."""
     rules = bodies.dialect.signatures.secret
     if rules.form is SecretForm.TEXT:
-        return tuple(f"{rules.prefix}{text.strip()}" for text in texts(bodies.word("secret")))
+        return tuple(f"{rules.prefix}{text}" for text in texts(bodies.word("secret")))
     content = b"\xfb\xff\xfe" * 12 + bodies.random.randbytes(11)
     return (rules.prefix + encode_base64(rules.form, content),)
 

@@ -16,7 +16,7 @@ from hookproof.conformance.experiments.support.request_bodies import RequestBodi
 from hookproof.conformance.generation.unknown_identifiers import unknown_identifier
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import resources
-from hookproof.conformance.observations.requests.mistakes import ORDINARY
+from hookproof.conformance.observations.mistakes import ORDINARY
 from hookproof.conformance.target.circuit_breaker import RunOver
 from hookproof.conformance.target.definition import Project
 from hookproof.spec.contract.service_contract import Contract

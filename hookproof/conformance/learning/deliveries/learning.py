@@ -20,7 +20,7 @@ from hookproof.conformance.learning.probes.authentication import MASKS, is_mask_
 from hookproof.conformance.learning.session import BROADCAST, CREATE, GET, ProbeSession
 from hookproof.conformance.model.evidence import Exchange, PreconditionFailed
 from hookproof.conformance.observations.answer import sent, shown
-from hookproof.conformance.observations.delivery.security.custom_headers import (
+from hookproof.conformance.subjects.custom_headers.evidence import (
     refused_for_itself,
     reserved_headers,
 )

@@ -6,9 +6,12 @@ before.
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
+from hookproof.conformance.checks.reading import Reading
+from hookproof.conformance.learning.probes.optional_requests import ask, read_beside
 from hookproof.conformance.learning.probes.required import learn_one_of, learn_required
 from hookproof.conformance.learning.probes.rolls import read_time
 from hookproof.conformance.learning.session import BROADCAST, SOURCES, ProbeSession
@@ -17,11 +20,15 @@ from hookproof.conformance.observations.answer import (
     accepted_or_refused,
     has_value,
     items,
-    refused,
     shown,
     shown_uid,
 )
-from hookproof.spec.dialect.vocabulary import Duplicate, HeaderValues
+from hookproof.conformance.subjects.questions.evidence import (
+    HEADER_TEXTS,
+    QUESTIONS,
+    HeaderTextTried,
+)
+from hookproof.spec.dialect.vocabulary import Duplicate, HeaderText, HeaderValues
 
 AGAIN: Final = "the same again"
 REQUIRES: Final = "requests.create_broadcast_event_requires"
@@ -32,8 +39,6 @@ DUPLICATES: Final = {
     (True, False): Duplicate.FIRST_EVENT,
     (False, True): Duplicate.FLAGGED_EVENT,
 }
-# Beyond ASCII, and beyond what one byte of Latin-1 can be.
-TEXTS: Final = (("ascii", "\u00e9"), ("latin_1", "\u914d"))
 # Makes a body with every field, with these fields as they are given and all others new.
 NewBody = Callable[..., dict[str, Any]]
 
@@ -52,7 +57,7 @@ async def probe_broadcasts(session: ProbeSession) -> None:
     _read_event(session, whole)
     await _probe_required(session, body, whole)
     await _probe_duplicate(session, body)
-    await _probe_header_text(session, body)
+    await _probe_header_text(session)
     read_event_words(session)
 
 
@@ -185,19 +190,17 @@ async def _probe_duplicate(session: ProbeSession, body: NewBody) -> None:
             )
 
 
-async def _probe_header_text(session: ProbeSession, body: NewBody) -> None:
+async def _probe_header_text(session: ProbeSession) -> None:
     """Which characters the value of a custom header can have."""
     field = "requests.header_text"
-    for form, character in TEXTS:
-        headers = {f"X-{session.word('Header')}": f"a{character}b"}
-        answer = await session.call(
-            BROADCAST,
-            f"with {character!a} in a header",
-            body=body(custom_headers=headers),
-        )
-        if refused(answer):
-            session.answers.see(field, form, shown_by=answer)
+    largest = HeaderText.ASCII
+    asked = await ask(session, QUESTIONS[HeaderTextTried], {BROADCAST})
+    for needs, each in zip(HEADER_TEXTS, asked, strict=True):
+        read = read_beside(session, field, each)
+        if read is None:
             return
-        if not answer.succeeded:
-            return
-    session.answers.see(field, "any", shown_by=answer)
+        shown_by = replace(each.exchanges[0], role=each.name)
+        if read is Reading.REFUSED:
+            break
+        largest = needs
+    session.answers.see(field, largest.value, shown_by=shown_by)

@@ -7,14 +7,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Final
 
-from hookproof.conformance.checks.support.reading import Reading, reading
+from hookproof.conformance.checks.reading import Reading, reading
 from hookproof.conformance.experiments.support.valid_requests import ValidRequests
 from hookproof.conformance.learning.learned_answers import NAME
 from hookproof.conformance.learning.probes.access import miss_undecided
 from hookproof.conformance.learning.session import CREATE, ROLL, UPDATE, ProbeSession
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import shown_uid, was_accepted
-from hookproof.conformance.observations.requests.mistakes import ORDINARY, RequestTried
+from hookproof.conformance.observations.mistakes import ORDINARY, RequestTried
 from hookproof.conformance.subjects.questions.evidence import (
     QUESTIONS,
     URL_FIELDS,
@@ -152,6 +152,18 @@ def see_reading(
         words = {Reading.TAKEN: question.taken_as, Reading.REFUSED: Acceptance.REFUSED.value}
         ((told, shown_by),) = read.items()
         answers.see(field, words[told], shown_by=shown_by)
+
+
+def read_beside(session: ProbeSession, field: str, asked: RequestTried) -> Reading | None:
+    """Whether a request was taken or refused; None if that shows neither, which is noted."""
+    tried, ordinary = asked.exchanges
+    read = reading(tried, ordinary)
+    if read is None:
+        session.answers.miss(field, NO_ORDINARY)
+    elif read is Reading.OTHERWISE:
+        miss_undecided(session, field, replace(tried, role=asked.name))
+        return None
+    return read
 
 
 async def probe_endpoint_urls(session: ProbeSession) -> None:

@@ -15,7 +15,7 @@ from hookproof.conformance.learning.probes.required import learn_one_of, learn_r
 from hookproof.conformance.learning.session import CREATE, LINK, UPDATE, ProbeSession, unknown_uid
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import has_value, refused, shown, shown_uid
-from hookproof.conformance.observations.requests.mistakes import RequestTried
+from hookproof.conformance.observations.mistakes import RequestTried
 from hookproof.conformance.subjects.questions.evidence import (
     QUESTIONS,
     NullField,

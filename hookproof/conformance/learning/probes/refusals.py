@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from hookproof.conformance.checks.support.reading import is_taken_over
+from hookproof.conformance.checks.reading import is_taken_over
 from hookproof.conformance.learning.probes.access import miss_undecided, see_status
 from hookproof.conformance.learning.probes.rolls import roll
 from hookproof.conformance.learning.session import BROADCAST, CREATE, UPDATE, ProbeSession

@@ -3,19 +3,26 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
+from hookproof.conformance.checks.reading import Reading
 from hookproof.conformance.learning.probes.endpoints import generated_secret
+from hookproof.conformance.learning.probes.optional_requests import ask, read_beside
 from hookproof.conformance.learning.session import CREATE, GET, ROLL, ProbeSession
 from hookproof.conformance.learning.signatures.search import SECRET_PREFIX
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import (
     Resource,
-    refused,
     resources,
     sent,
     shown,
     shown_uid,
+)
+from hookproof.conformance.subjects.questions.evidence import (
+    OTHER_SECRET,
+    QUESTIONS,
+    SecretOfAnotherForm,
 )
 from hookproof.receiver.signatures.base64_text import decode_base64, encode_base64, loose_base64
 from hookproof.spec.dialect.vocabulary import (
@@ -279,13 +286,12 @@ async def probe_other_secret(session: ProbeSession) -> None:
     if not prefix and form == SecretForm.TEXT:
         session.answers.miss(field, "every text has the form of this service's secrets")
         return
-    given = f"(other form {session.word('secret')})"
-    answer = await session.call(
-        CREATE, "with a secret of another form", body=session.endpoint(secret=given)
-    )
-    if refused(answer):
-        session.answers.see(field, "refused", shown_by=answer)
-    elif answer.succeeded and generated_secret(answer) not in (None, given):
-        session.answers.see(field, "ignored", shown_by=answer)
-    else:
-        session.answers.miss(field, "it is kept as it was given, so that it signs as it is")
+    for asked in await ask(session, QUESTIONS[SecretOfAnotherForm], {CREATE}):
+        answer = replace(asked.exchanges[0], role=asked.name)
+        read = read_beside(session, field, asked)
+        if read is Reading.REFUSED:
+            session.answers.see(field, "refused", shown_by=answer)
+        elif read is Reading.TAKEN and generated_secret(answer) not in (None, OTHER_SECRET):
+            session.answers.see(field, "ignored", shown_by=answer)
+        elif read is Reading.TAKEN:
+            session.answers.miss(field, "it is kept as it was given, so that it signs as it is")

@@ -20,13 +20,13 @@ from hookproof.spec.dialect.signature_scheme import Secrets
 from hookproof.spec.dialect.vocabulary import BASE64_VARIANTS, Encoding, Hash, SecretForm
 
 # The number of bytes of each hash.
-SIZES: Final = {Hash.SHA256: 32, Hash.SHA512: 64}
+SIZES: Final = {Hash.SHA1: 20, Hash.SHA256: 32, Hash.SHA512: 64}
 NUMBER: Final = re.compile(r"(?<![0-9A-Za-z])[0-9]{7,16}(?![0-9A-Za-z])")
 # What stands between two parts of what is signed.
 JOINS: Final = (".", ",", ":", "|", "", "\n", "-", "_", ";", " ", "/", "+", "&")
 # All ways of signing that are tried, in words.
 TRIED: Final = (
-    f"HMAC with {' and '.join(SIZES)} in {', '.join(Encoding)}; of the body, alone or joined with"
+    f"HMAC with {', '.join(SIZES)} in {', '.join(Encoding)}; of the body, alone or joined with"
     f" the event's id and a time by any of {' '.join(map(repr, JOINS))}; with the secret as"
     f" {', '.join(SecretForm)}, with its prefix and without"
 )

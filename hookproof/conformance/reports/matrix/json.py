@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from hookproof.conformance.model.ledger import Entry
+from hookproof.conformance.reports.behaviour.json import run_json
 from hookproof.conformance.reports.matrix.table import Matrix, MatrixColumn, tallies_of
 from hookproof.conformance.reports.summary import SHOWN_ORDER
 from hookproof.process.installed_version import installed_version
@@ -36,19 +37,11 @@ def matrix_json(matrix: Matrix) -> str:
 
 
 def _run(column: MatrixColumn, totals: dict[str, dict[str, int]]) -> dict[str, Any]:
-    header, footer = column.run.header, column.run.footer
     return {
         "name": column.name,
-        "target": header.target,
-        "dialect": header.dialect,
-        "profile": header.profile,
-        "strict": header.strict,
-        "seed": header.seed,
-        "version": header.tool_version,
-        "started_at": header.started_at,
-        "duration_s": footer.duration_s,
-        "verdict": footer.verdict.value,
-        "exit_code": footer.exit_code,
+        **run_json(column.run),
+        "strict": column.run.header.strict,
+        "duration_s": column.run.footer.duration_s,
         "notes": column.notes,
         "totals": totals,
         "badge": column.badge,

@@ -94,6 +94,16 @@ class Pack:
 
     def copy(self, file: PackedFile, to: BinaryIO | IO[bytes]) -> None:
         """Write the content of a file; raises BrokenPack if it is another than was packed."""
+        for chunk in self._content(file):
+            to.write(chunk)
+
+    def confirm_whole(self) -> None:
+        """Raise BrokenPack if the content of any file is another than was packed."""
+        for file in self.manifest.files:
+            for _ in self._content(file):
+                pass
+
+    def _content(self, file: PackedFile) -> Iterator[bytes]:
         digest, left = hashlib.sha256(), file.bytes
         info = self._member(file.name)
         if info.file_size != file.bytes:
@@ -104,7 +114,7 @@ class Pack:
                 if left < 0:
                     raise _changed(file.name)
                 digest.update(chunk)
-                to.write(chunk)
+                yield chunk
         if left or digest.hexdigest() != file.sha256:
             raise _changed(file.name)
 

@@ -64,9 +64,16 @@ def own_fields(observation: Observation) -> dict[str, Any]:
 
 
 def own_values(kind: type[Observation], written: Mapping[str, Any]) -> dict[str, Any]:
-    """Reverse `own_fields`; raises ValueError for JSON of another shape."""
+    """Reverse `own_fields`; raises ValueError for JSON of another shape.
+
+    What a class no longer has is left out: another version may have written the file.
+    """
     hints = _hints(kind)  # type: ignore[arg-type] # a class can be hashed
-    return {name: msgspec.convert(value, hints[name]) for name, value in written.items()}
+    return {
+        name: msgspec.convert(value, hints[name])
+        for name, value in written.items()
+        if name in hints
+    }
 
 
 @cache

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from hookproof.conformance.checks.api.resources.portal_link import is_member, members, named
-from hookproof.conformance.checks.api.resources.resource_change import effect_of
-from hookproof.conformance.checks.support.key_scope import is_for_another_project
+from hookproof.conformance.checks.key_scope import is_for_another_project
+from hookproof.conformance.checks.portal_links import is_member, members, named
+from hookproof.conformance.checks.resource_change import effect_of
 from hookproof.conformance.model.check_registry import CheckContext
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.law import Compared, Seen, law

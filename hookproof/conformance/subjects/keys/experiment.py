@@ -25,7 +25,7 @@ from hookproof.conformance.experiments.support.valid_requests import (
 from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.observations.preparation import Preparation
-from hookproof.conformance.observations.resources.broadcast_answer import FRESH_KEY
+from hookproof.conformance.subjects.events.evidence import FRESH_KEY
 from hookproof.conformance.subjects.keys.evidence import (
     KNOWN,
     BroadcastsWithoutRight,

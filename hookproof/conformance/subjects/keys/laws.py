@@ -4,11 +4,11 @@ import re
 from typing import Final, NamedTuple
 from urllib.parse import unquote
 
-from hookproof.conformance.checks.api.resources.portal_link import is_member, members
-from hookproof.conformance.checks.api.resources.resource_change import effect_of
-from hookproof.conformance.checks.support.json_objects import objects_in
-from hookproof.conformance.checks.support.key_scope import may_decide
-from hookproof.conformance.checks.support.refusal import is_refused_as_invalid, refusal_with
+from hookproof.conformance.checks.json_objects import objects_in
+from hookproof.conformance.checks.key_scope import may_decide
+from hookproof.conformance.checks.portal_links import is_member, members
+from hookproof.conformance.checks.refusal import is_refused_as_invalid, refusal_with
+from hookproof.conformance.checks.resource_change import effect_of
 from hookproof.conformance.model.check_registry import CheckContext
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import not_applicable
@@ -24,7 +24,7 @@ from hookproof.conformance.observations.answer import (
     was_accepted,
     was_answered,
 )
-from hookproof.conformance.observations.resources.broadcast_answer import FRESH_KEY, is_flagged
+from hookproof.conformance.subjects.events.evidence import FRESH_KEY, is_flagged
 from hookproof.conformance.subjects.keys.evidence import (
     BroadcastsWithoutRight,
     CallWithKey,

@@ -12,7 +12,7 @@ from hookproof.conformance.observations.answer import (
     shows_a_list,
     shows_every_uid,
 )
-from hookproof.conformance.observations.requests.mistakes import ORDINARY
+from hookproof.conformance.observations.mistakes import ORDINARY
 from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.model import Dialect

@@ -27,8 +27,8 @@ from hookproof.conformance.experiments.support.telling_texts import texts_for_ur
 from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.observations.answer import items, refused, shown
+from hookproof.conformance.observations.mistakes import ORDINARY
 from hookproof.conformance.observations.preparation import Preparation
-from hookproof.conformance.observations.requests.mistakes import ORDINARY
 from hookproof.conformance.subjects.lists.evidence import (
     LINKS,
     ORDINARY_BEFORE,
@@ -146,7 +146,9 @@ async def _all_walks(
     if unended and len(pages) == PAGES[context.profile]:
         if known:
             filtered = [walk for walk in planned_walks(context, whole, known) if walk.filter]
-            async for observation in _walk_all(context, filtered, known):
+            first, known_uids = content(pages[0]), {item.get("uid") for item in known}
+            shows_known = known_uids <= {item.get("uid") for item in first}
+            async for observation in _walk_all(context, filtered, first if shows_known else known):
                 yield observation
             by_owner = context.dialect.paging.owner_filter
             if by_owner is None:
@@ -325,9 +327,11 @@ async def _give_one_owner(
     """Give two portal links one owner, so that a filter has more than one page: a text that tells,
     if the target accepts it.
 
+    Others lie between the two, which a page shows if its cursor leads on without the filter.
     Returns the portal links as they were, and the owner if it was accepted.
     """
-    links = list((await find_changeable_links(context, trial, pages=1)).links)[:2]
+    found = (await find_changeable_links(context, trial, pages=1)).links
+    links = [*found[:1], *found[1:][-1:]]
     word, bodies = context.word("owner"), RequestBodies.of(context)
     for owner in (*texts_for_urls(word), word):
         answers = [await give_owner(trial, bodies, link, owner) for link in links]

@@ -14,8 +14,8 @@ from itertools import chain, pairwise
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
-from hookproof.conformance.checks.support.bounds import NO_LARGEST_PAGE
-from hookproof.conformance.checks.support.reading import Reading, reading
+from hookproof.conformance.checks.bounds import NO_LARGEST_PAGE
+from hookproof.conformance.checks.reading import Reading, reading
 from hookproof.conformance.model.check_registry import CheckContext
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, json_text, not_applicable
@@ -32,7 +32,7 @@ from hookproof.conformance.observations.answer import (
     shows_every_uid,
     was_successful,
 )
-from hookproof.conformance.observations.requests.extremes import ExtremePageSize
+from hookproof.conformance.observations.extremes import ExtremePageSize
 from hookproof.conformance.observations.timestamp import unix_seconds
 from hookproof.conformance.subjects.lists.evidence import (
     LINKS,
@@ -371,7 +371,8 @@ def a_filter_leaves_exactly_what_matches_on_every_page(
 
     What a sorted walk lacks may be the fault of its order (4.4-8), and what lies on further pages
     that of a cursor (2.2-10): a filter answers for the first page without sort. Of two filters
-    nobody knows which one has left something out.
+    nobody knows which one has left something out. Nothing holds by a walk that a list without the
+    filter would have passed as well.
     """
     asked = walk.asked
     if asked.operation_id == LINKS:
@@ -387,14 +388,17 @@ def a_filter_leaves_exactly_what_matches_on_every_page(
         wrong = [page for page in walk.pages if _not_matching(page, term)]
         # On the first page a filter does not hold; on others alone, it is lost with the cursor.
         telling = wrong[:1] if wrong[:1] == [*walk.pages[:1]] else wrong or walk.pages
-        yield _only_matches(walk, telling, term, nothing_else)
+        if wrong or not all(map(term.passes, asked.listed)):
+            yield _only_matches(walk, telling, term, nothing_else)
         wrong_further = [[page] for page in further if _not_matching(page, term)]
-        for pages in wrong_further or filter(None, [further]):
+        if not wrong_further and further and _others_follow(walk, term):
+            wrong_further = [further]
+        for pages in wrong_further:
             yield _only_matches(walk, pages, term, FILTER_PAGES)
         wanted = {str(item["uid"]) for item in asked.listed if term.passes(item)}
         missing = wanted - set(walk.uids)
         is_for_filter = not missing or (asked.sort is None and len(walk.pages) == 1)
-        if walk.complete and len(terms) == 1 and is_for_filter:
+        if wanted and walk.complete and len(terms) == 1 and is_for_filter:
             yield Compared(
                 sorted(wanted),
                 walk.uids,
@@ -414,6 +418,15 @@ def _filters_not_offered(paging: Paging) -> Iterator[Judgement]:
             yield not_applicable(requirement, reason)
     if len(lacking) == len(PORTAL_LINK_FILTERS):
         yield not_applicable(FILTER_PAGES[LINKS], "The dialect has no filter of portal links.")
+
+
+def _others_follow(walk: WalkedPages, term: FilterTerm) -> bool:
+    """Whether without the filter the cursor of the first page leads to others than its matches."""
+    asked = walk.asked
+    listed = asked.listed[::-1] if asked.sort == ASCENDING else asked.listed
+    uids = _uids(walk.pages[0].exchange)
+    places = [place for place, item in enumerate(listed) if item.get("uid") in uids]
+    return any(not term.passes(item) for item in listed[max(places, default=len(listed)) :])
 
 
 def _not_matching(page: Page, term: FilterTerm) -> set[str]:

@@ -14,15 +14,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 from urllib.parse import quote, urlsplit
 
-from hookproof.conformance.checks.support.bounds import NO_LONGEST, NO_SIZE_LIMIT, bounds
-from hookproof.conformance.checks.support.reading import Reading, is_taken_over, unlike_left_out
+from hookproof.conformance.checks.bounds import NO_LONGEST, NO_SIZE_LIMIT, bounds
+from hookproof.conformance.checks.reading import Reading, is_taken_over, unlike_left_out
 from hookproof.conformance.model.evidence import Exchange, Observation
 from hookproof.conformance.observations.answer import endpoints_in, refused, sent, shown_uid
-from hookproof.conformance.observations.requests.mistakes import RequestTried
-from hookproof.spec.dialect.answer import Answer
+from hookproof.conformance.observations.mistakes import RequestTried
+from hookproof.spec.dialect.answer import NOT_ASKED, Answer
 from hookproof.spec.dialect.given_settings import zero_http_timeout
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import Acceptance, CreationVisit
+from hookproof.spec.dialect.vocabulary import Acceptance, CreationVisit, HeaderText, SecretForm
 
 if TYPE_CHECKING:
     from hookproof.conformance.experiments.support.valid_requests import ValidRequests
@@ -43,6 +43,12 @@ SENT_AS_NULL: Final[Mapping[str, tuple[str, ...]]] = {
     UPDATE: ("can_manage_endpoint", "endpoints", "owner_id"),
     BROADCAST: ("custom_headers", "idempotency_key"),
 }
+
+
+# A secret of no form that a dialect can name, and for each kind of text beyond ASCII a value of a
+# custom header that needs it.
+OTHER_SECRET: Final = "no*such*form"  # noqa: S105
+HEADER_TEXTS: Final = {HeaderText.LATIN_1: "Grüße", HeaderText.ANY: "配送"}
 
 
 class Mistake(StrEnum):
@@ -274,6 +280,35 @@ def _zero(kind: type[RequestTried], name: str, requests: "ValidRequests") -> Ite
         yield with_value(requests, kind, CREATE, name, 0, about)
 
 
+def _secret_of_another_form(requests: "ValidRequests") -> Iterator[Asked]:
+    if "secret" not in requests.bodies.lacking_fields:
+        about = "a secret of another form"
+        yield with_value(requests, SecretOfAnotherForm, CREATE, "secret", OTHER_SECRET, about)
+
+
+def _header_texts(requests: "ValidRequests") -> Iterator[Asked]:
+    """Values of a custom header of each kind beyond ASCII, beside one that every service takes."""
+    for needs, value in HEADER_TEXTS.items():
+        yield Asked(
+            HeaderTextTried,
+            f"a custom header that needs {needs}",
+            BROADCAST,
+            "custom_headers",
+            requests.body_with(BROADCAST, "custom_headers", {"X-Note": value}),
+            ordinary=requests.body_with(BROADCAST, "custom_headers", {"X-Note": "plain"}),
+            facts={"needs": needs},
+        )
+
+
+def _header_text(dialect: Dialect, request: RequestTried) -> Answer[Any]:
+    assert isinstance(request, HeaderTextTried)
+    rule = dialect.requests.header_text
+    fits = {text.largest >= request.needs.largest for text in rule.allowed}
+    if len(fits) != 1:
+        return NOT_ASKED
+    return TAKEN if True in fits else REFUSED
+
+
 def _unknown_endpoint(requests: "ValidRequests") -> Iterator[Asked]:
     if requests.endpoint_id is not None:
         unknown = requests.unknown(requests.endpoint_id)
@@ -455,6 +490,43 @@ class UnansweredVisit(RequestTried):
     role_of_ordinary: ClassVar[str] = "answered"
 
 
+@Question(
+    "2.3-15",
+    f"A secret without the dialect's prefix and form{AS_SAID}",
+    lambda dialect, _: dialect.signatures.secret.other_forms,
+    INVALID,
+    asks=_secret_of_another_form,
+    not_applicable=(
+        lambda dialect: (
+            (
+                not dialect.signatures.secret.prefix
+                and dialect.signatures.secret.form is SecretForm.TEXT
+            )
+            or not dialect.signatures.secret.other_forms.decided
+        ),
+        "in this dialect every text is a secret, or it leaves open what other texts are",
+    ),
+)
+class SecretOfAnotherForm(RequestTried):
+    """The creation of an endpoint with a secret that has neither the dialect's prefix nor its
+    form.
+    """
+
+
+@Question(
+    "2.8-17",
+    f"A custom header that needs {{request.needs}}{AS_SAID}",
+    _header_text,
+    INVALID,
+    asks=_header_texts,
+)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeaderTextTried(RequestTried):
+    """A broadcast with a custom header whose value needs such texts to be accepted."""
+
+    needs: HeaderText
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NestedData(RequestTried):
     """A broadcast whose data is nested so many `levels` deep, and one with shallow data."""
@@ -607,8 +679,8 @@ QUESTIONS.update(OF_SEVERAL)
 
 def question_of(request: RequestTried) -> Question:
     """The row of a request."""
-    by_operation = type(request), request.operation_id
-    return QUESTIONS[by_operation if by_operation in QUESTIONS else request.topic]
+    topics = ((type(request), request.operation_id), type(request), request.topic)
+    return next(QUESTIONS[topic] for topic in topics if topic in QUESTIONS)
 
 
 def rows_of(*kinds: type[RequestTried]) -> list[Question]:

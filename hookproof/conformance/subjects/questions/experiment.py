@@ -29,8 +29,8 @@ from hookproof.conformance.experiments.support.valid_requests import (
 from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.observations.answer import was_accepted
+from hookproof.conformance.observations.mistakes import RequestTried
 from hookproof.conformance.observations.preparation import OddRequest, Preparation
-from hookproof.conformance.observations.requests.mistakes import RequestTried
 from hookproof.conformance.subjects.questions.evidence import (
     BROADCAST,
     CREATE,
@@ -196,6 +196,8 @@ MANY_AT_ONCE: Final = 64
         Preparation,
     ),
     busy=True,
+    endpoints=1,
+    broadcasts=2,
 )
 async def refusals(context: ExperimentContext) -> AsyncIterator[Evidence]:
     """Send each request once."""

@@ -5,20 +5,21 @@ One reading for all of them: each is judged only beside an ordinary request that
 
 from collections.abc import Iterator
 
-from hookproof.conformance.checks.support.bounds import NO_DEEPEST
-from hookproof.conformance.checks.support.reading import Reading, reading
+from hookproof.conformance.checks.bounds import NO_DEEPEST
+from hookproof.conformance.checks.reading import Reading, reading
 from hookproof.conformance.model.check_registry import CheckContext, Judge, check
 from hookproof.conformance.model.evidence import Exchange, NotExaminedError
 from hookproof.conformance.model.judgement import Judgement, judged, not_applicable
 from hookproof.conformance.model.tolerances import SENT_WITHIN_S
 from hookproof.conformance.observations.answer import sent
-from hookproof.conformance.observations.requests.mistakes import RequestTried
+from hookproof.conformance.observations.mistakes import RequestTried
 from hookproof.conformance.subjects.questions.evidence import (
     CREATE,
     QUESTIONS,
     REFUSED,
     TAKEN,
     EndpointUrlTried,
+    HeaderTextTried,
     MistakenRequest,
     NestedData,
     PartialFieldMapping,
@@ -26,6 +27,7 @@ from hookproof.conformance.subjects.questions.evidence import (
     RequestWithinBounds,
     RequiredFieldLeftOut,
     RequiredFieldsAlone,
+    SecretOfAnotherForm,
     TimeoutOfZero,
     UnansweredVisit,
     UnknownIdentifier,
@@ -132,6 +134,8 @@ def _check(name: str, *kinds: type[RequestTried]) -> Judge:
 _check("a_rate_limit_of_zero_is_taken_or_refused", RateLimitOfZero)
 _check("an_http_timeout_of_zero_is_taken_or_refused", TimeoutOfZero)
 _check("a_partial_field_mapping_is_taken_or_refused", PartialFieldMapping)
+_check("a_secret_of_another_form_is_taken_or_refused", SecretOfAnotherForm)
+_check("a_custom_header_is_such_a_text_as_the_dialect_says", HeaderTextTried)
 _check("an_endpoint_that_answers_no_visit_is_taken_or_refused", UnansweredVisit)
 _check("input_that_is_not_listed_is_ignored_or_refused", UnlistedInput)
 _check("an_unusual_endpoint_url_is_taken_or_refused", UnusualUrlTried)

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from aiohttp import hdrs
 from aiohttp.web_request import BaseRequest
+from yarl import URL
 
 from hookproof.mockserver.api.handlers.events import EventHandlers
 from hookproof.mockserver.api.request_pipeline import RequestPipeline
@@ -25,7 +26,7 @@ from hookproof.mockserver.delivery.http_client.transport import Transport
 from hookproof.mockserver.delivery.scheduling.retry import RetryRules
 from hookproof.mockserver.delivery.store_port import EndpointSettings, PendingDelivery
 from hookproof.mockserver.faults.registry import variant
-from hookproof.mockserver.faults.support.altered_deliveries import AlteredHeaders
+from hookproof.mockserver.faults.support.altered_deliveries import AlteredHeaders, AlteredUrl
 from hookproof.mockserver.faults.support.altered_responses import (
     BROADCAST,
     LIST_SOURCES,
@@ -375,3 +376,13 @@ class HeadersInLowerCase(AttemptSender):
             (name.lower(), value)
             for name, value in super()._headers(delivery, endpoint, shown, body)
         )
+
+
+@variant()
+class UrlsWrittenAnew(AlteredUrl):
+    """Deliveries go to URLs as a client library writes them: escapes that nobody needs decoded, the
+    others in capitals, and paths without dot segments.
+    """
+
+    def alter_url(self, url: str) -> str:
+        return str(URL(url))

@@ -1,9 +1,11 @@
-"""Bases of faults that alter the body or the headers of deliveries."""
+"""Bases of faults that alter the body, the headers or the URL of deliveries."""
+
+from collections.abc import Callable
 
 import msgspec
 
 from hookproof.mockserver.delivery.attempt.headers import Headers
-from hookproof.mockserver.delivery.attempt.sender import AttemptSender
+from hookproof.mockserver.delivery.attempt.sender import AttemptResult, AttemptSender
 from hookproof.mockserver.delivery.store_port import EndpointSettings, PendingDelivery
 
 
@@ -30,3 +32,19 @@ class AlteredHeaders(AttemptSender):
 
     def alter_headers(self, delivery: PendingDelivery, headers: Headers) -> Headers:
         return headers
+
+
+class AlteredUrl(AttemptSender):
+    """Sends deliveries to the URL that `alter_url` returns."""
+
+    async def send(
+        self,
+        delivery: PendingDelivery,
+        endpoint: EndpointSettings,
+        on_sent: Callable[[], None] = lambda: None,
+    ) -> AttemptResult:
+        altered = msgspec.structs.replace(endpoint, url=self.alter_url(endpoint.url))
+        return await super().send(delivery, altered, on_sent)
+
+    def alter_url(self, url: str) -> str:
+        return url

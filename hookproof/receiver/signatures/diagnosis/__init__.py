@@ -7,7 +7,8 @@
 `deviation` defines the result. Each `*_variants` module knows one kind of mistake: `key_variants`
 the secret, `body_variants` and `json_text` the bytes, `join_variants` how they are joined,
 `time_variants` the time, `digest_variants` the hash; `signature_readings` reads header and
-encoding. `search` combines them, the simplest explanation first.
+encoding. `search` combines them, the simplest explanation first; `unexplained` says what is known
+where none fits. `unknown_sender` finds how senders sign that no scheme describes.
 """
 
 from hookproof.receiver.signatures.diagnosis.deviation import (

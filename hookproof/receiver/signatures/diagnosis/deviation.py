@@ -23,10 +23,15 @@ class Aspect(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deviation:
-    """One mistake, as a phrase whose subject is the sender: "signed the body alone"."""
+    """One mistake, as a phrase whose subject is the sender: "signed the body alone".
+
+    Most often it was the receiver's side that made the difference, which `remedies` tells from the
+    rest of the delivery; `remedy` is for mistakes with another remedy than their aspect's.
+    """
 
     aspect: Aspect
     words: str
+    remedy: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,12 +40,17 @@ class Diagnosis:
 
     `cause` is one sentence, `deviations` are the mistakes that it consists of. If `explained`, the
     signature is valid with exactly these mistakes. `hashes` is how many hashes the search computed.
+    `signed_body` is what was signed, where it is known; `remedy` is for what is not explained.
+    `scheme_lines` are the lines of a scheme that says how a sender signs whom none describes.
     """
 
     cause: str
     deviations: tuple[Deviation, ...]
     explained: bool
     hashes: int
+    signed_body: bytes | None = None
+    remedy: str | None = None
+    scheme_lines: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

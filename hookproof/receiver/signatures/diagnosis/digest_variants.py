@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from hookproof.receiver.signatures.diagnosis.deviation import Aspect, Deviation, Variant, Variants
-from hookproof.spec.dialect.vocabulary import Hash
+from hookproof.receiver.signatures.schemes.algorithms import algorithm_of, public_key_check
+from hookproof.receiver.signatures.schemes.model import Algorithm
+from hookproof.spec.dialect.signature_scheme import SignatureScheme
 
 # hashlib's names and those for people, the likeliest first.
 HASHES: Final = {
@@ -27,6 +29,7 @@ class Digest:
 
     hash: str
     kind: str = "hmac"
+    signatures: tuple[bytes, ...] | None = None
 
     @property
     def is_keyed(self) -> bool:
@@ -34,7 +37,18 @@ class Digest:
         return self.kind != "bare"
 
     def compute(self, key: bytes, message: bytes) -> bytes:
-        """Compute the digest; raises ValueError if this machine does not support the hash."""
+        """Compute the digest; raises ValueError if this machine does not support the hash.
+
+        With a public key, this is the one of `signatures` that it verifies, or nothing.
+        """
+        if self.signatures is not None:
+            algorithm = Algorithm(self.kind)
+            verified = (
+                signature
+                for signature in self.signatures
+                if public_key_check(algorithm, self.hash, key, message, signature)
+            )
+            return next(verified, b"")
         if self.kind == "hmac":
             return hmac.digest(key, message, self.hash)
         if self.kind == "swapped":
@@ -53,17 +67,26 @@ CONSTRUCTIONS: Final = {
 }
 
 
-def digest_variants(expected: Hash, sizes: Collection[int]) -> Variants[Digest]:
-    """The dialect's HMAC, and others that can produce signatures of the `sizes` received, in bytes.
+def digest_variants(scheme: SignatureScheme, signatures: Collection[bytes]) -> Variants[Digest]:
+    """The scheme's construction, and others that can produce the `signatures` received.
 
-    A signature may be truncated, so a digest may be longer than every size.
+    A signature may be truncated, so a digest may be longer than every one of them.
     """
+    expected, sizes = scheme.hash, {len(signature) for signature in signatures}
+    algorithm = algorithm_of(scheme)
+
+    if algorithm.has_public_key:
+        digest = Digest(hash=expected.value, kind=algorithm, signatures=tuple(signatures))
+        return Variants(lambda distance: () if distance else (Variant(value=digest),))
 
     def generate(distance: int) -> Iterator[Variant[Digest]]:
+        usual = "key first" if algorithm is Algorithm.PLAIN_HASH else "hmac"
         if distance == 0:
-            yield Variant(value=Digest(hash=expected.value))
+            yield Variant(value=Digest(hash=expected.value, kind=usual))
         if distance == 1:
             yield from _other_hashes()
+            if usual != "hmac":
+                yield _variant("used an HMAC", Digest(hash=expected.value))
             for kind, words in CONSTRUCTIONS.items():
                 yield _variant(words, Digest(hash=expected.value, kind=kind))
 

@@ -32,6 +32,7 @@ class Layout:
     comma: str = ","
     colon: str = ": "
     indent: str | None = None
+    line_end: str = "\n"
     signed: str
     sent: str
 
@@ -39,7 +40,8 @@ class Layout:
         if self.indent is None:
             spaced = {",": self.comma, ":": self.colon}
             return "".join([spaced.get(piece, piece) for piece in pieces])
-        return "".join(self._indented(pieces, self.indent))
+        text = "".join(self._indented(pieces, self.indent))
+        return text if self.line_end == "\n" else text.replace("\n", self.line_end)
 
     def _indented(self, pieces: Sequence[str], indent: str) -> Iterator[str]:
         depth = 0
@@ -66,6 +68,15 @@ LAYOUTS: Final = (
     Layout(indent="  ", signed="the body indented by 2 spaces", sent="indented by 2 spaces"),
     Layout(indent="    ", signed="the body indented by 4 spaces", sent="indented by 4 spaces"),
     Layout(indent="\t", signed="the body indented by tabs", sent="indented by tabs"),
+    *(
+        Layout(
+            indent=" " * width,
+            line_end="\r\n",
+            signed=f"the body indented by {width} spaces, with CR LF",
+            sent=f"indented by {width} spaces, with CR LF",
+        )
+        for width in (2, 4)
+    ),
 )
 
 
@@ -114,14 +125,57 @@ ASCII_SLASHES_ESCAPED: Final = _string(lambda text: json.dumps(text).replace("/"
 AS_DOUBLES: Final = _number(_as_double)
 AS_PYTHON_NUMBERS: Final = _number(_as_python)
 
+
+def _escaping(*, ascii_only: bool, html: bool, slashes: bool, upper: bool = False) -> Spelling:
+    """A spelling with several kinds of escapes at once."""
+
+    def write(text: str) -> str:
+        written = json.dumps(text, ensure_ascii=ascii_only)
+        if html:
+            written = _escaped(written, "<>&\u2028\u2029")
+        if slashes:
+            written = written.replace("/", r"\/")
+        return (
+            UNICODE_ESCAPE.sub(lambda match: match[0].upper().replace("U", "u", 1), written)
+            if (upper)
+            else written
+        )
+
+    return _string(write)
+
+
+def _dot_net(text: str) -> str:
+    r"""As System.Text.Json writes a text: \u0022 for a quotation mark, and capital digits."""
+    inner = json.dumps(text)[1:-1].replace(r"\"", r"\u0022")
+    written = _escaped(inner, "<>&'+`")
+    return f'"{UNICODE_ESCAPE.sub(lambda match: chr(92) + "u" + match[0][2:].upper(), written)}"'
+
+
+UNICODE_ESCAPE: Final = re.compile(r"\\u[0-9a-f]{4}")
 ESCAPES: Final[Mapping[str, Spelling]] = {
-    "with its characters beyond ASCII escaped, sent them as they are": ASCII,
+    # First, so that what only resolves escapes is not told as if it escaped something.
     "with its escapes resolved, sent them escaped": UNESCAPED,
+    "with its characters beyond ASCII escaped, sent them as they are": ASCII,
     "with <, > and & escaped, sent them as they are": HTML_SAFE,
     "with its slashes escaped, sent them bare": SLASHES_ESCAPED,
     "with its slashes and its characters beyond ASCII escaped, sent them as they are": (
         ASCII_SLASHES_ESCAPED
     ),
+    "with its slashes and <, > and & escaped, sent them as they are": _escaping(
+        ascii_only=False, html=True, slashes=True
+    ),
+    "with <, > and & and its characters beyond ASCII escaped, sent them as they are": _escaping(
+        ascii_only=True, html=True, slashes=False
+    ),
+    "with its slashes, <, > and & and its characters beyond ASCII escaped, sent them as they are": (
+        _escaping(ascii_only=True, html=True, slashes=True)
+    ),
+    "with its characters beyond ASCII escaped in capital digits, sent them as they are": _escaping(
+        ascii_only=True, html=False, slashes=False, upper=True
+    ),
+    "with its slashes and its characters beyond ASCII escaped, in capital digits, sent them as they"
+    " are": _escaping(ascii_only=True, html=False, slashes=True, upper=True),
+    "with the escapes of System.Text.Json of .NET, sent them as they are": _string(_dot_net),
 }
 NUMBERS: Final[Mapping[str, Spelling]] = {
     "with its numbers read as doubles, sent them in another spelling": AS_DOUBLES,
@@ -160,6 +214,19 @@ LIBRARIES: Final = (
         name="json_encode of PHP",
         layout=COMPACT,
         spellings=(ASCII_SLASHES_ESCAPED, AS_PYTHON_NUMBERS),
+    ),
+    Library(
+        name="json_encode of PHP with JSON_PRETTY_PRINT",
+        layout=LAYOUTS[3],
+        spellings=(ASCII_SLASHES_ESCAPED, AS_PYTHON_NUMBERS),
+    ),
+    *(
+        Library(
+            name=f"json.dumps of Python with indent={len(layout.indent or '')}",
+            layout=layout,
+            spellings=(ASCII, AS_PYTHON_NUMBERS),
+        )
+        for layout in LAYOUTS[2:4]
     ),
 )
 
@@ -215,6 +282,11 @@ class JsonText:
         if distance == LIBRARIES_AT:
             yield from self._library_forms()
 
+    def unescaped(self) -> list[str]:
+        """The pieces with the escapes of their strings resolved."""
+        respelled = self._respell(UNESCAPED)
+        return [respelled.get(piece, piece) for piece in self.pieces]
+
     def members(self) -> Iterator[tuple[str, bytes]]:
         """Each member's value alone, compact and with spaces, with the member's name."""
         depth, start, name = 0, 0, ""
@@ -234,9 +306,11 @@ class JsonText:
         return (*self._layouts(), *self._orders(), *self._spellings())
 
     def _layouts(self) -> Iterator[TextChange]:
-        sent = self.layout.sent if self.layout else "with white space of its own"
         for layout in LAYOUTS:
             if layout is not self.layout:
+                sent = self.layout.sent if self.layout else "with white space of its own"
+                if layout.indent and layout.write(self.pieces).replace("\n", "") == self.text:
+                    sent = "without its line breaks"
                 yield TextChange(
                     kind="layout", words=f"{layout.signed}, sent it {sent}", layout=layout
                 )

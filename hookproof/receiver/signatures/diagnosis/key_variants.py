@@ -1,8 +1,12 @@
 """Other keys that a sender may have derived from a secret, and other secrets."""
 
 import base64
+import html
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
 from typing import Final
+from urllib.parse import unquote
 
 from hookproof.receiver.signatures.base64_text import loose_base64
 from hookproof.receiver.signatures.diagnosis.deviation import Aspect, Deviation, Variant, Variants
@@ -30,6 +34,7 @@ def key_variants(
         if distance == 1:
             for name, other in others.items():
                 yield from (_variant(f"signed with {name}", key) for key in _keys(rules, [other]))
+            yield from _mended_secrets(rules, secrets)
             yield from _misread_secrets(rules, secrets)
             yield from _missing_secrets()
         if distance == 2:  # noqa: PLR2004 - another secret, and misread
@@ -64,6 +69,22 @@ def _misread_secrets(rules: Secrets, secrets: Sequence[str]) -> Iterator[Variant
                 yield _variant(words, key, rare=index >= LIKELY_READINGS)
 
 
+def _mended_secrets(rules: Secrets, secrets: Sequence[str]) -> Iterator[Variant[bytes]]:
+    """The keys of secrets that were copied with something around them, or without something."""
+    for secret, (words, mend) in product(secrets, MENDED.items()):
+        mended = mend(secret)
+        phrases = {mended: words}
+        if rules.prefix and not mended.startswith(rules.prefix):
+            added = (
+                f"signed with a secret that begins with {rules.prefix!r}, which was left out here"
+            )
+            phrases[rules.prefix + mended] = "; ".join(filter(None, (words, added)))
+        for text, phrase in phrases.items():
+            deviation = Deviation(aspect=Aspect.SECRET, words=phrase, remedy="secret text")
+            for key in _keys(rules, [text]) if text != secret else ():
+                yield Variant(value=key, deviations=(deviation,), rare=True)
+
+
 def _missing_secrets() -> Iterator[Variant[bytes]]:
     yield _variant("signed with an empty secret", b"")
     for text in MISSING_VALUES:
@@ -93,7 +114,6 @@ def _readings(rules: Secrets) -> Mapping[str, Reading]:
         "put the key into hex first": lambda text: secret_key(rules, text).hex().encode(),
         "left a line end after the secret": lambda text: secret_key(rules, text) + b"\n",
         "left a line end after the text of the secret": lambda text: text.encode() + b"\n",
-        "cut the white space around the secret": lambda text: text.strip().encode(),
         "left the secret in quotation marks": lambda text: f'"{text}"'.encode(),
         "changed the secret to small letters": lambda text: text.lower().encode(),
         "changed the secret to capital letters": lambda text: text.upper().encode(),
@@ -103,3 +123,44 @@ def _readings(rules: Secrets) -> Mapping[str, Reading]:
 def _standard_base64(text: str) -> bytes:
     text = text.rstrip("=")
     return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
+
+
+def _as_it_is(text: str) -> str:
+    return text
+
+
+# What to do to the text that was given, and what that says about it.
+MENDED: Final[Mapping[str, Callable[[str], str]]] = {
+    "": _as_it_is,
+    "signed with the secret without the white space around it: "
+    "the secret that was given has white space at an end": str.strip,
+    "signed with the secret without the invisible characters around it": lambda text: text.strip(
+        "\ufeff\u200b\u2060\xa0 \t\r\n"
+    ),
+    "signed with the secret without the word before it, which ends in a space or in _": (
+        lambda text: re.sub(r"^([a-z]+_|\w+ )(?=.)", "", text.strip())
+    ),
+    "signed with the secret without the quotation marks around it": lambda text: text.strip().strip(
+        "\"'`"
+    ),
+    "signed with the secret without the label before it, such as 'v1,'": lambda text: re.sub(
+        r"^v\d+[a-z]?,", "", text.strip()
+    ),
+    "signed with the secret without the name before it, such as 'SECRET='": lambda text: re.sub(
+        r"^(export )?\w+=(?=.)", "", text.strip()
+    ),
+    "signed with the HTML-escaped secret (&lt; &gt; &amp;)": lambda text: html.escape(
+        text, quote=False
+    ),
+    "signed with the HTML-escaped secret (&lt; &gt; &amp; &quot;)": lambda text: html.escape(
+        text, quote=False
+    ).replace('"', "&quot;"),
+    "signed with the HTML-escaped secret (&lt; &gt; &amp; &quot; &#x27;)": html.escape,
+    "signed with the HTML-escaped secret (&lt; &gt; &amp; &quot; &#039;)": lambda text: (
+        html.escape(text, quote=False).replace('"', "&quot;").replace("'", "&#039;")
+    ),
+    "signed with the secret whose HTML escapes are resolved": html.unescape,
+    "signed with the secret whose percent escapes are resolved": unquote,
+    "signed with the secret without the backslashes in it": lambda text: text.replace("\\", ""),
+    "signed with the secret without the line breaks in it": lambda text: "".join(text.split()),
+}

@@ -6,25 +6,32 @@ delivery gets the same diagnosis on every machine.
 
 import base64
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from typing import Any, Final, NamedTuple
 
 from hookproof.receiver.signatures.diagnosis.body_variants import body_variants
+from hookproof.receiver.signatures.diagnosis.content_digest import (
+    covers_other_body,
+    deviations_of_digest,
+)
 from hookproof.receiver.signatures.diagnosis.deviation import (
     Aspect,
     Deviation,
     Diagnosis,
     KnownValues,
     Variant,
+    Variants,
     sentence,
 )
-from hookproof.receiver.signatures.diagnosis.digest_variants import HASHES, Digest, digest_variants
-from hookproof.receiver.signatures.diagnosis.join_variants import join_variants
-from hookproof.receiver.signatures.diagnosis.key_variants import key_variants
+from hookproof.receiver.signatures.diagnosis.digest_variants import Digest, digest_variants
+from hookproof.receiver.signatures.diagnosis.header_repairs import plain_name, repaired
+from hookproof.receiver.signatures.diagnosis.join_variants import join_variants, other_urls
+from hookproof.receiver.signatures.diagnosis.key_variants import MENDED, key_variants
+from hookproof.receiver.signatures.diagnosis.oddities import content_length
 from hookproof.receiver.signatures.diagnosis.signature_readings import (
-    ENCODING_NAMES,
     HeaderReadings,
     read_loosely,
 )
@@ -34,16 +41,29 @@ from hookproof.receiver.signatures.diagnosis.time_variants import (
     time_variants,
     unsent_times,
 )
-from hookproof.receiver.signatures.signed_message import PLACEHOLDER, WHOLE_NUMBER, Headers
-from hookproof.receiver.signatures.verification import Verified, verify
+from hookproof.receiver.signatures.diagnosis.unexplained import verdict_on
+from hookproof.receiver.signatures.schemes.algorithms import algorithm_of
+from hookproof.receiver.signatures.schemes.forwarded_url import forwarded_line
+from hookproof.receiver.signatures.schemes.model import SIGNATURE_BASE, Algorithm, ProviderScheme
+from hookproof.receiver.signatures.schemes.request_parts import (
+    RequestLine,
+    crc32_text,
+    request_parts,
+    signed_settings,
+)
+from hookproof.receiver.signatures.signed_message import ANY_PART, Headers, VerificationRefused
+from hookproof.receiver.signatures.verification import Verified, prepared, verify
 from hookproof.spec.dialect.signature_scheme import Secrets, SignatureScheme
-from hookproof.spec.dialect.vocabulary import Hash
 
 EFFORT_OF_A_HASH: Final = 2048
 # In bytes hashed, plus EFFORT_OF_A_HASH for each hash.
 MOST_EFFORT: Final = 6 * 2**20
 # How many deviations are tried together, not counting those of the header.
 MOST_DEVIATIONS: Final = 3
+# How many bytes of a signature differ where a character or two were changed.
+MOST_WRONG_BYTES: Final = 2
+# A signature is verified by a public key as slowly as this many bytes are hashed.
+EFFORT_OF_A_PUBLIC_KEY: Final = 64 * 1024
 # The long list of stale times is tried once nothing with this many deviations fits.
 STALE_TIMES_AFTER: Final = 1
 
@@ -67,35 +87,175 @@ def diagnose(
     now: float,
     *,
     known: KnownValues | None = None,
+    line: RequestLine | None = None,
 ) -> Diagnosis | None:
     """Explain a delivery that does not verify; None for one that does.
 
     Accepts the arguments of `verify`, and never raises.
     """
-    if isinstance(
-        verify(scheme, secret_rules, secrets, headers, event_id_header, body, now), Verified
-    ):
+    outcome = verify(scheme, secret_rules, secrets, headers, event_id_header, body, now, line)
+    if isinstance(outcome, Verified):
         return None
-    readings = read_loosely(scheme, headers, event_id_header)
-    search = _Search(scheme, secret_rules, secrets, readings, body, now, known or KnownValues())
-    signing_deviations = search.run() if readings.signatures else None
+    sent_body = body
+    found_headers, renamed, body, parts = _prepared(scheme, headers, event_id_header, body, line)
+    if isinstance(scheme, ProviderScheme):
+        not_given = [name for name, text in signed_settings(scheme).items() if not text]
+        if not_given:
+            return _not_given(not_given[0])
+        if scheme.signs_messages and not parts:
+            return _unread(outcome.detail, "other signature")
+    arguments = (scheme, secret_rules, secrets, headers, event_id_header, sent_body, now)
+    at_once = (
+        _deviation_of_url(*arguments, line)
+        or _token_deviation(scheme, secrets, found_headers)
+        or _mended_token(scheme, secrets, found_headers)
+    )
+    if at_once is not None:
+        return Diagnosis(cause=at_once.words, deviations=(at_once,), explained=True, hashes=0)
+    readings = read_loosely(scheme, found_headers, event_id_header)
+    search = _Search(
+        scheme,
+        secret_rules,
+        secrets,
+        readings,
+        body,
+        now,
+        known or KnownValues(),
+        content_length(headers),
+        line,
+        next((value for name, value in headers if name.lower() == "host"), None),
+        parts,
+    )
+    arguments = (scheme, secret_rules, secrets, found_headers, event_id_header, sent_body, now)
+    if renamed and isinstance(verify(*arguments, line), Verified):
+        found: tuple[Deviations, bytes] | None = ((), body)
+    elif readings.signatures and algorithm_of(scheme).signs:
+        found = search.run()
+    else:
+        found = None
     time_deviations = _time_deviations(scheme, readings, now)
-    if signing_deviations is None:
+    if found is None:
+        verdict = verdict_on(scheme, readings, headers, body, outcome)
         return Diagnosis(
-            cause="; ".join(
-                [
-                    *(deviation.words for deviation in time_deviations),
-                    unexplained(scheme, readings, headers, body),
-                ]
-            ),
+            cause="; ".join([*(each.words for each in time_deviations), verdict.cause]),
             deviations=time_deviations,
             explained=False,
             hashes=search.hashes,
+            remedy=verdict.remedy,
         )
-    deviations = (*signing_deviations, *time_deviations)
+    signing_deviations, signed_body = found
+    if covers_other_body(parts, found_headers, body):
+        of_body, signed_body = deviations_of_digest(
+            found_headers, body, known or KnownValues(), content_length(headers)
+        )
+        signing_deviations = (*of_body, *signing_deviations)
+    deviations = (*signing_deviations, *renamed, *time_deviations)
     return Diagnosis(
-        cause=_cause(deviations), deviations=deviations, explained=True, hashes=search.hashes
+        cause=_cause(deviations),
+        deviations=deviations,
+        explained=True,
+        hashes=search.hashes,
+        signed_body=signed_body,
     )
+
+
+def _prepared(
+    scheme: SignatureScheme,
+    headers: Headers,
+    event_id_header: str | None,
+    body: bytes,
+    line: RequestLine | None,
+) -> tuple[Headers, Deviations, bytes, Mapping[str, bytes]]:
+    """What the search reads: headers by their own names, which had others, body, further parts."""
+    found_headers, renamed = repaired(scheme, headers, event_id_header)
+    parts: Mapping[str, bytes] = {}
+    if isinstance(scheme, ProviderScheme):
+        if scheme.signs_messages:  # any header may be covered
+            found_headers = [(plain_name(name), value) for name, value in found_headers]
+        with suppress(VerificationRefused):
+            found_headers, body, parts = prepared(scheme, found_headers, body, line)
+    elif line is not None:
+        parts = request_parts(line, found_headers, body)
+    return found_headers, renamed, body, parts
+
+
+def _deviation_of_url(
+    scheme: SignatureScheme,
+    rules: Secrets,
+    secrets: Sequence[str],
+    headers: Headers,
+    event_id_header: str | None,
+    body: bytes,
+    now: float,
+    line: RequestLine | None,
+) -> Deviation | None:
+    """What is wrong with the URL, if nothing else is."""
+    if not isinstance(scheme, ProviderScheme):
+        return None
+    for deviation, other in _other_lines(scheme, line, headers):
+        outcome = verify(scheme, rules, secrets, headers, event_id_header, body, now, other)
+        if isinstance(outcome, Verified):
+            return deviation
+    return None
+
+
+def _other_lines(
+    scheme: ProviderScheme, line: RequestLine | None, headers: Headers
+) -> Iterator[tuple[Deviation, RequestLine]]:
+    """The request with the URLs that a whole verification is tried with, and what differs."""
+    if line is None:
+        return
+    forwarded = forwarded_line(line, headers)
+    if forwarded != line:
+        words = f"signed the URL {forwarded.url}, as the headers X-Forwarded-* say it"
+        yield Deviation(aspect=Aspect.JOIN, words=words, remedy="forwarded"), forwarded
+    # Elsewhere the URL is one of several parts, which the search joins.
+    for words, url in other_urls(line.url) if scheme.signs_messages else ():
+        deviation = Deviation(aspect=Aspect.JOIN, words=words, remedy="url")
+        yield deviation, RequestLine(method=line.method, url=url)
+
+
+def _not_given(setting: str) -> Diagnosis:
+    """What can be said where something is signed that only the receiver knows: nothing more."""
+    cause = f"{setting} is signed too and is in no request, so nothing can be verified without it"
+    return _unread(cause, "setting not given")
+
+
+def _unread(cause: str, remedy: str) -> Diagnosis:
+    """The diagnosis of a delivery of which it is not known what was signed."""
+    return Diagnosis(cause=cause, deviations=(), explained=False, hashes=0, remedy=remedy)
+
+
+def _token_deviation(
+    scheme: SignatureScheme, secrets: Sequence[str], headers: Headers
+) -> Deviation | None:
+    """Whether the header holds a secret itself, where a signature is expected."""
+    if not algorithm_of(scheme).signs:
+        return None
+    values = [value for name, value in headers if name.lower() == scheme.header.lower()]
+    # A word such as that of a Bearer token may stand before it.
+    if any(
+        secret and secret in {value, value.partition(" ")[2]}
+        for value in values
+        for secret in secrets
+    ):
+        words = f"sent the secret itself as {scheme.header}: it is a token, and no signature"
+        return Deviation(aspect=Aspect.HEADER, words=words, remedy="token")
+    return None
+
+
+def _mended_token(
+    scheme: SignatureScheme, secrets: Sequence[str], headers: Headers
+) -> Deviation | None:
+    """Whether the header holds a secret that was copied with something around it."""
+    if algorithm_of(scheme) is not Algorithm.TOKEN:
+        return None
+    values = {value for name, value in headers if name.lower() == scheme.header.lower()}
+    for (words, mend), secret in product(MENDED.items(), secrets):
+        if words and mend(secret) in values:
+            sent = words.replace("signed with", f"sent as {scheme.header}")
+            return Deviation(aspect=Aspect.SECRET, words=sent, remedy="secret text")
+    return None
 
 
 def _cause(deviations: Deviations) -> str:
@@ -137,7 +297,7 @@ class _ReceivedSignatures:
     def deviations_from(self, digest: bytes) -> Deviations | None:
         """How the signature that this digest explains deviates from it; None if there is none."""
         deviations = self.whole.get(digest)
-        if deviations is not None:
+        if deviations is not None or not digest:
             return deviations
         for value, value_deviations in self.whole.items():
             if len(value) != len(digest) and (digest.startswith(value) or value.startswith(digest)):
@@ -162,6 +322,7 @@ class SigningAttempt(NamedTuple):
     digest: Digest
     key: bytes
     message: bytes
+    body: bytes
     parts: tuple[Variant[Any], ...]
 
 
@@ -177,6 +338,10 @@ class _Search:
         body: bytes,
         now: float,
         known: KnownValues,
+        length: int | None,
+        line: RequestLine | None,
+        host: str | None,
+        parts: Mapping[str, bytes],
     ) -> None:
         is_sent = {"timestamp": bool(readings.times), "id": readings.identifier is not None}
         self.hashes = 0
@@ -187,20 +352,52 @@ class _Search:
         self._now = now
         self._identifier = (readings.identifier or "").encode(errors="replace")
         self._targets = _ReceivedSignatures.from_readings(readings)
-        self._bodies = body_variants(body, known.bodies)
+        self._request_parts = parts
+        # Of an HTTP message signature, the digest of the body is one line; see `content_digest`.
+        self._bodies = (
+            Variants(lambda distance: () if distance else (Variant(value=body),))
+            if SIGNATURE_BASE in parts
+            else body_variants(body, known.bodies, length)
+        )
         self._keys = key_variants(rules, secrets, known.secrets)
-        self._joins = join_variants(scheme.signed, [name for name in is_sent if is_sent[name]])
+        self._joins = join_variants(
+            scheme.signed, [name for name in is_sent if is_sent[name]], line, host
+        )
         self._times = time_variants(readings.times, known.times)
-        self._digests = digest_variants(
-            scheme.hash, {len(variant.value) for variant in readings.signatures}
+        self._digests = digest_variants(scheme, [each.value for each in readings.signatures])
+        self._hash_effort = (
+            EFFORT_OF_A_PUBLIC_KEY if algorithm_of(scheme).has_public_key else EFFORT_OF_A_HASH
         )
 
-    def run(self) -> Deviations | None:
-        """The fewest deviations that explain a signature; None if nothing that was tried does."""
+    def run(self) -> "tuple[Deviations, bytes] | None":
+        """The fewest deviations that explain a signature, and the body that was signed.
+
+        None if nothing that was tried does.
+        """
         try:
-            return self._try(self._all_attempts())
+            return self._try(self._all_attempts()) or self._nearly_right()
         except EffortExhausted:
-            return None
+            return self._nearly_right()
+
+    def _nearly_right(self) -> "tuple[Deviations, bytes] | None":
+        """Whether a signature differs in a character or two from the one that is expected."""
+        for attempt in self._attempts(0, 0, 0, 0, 0):
+            right = attempt.digest.compute(attempt.key, attempt.message)
+            for value, deviations in self._targets.whole.items():
+                if len(value) != len(right):
+                    continue
+                pairs = zip(value, right, strict=True)
+                wrong = [index for index, (one, other) in enumerate(pairs) if one != other]
+                if not wrong:  # the search ended before it came to this key
+                    return deviations, self._body
+                if len(wrong) <= MOST_WRONG_BYTES:
+                    words = (
+                        "signed all as expected, but a character or two of the signature are "
+                        f"others: see byte {wrong[0] + 1} of {len(right)}"
+                    )
+                    mistake = Deviation(aspect=Aspect.ENCODING, words=words, remedy="copied")
+                    return (*deviations, mistake), self._body
+        return None
 
     def _all_attempts(self) -> Iterator[SigningAttempt]:
         for total in range(MOST_DEVIATIONS + 1):
@@ -209,12 +406,12 @@ class _Search:
             if total == STALE_TIMES_AFTER:
                 yield from self._stale_attempts()
 
-    def _try(self, attempts: Iterator[SigningAttempt]) -> Deviations | None:
+    def _try(self, attempts: Iterator[SigningAttempt]) -> "tuple[Deviations, bytes] | None":
         for attempt in attempts:
             if self._effort >= MOST_EFFORT:
                 raise EffortExhausted
             self.hashes += 1
-            self._effort += EFFORT_OF_A_HASH + len(attempt.message)
+            self._effort += self._hash_effort + len(attempt.message)
             deviations = self._targets.deviations_from(
                 attempt.digest.compute(attempt.key, attempt.message)
             )
@@ -222,7 +419,7 @@ class _Search:
                 return (
                     *(deviation for part in attempt.parts for deviation in part.deviations),
                     *deviations,
-                )
+                ), attempt.body
         return None
 
     def _attempts(
@@ -246,6 +443,7 @@ class _Search:
                             digest_variant.value,
                             key_variant.value,
                             message,
+                            body_variant.value,
                             (body_variant, key_variant, join_variant, time_variant, digest_variant),
                         )
 
@@ -265,14 +463,22 @@ class _Search:
                     self._digests.at(0, rare=True)[0].value,
                     key_variant.value,
                     message,
+                    self._body,
                     (time_variant,),
                 )
 
     def _message(self, template: str, time: str, body: bytes) -> bytes:
-        fields = {"timestamp": time.encode(), "id": self._identifier, "body": body}
+        fields = {
+            **self._request_parts,
+            "timestamp": time.encode(errors="replace"),
+            "id": self._identifier,
+            "body": body,
+        }
+        if "crc32" in fields:
+            fields["crc32"] = crc32_text(body)
         return b"".join(
             [
-                fields[part] if index % 2 else part.encode()
+                fields.get(part, b"") if index % 2 else part.encode()
                 for index, part in enumerate(_parts(template))
             ]
         )
@@ -280,53 +486,10 @@ class _Search:
 
 @lru_cache(maxsize=512)
 def _parts(template: str) -> tuple[str, ...]:
-    return tuple(PLACEHOLDER.split(template))
+    return tuple(ANY_PART.split(template))
 
 
 def _splits(total: int) -> Iterator[tuple[int, ...]]:
     """Every way to distribute this many deviations over the steps, most on the body first."""
     steps = (range(total, -1, -1) for _ in range(STEPS))
     yield from (split for split in product(*steps) if sum(split) == total)
-
-
-# Digest sizes in bytes.
-SIZES: Final = {Hash.SHA256: 32, Hash.SHA512: 64}
-NO_KNOWN_CAUSE: Final = "no known cause"
-
-
-def unexplained(
-    scheme: SignatureScheme, readings: HeaderReadings, headers: Headers, body: bytes
-) -> str:
-    """Describe the failed search, with whatever looks odd nevertheless."""
-    oddities = list(_odd_length(headers, body))
-    if not any(
-        value.strip() for name, value in headers if name.lower() == scheme.header.lower()
-    ) and not _has_whole_signature(scheme, readings):
-        return "; ".join(["sent no signature", *oddities])
-    return "; ".join([f"{NO_KNOWN_CAUSE}: {_describe_size(scheme, readings)}", *oddities])
-
-
-def _describe_size(scheme: SignatureScheme, readings: HeaderReadings) -> str:
-    name, encoding = HASHES[scheme.hash], ENCODING_NAMES[scheme.encoding]
-    if _has_whole_signature(scheme, readings):
-        return (
-            f"the signature has the size of {name}, but no known secret makes it of any known form"
-            " of what was sent; another secret signed, or the body is not the one that was signed"
-        )
-    return (
-        f"nothing in the headers has the size of {name} in {encoding}, {SIZES[scheme.hash]} bytes"
-    )
-
-
-def _has_whole_signature(scheme: SignatureScheme, readings: HeaderReadings) -> bool:
-    return any(len(variant.value) == SIZES[scheme.hash] for variant in readings.signatures)
-
-
-def _odd_length(headers: Headers, body: bytes) -> Iterator[str]:
-    """A body that was changed in transit may differ in length from its Content-Length."""
-    lengths = [value.strip() for name, value in headers if name.lower() == "content-length"]
-    if len(lengths) == 1 and WHOLE_NUMBER.fullmatch(lengths[0]) and int(lengths[0]) != len(body):
-        yield (
-            f"the body has {len(body)} bytes and its Content-Length says {lengths[0]}: "
-            "it was changed on its way"
-        )

@@ -5,7 +5,7 @@ is expected.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote
@@ -17,6 +17,7 @@ from hookproof.receiver.signatures.signed_message import (
     SignedMessage,
     VerificationRefused,
     read_headers,
+    read_signatures,
 )
 from hookproof.spec.dialect.signature_scheme import SignatureScheme
 from hookproof.spec.dialect.vocabulary import BASE64_VARIANTS, Encoding
@@ -26,6 +27,16 @@ HEX: Final = re.compile(r"[0-9A-Fa-f]+")
 NUMBER: Final = re.compile(r"(?<![0-9A-Za-z])[0-9]{9,19}(?![0-9A-Za-z])")
 # Fewer bytes than these could match a signature by chance.
 LEAST_BYTES: Final = 4
+# What was done to a header's value after it was sent, and how to undo it.
+VALUE_MENDS: Final[Mapping[str, Callable[[str], str]]] = {
+    "sent {header} without the brackets or quotation marks that are around its value here": (
+        lambda value: value.strip("[]()\"' ")
+    ),
+    "sent {header} with + where its value has a space here, as URL decoding makes it": (
+        lambda value: value.replace(" ", "+")
+    ),
+    "sent {header} without the percent escapes that its value has here": unquote,
+}
 MOST_TEXTS: Final = 64
 ENCODING_NAMES: Final = {
     Encoding.HEX: "hex",
@@ -60,11 +71,15 @@ def read_loosely(
         strict = read_headers(scheme, headers, event_id_header)
     except VerificationRefused:
         strict = None
-    texts = _texts(scheme, headers, strict)
+    try:
+        fields, signatures = read_signatures(scheme, headers)
+    except VerificationRefused:
+        fields, signatures = {}, ()
+    texts = _texts(scheme, headers, [text for text in signatures if text])
     return HeaderReadings(
         signatures=tuple(_decode_all(scheme, texts)),
         texts=tuple(texts),
-        times=_times(scheme, headers, strict),
+        times=_times(scheme, headers, fields.get("timestamp")),
         identifier=next(
             (value for name, value in headers if name.lower() == (event_id_header or "").lower()),
             None,
@@ -74,21 +89,27 @@ def read_loosely(
 
 
 def _texts(
-    scheme: SignatureScheme, headers: Headers, strict: SignedMessage | None
+    scheme: SignatureScheme, headers: Headers, strict: Sequence[str]
 ) -> dict[str, Deviations]:
     """The texts that may be signatures, with the deviations of their position.
 
     What the verifier reads comes first.
     """
-    texts: dict[str, Deviations] = {
-        text: () for text in (strict.signatures if strict else ()) if text
-    }
+    texts: dict[str, Deviations] = dict.fromkeys(strict, ())
     values = [value for name, value in headers if name.lower() == scheme.header.lower()]
     several = (
-        (_header_deviation(f"sent {len(values)} {scheme.header} headers"),)
+        (
+            Deviation(
+                aspect=Aspect.HEADER,
+                words=f"sent {len(values)} {_equal(values)}{scheme.header} headers",
+                remedy="doubled",
+            ),
+        )
         if len(values) > 1
         else ()
     )
+    if len(values) == 1 and not strict:
+        texts |= _mended(scheme, values[0])
     form = scheme.value.replace("{signatures}", scheme.item)
     deviation = Deviation(
         aspect=Aspect.LABEL,
@@ -107,6 +128,29 @@ def _texts(
     return dict(list(texts.items())[:MOST_TEXTS])
 
 
+def _mended(scheme: SignatureScheme, value: str) -> dict[str, Deviations]:
+    """The texts of a value that was changed after it was sent, if that explains its form."""
+    for words, mend in VALUE_MENDS.items():
+        mended = mend(value)
+        if mended == value:
+            continue
+        try:
+            _, signatures = read_signatures(scheme, [(scheme.header, mended)])
+        except VerificationRefused:
+            continue
+        deviation = Deviation(
+            aspect=Aspect.HEADER,
+            words=words.format(header=scheme.header),
+            remedy="changed header",
+        )
+        return {text: (deviation,) for text in signatures if text}
+    return {}
+
+
+def _equal(values: Sequence[str]) -> str:
+    return "equal " if len({*values}) == 1 else ""
+
+
 def _header_deviation(words: str) -> Deviation:
     return Deviation(aspect=Aspect.HEADER, words=words)
 
@@ -122,16 +166,17 @@ def _encoded_texts(value: str) -> Iterator[str]:
             yield encoded_text.removeprefix("0x")
 
 
-def _times(
-    scheme: SignatureScheme, headers: Headers, strict: SignedMessage | None
-) -> tuple[str, ...]:
-    """The time that the verifier reads, or else whatever looks like one, its own header first."""
-    if strict is not None and "timestamp" in strict.fields:
-        return (strict.fields["timestamp"],)
-    wanted = {(scheme.timestamp_header or scheme.header).lower(), scheme.header.lower()}
-    in_place = [value for name, value in headers if name.lower() in wanted]
+def _times(scheme: SignatureScheme, headers: Headers, within: str | None) -> tuple[str, ...]:
+    """The time in its place, in whatever form, or else whatever looks like one."""
+    wanted = (scheme.timestamp_header or scheme.header).lower()
+    in_place = [value for name, value in headers if name.lower() == wanted]
+    if within is not None:
+        return (within,)
+    if scheme.timestamp_header is not None and len(in_place) == 1:
+        return (in_place[0],)
+    values = [value for name, value in headers if name.lower() in {wanted, scheme.header.lower()}]
     elsewhere = [value for _, value in headers if NUMBER.fullmatch(value)]
-    numbers = [number for value in (*in_place, *elsewhere) for number in NUMBER.findall(value)]
+    numbers = [number for value in (*values, *elsewhere) for number in NUMBER.findall(value)]
     return tuple(dict.fromkeys(numbers))[:2]
 
 

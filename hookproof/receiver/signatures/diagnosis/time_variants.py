@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from hookproof.receiver.signatures.diagnosis.deviation import Aspect, Deviation, Variant, Variants
-from hookproof.receiver.signatures.signed_message import WHOLE_NUMBER
+from hookproof.receiver.signatures.schemes.model import ProviderScheme
+from hookproof.receiver.signatures.signed_message import WHOLE_NUMBER, read_date
 from hookproof.spec.dialect.signature_scheme import SignatureScheme
 
 PER_SECOND: Final = {
@@ -18,7 +19,13 @@ PER_SECOND: Final = {
 # Larger numbers count smaller units than seconds; as seconds this is in the year 3058.
 LAST_SECOND: Final = 2**35
 STALE_S: Final = 300
+# Durations from here on are said in words too, in seconds.
+LONG_S: Final = 3600
+UNITS: Final = {"year": 31557600, "day": 86400, "hour": 3600, "minute": 60, "second": 1}
+HOURS_OF_A_DAY: Final = 24
 LEAD_S: Final = 30
+# No delivery has an age of so many seconds; a time in another unit than is expected has.
+UNBELIEVABLE_S: Final = 20 * 365.25 * 86400
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -58,19 +65,58 @@ def unsent_times(scheme: SignatureScheme, now: float) -> Iterator[Variant[str]]:
 
 def deviation_of_sent_time(scheme: SignatureScheme, text: str, now: float) -> Deviation | None:
     """What is wrong with a time outside the tolerance of `now`, in Unix seconds."""
-    if not WHOLE_NUMBER.fullmatch(text) or not math.isfinite(now):
+    wants_date = isinstance(scheme, ProviderScheme) and scheme.rfc3339
+    sent = _read(scheme, text)
+    if sent is None:
+        expected = (
+            "an RFC 3339 time is" if wants_date else f"a number of {scheme.timestamp_unit} is"
+        )
+        return (
+            _deviation(f"sent the time as {text[:40]!r} where {expected} expected")
+            if text
+            else None
+        )
+    if not math.isfinite(now):
         return None
-    age = now - int(text) * scheme.timestamp_unit.in_seconds
+    age = now - sent
     if abs(age) <= scheme.tolerance_s:
         return None
-    for unit, per_second in PER_SECOND.items():
-        if abs(now - int(text) / per_second) <= scheme.tolerance_s:
+    for unit, per_second in PER_SECOND.items() if not wants_date else ():
+        # A time of a saved delivery may be of any age: then its size tells the unit.
+        if abs(now - int(text) / per_second) <= scheme.tolerance_s or (
+            abs(age) > UNBELIEVABLE_S and unit == _unit(text) != scheme.timestamp_unit
+        ):
             return _deviation(f"sent the time in {unit} where {scheme.timestamp_unit} are expected")
     where = "before" if age > 0 else "after"
     return _deviation(
-        f"sent a time that is {abs(age):g} s {where} its arrival, "
+        f"sent a time that is {abs(age):.0f} s{_in_words(age)} {where} its arrival, "
         f"{scheme.tolerance_s:g} s are accepted"
     )
+
+
+def _read(scheme: SignatureScheme, text: str) -> float | None:
+    """A sent time in Unix seconds; None if it is not in the scheme's form."""
+    if not (isinstance(scheme, ProviderScheme) and scheme.rfc3339):
+        return (
+            int(text) * scheme.timestamp_unit.in_seconds if WHOLE_NUMBER.fullmatch(text) else None
+        )
+    return read_date(text)
+
+
+def _in_words(seconds: float) -> str:
+    return f" ({duration(seconds)})" if abs(seconds) >= LONG_S else ""
+
+
+def duration(seconds: float) -> str:
+    """A duration in the unit that people would say it in, without its sign: `40 days`."""
+    seconds = abs(seconds)
+    unit, length = next(
+        ((unit, length) for unit, length in UNITS.items() if seconds >= 2 * length or length == 1),
+    )
+    if unit == "hour" and round(seconds / length) == HOURS_OF_A_DAY:
+        return "1 day"
+    count = round(seconds / length)
+    return f"{count} {unit}{'' if count == 1 else 's'}"
 
 
 def _deviation(words: str) -> Deviation:
@@ -91,6 +137,11 @@ def _unit(text: str) -> str:
 
 def _seconds(text: str) -> float:
     return int(text) / PER_SECOND[_unit(text)]
+
+
+def sent_seconds(text: str) -> float | None:
+    """A time in Unix seconds, whatever its unit and form; None if it is none."""
+    return _seconds(text) if WHOLE_NUMBER.fullmatch(text) else read_date(text)
 
 
 def _in_other_units(text: str) -> Iterator[Variant[str]]:

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from hookproof.conformance.model.evidence import Exchange, Observation
-from hookproof.conformance.observations.requests.mistakes import RequestTried
+from hookproof.conformance.observations.mistakes import RequestTried
 from hookproof.conformance.subjects.questions.evidence import (
     Bound,
     EndpointUrlTried,
+    HeaderTextTried,
     Mistake,
     MistakenRequest,
     RequestWithinBounds,
@@ -18,6 +19,7 @@ from hookproof.conformance.subjects.questions.evidence import (
     UnusualUrlTried,
     UrlKind,
 )
+from hookproof.spec.dialect.vocabulary import HeaderText
 from tests.conformance.canned_evidence import exchange, observation
 
 # The operations in the order of the document, which is that of the requirements about each.
@@ -52,7 +54,7 @@ UPDATED = {
     "auth_type": ("4.6-8", "static_token"),
 }
 # What a request may be about: a class of observation, or one of the kinds that share a class.
-Topic = type[RequestTried] | Mistake | Unlisted | Bound | Scheme | UrlKind
+Topic = type[RequestTried] | Mistake | Unlisted | Bound | Scheme | UrlKind | HeaderText
 
 UID = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 OTHER_UID = "01ARZ3NDEKTSV4RRFFQ69G5FAW"
@@ -204,6 +206,7 @@ def request_tried(
         Bound: (RequestWithinBounds, "bound"),
         Scheme: (EndpointUrlTried, "scheme"),
         UrlKind: (UnusualUrlTried, "kind"),
+        HeaderText: (HeaderTextTried, "needs"),
     }
     fields: dict[str, Any] = {"operation_id": answer.operation_id, "field": field}
     observed, name = (what, "") if isinstance(what, type) else kinds[type(what)]

@@ -8,10 +8,10 @@ import pytest
 
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.requests.extremes import ExtremePageSize
-from hookproof.conformance.observations.resources.broadcast_answer import RepeatedKey
-from hookproof.conformance.observations.resources.portal_link import ParallelUpdates
+from hookproof.conformance.observations.extremes import ExtremePageSize
+from hookproof.conformance.observations.portal_link import ParallelUpdates
 from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
+from hookproof.conformance.subjects.events.evidence import RepeatedKey
 from hookproof.conformance.subjects.keys.evidence import CallWithKey, KeyKind
 from hookproof.conformance.subjects.lists.evidence import UnreadableParameter
 from hookproof.conformance.subjects.questions.evidence import (
@@ -29,10 +29,10 @@ from tests.conformance.canned_evidence import (
     observation,
 )
 from tests.conformance.checks.api.example import event, page, refusal, request_tried, retrieved
-from tests.conformance.checks.api.examples_events import FIRST, KEYED, again
-from tests.conformance.checks.api.examples_extremes import updated
-from tests.conformance.checks.api.examples_lists import list_request
-from tests.conformance.checks.api.examples_requests import UNKNOWN
+from tests.conformance.subjects.events.examples import FIRST, KEYED, again
+from tests.conformance.subjects.lists.examples import list_request
+from tests.conformance.subjects.numbers.examples import updated
+from tests.conformance.subjects.questions.examples import UNKNOWN
 
 CONFLICT = {"idempotency.duplicate_status": 409, "idempotency.duplicate": "first_event"}
 

@@ -7,17 +7,14 @@ import pytest
 
 from hookproof.conformance.model.evidence import Exchange, NotExaminedError, Observation
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.requests.mistakes import ORDINARY
-from hookproof.conformance.observations.resources.broadcast_answer import (
+from hookproof.conformance.observations.mistakes import ORDINARY
+from hookproof.conformance.observations.round_trip import AuthenticationRoundTrip
+from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
+from hookproof.conformance.subjects.events.evidence import (
     BroadcastWithField,
     BroadcastWithPayload,
     RepeatedKey,
 )
-from hookproof.conformance.observations.resources.round_trip import (
-    AuthenticationRoundTrip,
-    SecretOfAnotherForm,
-)
-from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
 from hookproof.conformance.subjects.keys.evidence import CallWithKey, KeyKind
 from hookproof.conformance.subjects.lists.evidence import PageSizeAboveMaximum, UnreadableParameter
 from hookproof.conformance.subjects.questions.evidence import (
@@ -27,10 +24,12 @@ from hookproof.conformance.subjects.questions.evidence import (
     RequiredFieldLeftOut,
     RequiredFieldsAlone,
     Scheme,
+    SecretOfAnotherForm,
     TimeoutOfZero,
     UnknownIdentifier,
     Unlisted,
 )
+from hookproof.spec.dialect.vocabulary import HeaderText
 from tests.conformance.canned_evidence import all_verdicts, exchange, observation, verdict, verdicts
 from tests.conformance.checks.api.example import (
     OPERATIONS,
@@ -43,18 +42,18 @@ from tests.conformance.checks.api.example import (
     request_tried,
     secret,
 )
-from tests.conformance.checks.api.examples_access import across_projects, around, call_with
-from tests.conformance.checks.api.examples_endpoints import (
+from tests.conformance.subjects.endpoints.examples import (
     API_KEY,
     BASIC,
     OAUTH2,
     minimal,
     shown_with,
 )
-from tests.conformance.checks.api.examples_lists import LINKS, list_request
-from tests.conformance.checks.api.examples_portal_links import endpoints_updated
-from tests.conformance.checks.api.examples_requests import half, overlong
-from tests.conformance.checks.api.examples_secrets import NEW, roll
+from tests.conformance.subjects.keys.examples import across_projects, around, call_with
+from tests.conformance.subjects.lists.examples import ITEMS, LINKS, list_request, walk
+from tests.conformance.subjects.portal_links.examples import endpoints_updated
+from tests.conformance.subjects.questions.examples import half, overlong
+from tests.conformance.subjects.secrets.examples import NEW, roll
 
 BROADCAST, ROLL, UPDATE = "createBroadcastEvent", "expireEndpointSecret", "updatePortalLink"
 PAGE_FOR_PEOPLE = b"<html>Welcome</html>"
@@ -80,6 +79,23 @@ def absences(role: str, operation_id: str = "createEndpoint", **more: Any) -> li
             for status in (429, 502, 503, 504)
         ),
     ]
+
+
+@pytest.mark.parametrize(
+    ("requirement", "filtered", "pages", "listed"),
+    [
+        ("4.4-9", {"ownerId": "o1"}, ("ca",), "ca"),
+        ("4.4-10", {"ownerId": "o4"}, ("",), "cba"),
+        ("4.4-13", {"ownerId": "o1"}, ("c", "a"), "bca"),
+    ],
+    ids=["others are not there", "no match is there", "others do not follow"],
+)
+def test_a_walk_that_a_list_without_the_filter_passes_does_not_show_that_it_filters(
+    requirement: str, filtered: dict[str, str], pages: tuple[str, ...], listed: str
+) -> None:
+    walked = walk(*pages, filtered=filtered)
+    evidence = replace(walked, listed=tuple(ITEMS[letter] for letter in listed))
+    assert verdict(requirement, evidence) is None
 
 
 @pytest.mark.parametrize("operation_id", OPERATIONS)
@@ -253,7 +269,6 @@ def judged_with(absence: Exchange) -> list[tuple[str, Observation]]:
     update = instead("update", UPDATE, {"endpoints": [UID]})
     first, again = event(KEYED, role="first"), instead("again", BROADCAST, KEYED)
     unknown = request_tried(UnknownIdentifier, instead("tried", "getEndpoint"))
-    other_form = observation(SecretOfAnotherForm, instead("create", request={"secret": "*"}))
     return [
         ("8-13", list_request(PageSizeAboveMaximum, page)),
         ("4.4-16", list_request(UnreadableParameter, page)),
@@ -268,7 +283,8 @@ def judged_with(absence: Exchange) -> list[tuple[str, Observation]]:
         ("8-18", overlong(instead("unfinished"), 40)),
         ("9-2 9-4", endpoints_updated(update, instead("after", "getPortalLink"))),
         ("4.8-8", observation(RepeatedKey, first, again)),
-        ("2.3-15", other_form),
+        ("2.3-15", request_tried(SecretOfAnotherForm, tried)),
+        ("2.8-17", request_tried(HeaderText.LATIN_1, instead("tried", BROADCAST))),
         *succeeding(instead("create", request=BODY)),
     ]
 

@@ -1,5 +1,6 @@
 """Each check of the API passes evidence of a conforming target, and fails that of others."""
 
+import importlib
 from dataclasses import replace
 from typing import Any
 
@@ -10,14 +11,12 @@ from hookproof.conformance.model.check_registry import Check
 from hookproof.conformance.model.evidence import Exchange, Observation
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.observations.deliveries import DeliveryObservation
-from hookproof.conformance.observations.resources.round_trip import (
-    EndpointRoundTrip,
-    SecretOfAnotherForm,
-)
-from hookproof.conformance.observations.resources.secret_roll import RollAnswer
+from hookproof.conformance.observations.round_trip import EndpointRoundTrip
 from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.run.intake import Intake
 from hookproof.conformance.subjects.keys.evidence import CallWithKey, KeyKind
+from hookproof.conformance.subjects.questions.evidence import SecretOfAnotherForm
+from hookproof.conformance.subjects.secrets.evidence import RollAnswer
 from tests.conformance.canned_evidence import (
     all_verdicts,
     context,
@@ -27,20 +26,6 @@ from tests.conformance.canned_evidence import (
     verdict,
     verdicts,
 )
-from tests.conformance.checks.api import (
-    examples_access,
-    examples_answers,
-    examples_endpoints,
-    examples_events,
-    examples_extremes,
-    examples_lists,
-    examples_pages,
-    examples_portal_links,
-    examples_records,
-    examples_requests,
-    examples_secrets,
-    examples_sequences,
-)
 from tests.conformance.checks.api.example import (
     Example,
     created,
@@ -49,22 +34,18 @@ from tests.conformance.checks.api.example import (
     link,
     page,
     refusal,
+    request_tried,
 )
-from tests.conformance.checks.api.examples_lists import walk
+from tests.conformance.subjects.lists.examples import walk
+from tests.source_tree import ROOT
 
-EXAMPLES = (
-    *examples_pages.EXAMPLES,
-    *examples_lists.EXAMPLES,
-    *examples_endpoints.EXAMPLES,
-    *examples_secrets.EXAMPLES,
-    *examples_answers.EXAMPLES,
-    *examples_portal_links.EXAMPLES,
-    *examples_records.EXAMPLES,
-    *examples_sequences.EXAMPLES,
-    *examples_events.EXAMPLES,
-    *examples_access.EXAMPLES,
-    *examples_requests.EXAMPLES,
-    *examples_extremes.EXAMPLES,
+# Of all subjects, each in a module of its own.
+EXAMPLES = tuple(
+    example
+    for path in sorted((ROOT / "tests/conformance/subjects").glob("*/examples*.py"))
+    for example in importlib.import_module(
+        f"tests.conformance.subjects.{path.parent.name}.{path.stem}"
+    ).EXAMPLES
 )
 
 # The others judge what was delivered, and have tests of their own beside these.
@@ -116,7 +97,7 @@ def test_a_requirement_that_the_dialect_rules_out_does_not_apply(
 
 
 def test_in_a_dialect_where_any_text_is_a_secret_none_has_another_form() -> None:
-    evidence = observation(SecretOfAnotherForm, created())
+    evidence = request_tried(SecretOfAnotherForm, created(role="tried"))
     assert verdict("2.3-15", evidence) is Verdict.NOT_APPLICABLE
 
 

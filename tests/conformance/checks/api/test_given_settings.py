@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hookproof.conformance.checks.support.given_settings import (
+from hookproof.conformance.checks.given_settings import (
     require_given_contact,
     require_given_timeout,
 )
@@ -12,7 +12,7 @@ from hookproof.conformance.model.evidence import NotExaminedError
 from hookproof.conformance.model.verdict import Verdict
 from tests.conformance.canned_evidence import all_verdicts
 from tests.conformance.checks.api.example import created
-from tests.conformance.checks.api.examples_endpoints import shown_with
+from tests.conformance.subjects.endpoints.examples import shown_with
 from tests.spec.dialect_variants import UNDECIDED, variant
 
 DEFAULT_S = 30  # of the reference dialect

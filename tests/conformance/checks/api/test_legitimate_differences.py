@@ -5,21 +5,21 @@ from typing import Any
 
 import pytest
 
-from hookproof.conformance.checks.support.agreement import differences
+from hookproof.conformance.checks.agreement import differences
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.resources.broadcast_answer import (
-    BroadcastWithPayload,
-    DifferentEvents,
-    EventDifference,
-)
-from hookproof.conformance.observations.resources.portal_link import (
+from hookproof.conformance.observations.portal_link import (
     ListedPortalLinks,
     PortalLinkOfOwner,
     PortalLinkUpdate,
     UpdateAmongPortalLinks,
 )
 from hookproof.conformance.observations.succeeding_requests import SucceedingRequests
+from hookproof.conformance.subjects.events.evidence import (
+    BroadcastWithPayload,
+    DifferentEvents,
+    EventDifference,
+)
 from hookproof.conformance.subjects.keys.evidence import BroadcastsWithoutRight
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.vocabulary import NoValue
@@ -32,7 +32,6 @@ from tests.conformance.canned_evidence import (
     verdict,
     verdicts,
 )
-from tests.conformance.checks.api import examples_sequences as steps
 from tests.conformance.checks.api.example import (
     AT,
     OTHER_UID,
@@ -47,12 +46,12 @@ from tests.conformance.checks.api.example import (
     retrieved,
     secret,
 )
-from tests.conformance.checks.api.examples_endpoints import MASKED, OAUTH2, shown_with
-from tests.conformance.checks.api.examples_extremes import broadcast_refused
-from tests.conformance.checks.api.examples_lists import LINKS, SOURCES, walk
-from tests.conformance.checks.api.examples_portal_links import endpoints_updated, update
-from tests.conformance.checks.api.examples_records import many_in_portal_link
-from tests.conformance.checks.api.examples_secrets import (
+from tests.conformance.subjects.endpoints.examples import MASKED, OAUTH2, shown_with
+from tests.conformance.subjects.events.examples_records import many_in_portal_link
+from tests.conformance.subjects.lists.examples import LINKS, SOURCES, walk
+from tests.conformance.subjects.numbers.examples import broadcast_refused
+from tests.conformance.subjects.portal_links.examples import endpoints_updated, update
+from tests.conformance.subjects.secrets.examples import (
     BODY,
     EXPIRING,
     GIVEN,
@@ -61,6 +60,7 @@ from tests.conformance.checks.api.examples_secrets import (
     roll,
     with_secrets,
 )
+from tests.conformance.subjects.sequences import examples as steps
 
 
 def configured(value: Any, mask: str) -> dict[str, Any]:

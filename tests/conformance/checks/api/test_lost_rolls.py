@@ -4,18 +4,18 @@ from collections.abc import Iterable
 
 import pytest
 
-from hookproof.conformance.checks.api.resources.secret_roll import RACE
 from hookproof.conformance.grading.doubt import accuses_of, doubt_about
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement
-from hookproof.conformance.observations.resources.secret_roll import (
+from hookproof.conformance.subjects.secrets.evidence import (
     FETCH_AGAIN,
     ROLL_AGAIN,
     RollAnswer,
 )
+from hookproof.conformance.subjects.secrets.laws import RACE
 from tests.conformance.canned_evidence import checks_bound_to, context, judgements, observation
 from tests.conformance.checks.api.example import secret
-from tests.conformance.checks.api.examples_secrets import with_secrets
+from tests.conformance.subjects.secrets.examples import with_secrets
 
 
 def rolls(kept: Iterable[bool]) -> RollAnswer:

@@ -5,10 +5,9 @@ from dataclasses import replace
 import pytest
 
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.resources.portal_link import ListedPortalLinks
-from hookproof.conformance.observations.resources.round_trip import EndpointsOfOneOwner
+from hookproof.conformance.observations.portal_link import ListedPortalLinks
+from hookproof.conformance.observations.round_trip import EndpointsOfOneOwner
 from tests.conformance.canned_evidence import all_verdicts, observation, verdict, verdicts
-from tests.conformance.checks.api import examples_sequences as steps
 from tests.conformance.checks.api.example import (
     OTHER_UID,
     UID,
@@ -19,9 +18,9 @@ from tests.conformance.checks.api.example import (
     retrieved,
     secret,
 )
-from tests.conformance.checks.api.examples_endpoints import shown_with
-from tests.conformance.checks.api.examples_lists import ITEMS, LINKS, walk
-from tests.conformance.checks.api.examples_secrets import (
+from tests.conformance.subjects.endpoints.examples import shown_with
+from tests.conformance.subjects.lists.examples import ITEMS, LINKS, walk
+from tests.conformance.subjects.secrets.examples import (
     BODY,
     EXPIRING,
     GIVEN,
@@ -29,6 +28,7 @@ from tests.conformance.checks.api.examples_secrets import (
     roll,
     with_secrets,
 )
+from tests.conformance.subjects.sequences import examples as steps
 
 
 def test_a_walk_that_ends_too_early_shows_no_other_order() -> None:

@@ -9,15 +9,15 @@ from hookproof.conformance.model.evidence import Exchange, Observation
 from hookproof.conformance.model.verdict import Verdict
 from tests.conformance.canned_evidence import exchange, observation, verdict
 from tests.conformance.checks.api.example import AT, LATER, OTHER_UID, UID, link, retrieved
-from tests.conformance.checks.api.examples_access import BOTH, ONE, creations_refused, same_owner
-from tests.conformance.checks.api.examples_portal_links import (
+from tests.conformance.subjects.keys.examples import BOTH, ONE, creations_refused, same_owner
+from tests.conformance.subjects.portal_links.examples import (
     GOOD,
     among_others,
     of_owner,
     update,
     updated,
 )
-from tests.conformance.checks.api.examples_secrets import ROLLED
+from tests.conformance.subjects.secrets.examples import ROLLED
 
 ROLL, UPDATE = "expireEndpointSecret", "updatePortalLink"
 FAILURES = {

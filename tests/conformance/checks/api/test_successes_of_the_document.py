@@ -11,9 +11,9 @@ from hookproof.conformance.subjects.isolation.evidence import ListsOfTwoProjects
 from hookproof.conformance.subjects.questions.evidence import RequiredFieldsAlone
 from tests.conformance.canned_evidence import exchange, observation, verdict, verdicts
 from tests.conformance.checks.api.example import request_tried
-from tests.conformance.checks.api.examples_access import listing
-from tests.conformance.checks.api.examples_endpoints import shown_with
-from tests.conformance.checks.api.examples_lists import LINKS, SOURCES
+from tests.conformance.subjects.endpoints.examples import shown_with
+from tests.conformance.subjects.keys.examples import listing
+from tests.conformance.subjects.lists.examples import LINKS, SOURCES
 
 FLAGGED = {"message": "failed", "status": False, "data": {}}
 BODY = {"appID": "app", "is_disabled": True}

@@ -4,11 +4,11 @@ import pytest
 
 from hookproof.conformance.model.evidence import Observation
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.resources.secret_roll import RollAnswer
 from hookproof.conformance.subjects.lists.evidence import DefaultPageSize, PageSizeAboveMaximum
+from hookproof.conformance.subjects.secrets.evidence import RollAnswer
 from tests.conformance.canned_evidence import exchange, observation, verdict, verdicts
-from tests.conformance.checks.api.examples_lists import LINKS, list_request
-from tests.conformance.checks.api.examples_secrets import BODY, EXPIRING, NEW, secret, with_secrets
+from tests.conformance.subjects.lists.examples import LINKS, list_request
+from tests.conformance.subjects.secrets.examples import BODY, EXPIRING, NEW, secret, with_secrets
 
 
 def roll_after(*uids: str) -> RollAnswer:

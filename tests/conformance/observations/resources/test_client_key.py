@@ -7,14 +7,14 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.resources.client_key import (
+from hookproof.conformance.observations.client_key import (
     ShownClientKey,
     is_same_key,
     shown_client_keys,
 )
 from tests.conformance.canned_evidence import verdict
 from tests.conformance.checks.api.example import OTHER_UID, created, fetched
-from tests.conformance.checks.api.examples_endpoints import with_client_key
+from tests.conformance.subjects.endpoints.examples import with_client_key
 
 
 def written(key: ec.EllipticCurvePrivateKey, form: PrivateFormat = PrivateFormat.PKCS8) -> str:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hookproof.conformance.observations.resources.round_trip import EndpointCreation
+from hookproof.conformance.observations.round_trip import EndpointCreation
 from tests.conformance.canned_evidence import exchange, observation
 
 URL = "https://receiver.example/first"

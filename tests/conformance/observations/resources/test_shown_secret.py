@@ -7,9 +7,8 @@ import pytest
 
 from hookproof.conformance.model.evidence import Evidence, NotExaminedError, Observation
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.resources.round_trip import MinimalEndpoints
-from hookproof.conformance.observations.resources.secret_roll import RollAnswer
-from hookproof.conformance.observations.resources.shown_secret import (
+from hookproof.conformance.observations.round_trip import MinimalEndpoints
+from hookproof.conformance.observations.shown_secret import (
     is_generated,
     secret_values,
     shows_credential,
@@ -17,6 +16,7 @@ from hookproof.conformance.observations.resources.shown_secret import (
 from hookproof.conformance.results.records.evidence_records import evidence_json, evidence_of
 from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.run.intake import Intake
+from hookproof.conformance.subjects.secrets.evidence import RollAnswer
 from tests.conformance.canned_evidence import context, exchange, observation, verdict
 from tests.conformance.checks.api.example import created, endpoint, secret
 

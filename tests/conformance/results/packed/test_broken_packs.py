@@ -103,7 +103,7 @@ def refusal(folder: Path, content: bytes) -> str:
     """What unpacking says, which leaves nothing behind; reports and `regrade` say no less."""
     packed, out = folder / "run.zip", folder / "out"
     packed.write_bytes(content)
-    result = run("unpack", packed, "-o", out)
+    result = run("report", "--format", "files", packed, "-o", out)
     assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (64, "", 1), (
         result.stderr
     )
@@ -197,7 +197,12 @@ def test_an_encrypted_member_is_refused(tmp_path: Path) -> None:
 def test_a_pack_that_is_cut_off_is_refused_by_every_command(tmp_path: Path, length: int) -> None:
     content = canned_pack(tmp_path)[:length]
     refusal(tmp_path, content)
-    for words in (("report", "--format", "json"), ("regrade",), ("matrix",), ("compare", "source")):
+    for words in (
+        ("report", "--format", "json"),
+        ("regrade",),
+        ("compare", "--page"),
+        ("compare", "source"),
+    ):
         result = run(
             words[0],
             *(tmp_path / word if word == "source" else word for word in words[1:]),
@@ -209,7 +214,7 @@ def test_a_pack_that_is_cut_off_is_refused_by_every_command(tmp_path: Path, leng
 def test_a_changed_run_is_refused_by_every_command_that_reads_packs(tmp_path: Path) -> None:
     packed = tmp_path / "run.zip"
     packed.write_bytes(changed_pack(canned_pack(tmp_path), altered(NAME)))
-    for words in (("report", "--format", "json"), ("regrade",), ("matrix",)):
+    for words in (("report", "--format", "json"), ("regrade",), ("compare", "--page")):
         result = run(*words, packed)
         assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (64, "", 1)
         assert "run.jsonl in it is not as it was packed" in result.stderr
@@ -226,7 +231,7 @@ def test_a_pack_in_which_any_byte_is_another_is_refused_or_equal(tmp_path: Path)
         changed = bytearray(content)
         changed[place] ^= 1 << random.randrange(8)
         packed.write_bytes(changed)
-        result = run("unpack", packed, "-o", out / str(number))
+        result = run("report", "--format", "files", packed, "-o", out / str(number))
         assert result.exit_code in (0, 64), result.output
         assert result.stderr.count("\n") == (result.exit_code == 64)
         refused += result.exit_code == 64
@@ -245,6 +250,8 @@ def test_a_signature_of_another_length_is_refused(tmp_path: Path) -> None:
         "MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=\n"
         "-----END PUBLIC KEY-----\n"
     )
-    result = run("unpack", packed, "-o", tmp_path / "out", "--verify-key", public)
+    result = run(
+        "report", "--format", "files", packed, "-o", tmp_path / "out", "--verify-key", public
+    )
     assert (result.exit_code, result.stderr.count("\n")) == (64, 1)
     assert "its manifest.sig has more than 64 bytes" in result.stderr

@@ -19,7 +19,7 @@ from hookproof.conformance.learning.session import BROADCAST, CREATE, ROLL, UPDA
 from hookproof.conformance.model.check_registry import CheckContext
 from hookproof.conformance.model.evidence import Observation
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.requests.mistakes import ORDINARY
+from hookproof.conformance.observations.mistakes import ORDINARY
 from hookproof.conformance.subjects.questions.evidence import (
     NullField,
     Question,

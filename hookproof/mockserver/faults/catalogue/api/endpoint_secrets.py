@@ -25,7 +25,7 @@ from hookproof.mockserver.faults.support.misread_dialect import misread_dialect
 from hookproof.mockserver.store.endpoints import NewEndpoint, StoredSecret, decode_secrets
 from hookproof.spec.contract.service_contract import Contract
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import CertificateEncoding, SecretDisplay
+from hookproof.spec.dialect.vocabulary import CertificateEncoding, SecretDisplay, SecretForm
 
 SHOWN: Final = ("round_trip",)
 CLIENT_KEY: Final = "mtls_client_cert.client_key"
@@ -73,6 +73,18 @@ class GivenSecretReplaced(SecretSource):
 
 
 @fault(
+    "given_secret_shown",
+    shows_in=["telling_texts"],
+    where=lambda dialect: dialect.signatures.secret.form is SecretForm.TEXT,
+)
+class GivenSecretTrimmed(SecretSource):
+    """A secret is kept without the spaces around it."""
+
+    def choose(self, given: str | None) -> str:
+        return super().choose(given and given.strip())
+
+
+@fault(
     "secret_form secret_generated@expireEndpointSecret.secrets",
     shows_in=["round_trip", "roll_answers"],
 )
@@ -96,7 +108,11 @@ class OneSecretForAll(SecretSource):
         return self.first_generated[0]
 
 
-@fault("other_secret", shows_in=SHOWN, where=lambda dialect: bool(dialect.signatures.secret.prefix))
+@fault(
+    "other_secret",
+    shows_in=["refusals"],
+    where=lambda dialect: bool(dialect.signatures.secret.prefix),
+)
 class OtherSecretFormsRefused(EndpointHandlers):
     """A secret that is not in the dialect's form is refused instead of replaced."""
 

@@ -205,7 +205,7 @@ class MalformedIsTooLarge(ErrorResponses):
     "other_type unmapped_names header_text other_word service_field unknown_field required"
     " number_beyond_bounds zero_timeout longer_text page_size_above_maximum unreadable_parameter"
     " zero_rate_limit service_header",
-    shows_in=[*REFUSALS, "paging", "custom_headers", "broadcast_answers"],
+    shows_in=[*REFUSALS, "paging", "custom_headers"],
 )
 class InvalidIsUnsupported(ErrorResponses):
     """An invalid value gets the response for an unsupported media type."""

@@ -1,7 +1,6 @@
 """Wrong bodies and headers of deliveries (sections 2.3, 4.8 and 6)."""
 
 import json
-from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
 import msgspec
@@ -291,13 +290,6 @@ class ReservedHeadersMistaken(EventHandlers):
         super().__init__(service)
         names = delivery_headers.reserved_header_names(service.dialect)
         self._reserved_headers = frozenset() if self._reserved_headers else names
-
-
-class UncheckedHeaders(EventHandlers):
-    """Accepts custom headers with invalid names and values (RFC 9110, section 5)."""
-
-    def _reject_unusable(self, headers: Mapping[str, Any]) -> None:
-        super()._reject_unusable({name: "" for name in headers if TOKEN.fullmatch(name)})
 
 
 @fault("no_header_injected", seen="CR/LF in headers", shows_in=CUSTOM)

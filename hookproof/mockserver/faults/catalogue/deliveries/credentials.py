@@ -1,6 +1,8 @@
 """Credentials that deliveries carry, and where they come from (sections 2.3, 2.5 and 5)."""
 
 import ssl
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import ClassVar, Final
 
 import msgspec
@@ -9,6 +11,8 @@ from hookproof.mockserver.delivery.attempt.credentials import (
     NO_CREDENTIALS,
     Authenticator,
     CredentialHeaders,
+    object_member,
+    text_member,
 )
 from hookproof.mockserver.delivery.attempt.headers import AUTHORIZATION, Headers
 from hookproof.mockserver.delivery.http_client.tls import TlsContexts
@@ -79,6 +83,62 @@ class BasicCredentialsForUrls(Authenticator):
             (name, value.translate(FOR_URLS) if value.startswith("Basic ") else value)
             for name, value in headers
         )
+
+
+class AlteredCredentials(AlteredSettings, ABC):
+    """Alters the members of one kind of authentication before a delivery carries them."""
+
+    kind: ClassVar[str]
+
+    def alter_settings(self, endpoint: EndpointSettings) -> EndpointSettings:
+        given = endpoint.authentication or {}
+        if self.kind not in given:
+            return endpoint
+        altered = {**given, self.kind: self.alter_members(object_member(given, self.kind))}
+        return msgspec.structs.replace(endpoint, authentication=altered)
+
+    @abstractmethod
+    def alter_members(self, members: Mapping[str, object]) -> Mapping[str, object]: ...
+
+
+@fault("basic_auth_sent", seen="a pair that is split at each colon", shows_in=SHOWN)
+class PasswordCutAtAColon(AlteredCredentials):
+    """Of a password what stands before its first colon is sent."""
+
+    kind = "basic_auth"
+
+    def alter_members(self, members: Mapping[str, object]) -> Mapping[str, object]:
+        return {**members, "password": text_member(members, "password").partition(":")[0]}
+
+
+@fault("basic_auth_sent", seen="texts that are trimmed when they are read", shows_in=SHOWN)
+class PasswordTrimmed(AlteredCredentials):
+    """A password is sent without the white space around it."""
+
+    kind = "basic_auth"
+
+    def alter_members(self, members: Mapping[str, object]) -> Mapping[str, object]:
+        return {**members, "password": text_member(members, "password").strip()}
+
+
+@fault("api_key_sent", seen="a header value that is split and joined", shows_in=SHOWN)
+class SpacesMergedInApiKeys(AlteredCredentials):
+    """Several spaces in the value of an api_key are sent as one."""
+
+    kind = "api_key"
+
+    def alter_members(self, members: Mapping[str, object]) -> Mapping[str, object]:
+        return {**members, "header_value": " ".join(text_member(members, "header_value").split())}
+
+
+@fault("token_request_complete", seen="a list of scopes of which one is used", shows_in=SHOWN)
+class FirstScopeAlone(AlteredCredentials):
+    """Of several scopes the first is asked for."""
+
+    kind = "oauth2"
+
+    def alter_members(self, members: Mapping[str, object]) -> Mapping[str, object]:
+        return {**members, "scope": text_member(members, "scope").partition(" ")[0]}
 
 
 @fault("certificate_presented", shows_in=CERTIFIED)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from math import inf
 from typing import Any, Final
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from hookproof.mockserver.api.handlers.endpoints import EndpointHandlers
 from hookproof.mockserver.api.service import OperationCall, OperationResult
@@ -142,6 +143,46 @@ class TokensCachedWithoutUrl(SharedTokens):
     """Endpoints with the same client, scope and audience share a token, whatever its token URL."""
 
     shared_by = ("client_id", "scope", "audience")
+
+
+class AlteredTokenUrl(OAuth2Tokens):
+    """Requests tokens at the URL that `alter_url` returns."""
+
+    async def authorization(
+        self, endpoint: EndpointSettings, oauth2: Mapping[str, object]
+    ) -> tuple[str, bool]:
+        url = self.alter_url(text_member(oauth2, "url"))
+        return await super().authorization(endpoint, {**oauth2, "url": url})
+
+    def alter_url(self, url: str) -> str:
+        return url
+
+
+@fault("token_asked_as_given", seen="the query of the URL is lost", shows_in=SHOWN)
+class TokenQueryDropped(AlteredTokenUrl):
+    """Tokens are requested at the token URL without its query."""
+
+    def alter_url(self, url: str) -> str:
+        return url.partition("?")[0]
+
+
+@fault("token_asked_as_given", seen="a query is kept as a map from names to values", shows_in=SHOWN)
+class TokenParametersMerged(AlteredTokenUrl):
+    """Of the parameters of a token URL that have one name, the last is kept."""
+
+    def alter_url(self, url: str) -> str:
+        parts = urlsplit(url)
+        return parts._replace(query=urlencode(dict(parse_qsl(parts.query)))).geturl()
+
+
+@fault(
+    "token_asked_as_given", seen="a URL that is escaped already is escaped again", shows_in=SHOWN
+)
+class TokenUrlEscapedTwice(AlteredTokenUrl):
+    """The percent signs in a token URL are escaped before a token is requested there."""
+
+    def alter_url(self, url: str) -> str:
+        return url.replace("%", "%25")
 
 
 class AlteredTokenForm(OAuth2Tokens):

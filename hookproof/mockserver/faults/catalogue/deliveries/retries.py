@@ -1,5 +1,6 @@
 """How often, when and why a delivery is retried (sections 1, 3 and 6)."""
 
+from collections import Counter
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -8,7 +9,7 @@ from hookproof.mockserver.delivery.http_client.http1 import Response
 from hookproof.mockserver.delivery.http_client.transport import ParsedUrl, Transport, parse_url
 from hookproof.mockserver.delivery.scheduling.outcomes import Outcomes
 from hookproof.mockserver.delivery.scheduling.retry import RetryRules
-from hookproof.mockserver.delivery.store_port import DeliveryState, Failure
+from hookproof.mockserver.delivery.store_port import DeliveryState, Failure, PendingDelivery, Record
 from hookproof.mockserver.faults.catalogue.deliveries.odd_answers import INTERRUPTED
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.misread_dialect import misread_group
@@ -124,6 +125,33 @@ class FinalStatusIgnored(MisreadRetry):
 
     def misread(self, retry: Retry) -> Retry:
         return misread_group(retry, "final_status", FinalStatus.NONE)
+
+
+@fault(
+    "attempts_end",
+    seen="an answer that is taken for a trouble of the credentials, and not counted",
+    shows_in=EXHAUSTION,
+    where=lambda dialect: dialect.retry.final_status.prefers(FinalStatus.NONE),
+)
+class ForbiddenNotCounted(Outcomes):
+    """An attempt that is answered with 403 does not count as one."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._uncounted: Counter[int] = Counter()
+        self._delivery = 0
+
+    def record_attempt(
+        self, delivery: PendingDelivery, result: AttemptResult, started_at: float
+    ) -> Record:
+        self._delivery = delivery.id
+        self._uncounted[delivery.id] += result.status == HTTPStatus.FORBIDDEN
+        return super().record_attempt(delivery, result, started_at)
+
+    def _verdict(
+        self, number: int, result: AttemptResult, now: float
+    ) -> tuple[DeliveryState, float | None]:
+        return super()._verdict(max(1, number - self._uncounted[self._delivery]), result, now)
 
 
 @fault("silence_retried", seen="connection errors not retried", shows_in=RETRIES)

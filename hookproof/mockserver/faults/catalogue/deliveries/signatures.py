@@ -15,7 +15,7 @@ from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.altered_endpoints import AlteredSettings
 from hookproof.mockserver.store.deliveries import Deliveries
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import BASE64_VARIANTS, Encoding
+from hookproof.spec.dialect.vocabulary import BASE64_VARIANTS, Encoding, SecretForm
 
 SIGNED: Final = ("signing",)
 # What a signature that does not verify violates.
@@ -245,6 +245,44 @@ class LongSecretsTrimmed(Signer):
     def valid_secrets(self, endpoint: EndpointSettings, now: float) -> Sequence[str]:
         return [
             secret[:-4] if len(secret) >= 60 else secret
+            for secret in super().valid_secrets(endpoint, now)
+        ]
+
+
+def _takes_any_text(dialect: Dialect) -> bool:
+    return dialect.signatures.secret.form is SecretForm.TEXT
+
+
+@fault("signed_simple signed_advanced advanced_layout", shows_in=SIGNED, where=_takes_any_text)
+class SpacesAroundSecretsNotInTheKey(Signer):
+    """Deliveries are signed with a secret without the spaces around it."""
+
+    def valid_secrets(self, endpoint: EndpointSettings, now: float) -> Sequence[str]:
+        return [secret.strip() for secret in super().valid_secrets(endpoint, now)]
+
+
+@fault(
+    "signed_simple signed_advanced advanced_layout shown_secret_signs",
+    shows_in=SIGNED,
+    where=_takes_any_text,
+)
+class KeysCutTo64Bytes(Signer):
+    """Only the first 64 bytes of a secret are the key, as where a block of the hash is the most."""
+
+    def valid_secrets(self, endpoint: EndpointSettings, now: float) -> Sequence[str]:
+        return [
+            secret.encode()[:64].decode(errors="ignore")
+            for secret in super().valid_secrets(endpoint, now)
+        ]
+
+
+@fault("signed_simple signed_advanced advanced_layout", shows_in=SIGNED, where=_takes_any_text)
+class KeysInLatin1(Signer):
+    """What Latin-1 lacks is a question mark in the key of a secret."""
+
+    def valid_secrets(self, endpoint: EndpointSettings, now: float) -> Sequence[str]:
+        return [
+            secret.encode("latin-1", errors="replace").decode("latin-1")
             for secret in super().valid_secrets(endpoint, now)
         ]
 

@@ -130,7 +130,7 @@ class QueryCutAtTheFirstParameter(AlteredResponses):
         return {**resource, "url_query_params": query.partition("&")[0] or None}
 
 
-@fault("header_text", seen="a text made fit for a header without a word", shows_in=SHOWN)
+@fault("header_text", seen="a text made fit for a header without a word", shows_in=["refusals"])
 class HeadersMadeToFit(EventHandlers):
     """In the values of custom headers, what is not ASCII becomes a question mark."""
 

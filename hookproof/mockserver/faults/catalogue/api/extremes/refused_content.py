@@ -14,7 +14,12 @@ from hookproof.mockserver.api.serialization.request_body import MalformedBody, d
 from hookproof.mockserver.api.service import OperationCall, OperationResult
 from hookproof.mockserver.faults.catalogue.api.api_keys import RefusedButDone
 from hookproof.mockserver.faults.registry import fault
-from hookproof.mockserver.faults.support.altered_responses import BROADCAST, CREATE_ENDPOINT
+from hookproof.mockserver.faults.support.altered_responses import (
+    BROADCAST,
+    CREATE_ENDPOINT,
+    ROLL,
+    UPDATE_PORTAL_LINK,
+)
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import KeyScope
 
@@ -61,7 +66,7 @@ class RefusedContentKept(RequestPipeline):
             OperationCall(
                 operation=route.operation,
                 project=route.values[0],
-                target="",
+                target=route.values[1] if route.values[1:] else "",
                 query={},
                 body=body,
                 payload=payload,
@@ -89,6 +94,29 @@ class RefusedEndpointIsKept(RefusedContentKept):
     """A new endpoint with a field of the wrong type is refused, and created without the field."""
 
     operation_id = CREATE_ENDPOINT
+
+
+@fault(
+    "refused_content_without_effect",
+    seen="fields that are validated and stored one after the other",
+    shows_in=SHOWN,
+)
+class RefusedUpdateIsMade(RefusedContentKept):
+    """An update with a field of the wrong type is refused, and made without the field."""
+
+    operation_id = UPDATE_PORTAL_LINK
+
+
+@fault(
+    "refused_content_without_effect",
+    seen="a secret that is stored before its expiration is read",
+    shows_in=SHOWN,
+    where=lambda dialect: "expiration" not in dialect.requests.expire_endpoint_secret_requires,
+)
+class RefusedRollIsMade(RefusedContentKept):
+    """A roll with an expiration of the wrong type is refused, and made with the default one."""
+
+    operation_id = ROLL
 
 
 def keys_open_one_project(dialect: Dialect) -> bool:

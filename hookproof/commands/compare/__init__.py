@@ -1,0 +1,1 @@
+"""The command `hookproof compare`: what differs between runs."""

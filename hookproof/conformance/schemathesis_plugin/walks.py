@@ -1,0 +1,138 @@
+"""Walks over the pages of lists, each request of which is one that Schemathesis sends.
+
+Every second valid request for a list gets the query of the next step of a walk: from page to page
+until none follows, with a step back from each. The first walk is without perPage; what it shows is
+what later ones, in small pages and in both orders, are compared with. As in a run of `hookproof
+check`, nobody else changes what is listed meanwhile.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from threading import Lock
+from typing import Any, Final
+
+from hookproof.conformance.experiments.support.existing_resources import NEXT, PREVIOUS
+from hookproof.conformance.model.evidence import Exchange
+from hookproof.conformance.observations.answer import pagination, was_successful
+from hookproof.conformance.subjects.lists.evidence import LINKS, Item, PageWalk
+
+EXPERIMENT: Final = "schemathesis"
+FLAGS: Final = ("has_next_page", "has_prev_page")
+# What is asked for in each walk after the first one, in turn.
+QUERIES: Final[tuple[Mapping[str, Any], ...]] = (
+    {"perPage": 2, "sort": "ASC"},
+    {"perPage": 1},
+    {"perPage": 2},
+    {"perPage": 1, "sort": "DESC"},
+)
+# The most pages of a walk.
+LONGEST: Final = 12
+# Of so many requests for a list one stays as it was generated.
+AS_GENERATED: Final = 2
+
+
+@dataclass(slots=True)
+class Walk:
+    """A walk so far, and the request of its next step: the role and the query of it."""
+
+    asked: Mapping[str, Any]
+    role: str = "page"
+    step: Mapping[str, Any] = field(default_factory=dict)
+    exchanges: list[Exchange] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Walks:
+    """The walk over each list, one at a time, and what the first one has shown; all of it by the
+    operation.
+    """
+
+    _walks: dict[str, Walk] = field(default_factory=dict)
+    _on_the_way: dict[str, tuple[str, Walk]] = field(default_factory=dict)
+    _listed: dict[str, tuple[Item, ...]] = field(default_factory=dict)
+    _asked: dict[str, int] = field(default_factory=dict)
+    _walked: dict[str, int] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock)
+
+    def query(self, request_id: str, operation_id: str) -> Mapping[str, Any] | None:
+        """What to ask a list for in place of a valid query; None to ask for that."""
+        with self._lock:
+            self._asked[operation_id] = self._asked.get(operation_id, 0) + 1
+            if self._asked[operation_id] % AS_GENERATED:
+                return None
+            if self._on_the_way.pop(operation_id, None) is not None:  # no answer came
+                self._walks.pop(operation_id, None)
+            walk = self._walks.setdefault(operation_id, Walk(self._next_query(operation_id)))
+            self._on_the_way[operation_id] = (request_id, walk)
+            return {**walk.asked, **walk.step}
+
+    def forget_links(self) -> None:
+        """Begin again with portal links, one of which is about to be changed."""
+        with self._lock:
+            self._walks.pop(LINKS, None)
+            self._listed.pop(LINKS, None)
+
+    def add(self, request_id: str, exchange: Exchange) -> PageWalk | None:
+        """The walk up to the answer to one of its requests; None if this is none of them, or if
+        something was changed since.
+        """
+        operation_id = exchange.operation_id or ""
+        with self._lock:
+            waiting, walk = self._on_the_way.get(operation_id, ("", None))
+            if walk is None or waiting != request_id:
+                return None
+            del self._on_the_way[operation_id]
+            if self._walks.get(operation_id) is not walk:
+                return None
+            if was_successful(exchange) and not _has_flags(exchange):
+                del self._walks[operation_id]  # 2.2-3 and 2.2-4 judge that
+                return None
+            walk.exchanges.append(replace(exchange, role=walk.role))
+            ended = self._go_on(walk)
+            if ended is not None:
+                del self._walks[operation_id]
+                self._walked[operation_id] = self._walked.get(operation_id, -1) + 1
+            observed = PageWalk(
+                experiment=EXPERIMENT,
+                name=operation_id,
+                exchanges=tuple(walk.exchanges),
+                operation_id=operation_id,
+                sort=walk.asked.get("sort"),
+                per_page=walk.asked.get("perPage"),
+                filter=None,
+                listed=self._listed.get(operation_id, ()),
+                complete=ended is True,
+            )
+            pages = observed.walked()
+            if ended and pages is not None and pages.complete and operation_id not in self._listed:
+                self._listed[operation_id] = pages.items
+                observed = replace(observed, listed=pages.items)
+            return observed
+
+    def _next_query(self, operation_id: str) -> Mapping[str, Any]:
+        if operation_id not in self._listed:
+            return {}
+        return QUERIES[self._walked.get(operation_id, 0) % len(QUERIES)]
+
+    @staticmethod
+    def _go_on(walk: Walk) -> bool | None:
+        """Set the next step; or whether the walk has ended with the last page, if it has ended."""
+        pages = [each for each in walk.exchanges if each.role == "page"]
+        latest, page = walk.exchanges[-1], pages[-1]
+        if not was_successful(latest):
+            return False
+        shown = pagination(page)
+        back, forward = shown.get(PREVIOUS), shown.get(NEXT)
+        if latest is page and len(pages) > 1 and isinstance(back, str) and back:
+            walk.role, walk.step = "back", {"direction": "prev", PREVIOUS: back}
+            return None
+        if shown.get("has_next_page") is not True:
+            return shown.get("has_next_page") is False
+        if not isinstance(forward, str) or not forward or len(pages) == LONGEST:
+            return False
+        walk.role, walk.step = "page", {"direction": "next", NEXT: forward}
+        return None
+
+
+def _has_flags(page: Exchange) -> bool:
+    return all(isinstance(pagination(page).get(name), bool) for name in FLAGS)

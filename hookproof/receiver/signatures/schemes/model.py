@@ -1,0 +1,104 @@
+"""What the scheme of a provider may say beyond a signature format of a dialect.
+
+Dialects describe services that keep the API document. Providers sign in more ways: with other
+algorithms, over the URL, in a member of the body.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from hookproof.spec.dialect.signature_scheme import Secrets, SignatureScheme
+from hookproof.spec.dialect.vocabulary import Hash
+
+
+class Algorithm(StrEnum):
+    """How a signature is made of the secret and the message."""
+
+    HMAC = "hmac"
+    PLAIN_HASH = "plain_hash"  # of the secret and then the message
+    ED25519 = "ed25519"  # the secret is the public key (RFC 8032)
+    ECDSA = "ecdsa"  # the two numbers of a signature are in DER (RFC 3279, section 2.2.3)
+    ECDSA_RAW = "ecdsa_raw"  # they are one after the other (RFC 9421, section 3.3.4)
+    RSA = "rsa"  # PKCS #1 v1.5 (RFC 8017, section 8.2)
+    RSA_PSS = "rsa_pss"  # the salt is as long as the hash (RFC 8017, section 8.1)
+    TOKEN = "token"  # noqa: S105 - the header holds the secret itself
+    BASIC = "basic"  # the same in base64, as `Authorization: Basic` (RFC 7617)
+
+    @property
+    def signs(self) -> bool:
+        """Whether the message matters."""
+        return self not in {Algorithm.TOKEN, Algorithm.BASIC}
+
+    @property
+    def has_public_key(self) -> bool:
+        """Whether what verifies is no secret."""
+        return self in PUBLIC_KEY_ALGORITHMS
+
+
+PUBLIC_KEY_ALGORITHMS: Final = frozenset(
+    {
+        Algorithm.ED25519,
+        Algorithm.ECDSA,
+        Algorithm.ECDSA_RAW,
+        Algorithm.RSA,
+        Algorithm.RSA_PSS,
+    }
+)
+# In bytes: a signature of ed25519, or of ECDSA on P-256 with its numbers one after the other.
+CURVE_SIGNATURE: Final = 64
+# What is signed where HTTP message signatures are meant (RFC 9421), and the names that their
+# algorithms have there (section 6.2.2).
+SIGNATURE_BASE: Final = "signature_base"
+MESSAGE_ALGORITHMS: Final[Mapping[tuple[Algorithm, Hash], str]] = {
+    (Algorithm.HMAC, Hash.SHA256): "hmac-sha256",
+    (Algorithm.ED25519, Hash.SHA256): "ed25519",
+    (Algorithm.ECDSA_RAW, Hash.SHA256): "ecdsa-p256-sha256",
+    (Algorithm.RSA, Hash.SHA256): "rsa-v1_5-sha256",
+    (Algorithm.RSA_PSS, Hash.SHA512): "rsa-pss-sha512",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderSecrets(Secrets):
+    """Secrets as a provider shows them.
+
+    `in_hex`: the key is what the text says in hex. `in_pem`: the text is PEM, or the base64 within.
+    `prefix_optional`: as the provider's libraries do, a text without the prefix is accepted.
+    `private_prefix`: what the text of a private key begins with, where what verifies is a public
+    one.
+    """
+
+    in_hex: bool = False
+    in_pem: bool = False
+    prefix_optional: bool = False
+    private_prefix: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderScheme(SignatureScheme):
+    """How a provider signs.
+
+    `signed` may hold parts of the request too (`request_parts`), and a header's name may be
+    `body:MEMBER`, for what stands in a JSON body. `rfc3339` is about the time. `inflated`: what
+    was signed is the body before it was compressed. `within` is the member in which members are
+    looked for if the body has it. `settings` are texts that no request has, such as the identifier
+    that the receiver was given; one that is empty is still to be given.
+
+    Of HTTP message signatures, `covered` are the components that are signed, and `required` those
+    without which a signature is not accepted.
+    """
+
+    algorithm: Algorithm = Algorithm.HMAC
+    rfc3339: bool = False
+    inflated: bool = False
+    within: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    covered: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
+
+    @property
+    def signs_messages(self) -> bool:
+        """Whether these are HTTP message signatures (RFC 9421)."""
+        return f"{{{SIGNATURE_BASE}}}" in self.signed
