@@ -9,7 +9,6 @@ machine's speed affects both sides. The table is printed and written as JSON.
 import argparse
 import json
 import shutil
-import socket
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -29,6 +28,7 @@ from tests.bench.machine import (
     running_server,
 )
 from tests.bench.rounds import RoundFigures, keep_rounds
+from tests.free_ports import free_port
 
 KEY: Final = "bench-key"
 HEADERS: Final = {"Authorization": f"Bearer {KEY}", "Content-Type": "application/json"}
@@ -149,13 +149,6 @@ def start_prisms(stack: ExitStack, folder: Path, api: str) -> Iterator[tuple[str
             f"{name}, create",
             WrkRequest(url=f"{base}{path('p', 'endpoints')}", headers=HEADERS, body=ENDPOINT),
         )
-
-
-def free_port() -> int:
-    """Return a port that was free just now."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
 
 
 def main() -> None:

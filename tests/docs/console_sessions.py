@@ -13,14 +13,14 @@ a terminal of its own, until the page starts another one of the same kind, or en
 import os
 import re
 import signal
-import socket
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final, Self
 
+from tests.free_ports import free_port
 from tests.polling import poll_until
 from tests.source_tree import ROOT
 
@@ -136,7 +136,8 @@ class PageShell:
 
     def __init__(self, folder: Path, programs: Path) -> None:
         self._folder = folder
-        self._real_ports = dict(zip(PORTS, free_ports(len(PORTS)), strict=True))
+        first = free_port(in_a_row=len(PORTS))
+        self._real_ports = {port: str(first + number) for number, port in enumerate(PORTS)}
         self._running: dict[str, subprocess.Popen[bytes]] = {}
         self._count = 0
         self._variables = {
@@ -218,11 +219,3 @@ def end(process: "subprocess.Popen[bytes]") -> None:
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGTERM)
     process.communicate()
-
-
-def free_ports(count: int) -> list[str]:
-    with ExitStack() as sockets:
-        found = [sockets.enter_context(socket.socket()) for _ in range(count)]
-        for each in found:
-            each.bind(("127.0.0.1", 0))
-        return [str(each.getsockname()[1]) for each in found]

@@ -3,7 +3,6 @@
 import csv
 import json
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -12,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from tests.free_ports import free_port
 from tests.load.embedded import ENDS_WITHIN_S, serving
 
 # When a test has stopped, the ledger is complete.
@@ -136,12 +136,12 @@ def locust(
 @contextmanager
 def ended(process: "subprocess.Popen[str]") -> Iterator[None]:
     """Wait at the end for a process that ends by itself, and kill it if it does not."""
-    try:
-        yield
-        process.communicate(timeout=ENDS_WITHIN_S)
-    finally:
-        process.kill()
-        process.communicate()
+    with process:
+        try:
+            yield
+            process.communicate(timeout=ENDS_WITHIN_S)
+        finally:
+            process.kill()
 
 
 def table(path: Path) -> list[dict[str, Any]]:
@@ -150,9 +150,3 @@ def table(path: Path) -> list[dict[str, Any]]:
         return []
     with path.open(newline="") as file:
         return [*csv.DictReader(file)]
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port: int = free.getsockname()[1]
-        return port

@@ -6,8 +6,9 @@ from typing import Any
 
 import requests
 
+from tests.free_ports import free_port
 from tests.load.embedded import line_with
-from tests.load.locust_plugin.locust_run import ended, free_port, locust, service
+from tests.load.locust_plugin.locust_run import ended, locust, service
 from tests.polling import poll_until
 
 LOCUSTFILE = """

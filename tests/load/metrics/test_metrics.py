@@ -22,10 +22,10 @@ from hookproof.load.metrics import FiguresNow, next_address
 from hookproof.load.sidecar.arrivals import Arrivals
 from hookproof.load.sidecar.receiver_metrics import receiver_figures
 from hookproof.process.exit_codes import ExitCode
+from tests.free_ports import free_port
 from tests.load.embedded import figures, line_with, loading, refusal, serving, wait_for_end
 from tests.load.locust_plugin.locust_run import (
     ended,
-    free_port,
     locust,
     locustfile,
     service,
@@ -214,7 +214,8 @@ def test_a_real_prometheus_answers_the_queries_of_the_dashboard(tmp_path: Path) 
 
 
 def test_locust_serves_the_same_figures(tmp_path: Path) -> None:
-    port = free_port()
+    # The receiver takes the next one.
+    port = free_port(in_a_row=2)
     with service(tmp_path, "--fault", "every_seventh_lost") as variables:
         at = {"HOOKPROOF_METRICS": f"127.0.0.1:{port}"}
         process = locust(tmp_path, locustfile(tmp_path), variables | at, "--headless")
