@@ -72,6 +72,8 @@ class Pager:
     a cursor is valid only for its own list.
     """
 
+    default_order = DESCENDING
+
     def __init__(
         self,
         listing: Listing,
@@ -100,7 +102,7 @@ class Pager:
             refuse=self._rules.bad_parameter.value is BadParameter.REFUSE,
             errors=self._errors,
         )
-        order = reader.word("sort", (ASCENDING, DESCENDING)) or DESCENDING
+        order = reader.word("sort", (ASCENDING, DESCENDING)) or self.default_order
         cursors = {NEXT: reader.text("next_page_cursor"), PREV: reader.text("prev_page_cursor")}
         direction = reader.word("direction", (NEXT, PREV)) or (
             PREV if cursors[PREV] and not cursors[NEXT] else NEXT

@@ -6,7 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from hookproof.mockserver.api.errors import ErrorResponses
-from hookproof.mockserver.api.paging import ListPage, Pager, Query
+from hookproof.mockserver.api.paging import ASCENDING, ListPage, Pager, Query
 from hookproof.mockserver.api.service import OperationCall
 from hookproof.mockserver.faults.registry import fault
 from hookproof.mockserver.faults.support.altered_pages import AlteredPages, with_pagination
@@ -215,10 +215,7 @@ class SmallPagesReversed(AlteredPages):
 class AscendingByDefault(Pager):
     """Without sort the order is that of ASC."""
 
-    def query(self, project: str, parameters: Mapping[str, list[str]]) -> Query:
-        return super().query(
-            project, parameters if "sort" in parameters else {**parameters, "sort": ["ASC"]}
-        )
+    default_order = ASCENDING
 
 
 @fault("opposite_orders sort_key", shows_in=SHOWN)
