@@ -171,7 +171,8 @@ LEDGERLINE_BUGS: Final = {
     "beginning_of_a_key": "5-9",
     "idempotency_of_all_projects": "4.8-12",
     # Fan-out, limits, retries
-    "one_after_the_other": "1-2",
+    # Behind an endpoint of an earlier run that refuses, no other one gets anything.
+    "one_after_the_other": "1-2, 1-1",
     "disabled_receives": "3-6",
     "limit_read_before_it_is_counted": "8-1, 8-2",
     "window_of_a_minute": "4.1-12",

@@ -53,7 +53,9 @@ def an_accepted_broadcast_arrives(
             "1-1",
             "A broadcast that was accepted did not arrive at an endpoint that it reaches",
             expected=f"{event.name!r} arrives at {destination.name!r}",
-            actual=f"{others} requests arrived there, none of them this event",
+            actual=f"{others} requests arrived there, none of them this event"
+            if others
+            else "no request arrived there",
             exchanges=broadcasts.exchanges_of(destination, event),
             deliveries=arrived,
         )
