@@ -36,6 +36,8 @@ def test_each_name_is_that_of_a_test() -> None:
 def test_a_test_that_is_not_named_may_not_use_a_processor_for_long(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # Importing the plugins of all packages takes seconds.
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.setattr(long_tests, "MOST_OF_A_PROCESSOR_S", -1.0)
     pytester.makepyfile(test_some=BUSY)
     recorded = pytester.makefile(".txt", "test_some.py::test_a")
@@ -48,6 +50,7 @@ def test_a_test_that_is_not_named_may_not_use_a_processor_for_long(
 def test_what_takes_long_is_recorded_and_left_out(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.setattr(long_tests, "LONG_S", -1.0)
     pytester.makepyfile(test_some=BUSY)
     recorded = pytester.makefile(".txt", "")
