@@ -79,7 +79,8 @@ def planned_walks(
     filtered = [
         PlannedWalk(operation_id=operation_id, sort=sort, per_page=size, filter=terms)
         for terms, matches in _filters(context, operation_id, listed)
-        for sort, size in ((None, None), ("ASC", least_size(context, matches)))
+        for small in [least_size(context, matches)]
+        for sort, size in ((None, None), (None, small), ("ASC", small))
     ]
     both = [
         PlannedWalk(operation_id=operation_id, filter=terms)
