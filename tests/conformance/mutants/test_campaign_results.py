@@ -169,6 +169,7 @@ def test_a_detection_in_a_variant_is_a_false_positive() -> None:
     assert [name for name, _, _ in flawed.false_positives()] == ["slower"]
     assert not flawed.flawless
     assert render_outcome(variant).startswith("FALSE")
+    assert f" false positive on 2.3-1 by {UID}" in render_outcome(variant)
 
 
 def test_a_run_that_broke_is_not_a_success() -> None:

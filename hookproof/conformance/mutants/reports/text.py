@@ -63,10 +63,14 @@ def _fault_line(outcome: FaultOutcome) -> str:
 
 def _detected_by(outcome: FaultOutcome) -> str:
     """The checks with false positives if there are any, or else those that killed the fault."""
-    if outcome.false_positives:
-        requirements = dict.fromkeys(detection.requirement for detection in outcome.false_positives)
-        return f" false positive on {', '.join(requirements)}{_checks(outcome.false_positives)}"
-    return _checks(outcome.expected_detections)
+    return _false_positives(outcome.false_positives) or _checks(outcome.expected_detections)
+
+
+def _false_positives(detections: Sequence[Detection]) -> str:
+    requirements = dict.fromkeys(detection.requirement for detection in detections)
+    return (
+        f" false positive on {', '.join(requirements)}{_checks(detections)}" if detections else ""
+    )
 
 
 def _checks(detections: Sequence[Detection]) -> str:
@@ -80,7 +84,8 @@ def _variant_line(outcome: VariantOutcome) -> str:
         word = "broke"
     else:
         word = "FALSE" if outcome.result.detections else "passed"
-    return f"{word:9}{outcome.name} ({outcome.dialect}, {outcome.result.duration_s:.1f} s)"
+    server = f"{outcome.name} ({outcome.dialect}, {outcome.result.duration_s:.1f} s)"
+    return f"{word:9}{server}{_false_positives(outcome.result.detections)}"
 
 
 def _detection_text(detection: Detection) -> str:
