@@ -6,6 +6,7 @@ that `make test` stays short: time that passes would say more about the machine 
 """
 
 import resource
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,8 @@ import pytest
 RECORDED: Final = Path(__file__).with_name("long_tests.txt")
 LONG_S: Final = 1.0
 MOST_OF_A_PROCESSOR_S: Final = 2.0
+# Whichever test comes first in its process imports a library for all that follow.
+MODULES_OF_A_LIBRARY: Final = 50
 OPTION: Final = "--record-long-tests"
 # These are part of `make test` all the same: a whole run, a mutant, a load run, a target that is
 # learned, and a page in a browser.
@@ -52,11 +55,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True)
 def _a_test_is_short_or_recorded(request: pytest.FixtureRequest) -> Iterator[None]:
-    began_s = _of_a_processor_s()
+    began_s, modules = _of_a_processor_s(), len(sys.modules)
     yield
     took_s = _of_a_processor_s() - began_s
-    is_free = request.node.get_closest_marker("long") or (
-        function_name(request.node.location) in ALWAYS
+    is_free = (
+        request.node.get_closest_marker("long")
+        or function_name(request.node.location) in ALWAYS
+        or len(sys.modules) - modules >= MODULES_OF_A_LIBRARY
     )
     if took_s > MOST_OF_A_PROCESSOR_S and not is_free:
         pytest.fail(f"it used {took_s:.1f} s of a processor: `make record-long-tests` names it")

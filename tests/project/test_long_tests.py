@@ -13,6 +13,12 @@ from tests.source_tree import ROOT
 pytest_plugins = ["pytester"]
 
 BUSY = "def test_a(): sum(range(1000))\ndef test_b(): pass\n"
+IMPORTS_A_LIBRARY = """
+def test_c():
+    import sys
+    for number in range(60):
+        sys.modules[f"a_library.{number}"] = sys
+"""
 
 
 @lru_cache
@@ -39,11 +45,11 @@ def test_a_test_that_is_not_named_may_not_use_a_processor_for_long(
     # Importing the plugins of all packages takes seconds.
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.setattr(long_tests, "MOST_OF_A_PROCESSOR_S", -1.0)
-    pytester.makepyfile(test_some=BUSY)
+    pytester.makepyfile(test_some=BUSY + IMPORTS_A_LIBRARY)
     recorded = pytester.makefile(".txt", "test_some.py::test_a")
     monkeypatch.setattr(long_tests, "RECORDED", recorded)
     result = pytester.runpytest_inprocess("-p", "tests.long_tests")
-    result.assert_outcomes(passed=2, errors=1)
+    result.assert_outcomes(passed=3, errors=1)
     result.stdout.fnmatch_lines("*`make record-long-tests` names it*")
 
 
