@@ -27,7 +27,8 @@ def require_next_attempt_due(
     """Raise NotExaminedError if the attempt after these may have been on its way at the end, or the
     last of these was not over yet.
 
-    A service that is behind with its deliveries is behind with further attempts too.
+    A service that is behind with its deliveries is behind with further attempts too, and one that
+    made a connection in vain since then may have made the attempt with it.
     """
     if observed.ended_at is None:
         return
@@ -37,7 +38,9 @@ def require_next_attempt_due(
     longest_s = wait_before(dialect.retry, len(attempts) + 1).longest_s + behind_s(
         observed, last.token
     )
-    if observed.ended_at - over_at < longest_s + slack_s(observed):
+    if observed.ended_at - over_at < longest_s + slack_s(observed) or was_in_vain_since(
+        observed, over_at
+    ):
         raise NotExaminedError(STILL_ARRIVING)
 
 
@@ -54,6 +57,16 @@ def over_at_the_latest(
     return None if open_s is None else attempt.arrived_at + open_s
 
 
+def was_in_vain_since(observed: DeliveryObservation, since: float) -> bool:
+    """Whether a connection on which no request came ended after this moment, in Unix seconds."""
+    if observed.unused_s is None or observed.ended_at is None:
+        return False
+    return observed.ended_at - observed.unused_s > since
+
+
 def behind_s(observed: DeliveryObservation, token: str) -> float:
-    """How much later than due something may arrive at a token, by what arrived there late."""
-    return BACKLOG_FACTOR * observed.backlog_s.get(token, 0.0)
+    """How much later than due something may arrive at a token, by what arrived late there, and
+    wherever no limit holds it up.
+    """
+    unlimited = [each.token for each in observed.destinations if "rate_limit" not in each.settings]
+    return BACKLOG_FACTOR * max(observed.backlog_s.get(each, 0.0) for each in (token, *unlimited))

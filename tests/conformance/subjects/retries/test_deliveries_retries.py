@@ -83,6 +83,15 @@ def test_no_further_attempt_is_missed_of_a_service_that_is_behind(
     with pytest.raises(NotExaminedError, match="still arriving"):
         verdict(requirement, behind, ignoring)
     assert verdict(requirement, replace(behind, ended_at=NOW + 20), ignoring) is FAIL
+    other, limited = destination("another"), destination("limited", rate_limit=1)
+    both = replace(only, ended_at=NOW + 8, destinations=(*only.destinations, other, limited))
+    with pytest.raises(NotExaminedError, match="still arriving"):
+        verdict(requirement, replace(both, backlog_s={other.token: 6.7}), ignoring)
+    assert verdict(requirement, replace(both, backlog_s={limited.token: 6.7}), ignoring) is FAIL
+    in_vain = replace(only, ended_at=NOW + 20, unused_s=18.0)
+    with pytest.raises(NotExaminedError, match="still arriving"):
+        verdict(requirement, in_vain, ignoring)
+    assert verdict(requirement, replace(in_vain, unused_s=30.0), ignoring) is FAIL
 
 
 def test_an_answer_without_content_is_judged_by_the_dialect() -> None:
