@@ -329,7 +329,7 @@ def _is_url_safe(dialect: Dialect) -> bool:
 
 @fault("signed_simple simple_by_default shown_secret_signs", shows_in=SIGNED, where=_is_url_safe)
 class OtherAlphabetSigned(AttemptSender):
-    """Signatures of the simple format are in the alphabet of base64, not in that of base64url."""
+    """Signatures of the simple format are padded base64, not base64url."""
 
     def _own_headers(
         self, delivery: PendingDelivery, endpoint: EndpointSettings, body: bytes
@@ -339,6 +339,7 @@ class OtherAlphabetSigned(AttemptSender):
             return headers
         header = self._dialect.signatures.simple.header
         return tuple(
-            (name, value.replace("-", "+").replace("_", "/") if name == header else value)
+            # Without the padding some would be right, namely those in the letters of both.
+            (name, value.replace("-", "+").replace("_", "/") + "=" if name == header else value)
             for name, value in headers
         )
