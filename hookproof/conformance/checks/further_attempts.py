@@ -35,7 +35,7 @@ def require_next_attempt_due(
     last, over_at = attempts[-1], over_at_the_latest(observed, attempts[-1], dialect)
     if over_at is None or observed.ended_at < over_at:
         raise NotExaminedError(STILL_OPEN)
-    longest_s = wait_before(dialect.retry, len(attempts) + 1).longest_s + behind_s(
+    longest_s = wait_before(dialect.retry, len(attempts) + 1).longest_s + behind_anywhere_s(
         observed, last.token
     )
     if observed.ended_at - over_at < longest_s + slack_s(observed) or was_in_vain_since(
@@ -65,8 +65,11 @@ def was_in_vain_since(observed: DeliveryObservation, since: float) -> bool:
 
 
 def behind_s(observed: DeliveryObservation, token: str) -> float:
-    """How much later than due something may arrive at a token, by what arrived late there, and
-    wherever no limit holds it up.
-    """
+    """How much later than due something may arrive at a token, by what arrived there late."""
+    return BACKLOG_FACTOR * observed.backlog_s.get(token, 0.0)
+
+
+def behind_anywhere_s(observed: DeliveryObservation, token: str) -> float:
+    """The same by what arrived late there, or at any other destination that has no limit."""
     unlimited = [each.token for each in observed.destinations if "rate_limit" not in each.settings]
-    return BACKLOG_FACTOR * max(observed.backlog_s.get(each, 0.0) for each in (token, *unlimited))
+    return max(behind_s(observed, each) for each in (token, *unlimited))

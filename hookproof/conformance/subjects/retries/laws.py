@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Final
 
 from hookproof.conformance.checks.further_attempts import (
+    behind_anywhere_s,
     behind_s,
     require_next_attempt_due,
     was_in_vain_since,
@@ -169,7 +170,7 @@ def was_waited_for(observed: AnsweredStatuses, answered: AnsweredAttempt, dialec
         return False
     over_at = attempt.arrived_at + over - attempt.arrived_monotonic
     longest_s = wait_before(dialect.retry, answered.made + 1).longest_s
-    late_s = distant(LATE_S, observed.round_trip_s) + behind_s(observed, attempt.token)
+    late_s = distant(LATE_S, observed.round_trip_s) + behind_anywhere_s(observed, attempt.token)
     in_vain = was_in_vain_since(observed, over_at)
     return not in_vain and observed.ended_at - over_at >= longest_s + late_s
 
@@ -270,8 +271,6 @@ def further_after_refused_connection(
             return
         late_s = widened(LATE_S, observed) + behind_s(observed, opened[0].token)
         if observed.ended_at is not None and observed.ended_at - beside[1].arrived_at < late_s:
-            raise NotExaminedError(STILL_ARRIVING)
-        if was_in_vain_since(observed, beside[0].arrived_at):
             raise NotExaminedError(STILL_ARRIVING)
     elif further[0].arrived_monotonic - began < observed.again_s / 2:
         return
