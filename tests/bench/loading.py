@@ -63,7 +63,6 @@ def plans(sink: str, requests: int, workers: int) -> list[LoadPlan]:
             users=USERS * workers,
             mix={BROADCAST: 1.0},
             calls={BROADCAST: OperationTemplate(method="POST", paths=("/",), statuses=())},
-            broadcast=dict(EVENT),
             pad=PAD,
             endpoints=(),
             deliveries_each=0,

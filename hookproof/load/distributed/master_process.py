@@ -42,7 +42,7 @@ from hookproof.load.ledger.draining import Drain
 from hookproof.load.ledger.head_messages import HeadReply, Hello, RunRequest, packed, unpacked
 from hookproof.load.ledger.run_progress import RunProgress
 from hookproof.load.ledger.share import LostWorker, RunResult, Share
-from hookproof.load.locust_worker.generator import LONGEST_ANSWER_S, START_DELAY_S
+from hookproof.load.locust_worker.generator import START_DELAY_S
 from hookproof.load.locust_worker.progress import (
     Interrupts,
     drain,
@@ -51,8 +51,9 @@ from hookproof.load.locust_worker.progress import (
     say,
     show_progress,
 )
+from hookproof.load.locust_worker.slot_user import SlotUser
 from hookproof.load.locust_worker.stats_display import serve_web_page, show_tables, stats_csv
-from hookproof.load.locust_worker.users import LoadUser
+from hookproof.load.locust_worker.users import LONGEST_ANSWER_S
 from hookproof.load.plan import LoadPlan
 from hookproof.process.standard_streams import STDIN, use_lasting_streams
 from hookproof.receiver.http.address import Address
@@ -302,7 +303,7 @@ def lead(
     reply: Callable[[HeadReply], None],
 ) -> None:
     """Wait for the workers, then carry out requests until there are no more."""
-    environment = Environment(user_classes=[LoadUser], events=locust.events)
+    environment = Environment(user_classes=[SlotUser], events=locust.events)
     try:
         environment.runner = runner = FixedWorkersRunner(environment, bind.host, bind.port)
     except (SystemExit, RPCError, ZMQError):

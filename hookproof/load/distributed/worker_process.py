@@ -50,9 +50,9 @@ from hookproof.load.ledger.share import Share
 from hookproof.load.locust_worker.generator import Generator
 from hookproof.load.locust_worker.progress import Interrupts, say
 from hookproof.load.locust_worker.sidecar_link import SidecarClient
+from hookproof.load.locust_worker.slot_user import SlotUser
 from hookproof.load.locust_worker.stats_display import show_tables
 from hookproof.load.locust_worker.tracing import OtelProblem, set_up_otel
-from hookproof.load.locust_worker.users import LoadUser
 from hookproof.load.plan import LoadPlan
 from hookproof.load.sidecar.api import Arrived
 from hookproof.load.target.settings import KEY_VARIABLE, OTEL_VARIABLE, connection_from, other_host
@@ -269,7 +269,7 @@ def main(
     at, key = Address.parse(master), os.environ.get(KEY_VARIABLE, "")
     with sidecar([*of_receiver, "--dialect", dialect]) as receiver:
         environment = Environment(
-            user_classes=[LoadUser], events=locust.events, parsed_options=locust_settings()
+            user_classes=[SlotUser], events=locust.events, parsed_options=locust_settings()
         )
         if "metrics" in receiver:
             say(f"metrics of the receiver at {receiver['metrics']}")

@@ -32,9 +32,9 @@ from hookproof.load.locust_worker.progress import (
     say,
     show_progress,
 )
+from hookproof.load.locust_worker.slot_user import SlotUser
 from hookproof.load.locust_worker.stats_display import serve_web_page, show_tables, stats_csv
 from hookproof.load.locust_worker.tracing import OtelProblem, set_up_otel
-from hookproof.load.locust_worker.users import LoadUser
 from hookproof.load.plan import LoadPlan
 from hookproof.load.target.settings import KEY_VARIABLE, OTEL_VARIABLE, connection_from
 from hookproof.process.standard_streams import STDIN, end_with_parent, use_lasting_streams
@@ -52,7 +52,7 @@ def run(
     reply: Callable[[HeadReply], None],
 ) -> RunResult:
     """Carry out a plan; an interrupt ends it early."""
-    environment = Environment(user_classes=[LoadUser], host=plan.base_url, events=locust.events)
+    environment = Environment(user_classes=[SlotUser], host=plan.base_url, events=locust.events)
     runner, interrupts = environment.create_local_runner(), Interrupts()
     generator = Generator(
         plan,
