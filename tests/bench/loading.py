@@ -81,7 +81,7 @@ def plans(sink: str, requests: int, workers: int) -> list[LoadPlan]:
 
 def run_generator(sink: str, control: str, requests: int) -> RunResult:
     """Run one generator on its core; return what it gathered."""
-    command = [*PINNED, *MODULE, "hookproof.load.locust_worker.runner"]
+    command = [*PINNED, *MODULE, "hookproof.load.locust_worker.head_process"]
     return generated(plans(sink, requests, 1)[0], control, command)
 
 
