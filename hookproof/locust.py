@@ -18,10 +18,10 @@ to `attach` after its runner was created; `listener_of` has the figures of its t
 from locust import events
 from locust.env import Environment
 
-from hookproof.load.locust_plugin.arrival_rate import ConstantArrivalRate
 from hookproof.load.locust_plugin.attachment import LISTENERS, attach
 from hookproof.load.locust_plugin.delivery_listener import DeliveryListener
-from hookproof.load.locust_plugin.webhook_user import WebhookUser
+from hookproof.load.locust_worker.arrival_rate import ConstantArrivalRate
+from hookproof.load.locust_worker.webhook_user import WebhookUser
 from hookproof.load.profile.load_profile import LoadEndpointSettings as Endpoints
 
 __all__ = ["ConstantArrivalRate", "Endpoints", "WebhookUser", "attach", "listener_of"]

@@ -89,8 +89,6 @@ class SecretRolls(msgspec.Struct, frozen=True, kw_only=True):
     """How secrets are rolled, every `every_s` seconds; `expiration` is in the dialect's unit."""
 
     every_s: float
-    method: str
-    statuses: tuple[int, ...]
     expiration: int
     endpoints: tuple[RolledEndpoint, ...]
     secret_prefix: str
@@ -112,14 +110,12 @@ class LoadPlan(msgspec.Struct, frozen=True, kw_only=True):
 
     `points` are the corners of the whole run's rate, as (seconds, slots a second), and `users` the
     users of all workers; `headers` go with each request, with `KEY` in place of the key. `mix`
-    weighs the `calls` by operationId. `broadcast` holds the members of a broadcast's body besides
-    `data` and `idempotency_key`; `pad` fills its `data`, unless that is
-    `payload` with the mark of a broadcast. `dialect` is for a worker that has none of its own.
-    `endpoints` are those of this worker;
-    `deliveries_each` is the number of all endpoints; `timeout_s` is how long the target waits for
-    the answer to a delivery, 0 if unknown. After the last answer deliveries may arrive for
-    `drain_s` seconds, and longer while others arrive, at most for `drain_at_most_s`; `pause_s` is
-    the longest pause between two of them. With `may_drop` some need not arrive at all.
+    weighs the `calls` by operationId. `pad` fills the `data` of a broadcast, unless that
+    is `payload` with its mark. `dialect` is for a worker that has none of its own. `endpoints` are
+    those of this worker; `deliveries_each` is the number of all endpoints; `timeout_s` is how long
+    the target waits for the answer to a delivery, 0 if unknown. After the last answer deliveries
+    may arrive for `drain_s` seconds, and longer while others arrive, at most for `drain_at_most_s`;
+    `pause_s` is the longest pause between two of them. With `may_drop` some need not arrive at all.
     """
 
     run: str
@@ -131,7 +127,6 @@ class LoadPlan(msgspec.Struct, frozen=True, kw_only=True):
     users: int
     mix: dict[str, float]
     calls: dict[str, OperationTemplate]
-    broadcast: dict[str, Any]
     pad: str
     payload: dict[str, Any] | None = None
     dialect: dict[str, Any] | None = None

@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from hookproof.load.ledger.head_messages import HeadReply, unpacked
+from hookproof.load.ledger.head_messages import HeadReply, RunRequest, unpacked
 from hookproof.load.ledger.run_metrics import RunMetrics
 from hookproof.load.ledger.share import RunResult
 from hookproof.load.plan import LoadPlan
@@ -119,12 +119,12 @@ class SingleProcess:
         """
         options = ["--web", self.web] if self.web is not None else []
         async with replying_locust_process(
-            ["hookproof.load.locust_worker.runner", "--control", self.control_url, *options],
+            ["hookproof.load.locust_worker.head_process", "--control", self.control_url, *options],
             variables=self.variables,
         ) as (process, replies):
             try:
                 with self.interrupts.passed_on_to(process):
-                    send_line(process, plans[0])
+                    send_line(process, RunRequest(plans=[*plans]))
                     head = HeadConnection(
                         process=process, replies=replies, name="the load generator"
                     )

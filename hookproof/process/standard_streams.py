@@ -13,7 +13,7 @@ import io
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final, TextIO
 
 from hookproof.process.exit_codes import ExitCode
@@ -54,6 +54,24 @@ def use_lasting_streams() -> None:
         sys.stdout = _lasting(OUTPUT, sys.stdout)
     if sys.stderr is sys.__stderr__:
         sys.stderr = _lasting(ERRORS, sys.stderr)
+
+
+@contextlib.contextmanager
+def output_to_standard_error() -> Iterator[None]:
+    """Have standard error get what this process and its children write to standard output."""
+    try:
+        kept = os.dup(OUTPUT)
+    except OSError:  # it is closed: nothing gets there
+        yield
+        return
+    sys.stdout.flush()
+    os.dup2(ERRORS, OUTPUT)
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(kept, OUTPUT)
+        os.close(kept)
 
 
 def output_problem() -> str | None:

@@ -7,7 +7,7 @@ from io import FileIO
 
 import msgspec
 
-from hookproof.load.ledger.head_messages import HeadReply, unpacked
+from hookproof.load.ledger.head_messages import HeadReply, RunRequest, unpacked
 from hookproof.load.ledger.share import RunResult
 from hookproof.load.plan import LoadPlan
 
@@ -31,7 +31,7 @@ def generated(
         os.close(writing)
         assert process.stdin is not None
         # Its end would end the generator.
-        process.stdin.write(msgspec.json.encode(plan) + b"\n")
+        process.stdin.write(msgspec.json.encode(RunRequest(plans=[plan])) + b"\n")
         process.stdin.flush()
         with FileIO(reading) as replies:
             *_, last = replies.readall().splitlines() or [b"{}"]

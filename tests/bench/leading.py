@@ -21,9 +21,9 @@ from typing import Final
 import msgspec
 import psutil
 
-from hookproof.load.distributed.messages import SHARE
 from hookproof.load.distributed.workers import Distribution, Workers, start_workers
 from hookproof.load.ledger.share import arrived_at_all, sent_by_all
+from hookproof.load.locust_worker.messages import SHARE
 from hookproof.load.plan import LoadPlan, ReceivingEndpoint
 from hookproof.load.single_process import InterruptForwarder
 from hookproof.load.target.settings import target_settings

@@ -63,7 +63,6 @@ def plans(sink: str, requests: int, workers: int) -> list[LoadPlan]:
             users=USERS * workers,
             mix={BROADCAST: 1.0},
             calls={BROADCAST: OperationTemplate(method="POST", paths=("/",), statuses=())},
-            broadcast=dict(EVENT),
             pad=PAD,
             endpoints=(),
             deliveries_each=0,
@@ -82,7 +81,7 @@ def plans(sink: str, requests: int, workers: int) -> list[LoadPlan]:
 
 def run_generator(sink: str, control: str, requests: int) -> RunResult:
     """Run one generator on its core; return what it gathered."""
-    command = [*PINNED, *MODULE, "hookproof.load.locust_worker.runner"]
+    command = [*PINNED, *MODULE, "hookproof.load.locust_worker.head_process"]
     return generated(plans(sink, requests, 1)[0], control, command)
 
 

@@ -19,7 +19,7 @@ import psutil
 PROFILE: Final = Path(__file__).with_name("million.yaml")
 ARRIVED: Final = re.compile(r"arrived ([\d,]+)")
 ROLES: Final = {
-    "generator": "hookproof.load.locust_worker.runner",
+    "generator": "hookproof.load.locust_worker.head_process",
     "receiver": "hookproof.load.sidecar.process",
     "server": "serve",
 }

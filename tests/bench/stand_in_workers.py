@@ -22,8 +22,6 @@ from locust.event import Events
 from locust.rpc.protocol import Message
 from locust.runners import WorkerRunner
 
-from hookproof.load.distributed.messages import CONCLUDE, HELLO, RUN, SHARE, STATS, TALLY
-from hookproof.load.distributed.worker_process import TALLY_EVERY_S
 from hookproof.load.latency import OverTime, histogram, note, stretch_s
 from hookproof.load.latency import packed as packed_histogram
 from hookproof.load.ledger.head_messages import Hello, packed, unpacked
@@ -31,7 +29,9 @@ from hookproof.load.ledger.run_progress import RunProgress
 from hookproof.load.ledger.sending import Sending
 from hookproof.load.ledger.share import Share
 from hookproof.load.locust_worker.generator import START_DELAY_S
-from hookproof.load.locust_worker.users import LoadUser
+from hookproof.load.locust_worker.messages import CONCLUDE, HELLO, RUN, SHARE, STATS, TALLY
+from hookproof.load.locust_worker.participant import TALLY_EVERY_S
+from hookproof.load.locust_worker.slot_user import SlotUser
 from hookproof.load.plan import LoadPlan
 from hookproof.load.profile.schedule import Schedule
 from hookproof.load.sidecar.api import Arrived, ArrivedAt
@@ -54,7 +54,7 @@ class RestingUser(locust.User):
         gevent.sleep(60)  # paces nothing: it is killed at the end of the run
 
 
-RestingUser.__name__ = LoadUser.__name__  # what the master spawns
+RestingUser.__name__ = SlotUser.__name__  # what the master spawns
 
 
 class StandIn:

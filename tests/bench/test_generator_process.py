@@ -12,7 +12,7 @@ from tests.bench.loading import plans, rate_of
 from tests.bench.machine import running_server
 from tests.source_tree import ROOT
 
-RUNNER = (*MODULE, "hookproof.load.locust_worker.runner")
+RUNNER = (*MODULE, "hookproof.load.locust_worker.head_process")
 SENT = 20
 
 

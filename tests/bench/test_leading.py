@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from hookproof.load.distributed.messages import HELLO, SHARE, TALLY
+from hookproof.load.locust_worker.messages import HELLO, SHARE, TALLY
 from tests.bench.leading import measured
 
 

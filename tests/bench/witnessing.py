@@ -47,8 +47,8 @@ from tests.bench.rounds import RoundFigures, keep_rounds
 
 PINNED: Final = ("taskset", "-c", CLIENT_CORE, sys.executable, "-c")
 GENERATOR: Final = (
-    "from hookproof.load.locust_worker import runner, sidecar_link;"
-    " sidecar_link.POLL_S = {every}; runner.main()"
+    "from hookproof.load.locust_worker import head_process, sidecar_link;"
+    " sidecar_link.POLL_S = {every}; head_process.main()"
 )
 NEVER_S: Final = 3600.0
 USUAL_S: Final = 0.5

@@ -5,6 +5,7 @@ import json
 import os
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
@@ -47,7 +48,8 @@ from hookproof.load.target.settings import KEY_VARIABLE, TargetSettings, target_
 from hookproof.process.exit_codes import CommandError
 from hookproof.process.folder_lock import locked_folder
 from hookproof.process.installed_version import installed_version
-from hookproof.process.messages import print_line, print_text
+from hookproof.process.messages import print_document, print_line, print_text
+from hookproof.process.standard_streams import output_to_standard_error
 from hookproof.process.stop_signals import calling_each_time, held_back
 from hookproof.process.written_file import write_files
 from hookproof.receiver.http.address import Address
@@ -173,6 +175,12 @@ def complete_profile(_context: object, _parameter: object, incomplete: str) -> S
     show_default=True,
     type=click.Path(file_okay=False, path_type=Path),
 )
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Write the content of report.json; all else goes to standard error.",
+)
 def load(
     *,
     words: tuple[str, ...],
@@ -187,6 +195,7 @@ def load(
     keep_up: float | None,
     fail_if: tuple[str, ...],
     out: Path,
+    as_json: bool,
     **further: Any,
 ) -> int:
     """Load a target by a profile and measure at the receiver what became of each delivery.
@@ -237,14 +246,17 @@ def load(
             f"{settings.host} is not this machine;"
             f" if you may load it, say so: --i-may-load {settings.host}"
         )
-    if settings.provision.has(AFTER_ENDPOINT):
-        count = profile.endpoints.count
-        print_line(f"the hook {AFTER_ENDPOINT} is called for each endpoint ({count:,})")
     with locked_folder(out), held_back():  # what was measured is reported, whatever comes
-        report, locust_table = _run(settings, profile, distribution, web, flags.metrics)
-        print_text(console_report(report))
+        with output_to_standard_error() if as_json else nullcontext():
+            if settings.provision.has(AFTER_ENDPOINT):
+                count = profile.endpoints.count
+                print_line(f"the hook {AFTER_ENDPOINT} is called for each endpoint ({count:,})")
+            report, locust_table = _run(settings, profile, distribution, web, flags.metrics)
+            print_text(console_report(report))
+        if as_json:
+            print_document(report_text(report))
         _write_reports(out, report, locust_table)
-        print_line(f"reports in {out}")
+        print_line(f"reports in {out}", err=as_json)
         return int(report["exit_code"])
 
 
@@ -270,12 +282,17 @@ def _write_reports(out: Path, report: Mapping[str, Any], locust_table: str) -> N
     """Write the files; raises FileNotWritten when all have been tried."""
     write_files(
         {
-            out / REPORT: json.dumps(report, indent=1),
+            out / REPORT: report_text(report),
             out / TABLE: series_csv(report),
             out / PAGE: page(report),
             out / LOCUST_TABLE: locust_table,
         }
     )
+
+
+def report_text(report: Mapping[str, Any]) -> str:
+    """The content of report.json."""
+    return json.dumps(report, indent=1)
 
 
 def _become_worker(

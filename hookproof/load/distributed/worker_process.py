@@ -26,35 +26,22 @@ from typing import Any, Final
 
 import click
 import gevent
-import requests
 from gevent.event import Event
 from gevent.os import make_nonblocking, nb_read
 from locust.env import Environment
 from locust.runners import WorkerRunner
 
-from hookproof.load.distributed.messages import (
-    CONCLUDE,
-    DISMISSED,
-    HELLO,
-    INTERRUPT,
-    RUN,
-    SHARE,
-    STATS,
-    TALLY,
-)
 from hookproof.load.distributed.workers import DIALECT_OF_MASTER
-from hookproof.load.ledger.head_messages import Hello, packed, unpacked
-from hookproof.load.ledger.run_progress import RunProgress
-from hookproof.load.ledger.sending import Sending
+from hookproof.load.ledger.head_messages import Hello, packed
 from hookproof.load.ledger.share import Share
-from hookproof.load.locust_worker.generator import Generator
-from hookproof.load.locust_worker.progress import Interrupts, say
+from hookproof.load.locust_worker.messages import DISMISSED, HELLO, STATS
+from hookproof.load.locust_worker.participant import CannotTakePart, Participant
+from hookproof.load.locust_worker.progress import say
 from hookproof.load.locust_worker.sidecar_link import SidecarClient
+from hookproof.load.locust_worker.slot_user import SlotUser
 from hookproof.load.locust_worker.stats_display import show_tables
 from hookproof.load.locust_worker.tracing import OtelProblem, set_up_otel
-from hookproof.load.locust_worker.users import LoadUser
 from hookproof.load.plan import LoadPlan
-from hookproof.load.sidecar.api import Arrived
 from hookproof.load.target.settings import KEY_VARIABLE, OTEL_VARIABLE, connection_from, other_host
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.messages import print_line, print_text
@@ -68,14 +55,13 @@ from hookproof.receiver.http.address import Address
 from hookproof.spec.dialect.reader import load_dialect
 from hookproof.target.connection import ApiConnection
 
-TALLY_EVERY_S: Final = 0.5
 # A master that is silent for so long is lost; Locust's sends its workers a message every second.
 SILENT_S: Final = 15.0
 
 STOP_WITHIN_S: Final = 5.0
 
 
-class Worker:
+class Worker(Participant):
     """Does what its master requests until `over` is set; `why` has the reason and the exit code."""
 
     def __init__(
@@ -88,25 +74,13 @@ class Worker:
         may_load: str | None,
         takes_dialect: bool,
     ) -> None:
-        self._runner = runner
-        self._control_url = control_url
-        self._key = key
-        self._connection = connection
+        super().__init__(runner, control_url=control_url, key=key, connection=connection)
+        self._runner: WorkerRunner = runner
         self._may_load = may_load
         self._takes_dialect = takes_dialect
-        self._interrupts = Interrupts()
-        self._generator: Generator | None = None
-        self._refusal: str | None = None
-        self._number = 0
         self.over = Event()
         self.why: tuple[str, int] | None = None
-        for kind, listener in (
-            (RUN, self._run),
-            (INTERRUPT, self._interrupt),
-            (DISMISSED, self._dismissed),
-        ):
-            runner.register_message(kind, listener)
-        runner.register_message(CONCLUDE, self._conclude, concurrent=True)
+        runner.register_message(DISMISSED, self._dismissed)
 
     def end(self, why: str, code: int) -> None:
         """End the worker with this message and exit code."""
@@ -120,69 +94,29 @@ class Worker:
         connection.close(linger=int(STOP_WITHIN_S * 1000))  # type: ignore[no-untyped-call]
         connection.socket.context.term()
 
-    def _run(self, environment: Environment, msg: Any) -> None:
-        """Begin a run; Locust's own message to spawn users follows."""
-        plan = unpacked(msg.data, LoadPlan)
-        self._interrupts, self._generator = Interrupts(), None
-        self._refusal, self._number = None, plan.worker
+    def prepare(self, plan: LoadPlan) -> None:
         host = other_host(plan.base_url)
         if host not in {None, self._may_load}:
-            self._refusal = (
+            raise CannotTakePart(
                 f"{socket.gethostname()} may not load {host}:"
                 f" start the worker with --i-may-load {host}"
             )
-            return
-        environment.host = plan.base_url
-        generator = Generator(
-            plan,
-            key=self._key,
-            connection=self._connection,
-            control_url=self._control_url,
-            environment=environment,
-            interrupts=self._interrupts,
-        )
-        try:
-            if self._takes_dialect and plan.dialect is not None:
-                SidecarClient(self._control_url).set_dialect(plan.dialect)
-            generator.begin()
-        except requests.RequestException as error:
-            self._refusal = f"the sidecar does not answer: {error}"
-            return
-        self._generator = generator
-        gevent.spawn(generator.wait_for_answers)
+        if self._takes_dialect and plan.dialect is not None:
+            SidecarClient(self._control_url).set_dialect(plan.dialect)
 
-    def _interrupt(self, environment: Environment, msg: Any) -> None:
-        self._interrupts.interrupt()
-
-    def _dismissed(self, environment: Environment, msg: Any) -> None:
-        self.end(f"the master does not need this worker: {msg.data}", ExitCode.USAGE)
-
-    def _conclude(self, environment: Environment, msg: Any) -> None:
-        """Send Locust's last statistics and then both sides of the ledger.
-
-        In this order, so that the master has everything when it has the ledger.
+    def conclude(self) -> Share:
+        """Send Locust's last statistics first, so that the master has everything when it has the
+        ledger.
         """
-        generator, self._generator = self._generator, None
-        share = (
-            generator.conclude() if generator is not None else _nothing(self._number, self._refusal)
-        )
-        figures: dict[str, Any] = {}
-        environment.events.report_to_master.fire(  # type: ignore[no-untyped-call]
+        share, figures = super().conclude(), dict[str, Any]()
+        self._runner.environment.events.report_to_master.fire(  # type: ignore[no-untyped-call]
             client_id=self._runner.client_id, data=figures
         )
         self._runner.send_message(STATS, figures)
-        # msgpack carries bytes
-        self._runner.send_message(SHARE, packed(share))  # type: ignore[arg-type]
+        return share
 
-    def report(self) -> None:
-        """Report the progress of the run twice a second, until killed."""
-        while True:
-            gevent.sleep(TALLY_EVERY_S)  # paces the reports
-            tally = None if self._generator is None else self._generator.tally()
-            if self._refusal is not None:
-                tally = RunProgress(finished=True, problem=self._refusal)
-            if tally is not None:
-                self._runner.send_message(TALLY, packed(tally))  # type: ignore[arg-type]
+    def _dismissed(self, environment: Environment, msg: Any) -> None:
+        self.end(f"the master does not need this worker: {msg.data}", ExitCode.USAGE)
 
     def watch(self) -> None:
         """End the worker when its master has stopped it or has not been heard for too long."""
@@ -195,15 +129,6 @@ class Worker:
                     f"the master has been silent for {SILENT_S:.0f} s, so this worker ends",
                     ExitCode.UNREACHABLE,
                 )
-
-
-def _nothing(number: int, why: str | None) -> Share:
-    """The share of a worker that could not begin."""
-    now = time.time()
-    sent = Sending(0, started_at=now, stretch_s=1.0).result(
-        begun=0, ended_at=now, cpu_share=0.0, problem=why
-    )
-    return Share(worker=number, sent=sent, arrived=Arrived.nothing())
 
 
 @contextmanager
@@ -269,7 +194,7 @@ def main(
     at, key = Address.parse(master), os.environ.get(KEY_VARIABLE, "")
     with sidecar([*of_receiver, "--dialect", dialect]) as receiver:
         environment = Environment(
-            user_classes=[LoadUser], events=locust.events, parsed_options=locust_settings()
+            user_classes=[SlotUser], events=locust.events, parsed_options=locust_settings()
         )
         if "metrics" in receiver:
             say(f"metrics of the receiver at {receiver['metrics']}")

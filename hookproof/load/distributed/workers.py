@@ -168,7 +168,7 @@ async def _master(distribution: Distribution, web: str | None) -> AsyncIterator[
     options += ["--web", web] if web is not None else []
     options += [] if distribution.local else ["--announce"]
     async with replying_locust_process(
-        ["hookproof.load.distributed.master_process", *options], variables={KEY_VARIABLE: ""}
+        ["hookproof.load.locust_worker.head_process", *options], variables={KEY_VARIABLE: ""}
     ) as (process, replies):
         try:
             yield HeadConnection(

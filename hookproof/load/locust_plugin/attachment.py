@@ -13,7 +13,8 @@ from locust.runners import MasterRunner, WorkerRunner
 from hookproof.load.locust_plugin.broadcast_sender import BroadcastSender
 from hookproof.load.locust_plugin.delivery_listener import DeliveryListener, NotReady
 from hookproof.load.locust_plugin.messages import ReceivingRequest
-from hookproof.load.locust_plugin.webhook_user import SENDERS, WebhookUser
+from hookproof.load.locust_worker.sender import SENDERS
+from hookproof.load.locust_worker.webhook_user import WebhookUser
 from hookproof.load.metrics import next_address
 from hookproof.process.exit_codes import ExitCode
 from hookproof.process.messages import print_text

@@ -10,7 +10,6 @@ import gevent
 import msgspec
 from gevent.event import Event
 from locust.env import Environment
-from locust.exception import StopUser
 from locust.runners import WorkerRunner
 
 from hookproof.load.ledger.head_messages import packed, unpacked
@@ -32,8 +31,8 @@ from hookproof.load.locust_plugin.messages import (
     field_of,
 )
 from hookproof.load.locust_plugin.receiving_process import settings_for
-from hookproof.load.locust_worker.generator import LONGEST_ANSWER_S
-from hookproof.load.locust_worker.users import ApiAccess, RequestFailure
+from hookproof.load.locust_worker.sender import Sender, TestWork
+from hookproof.load.locust_worker.users import LONGEST_ANSWER_S, ApiAccess, RequestFailure
 from hookproof.load.plan import LoadPlan
 from hookproof.load.target.settings import KEY_VARIABLE, connection_from
 from hookproof.process.exit_codes import CommandError
@@ -53,25 +52,11 @@ class NumberBlock:
     reported: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TestWork:
-    """What the users of a process need in one test.
-
-    `shares_clock` if the receiver reads the same clock, so that times can be compared.
-    """
-
-    plan: LoadPlan
-    access: ApiAccess
-    shares_clock: bool
-
-
-class BroadcastSender:
-    """Takes part in the tests of an environment; its users call the methods without underscore.
-
-    When it has `ceased`, no more is to be sent.
-    """
+class BroadcastSender(Sender):
+    """Takes part in the tests of an environment, as the head of each says."""
 
     def __init__(self, environment: Environment, runner: Any) -> None:
+        super().__init__()
         self._runner = runner
         self._ready = Event()
         self._given = Event()
@@ -80,12 +65,8 @@ class BroadcastSender:
         self._blocks: dict[int, NumberBlock] = {}
         self._waiting: deque[NumberBlock] = deque()
         self._current: NumberBlock | None = None
-        self._under_way = 0
-        self._users = 0
-        self._rolls = 0
         self._figures = SenderFigures()
         self._burned = 0.0
-        self.ceased = True
         for kind, listener in (
             (PLAN, self._begin),
             (BLOCK, self._take),
@@ -100,32 +81,11 @@ class BroadcastSender:
         gevent.spawn(self._report_regularly)
 
     def wait_for_work(self) -> TestWork:
-        """What the test is about, as soon as the head has prepared it."""
         self._ready.wait()
         assert self._work is not None
         return self._work
 
-    def next_user(self) -> int:
-        """The number of a new user, counted from 0."""
-        self._users += 1
-        return self._users - 1
-
-    def next_roll(self) -> int:
-        """The number of a roll in this process, counted from 0."""
-        self._rolls += 1
-        return self._rolls - 1
-
-    def begin_request(self) -> None:
-        """Count a request as under way; raises StopUser if no more are to be sent."""
-        if self.ceased:
-            raise StopUser
-        self._under_way += 1
-
-    def end_request(self) -> None:
-        self._under_way -= 1
-
     def next_number(self) -> int:
-        """The number of the next broadcast, which no other process uses."""
         while self._current is None or len(self._current.states) == BLOCK_SIZE:
             while not self._waiting:
                 self._given.clear()
@@ -137,14 +97,14 @@ class BroadcastSender:
         return block.first + len(block.states) - 1
 
     def note_lateness(self, late_s: float) -> None:
-        """Note by how much a request is sent too late, though a user was free."""
         self._figures.lateness.note(late_s)
 
-    def note_answer(self, number: int, failure: RequestFailure | None, after_s: float) -> None:
-        """Note what became of a broadcast, and how long that took."""
+    def note_answer(
+        self, number: int, failure: RequestFailure | None, *, intended_at: float
+    ) -> None:
         if failure is None:
             state = ACCEPTED
-            self._figures.answering.note(after_s)
+            self._figures.answering.note(time.time() - intended_at)
         else:
             state = REFUSED if failure.certain else UNANSWERED
             self._figures.limited += failure.limited

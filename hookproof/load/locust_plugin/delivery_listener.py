@@ -48,9 +48,9 @@ from hookproof.load.locust_plugin.messages import (
     clock_name,
     field_of,
 )
-from hookproof.load.locust_worker.generator import LONGEST_ANSWER_S
 from hookproof.load.locust_worker.progress import Interrupts, drain
 from hookproof.load.locust_worker.sidecar_link import POLL_S, REQUEST_TYPE, SILENCE, SidecarClient
+from hookproof.load.locust_worker.users import LONGEST_ANSWER_S
 from hookproof.load.metrics import MetricsProblem, serve_metrics
 from hookproof.load.plan import LoadPlan
 from hookproof.load.profile.schedule import MOST_SLOTS

@@ -15,8 +15,10 @@ from hookproof.load.ledger.run_progress import RunProgress
 from hookproof.load.ledger.sending import Sending
 from hookproof.load.ledger.share import Share
 from hookproof.load.locust_worker.progress import Interrupts
+from hookproof.load.locust_worker.sender import SENDERS, TestWork
 from hookproof.load.locust_worker.sidecar_link import SidecarLink
-from hookproof.load.locust_worker.users import ANSWER_WITHIN_S, LoadUser, UserWork
+from hookproof.load.locust_worker.slot_user import SecretRoller, SlotSender
+from hookproof.load.locust_worker.users import LONGEST_ANSWER_S, ApiAccess
 from hookproof.load.plan import LoadPlan
 from hookproof.load.profile.schedule import Schedule
 from hookproof.target.connection import ApiConnection
@@ -24,9 +26,6 @@ from hookproof.target.rate_answer import ApiPause
 
 # Time for the users to be spawned before the first slot.
 START_DELAY_S: Final = 0.5
-
-# Connecting and answering may take ANSWER_WITHIN_S each.
-LONGEST_ANSWER_S: Final = 2 * ANSWER_WITHIN_S
 
 LOOK_EVERY_S: Final = 0.05
 
@@ -50,8 +49,7 @@ class Generator:
         self._key = key
         self._connection = connection
         self._interrupts = interrupts
-        self._pause = ApiPause()
-        self._link = SidecarLink(control_url, plan, stats=environment.stats, pause=self._pause)
+        self._link = SidecarLink(control_url, plan, stats=environment.stats)
         self._environment = environment
         self._greenlets: list[gevent.Greenlet] = []
         self._finished = False
@@ -70,8 +68,9 @@ class Generator:
             stretch_s=stretch_s(shape.duration_s),
         )
         self._ended_at = self.sending.started_at
-        LoadUser.work = self._work = UserWork.of(
-            plan, self._key, self._connection, schedule, self.sending, self._pause
+        access = ApiAccess.through(self._connection, plan, self._key, ApiPause())
+        SENDERS[self._environment] = self._sender = SlotSender(
+            TestWork(plan=plan, access=access), schedule, self.sending, self._link.announce_secret
         )
         self._link.begin(self.sending)
         self._greenlets = [
@@ -79,13 +78,9 @@ class Generator:
             *(gevent.spawn(self._link.change_replies, period) for period in plan.reply_periods),
         ]
         if plan.rolls is not None:
+            roller = SecretRoller(self._environment)
             self._greenlets.append(
-                gevent.spawn(
-                    self._link.roll,
-                    LoadUser(self._environment).exchange,
-                    plan.rolls,
-                    shape.duration_s,
-                )
+                gevent.spawn(roller.roll_regularly, plan.rolls.every_s, shape.duration_s)
             )
         self._began, self._burned = time.monotonic(), time.process_time()
 
@@ -94,14 +89,14 @@ class Generator:
 
         After ctrl-C, wait for the requests under way only.
         """
-        total, counts, work = self._slots, self.sending.counts, self._work
+        total, counts, sender = self._slots, self.sending.counts, self._sender
         deadline = self.sending.started_at + self._plan.shape.duration_s + LONGEST_ANSWER_S
         while counts["done"] + counts["held_back"] < total and time.time() < deadline:
-            if work.stopping:
+            if sender.ceased:
                 gevent.sleep(LOOK_EVERY_S)  # lets the users go on; they count what is answered
                 total = counts["requests"] + counts["held_back"]
             elif self._interrupts.new.wait(timeout=LOOK_EVERY_S):
-                work.stopping, deadline = True, time.time() + LONGEST_ANSWER_S
+                sender.ceased, deadline = True, time.time() + LONGEST_ANSWER_S
         self._ended_at = time.time()
         self._cpu_share = (time.process_time() - self._burned) / (time.monotonic() - self._began)
         self._finished = True
@@ -123,7 +118,7 @@ class Generator:
         gevent.killall(self._greenlets)
         arrived = self._link.conclude()
         sent = self.sending.result(
-            begun=self._work.begun,
+            begun=self._sender.begun,
             ended_at=self._ended_at,
             cpu_share=self._cpu_share,
             problem=self._link.problem,

@@ -1,13 +1,13 @@
 """The generator's connection to its sidecar.
 
-It shows arrivals in Locust's statistics, rolls secrets and changes the receivers' replies.
+It shows arrivals in Locust's statistics and changes the receivers' replies.
 Deliveries are an entry of their own request type in Locust's tables; they are added in sums twice a
 second, so that this costs the generator next to nothing.
 """
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import gevent
@@ -19,26 +19,19 @@ from hookproof.load.latency import Buckets
 from hookproof.load.ledger.run_progress import RunProgress
 from hookproof.load.ledger.sending import Sending
 from hookproof.load.locust_worker.tracing import trace_deliveries, tracer, untraced
-from hookproof.load.locust_worker.users import RequestFailure
 from hookproof.load.plan import (
     LoadPlan,
-    OperationTemplate,
     ReceivingEndpoint,
     ReplyPeriod,
-    SecretRolls,
 )
 from hookproof.load.sidecar.api import Arrived
 from hookproof.load.sidecar.arrivals import DeliveryTrace, FreshDelivery, NewRun
-from hookproof.load.target.settings import new_secret
-from hookproof.target.rate_answer import ApiPause
 
 REQUEST_TYPE: Final = "DELIVERY"
 NAME: Final = "broadcast to arrival"
-ROLL: Final = "expireEndpointSecret"
 POLL_S: Final = 0.5
 CALL_WITHIN_S: Final = 30.0
 ARRIVALS_WITHIN_S: Final = 60.0
-Send = Callable[[str, OperationTemplate, str, bytes], RequestFailure | None]
 # What a call of a sidecar that has stopped answering raises.
 SILENCE: Final = (requests.RequestException, ValueError, KeyError)
 
@@ -137,12 +130,10 @@ class SidecarLink:
         plan: LoadPlan,
         *,
         stats: RequestStats,
-        pause: ApiPause,
     ) -> None:
         self._sidecar = SidecarClient(control_url)
         self._plan = plan
         self._stats = stats
-        self._pause = pause
         self.backlog = 0
         self.problem: str | None = None
 
@@ -204,6 +195,9 @@ class SidecarLink:
             self._stats.get(NAME, REQUEST_TYPE).extend(entry)
             self._stats.total.extend(entry)
 
+    def announce_secret(self, token: str, secret: str) -> None:
+        self._sidecar.add_secret(token, secret)
+
     def change_replies(self, period: ReplyPeriod) -> None:
         """Change the replies of receivers for a period."""
         self._sleep_until(period.from_s)
@@ -213,32 +207,6 @@ class SidecarLink:
         self._sleep_until(period.to_s)
         for token in period.tokens:
             self._sidecar.delete_reply(token)
-
-    def roll(self, send: Send, rolls: SecretRolls, until_s: float) -> None:
-        """Roll secrets until so many seconds of the run have passed (section 4.3); `send` is the
-        `exchange` of a user.
-        """
-        due_s = rolls.every_s
-        while due_s < until_s:
-            self._sleep_until(due_s)
-            for endpoint in rolls.endpoints:
-                secret = new_secret(rolls.secret_prefix, rolls.secret_form)
-                # The sidecar knows it first: the target may sign with it before it has answered.
-                self._sidecar.add_secret(endpoint.token, secret)
-                self._roll_secret(send, rolls, endpoint.path, secret)
-            due_s += rolls.every_s
-
-    def _roll_secret(self, send: Send, rolls: SecretRolls, path: str, secret: str) -> None:
-        if self._pause.holds(time.monotonic()):
-            return  # a later roll follows; the secret is never used
-        self._sending.counts["rolls"] += 1
-        call = OperationTemplate(method=rolls.method, paths=(path,), statuses=rolls.statuses)
-        body = msgspec.json.encode({"secret": secret, "expiration": rolls.expiration})
-        failure = send(ROLL, call, path, body)
-        if failure is None:
-            return
-        note = self._sending.limited if failure.limited else self._sending.failed
-        note("a roll", failure.why)
 
     def _sleep_until(self, second: float) -> None:
         """Pace the run: sleep until so many seconds after its start."""

@@ -1,4 +1,4 @@
-"""The users: each takes slots from the schedule of the run and sends one operation in each."""
+"""How a user of Locust calls the operations of a target, by whatever way leads there."""
 
 import ssl
 import time
@@ -7,18 +7,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 from urllib.parse import unquote, urlsplit
 
-import gevent
-import msgspec
-from locust import FastHttpUser, task
+from locust import FastHttpUser
 from locust.contrib.fasthttp import FastResponse
 from locust.env import Environment
-from locust.exception import StopUser
 
-from hookproof.load.ledger.sending import Sending
 from hookproof.load.locust_worker.tracing import RequestSpan, tracer
 from hookproof.load.plan import LoadPlan, OperationTemplate, failure_reason, is_success
-from hookproof.load.profile.load_profile import BROADCAST, CREATION
-from hookproof.load.profile.schedule import OperationMix, Schedule
 from hookproof.target.connection import ApiConnection
 from hookproof.target.rate_answer import ApiPause, is_refusal, requested_pause_s
 
@@ -64,9 +58,9 @@ class EventAnswer(UnreadAnswer):
 
 
 ANSWER_WITHIN_S: Final = 10.0
+# Connecting and answering may take ANSWER_WITHIN_S each.
+LONGEST_ANSWER_S: Final = 2 * ANSWER_WITHIN_S
 PROXY_PORT: Final = 80
-# A user that is free so much later than its slot came counts as having waited.
-WAITING_S: Final = 0.001
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,54 +100,6 @@ class ApiAccess:
             pause=pause,
             tracer=tracer(),
         )
-
-
-@dataclass(slots=True, kw_only=True)
-class UserWork:
-    """What the users of a run share: one process and one event loop, so nothing is locked.
-
-    `broadcast` is the text of a broadcast's body before its key and its data. The answer to one
-    broadcast is read, and the next one may be while `reads_event`.
-    """
-
-    plan: LoadPlan
-    access: ApiAccess
-    schedule: Schedule
-    sending: Sending
-    mix: OperationMix
-    broadcast: bytes
-    begun: int = 0
-    stopping: bool = False
-    reads_event: bool = True
-
-    @classmethod
-    def of(
-        cls,
-        plan: LoadPlan,
-        key: str,
-        connection: ApiConnection,
-        schedule: Schedule,
-        sending: Sending,
-        pause: ApiPause,
-    ) -> "UserWork":
-        return cls(
-            plan=plan,
-            access=ApiAccess.through(connection, plan, key, pause),
-            schedule=schedule,
-            sending=sending,
-            mix=OperationMix(plan.mix),
-            broadcast=msgspec.json.encode(plan.broadcast)[:-1],
-        )
-
-    def next_number(self) -> int:
-        """The number of the next broadcast; workers use the numbers of a run in turn."""
-        self.begun += 1
-        return (self.begun - 1) * self.plan.workers + self.plan.worker
-
-    def body(self, number: int, intended_at: float) -> bytes:
-        """The request body of a broadcast (section 4.8), with a unique idempotency key."""
-        data = self.plan.data(number, intended_at)
-        return body_of_broadcast(self.broadcast, self.plan.run, number, data)
 
 
 def body_of_broadcast(beginning: bytes, run: str, number: int, data: bytes) -> bytes:
@@ -256,92 +202,3 @@ class ApiUser(FastHttpUser):
             response.request_meta["name"] = f"{operation_id}, put off"
             response.success()
             return failure
-
-
-class LoadUser(ApiUser):
-    """Sends one operation per slot; `work` is set once, before the run starts."""
-
-    work: UserWork
-
-    def __init__(self, environment: Environment) -> None:
-        self.access = self.work.access
-        super().__init__(environment)
-
-    @task
-    def take_slots(self) -> None:
-        """Take one slot after the other.
-
-        A loop of its own, since Locust would give all users a turn between two tasks of one.
-        """
-        work = self.work
-        while not work.stopping and (slot := work.schedule.take()) is not None:
-            self._send_at(slot)
-        raise StopUser
-
-    def _send_at(self, slot: float) -> None:
-        """Wait for a slot, then send; a slot that is already past is sent at once."""
-        work = self.work
-        intended_at, free_at = work.sending.started_at + slot, time.time()
-        if intended_at > free_at:
-            gevent.sleep(intended_at - free_at)  # paces the load
-        if work.stopping:
-            return
-        if work.access.pause.holds(time.monotonic()):
-            work.sending.held_back()
-            return
-        due_at = max(intended_at, free_at)
-        work.sending.left(
-            due_at=due_at, sent_at=time.time(), waited=free_at > intended_at + WAITING_S
-        )
-        operation_id = work.mix.take()
-        if operation_id == BROADCAST:
-            self._broadcast(intended_at)
-        else:
-            self._call(operation_id)
-        work.sending.counts["done"] += 1
-
-    def _broadcast(self, intended_at: float) -> None:
-        work = self.work
-        number = work.next_number()
-        call, body = work.plan.calls[BROADCAST], work.body(number, intended_at)
-        if work.reads_event:
-            failure = self._broadcast_and_read(call, body)
-        else:
-            failure = self.exchange(BROADCAST, call, call.paths[0], body)
-        if failure is None:
-            work.sending.accepted(number, intended_at=intended_at, now=time.time())
-            return
-        work.sending.not_accepted(number, certain=failure.certain)
-        if failure.limited:
-            work.sending.limited(BROADCAST, failure.why)
-        else:
-            work.sending.refused(number, failure.why)
-
-    def _broadcast_and_read(self, call: OperationTemplate, body: bytes) -> RequestFailure | None:
-        self.work.reads_event = False
-        failure = self.exchange(
-            BROADCAST,
-            call,
-            call.paths[0],
-            body,
-            keep=self.work.sending.event,
-            answer=EventAnswer,
-        )
-        self.work.reads_event = failure is not None
-        return failure
-
-    def _call(self, operation_id: str) -> None:
-        call = self.work.plan.calls[operation_id]
-        turn = self.work.sending.counts[operation_id]
-        self.work.sending.counts[operation_id] += 1
-        keep = self.work.sending.created if operation_id == CREATION else None
-        body = call.bodies[turn % len(call.bodies)].encode() if call.bodies else None
-        failure = self.exchange(
-            operation_id, call, call.paths[turn % len(call.paths)], body, keep=keep
-        )
-        if failure is None:
-            return
-        if failure.limited:
-            self.work.sending.limited(operation_id, failure.why)
-        else:
-            self.work.sending.failed(operation_id, failure.why)

@@ -234,6 +234,7 @@ LACKING: Final[Mapping[str, tuple[str, ...]]] = {
 LIMIT_FIGURES: Final = frozenset({"overshoot", "allowance_used", "fairness"})
 # The approximate size of a mark without its padding.
 MARK_BYTES: Final = 110
+ROLL: Final = "expireEndpointSecret"
 EVENT_TYPE: Final = "hookproof.load"
 
 
@@ -281,7 +282,6 @@ class LoadPreparation:
             users=profile.users,
             mix=mix,
             calls=self.calls,
-            broadcast={"event_type": EVENT_TYPE},
             pad="x" * max(0, profile.payload_bytes - MARK_BYTES),
             payload=None if profile.payload is None else dict(profile.payload),
             dialect=written_dialect(self.settings.dialect),
@@ -332,16 +332,13 @@ class LoadPreparation:
     def _rolls(self, profile: LoadProfile, worker: int) -> SecretRolls | None:
         if profile.roll is None:
             return None
-        operation = self.contract.operations["expireEndpointSecret"]
         rules = self.settings.dialect.signatures.secret
         return SecretRolls(
             every_s=profile.roll.every_s,
-            method=operation.method.upper(),
-            statuses=operation.success.allowed,
             expiration=expiration(self.settings.dialect, profile.roll.expiration_s),
             endpoints=tuple(
                 RolledEndpoint(
-                    path=self.path("expireEndpointSecret", endpointID=endpoint.uid),
+                    path=self.path(ROLL, endpointID=endpoint.uid),
                     token=endpoint.token,
                 )
                 for endpoint in self._endpoints_of(worker)
@@ -448,6 +445,8 @@ async def _find_calls(
 ) -> None:
     """Prepare the calls of the operations of the mix."""
     preparation.calls[BROADCAST] = preparation.call(BROADCAST, (preparation.path(BROADCAST),))
+    if profile.roll is not None:
+        preparation.calls[ROLL] = preparation.call(ROLL, ())
     if set(profile.mix) == {BROADCAST}:
         return
     dialect = preparation.settings.dialect
@@ -468,7 +467,7 @@ async def _find_calls(
     if not endpoint_paths:
         preparation.left_out["getEndpoint"] = NO_UID
     if not rolled_uid:
-        preparation.left_out["expireEndpointSecret"] = NO_UID
+        preparation.left_out[ROLL] = NO_UID
     rules = dialect.signatures.secret
     rolls = tuple(
         {"secret": new_secret(rules.prefix, rules.form), "expiration": expiration(dialect, 1)}
@@ -477,9 +476,9 @@ async def _find_calls(
     preparation.calls |= {
         CREATION: preparation.call(CREATION, (preparation.path(CREATION),), (spare,)),
         "getEndpoint": preparation.call("getEndpoint", endpoint_paths),
-        "expireEndpointSecret": preparation.call(
-            "expireEndpointSecret",
-            (preparation.path("expireEndpointSecret", endpointID=rolled_uid),),
+        ROLL: preparation.call(
+            ROLL,
+            (preparation.path(ROLL, endpointID=rolled_uid),),
             rolls,
         ),
         "listPortalLinks": preparation.call(

@@ -1,6 +1,7 @@
 """`hookproof load` as its user runs it: real processes, real sockets, a short run."""
 
 import csv
+import json
 import signal
 import socket
 import ssl
@@ -153,6 +154,14 @@ def test_the_search_names_a_knee_and_its_trials(tmp_path: Path) -> None:
     assert [trial["rate"] for trial in summary["trials"]] == [20, 40, 80, 60, 50, 50, 60]
     assert summary["figures"]["knee"] == 50
     assert summary["rate"] == 50
+
+
+def test_json_is_the_report_alone_and_all_else_is_on_standard_error(tmp_path: Path) -> None:
+    outcome = hookproof_load(tmp_path, "--rate", "10", "--duration", "1", "--json")
+    assert outcome.returncode == 0, outcome.stderr
+    assert json.loads(outcome.stdout) == report(tmp_path)
+    assert "createBroadcastEvent" in outcome.stderr, "Locust's own table"
+    assert "PASS" in outcome.stderr
 
 
 def test_a_target_file_is_loaded_and_a_crossed_threshold_of_the_command_line_fails_it(

@@ -10,6 +10,7 @@ from tests.free_ports import free_port
 from tests.load.embedded import line_with
 from tests.load.locust_plugin.locust_run import ended, locust, service
 from tests.polling import poll_until
+from tests.receiver.dashboard.browser import chromium, open_page
 
 LOCUSTFILE = """
 import json
@@ -117,3 +118,25 @@ def test_the_ledger_balances_across_changes_of_users_and_of_what_the_receiver_an
 
 def page_total(rows: list[dict[str, Any]], kind: str) -> int:
     return sum(row["num_requests"] for row in rows if row["method"] == kind)
+
+
+def test_in_a_browser_a_test_is_started_shows_deliveries_and_is_stopped(tmp_path: Path) -> None:
+    file = tmp_path / "locustfile.py"
+    file.write_text(LOCUSTFILE.replace("constant(0)", "constant(0.1)"))
+    with chromium() as browser, service(tmp_path) as variables:
+        port = free_port()
+        address = ("--web-host", "127.0.0.1", "--web-port", f"{port}")
+        process, page = locust(tmp_path, file, variables, *address), WebPage(port)
+        with ended(process):
+            poll_until(page.is_there, "the web page")
+            with open_page(browser, f"http://127.0.0.1:{port}") as observed:
+                shown = observed.page
+                shown.locator("input[name=userCount]").fill("3")
+                shown.locator("button[type=submit]").click()
+                shown.get_by_role("cell", name="DELIVERY").wait_for()
+                shown.get_by_role("button", name="Stop").click()
+                poll_until(lambda: page.figures()["state"] == "stopped", "the end")
+                assert observed.forbidden_actions(f"http://127.0.0.1:{port}") == []
+            process.terminate()
+    ledger = json.loads((tmp_path / "ledger.json").read_text())
+    assert ledger["delivered"] == ledger["expected"] > 0

@@ -1,17 +1,24 @@
-"""The master of a distributed run, a process of its own.
+"""The head of runs, a process of its own: the master of several workers, or the only generator.
 
-    python -P -m hookproof.load.distributed.master_process --bind H:P --workers N --replies FD
+    python -P -m hookproof.load.locust_worker.head_process --bind H:P --workers N --replies FD
+    python -P -m hookproof.load.locust_worker.head_process --control URL --replies FD
 
-It waits for its workers and reports them to the command that started it; the command creates their
-endpoints at the target and requests runs, one JSON line each on standard input. In a run every
-worker sends its share of the slots and reports its progress twice a second. The replies are JSON
-lines too. The master ends when its standard input does, and its workers with it.
+A master waits for its workers and reports them to the command that started it; the command creates
+their endpoints at the target and requests runs, one JSON line each on standard input. In a run
+every worker sends its share of the slots and reports its progress twice a second. The replies are
+JSON lines too. The master ends when its standard input does, and its workers with it.
+
+With `--control`, the control API of a sidecar, the process is its own and only worker, for one run:
+Locust's runner hands each message to the listeners of this process then. Importing Locust patches
+the process for gevent, which is why the command never imports this module.
 """
 
 import locust  # first: it patches what the other imports bring in
 
 # isort: split
+import os
 import select
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,14 +29,20 @@ import click
 import gevent
 import msgspec
 from gevent.fileobject import FileObjectPosix
+from gevent.os import make_nonblocking, nb_read
 from locust.env import Environment
 from locust.exception import RPCError
 from locust.rpc.protocol import Message
-from locust.runners import HEARTBEAT_LIVENESS, STATE_INIT, MasterRunner
+from locust.runners import HEARTBEAT_LIVENESS, STATE_INIT, LocalRunner, MasterRunner
 from locust.stats import print_stats
 from zmq import ZMQError
 
-from hookproof.load.distributed.messages import (
+from hookproof.load.ledger.draining import Drain
+from hookproof.load.ledger.head_messages import HeadReply, Hello, RunRequest, packed, unpacked
+from hookproof.load.ledger.run_progress import RunProgress
+from hookproof.load.ledger.share import LostWorker, RunResult, Share
+from hookproof.load.locust_worker.generator import START_DELAY_S
+from hookproof.load.locust_worker.messages import (
     CONCLUDE,
     DISMISSED,
     HELLO,
@@ -38,11 +51,7 @@ from hookproof.load.distributed.messages import (
     SHARE,
     TALLY,
 )
-from hookproof.load.ledger.draining import Drain
-from hookproof.load.ledger.head_messages import HeadReply, Hello, RunRequest, packed, unpacked
-from hookproof.load.ledger.run_progress import RunProgress
-from hookproof.load.ledger.share import LostWorker, RunResult, Share
-from hookproof.load.locust_worker.generator import LONGEST_ANSWER_S, START_DELAY_S
+from hookproof.load.locust_worker.participant import Participant
 from hookproof.load.locust_worker.progress import (
     Interrupts,
     drain,
@@ -51,14 +60,20 @@ from hookproof.load.locust_worker.progress import (
     say,
     show_progress,
 )
+from hookproof.load.locust_worker.slot_user import SlotUser
 from hookproof.load.locust_worker.stats_display import serve_web_page, show_tables, stats_csv
-from hookproof.load.locust_worker.users import LoadUser
+from hookproof.load.locust_worker.tracing import OtelProblem, set_up_otel
+from hookproof.load.locust_worker.users import LONGEST_ANSWER_S
 from hookproof.load.plan import LoadPlan
-from hookproof.process.standard_streams import STDIN, use_lasting_streams
+from hookproof.load.target.settings import KEY_VARIABLE, OTEL_VARIABLE, connection_from
+from hookproof.process.standard_streams import STDIN, end_with_parent, use_lasting_streams
 from hookproof.receiver.http.address import Address
 
 # Seconds without a heartbeat after which a worker is given up; a busy machine may miss some.
 LOST_AFTER_S: Final = 10
+
+# What Locust calls the only process.
+LOCAL: Final = "local"
 
 # Locust's own message types between a worker and its master.
 COMING: Final = "client_ready"
@@ -104,8 +119,8 @@ class FixedWorkersRunner(MasterRunner):
         super().handle_message(client_id, msg)
 
 
-class Master:
-    def __init__(self, runner: FixedWorkersRunner, *, workers: int) -> None:
+class Head:
+    def __init__(self, runner: FixedWorkersRunner | LocalRunner, *, workers: int) -> None:
         self._runner = runner
         self._wanted = workers
         self._interrupts = Interrupts()
@@ -180,11 +195,11 @@ class Master:
         return sorted(self.workers.values(), key=lambda worker: worker.number)
 
     def _begin(self, plans: list[LoadPlan]) -> None:
-        self._began = time.time() + START_DELAY_S
         for worker, plan in zip(self.in_order(), plans, strict=True):
             worker.tally, worker.share = RunProgress(), None
             if worker.lost is None:
                 self._runner.send_message(RUN, packed(plan), client_id=worker.client)  # type: ignore[arg-type]
+        self._began = time.time() + START_DELAY_S
         if not self._interrupts.count:
             self._runner.start(plans[0].users, spawn_rate=plans[0].users)
 
@@ -207,10 +222,14 @@ class Master:
         return [worker for worker in self.workers.values() if worker.lost is None]
 
     def _silent(self, worker: WorkerState) -> bool:
+        if isinstance(self._runner, LocalRunner):
+            return False
         client = self._runner.clients.get(worker.client)
         return client is None or client.heartbeat <= HEARTBEAT_LIVENESS - LOST_AFTER_S
 
     def _state(self, worker: WorkerState) -> str | None:
+        if isinstance(self._runner, LocalRunner):
+            return STATE_INIT
         client = self._runner.clients.get(worker.client)
         return None if client is None else str(client.state)
 
@@ -256,6 +275,7 @@ class Master:
             number=number, client=client, hello=hello, tally=RunProgress()
         )
         if len(self.workers) == self._wanted:
+            assert isinstance(self._runner, FixedWorkersRunner)
             self._runner.accepted_clients = frozenset(self.workers)
         say(f"worker {number + 1} of {self._wanted}: {hello.name}, receiver at {hello.url}")
 
@@ -271,20 +291,29 @@ class Master:
 
 
 @click.command()
-@click.option("--bind", required=True, metavar="H:P")
-@click.option("--workers", required=True, type=int)
-@click.option("--within", required=True, type=float)
+@click.option("--control", metavar="URL")
+@click.option("--bind", default="127.0.0.1:0", metavar="H:P")
+@click.option("--workers", default=1, type=int)
+@click.option("--within", default=0.0, type=float)
 @click.option("--replies", required=True, type=int)
 @click.option("--web", metavar="H:P")
 @click.option("--announce", is_flag=True)
 def main(
-    bind: str, workers: int, within: float, replies: int, web: str | None, announce: bool
+    control: str | None,
+    bind: str,
+    workers: int,
+    within: float,
+    replies: int,
+    web: str | None,
+    announce: bool,
 ) -> None:
     """Lead the workers until the command requests no more runs."""
     use_lasting_streams()
     show_tables()
-
     reply = replying_to(replies)
+    if control is not None:
+        run_alone(control, web, reply)
+        return
     try:
         lead(Address.parse(bind), workers, within, web, announce, reply)
     except OSError as problem:
@@ -302,40 +331,73 @@ def lead(
     reply: Callable[[HeadReply], None],
 ) -> None:
     """Wait for the workers, then carry out requests until there are no more."""
-    environment = Environment(user_classes=[LoadUser], events=locust.events)
+    environment = Environment(user_classes=[SlotUser], events=locust.events)
     try:
         environment.runner = runner = FixedWorkersRunner(environment, bind.host, bind.port)
     except (SystemExit, RPCError, ZMQError):
         raise OSError(f"cannot listen for workers on {bind.host}:{bind.port}") from None
-    master = Master(runner, workers=workers)
+    head = Head(runner, workers=workers)
     try:
-        master.interrupts.listen()
+        head.interrupts.listen()
         reply(HeadReply(port=runner.server.port))
         if announce:
             say(f"waiting for {workers} workers at {bind.host}:{runner.server.port}")
-        if web is not None:
-            url = serve_web_page(environment, Address.parse(web), master.interrupts.interrupt)
-            say(f"web page at {url}")
-        master.wait_for_workers(within_s)
-        reply(HeadReply(workers=[worker.hello for worker in master.in_order()]))
+        show_page(head, environment, web)
+        head.wait_for_workers(within_s)
+        reply(HeadReply(workers=[worker.hello for worker in head.in_order()]))
         with FileObjectPosix(STDIN, "rb") as requests:
             for line in requests:
                 plans = msgspec.json.decode(line, type=RunRequest).plans
-                reply(HeadReply(result=packed(carry_out(master, environment, plans, reply))))
-                master.rest()
+                reply(HeadReply(result=packed(carry_out(head, environment, plans, reply))))
+                head.rest()
     finally:
         runner.quit()
 
 
+def run_alone(control_url: str, web: str | None, reply: Callable[[HeadReply], None]) -> None:
+    """Carry out the run that the command requests, as its only worker."""
+    line = sys.stdin.buffer.readline()
+    if not line.endswith(b"\n"):  # the command has ended
+        return
+    make_nonblocking(STDIN)
+    gevent.spawn(end_with_parent, nb_read)
+    if os.environ.get(OTEL_VARIABLE):
+        try:
+            set_up_otel("hookproof load")
+        except OtelProblem as problem:
+            reply(HeadReply(problem=str(problem)))
+            return
+    environment = Environment(user_classes=[SlotUser], events=locust.events)
+    runner = environment.create_local_runner()
+    head = Head(runner, workers=1)
+    own = Hello(name=LOCAL, url="", dialect=None, may_load=None)
+    head.workers[LOCAL] = WorkerState(number=0, client=LOCAL, hello=own, tally=RunProgress())
+    key, connection = os.environ.get(KEY_VARIABLE, ""), connection_from(os.environ)
+    participant = Participant(runner, control_url=control_url, key=key, connection=connection)
+    gevent.spawn(participant.report)
+    head.interrupts.listen()
+    show_page(head, environment, web)
+    plans = msgspec.json.decode(line, type=RunRequest).plans
+    reply(HeadReply(result=packed(carry_out(head, environment, plans, reply))))
+    runner.quit()
+
+
+def show_page(head: Head, environment: Environment, web: str | None) -> None:
+    """Serve Locust's page, if that is asked for."""
+    if web is not None:
+        url = serve_web_page(environment, Address.parse(web), head.interrupts.interrupt)
+        say(f"web page at {url}")
+
+
 def carry_out(
-    master: Master,
+    head: Head,
     environment: Environment,
     plans: list[LoadPlan],
     reply: Callable[[HeadReply], None],
 ) -> RunResult:
     """Carry out one run; what it has gathered."""
     environment.host = plans[0].base_url
-    gathered = master.run(plans, reply)
+    gathered = head.run(plans, reply)
     if environment.stats.num_requests:
         print_stats(environment.stats, current=False)
     return gathered

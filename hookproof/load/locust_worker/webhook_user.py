@@ -16,24 +16,24 @@ from locust.env import Environment
 from locust.exception import StopUser
 
 from hookproof.load.broadcast_mark import marked_data
-from hookproof.load.locust_plugin.arrival_rate import ConstantArrivalRate
-from hookproof.load.locust_plugin.broadcast_sender import BroadcastSender
-from hookproof.load.locust_worker.generator import LONGEST_ANSWER_S
+from hookproof.load.locust_worker.arrival_rate import ConstantArrivalRate
+from hookproof.load.locust_worker.sender import SENDERS, Sender
 from hookproof.load.locust_worker.users import (
+    LONGEST_ANSWER_S,
     ApiUser,
     EventAnswer,
     RequestFailure,
+    UnreadAnswer,
     body_of_broadcast,
 )
 from hookproof.load.profile.load_profile import BROADCAST, CREATION, LoadEndpointSettings
 from hookproof.load.target.client import data_of
-from hookproof.load.target.preparation import EVENT_TYPE, OWNER
+from hookproof.load.target.preparation import EVENT_TYPE, OWNER, ROLL
 from hookproof.load.target.settings import new_secret
 
 # The first requests of users that are spawned together are spread: each begins by this share of its
 # interval later than the one before (the golden ratio, by which no two come close).
 SPREAD: Final = 0.618034
-SENDERS: Final[dict[Environment, BroadcastSender]] = {}
 
 
 class WebhookUser(ApiUser):
@@ -57,7 +57,7 @@ class WebhookUser(ApiUser):
     event_type: ClassVar[str] = EVENT_TYPE
 
     def __init__(self, environment: Environment) -> None:
-        self._sender = SENDERS[environment]
+        self._sender: Sender = SENDERS[environment]
         self._work = self._sender.wait_for_work()
         self.access = self._work.access
         super().__init__(environment)
@@ -103,7 +103,7 @@ class WebhookUser(ApiUser):
             else marked_data(data, plan.run, number, shown_at, ""),
         )
         failure = self._sent(BROADCAST, plan.calls[BROADCAST].paths[0], body)
-        self._sender.note_answer(number, failure, time.time() - intended_at)
+        self._sender.note_answer(number, failure, intended_at=intended_at)
         return failure is None
 
     def create_endpoint(self, **fields: Any) -> Mapping[str, Any] | None:
@@ -136,7 +136,7 @@ class WebhookUser(ApiUser):
         # The receiver knows it first: the target may sign with it before it has answered.
         self._sender.announce_secret(endpoint.token, secret)
         body = msgspec.json.encode({"secret": secret, "expiration": rolls.expiration})
-        return self._sent("expireEndpointSecret", endpoint.path, body) is None
+        return self._sent(ROLL, endpoint.path, body) is None
 
     def list_portal_links(self) -> list[Mapping[str, Any]]:
         """The portal links on the first page (section 4.4); none if that was refused."""
@@ -156,7 +156,7 @@ class WebhookUser(ApiUser):
             path = path.replace("{" + name + "}", quote(value, safe=""))
         answers: list[bytes] = []
         content = None if body is None else msgspec.json.encode(body)
-        failure = self._sent(operation_id, path, content, keep=answers.append)
+        failure = self._sent(operation_id, path, content, answers.append, EventAnswer)
         return None if failure is not None else (data_of(answers[0]) or {})
 
     def _sent(
@@ -165,15 +165,14 @@ class WebhookUser(ApiUser):
         path: str,
         body: bytes | None,
         keep: Callable[[bytes], None] | None = None,
+        answer: type[UnreadAnswer] = UnreadAnswer,
     ) -> RequestFailure | None:
         """Send a request, named after its operation; what is wrong with its answer, or None."""
         call = self._work.plan.calls[operation_id]
         self._sender.begin_request()
         self._is_under_way = True
         try:
-            if keep is None:
-                return self.exchange(operation_id, call, path, body)
-            return self.exchange(operation_id, call, path, body, keep=keep, answer=EventAnswer)
+            return self.exchange(operation_id, call, path, body, keep=keep, answer=answer)
         finally:
             self._is_under_way = False
             self._sender.end_request()
