@@ -24,7 +24,7 @@ import yaml
 from hookproof.conformance.model.ledger import Entry, Finding, Ledger, is_missing
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.results.consequences import fold_consequences
-from hookproof.conformance.results.records.typed import typed
+from hookproof.conformance.results.records.finding_records import typed
 from hookproof.process.exit_codes import CommandError
 from hookproof.spec.catalogue import Catalogue
 from hookproof.spec.contract.service_contract import OPERATION_IDS

@@ -22,7 +22,7 @@ from hookproof.conformance.mutants.hiding.measurement import (
     spoiled_servers,
 )
 from hookproof.conformance.mutants.hiding.spoilers import Hiding, Spoiler, read_spoilers
-from hookproof.conformance.mutants.reports.hiding_text import render_hiding, render_loss
+from hookproof.conformance.mutants.reports.text import render_hiding, render_loss
 from hookproof.conformance.mutants.results import NOT_RUN, VariantOutcome
 from hookproof.spec.catalogue import Level, load_catalogue
 from hookproof.spec.strict_yaml.file_problem import FileProblems

@@ -1,16 +1,40 @@
 """Converts findings and requirements to their JSON in run.jsonl and back."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from functools import cache
+from typing import Any, TypeVar, get_type_hints
+
+import msgspec
 
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import NO_MARKS, Marks
 from hookproof.conformance.model.ledger import Entry, Finding
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.results.records.compression import pack, unpack
-from hookproof.conformance.results.records.typed import typed
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.catalogue import Requirement
+
+T = TypeVar("T")
+
+
+def typed(kind: type[T], written: Mapping[str, Any], **ready: Any) -> T:
+    """An object of a data class, each of whose members has the type that it is declared with.
+
+    Members that it does not have, which another version wrote, are left unread; `ready` are those
+    that need no conversion. Raises ValueError or TypeError.
+    """
+    types = _types(kind)  # type: ignore[arg-type] # a class can be hashed
+    known = {
+        name: msgspec.convert(value, types[name])
+        for name, value in written.items()
+        if name in types and name not in ready
+    }
+    return kind(**known, **ready)
+
+
+@cache
+def _types(kind: type[Any]) -> Mapping[str, Any]:
+    return get_type_hints(kind)
 
 
 def finding_json(finding: Finding) -> dict[str, Any]:
