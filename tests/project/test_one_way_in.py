@@ -27,6 +27,7 @@ OWN_FILES: Final = {
     "hookproof/conformance/results/run_file.py": "what the run itself has written",
     "hookproof/conformance/run/composition_root.py": "writes",
     "hookproof/conformance/run/regrading.py": "writes",
+    "hookproof/conformance/target/capabilities.py": "a table of the project",
     "hookproof/cli.py": "the standard streams",
     "hookproof/process/extras.py": "what an installer wrote of the project",
     "hookproof/process/folder_lock.py": "a lock, which follows no link",
