@@ -38,6 +38,7 @@ from hookproof.conformance.run.schedule import ExperimentSchedule
 from hookproof.conformance.run.selection import Selection, selectors
 from hookproof.conformance.target.command_options import (
     flags_of,
+    profile_option,
     refuse_target_options,
     target_options,
 )
@@ -57,6 +58,7 @@ from hookproof.process.installed_version import installed_version
 from hookproof.process.messages import print_document, print_line, print_text
 from hookproof.process.option_sections import CommonOptionsFirst
 from hookproof.process.stop_signals import held_back, run_until_stopped
+from hookproof.process.terminal_text import counted
 from hookproof.process.written_file import FileNotWritten, write_file
 from hookproof.spec.catalogue import Level
 from hookproof.spec.completion import complete_requirement
@@ -72,9 +74,9 @@ NEAR: Final = 0.8
 
 def plan_lines(schedule: ExperimentSchedule, budget_s: float, expected_s: float) -> Iterator[str]:
     """The plan of a run with this time budget that is expected to take so long."""
-    experiments = _counted(len(schedule.experiments), "experiment")
+    experiments = counted(len(schedule.experiments), "experiment")
     used = {project.id for projects in schedule.projects.values() for project in projects}
-    projects = _counted(len(used), "project")
+    projects = counted(len(used), "project")
     yield f"{experiments} in {projects}, about {expected_s:.0f} s on an otherwise idle machine:"
     for when, alike in (
         ("before", schedule.loud if schedule.is_shared else ()),
@@ -118,10 +120,6 @@ def budget_warning(schedule: ExperimentSchedule, budget_s: float, expected_s: fl
 def _others(schedule: ExperimentSchedule) -> tuple[Experiment, ...]:
     before = schedule.loud if schedule.is_shared else ()
     return tuple(experiment for experiment in schedule.beside if experiment not in before)
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 # The options that `--help` shows first.
@@ -206,13 +204,7 @@ def _share(_context: click.Context, _option: click.Parameter, value: str) -> flo
     show_default=True,
     help="Judge up to this level: stated, then open, then hygiene.",
 )
-@click.option(
-    "--profile",
-    type=click.Choice([profile.key for profile in Profile]),
-    default=Profile.STANDARD.key,
-    show_default=True,
-    help="How much to try.",
-)
+@profile_option("How much to try.")
 @click.option(
     "--requirements",
     "requirement_set",

@@ -162,7 +162,6 @@ def _place(judgement: Judgement) -> tuple[object, ...]:
 
 
 def violated_in(judgements: Iterable[Judgement]) -> frozenset[str]:
-    """The requirements of which one of these judgements is a failure."""
     return frozenset(each.requirement for each in judgements if each.verdict is Verdict.FAIL)
 
 

@@ -37,7 +37,6 @@ def requirements_of(field: str) -> frozenset[str]:
 
 
 def checks_of(requirements: frozenset[str], checks: Iterable[Check]) -> tuple[Check, ...]:
-    """Those of the checks that judge any of the requirements."""
     return tuple(check for check in checks if requirements.intersection(check.requirements))
 
 
@@ -55,7 +54,6 @@ def candidate_values(field: str, observations: Sequence[Observation]) -> Sequenc
 
 
 def kind_of(field: str) -> Any:
-    """The type of the values of a field."""
     kind = _type_of(field)
     return get_args(kind)[0] if is_answer(field) else kind
 

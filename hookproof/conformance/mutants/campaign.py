@@ -89,7 +89,6 @@ class CampaignPlan:
         )
 
     def order_mutant(self, dialect: NamedDialect, fault: ListedFault) -> MutantRunOrder:
-        """The order for the mutant with this fault and no other."""
         return self.order(dialect, fault.deviations, self.relevant_experiments(fault))
 
     def selects(self, name: str) -> bool:
@@ -111,11 +110,9 @@ class CampaignPlan:
 
     @property
     def experiment_names(self) -> tuple[str, ...]:
-        """The names of all experiments of the profile."""
         return tuple(experiment.name for experiment in self.experiments)
 
     def relevant_experiments(self, fault: ListedFault) -> tuple[str, ...]:
-        """The names of the experiments to run for a fault."""
         if self.settings.full:
             return self.experiment_names
         relevant = relevant_experiments(

@@ -39,7 +39,6 @@ class ExpectedKill:
 
 
 def kills_of(campaign: Campaign) -> Kills:
-    """The kills of a campaign, in the form that is recorded."""
     kills: dict[str, dict[str, dict[str, list[str]]]] = {}
     for outcome in sorted(campaign.outcomes, key=lambda item: (item.fault.name, item.dialect)):
         checks = kills.setdefault(outcome.fault.name, {}).setdefault(outcome.dialect, {})

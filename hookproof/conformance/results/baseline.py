@@ -181,7 +181,6 @@ def _expectations(content: YamlText, name: str) -> tuple[Expectation, ...]:
 def apply_baseline(
     entries: Sequence[Entry], baseline: Iterable[Expectation], catalogue: Catalogue, today: date
 ) -> BaselineOutcome:
-    """Accept the verdicts that the baseline expects today."""
     by_id = {entry.requirement.id: entry for entry in entries}
     counting: dict[str, list[Expectation]] = {}
     stale: list[str] = []

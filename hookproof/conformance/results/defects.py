@@ -101,7 +101,6 @@ class BrokenRequirement:
 
     @property
     def title(self) -> str:
-        """What was found, and at which operation."""
         message = self.finding.message
         return message if self.operation in message else f"{self.operation}: {message}"
 
@@ -143,7 +142,6 @@ class Defect:
 
     @property
     def summary(self) -> str:
-        """What was found, and what the sender did."""
         message, reason = self.lead.finding.message, self.reason
         return f"{message}: {reason}" if reason else message
 

@@ -297,7 +297,6 @@ class RunWriter:
         )
 
     def shrunk(self, finding: Finding, requests: int, repetition: int = 1) -> None:
-        """Write a finding with its smaller proof, and the number of requests that this took."""
         self._write(
             "shrunk",
             {
@@ -313,7 +312,6 @@ class RunWriter:
         self.waited_s += waited_s
 
     def coverage(self) -> Coverage:
-        """What the evidence so far has shown of the document."""
         return self._fields.coverage()
 
     def ledger(

@@ -30,7 +30,6 @@ class Repetition:
 
     @property
     def observations(self) -> Iterator[Evidence]:
-        """All of its evidence."""
         for gathered in self.gathered.values():
             yield from gathered.observations
 

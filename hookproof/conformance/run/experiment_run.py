@@ -190,7 +190,6 @@ class ExperimentRun:
 
 
 def _size(evidence: Evidence) -> int:
-    """The bytes of all bodies."""
     exchanged = (
         len(exchange.request_body or b"") + len(exchange.response_body)
         for exchange in evidence.exchanges

@@ -61,7 +61,6 @@ class BroadcastPace:
             self._note_change()
 
     def _note_change(self) -> None:
-        """Wake whoever waits, to look again."""
         self._change.set()
         self._change = asyncio.Event()
 

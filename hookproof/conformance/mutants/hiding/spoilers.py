@@ -119,7 +119,6 @@ class KnownSpoilers:
         )
 
     def of_fault(self, name: str) -> Spoiler:
-        """A fault of the catalogue as a spoiler."""
         return self.faults.get(name) or _WrittenSpoiler(fault=name).named(name)
 
 

@@ -10,7 +10,6 @@ from hookproof.conformance.mutants.results import Campaign, FaultOutcome, Varian
 
 
 def render_outcome(outcome: FaultOutcome | VariantOutcome) -> str:
-    """One run in one line."""
     if isinstance(outcome, FaultOutcome):
         return _fault_line(outcome)
     return _variant_line(outcome)
@@ -116,7 +115,6 @@ def render_loss(loss: Loss) -> Iterator[str]:
 
 
 def render_hiding(outcome: HidingOutcome) -> str:
-    """The last line."""
     unnamed = sum(bool(loss.unnamed) for loss in outcome.losses)
     word = "WITHIN BOUNDS" if outcome.is_within_bounds else "BEYOND BOUNDS"
     return (

@@ -72,7 +72,6 @@ def is_whole(event: Mapping[str, Any], kind: str, position: int) -> bool:
 
 
 def cut_words(event: Mapping[str, Any]) -> str:
-    """What was cut, in words; empty if nothing was."""
     return ", ".join(
         f"{cut['body'].replace('_', ' ')} of {cut['bytes']} bytes, SHA-256 {cut['sha256']}"
         for cut in event.get(CUT, ())
