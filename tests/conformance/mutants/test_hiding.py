@@ -262,7 +262,7 @@ def test_every_reason_is_about_requirements_and_faults_that_exist() -> None:
     names = {spoiler.name for spoiler in known.spoilers}
     assert all(each.one | each.other <= names for each in known.together)
     alone = [hiding for item in (*known.spoilers, *known.faults.values()) for hiding in item.hides]
-    for hiding in (*alone, *(each.hiding for each in known.together)):
+    for hiding in (*alone, *known.together):
         for pattern in hiding.requirements:
             assert list(catalogue.select(pattern)), pattern
 
