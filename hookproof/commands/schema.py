@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import click
 
+from hookproof.commands.dialect.command import loaded_dialect
 from hookproof.conformance.results import baseline
 from hookproof.help_examples import examples
 from hookproof.load.profile.load_profile import profile_schema
@@ -18,11 +19,9 @@ from hookproof.spec.completion import complete_dialect
 from hookproof.spec.contract.published import document_of, yaml_text
 from hookproof.spec.contract.schemathesis_settings import schemathesis_settings
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.reader import load_dialect
 from hookproof.spec.dialect_schema import dialect_schema
 from hookproof.spec.openapi_document import openapi_text
 from hookproof.spec.strict_yaml.editor_schema import schema_text
-from hookproof.spec.strict_yaml.file_problem import FileProblems
 from hookproof.target.editor_schema import target_schema
 
 # The schema of each kind of file.
@@ -86,7 +85,7 @@ def schema(*, kind: str, dialect: str | None, output: Path | None) -> None:
     schemathesis.toml (--config-file FILE).
     """
     if kind in FOR_TOOLS:
-        text = FOR_TOOLS[kind](None if dialect is None else _load(dialect))
+        text = FOR_TOOLS[kind](None if dialect is None else loaded_dialect(dialect))
     elif dialect is not None:
         raise CommandError(f"--dialect is for {' and '.join(FOR_TOOLS)}: a {kind} file has none")
     else:
@@ -99,10 +98,3 @@ def schema(*, kind: str, dialect: str | None, output: Path | None) -> None:
         output.write_text(text, encoding="utf-8")
     except OSError as error:
         raise CommandError(f"{output} cannot be written: {error.strerror or error}") from None
-
-
-def _load(name: str) -> Dialect:
-    try:
-        return load_dialect(name)
-    except FileProblems as problems:
-        raise CommandError(str(problems)) from None

@@ -19,6 +19,7 @@ from hookproof.help_examples import examples
 from hookproof.load.profile import load_profile as profiles
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.messages import print_document, print_line, print_text
+from hookproof.process.terminal_text import counted
 from hookproof.receiver.replies.script_file import read_script_file, script_schema
 from hookproof.receiver.signatures.schemes.catalogue import Entry, SchemeProblem, load_scheme
 from hookproof.spec.dialect.answer import Answer
@@ -57,12 +58,14 @@ def _profile(name: str) -> str:
 
 
 def _baseline(name: str) -> str:
-    return f"the baseline can be used; it accepts {_counted(baseline_in(Path(name)), 'verdict')}"
+    return (
+        f"the baseline can be used; it accepts {counted(len(baseline_in(Path(name))), 'verdict')}"
+    )
 
 
 def _script(name: str) -> str:
     plans = read_script_file(Path(name))
-    return f"the script can be used; it is for {_counted(plans, 'token')}"
+    return f"the script can be used; it is for {counted(len(plans), 'token')}"
 
 
 def _scheme(name: str) -> str:
@@ -76,13 +79,9 @@ def _run(name: str) -> str:
         with open_pack(path) as pack:
             pack.confirm_whole()
             signed = ", and signed, which is not verified" if pack.is_signed else ""
-            whole = f"; {_counted(pack.manifest.files, 'file')} as packed{signed}"
+            whole = f"; {counted(len(pack.manifest.files), 'file')} as packed{signed}"
     run = read_run(path)
     return f"the run can be read: {verdict_line(run.ledger, strict=run.header.strict)}{whole}"
-
-
-def _counted(members: Collection[Any], what: str) -> str:
-    return f"1 {what}" if len(members) == 1 else f"{len(members)} {what}s"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,6 +27,10 @@ def printable_lines(text: str) -> str:
     )
 
 
+def counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def without_passwords(text: str) -> str:
     """A text in which no URL shows a user and a password."""
     return _USER_INFORMATION.sub(f"{HIDDEN}@", text)

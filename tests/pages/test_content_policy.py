@@ -15,7 +15,7 @@ from hookproof.conformance.learning.report import page as learned_page
 from hookproof.conformance.model.ledger import LeftBehind
 from hookproof.conformance.mutants.reports.html import render_page
 from hookproof.conformance.reports.html import html_text
-from hookproof.conformance.reports.matrix.html import matrix_page
+from hookproof.conformance.reports.matrix.formats import matrix_page
 from hookproof.conformance.target.definition import Project, Target
 from hookproof.load.reports.html_page import page as load_page
 from hookproof.pages import StyleRules, policy_element

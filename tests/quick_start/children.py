@@ -6,7 +6,7 @@ from typing import Final, overload
 
 import pytest
 
-from hookproof.conformance.cli import explanation
+from hookproof.conformance.cli import explain
 from hookproof.conformance.mutants import catalogue
 from hookproof.receiver.client import child_process
 from tests.quick_start.interpreter import quick_hookproof
@@ -33,7 +33,7 @@ USUAL_PROGRAM: Final = child_process.HOOKPROOF
 def quick_children() -> Iterator[None]:
     """What hookproof starts from within this process is forked, too."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (child_process, catalogue, explanation):
+        for module in (child_process, catalogue, explain):
             patch.setattr(module, "HOOKPROOF", QuickProgram())
         yield
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from docs.site.reference_pages.page import ReferencePage, render
-from hookproof.conformance.cli.explanation import Explanation, explain_requirement, list_faults
+from hookproof.conformance.cli.explain import Explanation, explain_requirement, list_faults
 from hookproof.conformance.mutants.kill_matrix import read_kills
 from hookproof.mockserver.faults.catalogue import catalogue as fault_catalogue
 from hookproof.spec.catalogue import LEVELS, Catalogue, Level, load_catalogue

@@ -26,6 +26,7 @@ from hookproof.conformance.results.comparison import Change, Difference, differe
 from hookproof.load.figures import FIGURES
 from hookproof.load.reports.comparison import better_or_worse, change
 from hookproof.process.exit_codes import CommandError
+from hookproof.process.terminal_text import counted
 
 # A smaller change of a figure, as a share, is what a busy machine does, too.
 NOTABLE: Final = 0.1
@@ -139,11 +140,11 @@ def history_text(history: History, form: str, places: str) -> str:
 
 def _lines(history: History) -> Iterator[str]:
     for target, steps in history.check.items():
-        yield f"check {target}: {_counted(len(steps))}"
+        yield f"check {target}: {counted(len(steps), 'run')}"
         for step in steps:
             yield from _check_lines(step)
     for (target, profile), loads in history.load.items():
-        yield f"load {target}, profile {profile}: {_counted(len(loads))}"
+        yield f"load {target}, profile {profile}: {counted(len(loads), 'run')}"
         for load in loads:
             yield from _load_lines(load)
     for each in history.left_out:
@@ -193,10 +194,6 @@ def _figures(run: LoadRun, names: Sequence[str]) -> str:
 
 def _time(seconds: float) -> str:
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M} UTC"
-
-
-def _counted(runs: int) -> str:
-    return "1 run" if runs == 1 else f"{runs} runs"
 
 
 def _document(history: History) -> dict[str, Any]:

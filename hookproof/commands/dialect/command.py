@@ -46,7 +46,7 @@ def dialect() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Write JSON.")
 def show(*, name: str, as_json: bool) -> None:
     """Show every answer of a dialect, inherited ones too, as the text of a dialect file."""
-    loaded = _load(name)
+    loaded = loaded_dialect(name)
     if as_json:
         print_document(json.dumps(written_dialect(loaded), indent=1))
     else:
@@ -101,7 +101,7 @@ def diff(context: click.Context, /, *, first: str, second: str, as_json: bool) -
     Exit codes: 0 they answer all the same; 1 they differ; 64 one of them cannot be read.
     """
     differences = list(
-        differing_fields(*(written_dialect(_load(each)) for each in (first, second)))
+        differing_fields(*(written_dialect(loaded_dialect(each)) for each in (first, second)))
     )
     if as_json:
         print_document(json.dumps([difference_json(each) for each in differences], indent=1))
@@ -112,7 +112,7 @@ def diff(context: click.Context, /, *, first: str, second: str, as_json: bool) -
     context.exit(ExitCode.FAILED if differences else ExitCode.OK)
 
 
-def _load(name: str) -> Dialect:
+def loaded_dialect(name: str) -> Dialect:
     try:
         return load_dialect(name)
     except FileProblems as problems:

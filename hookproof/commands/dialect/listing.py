@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
+from hookproof.process.terminal_text import counted
 from hookproof.spec.described_fields import (
     DescribedField,
     FieldGroup,
@@ -57,8 +58,7 @@ def field_lines(groups: Sequence[FieldGroup]) -> Iterator[str]:
             for label, text in _members(field):
                 yield from _wrapped(text, f"    {label:<{LABELS_WIDTH}}")
     yield ""
-    count = sum(len(group.fields) for group in groups)
-    yield f"{count} field{'' if count == 1 else 's'}"
+    yield counted(sum(len(group.fields) for group in groups), "field")
 
 
 def field_json(field: DescribedField, group: FieldGroup) -> dict[str, Any]:

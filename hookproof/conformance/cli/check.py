@@ -1,16 +1,19 @@
 """The command `hookproof check`."""
 
 import os
+import textwrap
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
-from hookproof.conformance.cli.planned_run import budget_warning, plan_lines
+from hookproof.conformance.model.experiment_registry import Experiment
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.reports.ci.junit import reported_failure
 from hookproof.conformance.reports.console import Detail, show
@@ -23,8 +26,7 @@ from hookproof.conformance.results.baseline import (
     baseline_text,
     read_baseline,
 )
-from hookproof.conformance.results.durations import usual_durations
-from hookproof.conformance.results.run_file import NAME, Run, new_run_id
+from hookproof.conformance.results.run_file import NAME, Run, new_run_id, usual_durations
 from hookproof.conformance.run.composition_root import (
     Settings,
     embedded_subject,
@@ -36,6 +38,7 @@ from hookproof.conformance.run.schedule import ExperimentSchedule
 from hookproof.conformance.run.selection import Selection, selectors
 from hookproof.conformance.target.command_options import (
     flags_of,
+    profile_option,
     refuse_target_options,
     target_options,
 )
@@ -47,6 +50,7 @@ from hookproof.conformance.target.file import (
     named_dialect,
     target_from,
 )
+from hookproof.conformance.target.project_assignment import projects_needed
 from hookproof.help_examples import examples
 from hookproof.process.exit_codes import CommandError, ExitCode
 from hookproof.process.folder_lock import locked_folder
@@ -54,6 +58,7 @@ from hookproof.process.installed_version import installed_version
 from hookproof.process.messages import print_document, print_line, print_text
 from hookproof.process.option_sections import CommonOptionsFirst
 from hookproof.process.stop_signals import held_back, run_until_stopped
+from hookproof.process.terminal_text import counted
 from hookproof.process.written_file import FileNotWritten, write_file
 from hookproof.spec.catalogue import Level
 from hookproof.spec.completion import complete_requirement
@@ -61,6 +66,61 @@ from hookproof.spec.strict_yaml.editor_schema import write_schema_beside
 from hookproof.target.first_answer import wait_for_answer
 from hookproof.target.masking.quotation_mask import plain_keys
 from hookproof.target.settings import DEFAULT_DIALECT, UNDECIDED_DIALECT, Flags, receiver_of
+
+WIDTH: Final = 96
+# From which part of the time budget on a run is near it.
+NEAR: Final = 0.8
+
+
+def plan_lines(schedule: ExperimentSchedule, budget_s: float, expected_s: float) -> Iterator[str]:
+    """The plan of a run with this time budget that is expected to take so long."""
+    experiments = counted(len(schedule.experiments), "experiment")
+    used = {project.id for projects in schedule.projects.values() for project in projects}
+    projects = counted(len(used), "project")
+    yield f"{experiments} in {projects}, about {expected_s:.0f} s on an otherwise idle machine:"
+    for when, alike in (
+        ("before", schedule.loud if schedule.is_shared else ()),
+        ("quietly", schedule.quiet),
+        ("early", schedule.early),
+        ("first", schedule.first),
+        ("side by side", _others(schedule)),
+        *(("later", late) for late in schedule.late),
+        ("then alone", schedule.last),
+    ):
+        names = ", ".join(experiment.name for experiment in alike)
+        yield from textwrap.wrap(
+            names, WIDTH, initial_indent=f"  {when:<14}", subsequent_indent=" " * 16
+        )
+    confirmed = [each.name for each in schedule.experiments if schedule.is_confirmed(each)]
+    if confirmed:
+        words = (
+            f"What speaks against the target is gathered again, alone: {', '.join(confirmed)}; and"
+            " of the others what the document states, generated requests aside."
+        )
+        yield from textwrap.wrap(words, WIDTH)
+    if schedule.is_shared:
+        needed = projects_needed(len(schedule.experiments))
+        yield f"With {needed} projects in the target file no two experiments share one."
+    if too_long := budget_warning(schedule, budget_s, expected_s):
+        yield from textwrap.wrap(f"{too_long[0].upper()}{too_long[1:]}.", WIDTH)
+
+
+def budget_warning(schedule: ExperimentSchedule, budget_s: float, expected_s: float) -> str | None:
+    """That the run is near its time budget or beyond it, if it is, and what is left out first."""
+    if expected_s < budget_s * NEAR:
+        return None
+    late = ", ".join(experiment.name for experiment in (*chain(*schedule.late), *schedule.last))
+    first_of_all = f" (first of all {late})" if late else ""
+    return (
+        f"the run takes about {expected_s:.0f} s, and its time budget is {budget_s:g} s: what is"
+        f" not done by then is left out{first_of_all}; --budget gives more time"
+    )
+
+
+def _others(schedule: ExperimentSchedule) -> tuple[Experiment, ...]:
+    before = schedule.loud if schedule.is_shared else ()
+    return tuple(experiment for experiment in schedule.beside if experiment not in before)
+
 
 # The options that `--help` shows first.
 COMMON: Final = (
@@ -144,13 +204,7 @@ def _share(_context: click.Context, _option: click.Parameter, value: str) -> flo
     show_default=True,
     help="Judge up to this level: stated, then open, then hygiene.",
 )
-@click.option(
-    "--profile",
-    type=click.Choice([profile.key for profile in Profile]),
-    default=Profile.STANDARD.key,
-    show_default=True,
-    help="How much to try.",
-)
+@profile_option("How much to try.")
 @click.option(
     "--requirements",
     "requirement_set",

@@ -14,7 +14,7 @@ from hookproof.conformance.learning.report import lines, rows, summary
 from hookproof.conformance.learning.written_files import DIALECT, TARGET, write_files
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.reports.progress import step_progress
-from hookproof.conformance.target.command_options import flags_of, target_options
+from hookproof.conformance.target.command_options import flags_of, profile_option, target_options
 from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.file import target_from
 from hookproof.help_examples import examples
@@ -46,12 +46,8 @@ API_ALONE: Final = (
     help="Name or file of the dialect whose answers are kept where nothing else is seen."
     "  [default: undecided]",
 )
-@click.option(
-    "--profile",
-    type=click.Choice([profile.key for profile in Profile]),
-    default=Profile.STANDARD.key,
-    show_default=True,
-    help="quick: the API and signatures; standard: deliveries and retries too; deep: what waits.",
+@profile_option(
+    "quick: the API and signatures; standard: deliveries and retries too; deep: what waits."
 )
 @click.option(
     "--out",

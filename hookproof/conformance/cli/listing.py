@@ -10,8 +10,7 @@ from hookproof.conformance.checks import all_checks
 from hookproof.conformance.experiments import all_experiments
 from hookproof.conformance.model.check_registry import Check
 from hookproof.conformance.model.experiment_registry import experiments_of
-from hookproof.conformance.results.durations import usual_durations
-from hookproof.conformance.results.run_file import NAME
+from hookproof.conformance.results.run_file import NAME, usual_durations
 from hookproof.spec.catalogue import Catalogue, Level, Requirement
 
 

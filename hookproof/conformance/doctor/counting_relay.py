@@ -25,7 +25,6 @@ class Relay:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def forward_to(self, host: str, port: int) -> None:
-        """Forward connections to this address from now on."""
         self._upstream = (host, port)
 
     async def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from hookproof.conformance.grading.fields_without_value import fields_without_value
 from hookproof.conformance.grading.refused_requests import named, request_in_words, what_was_said
 from hookproof.conformance.model.check_registry import Check
 from hookproof.conformance.model.evidence import Exchange, NotObserved
@@ -15,6 +14,7 @@ from hookproof.conformance.model.gathered_evidence import Gathered
 from hookproof.conformance.observations.answer import (
     LISTS,
     SERVER_ERRORS,
+    SHOWS,
     has_value,
     items,
     shown,
@@ -23,6 +23,11 @@ from hookproof.conformance.observations.answer import (
 from hookproof.conformance.observations.deliveries import DeliveryObservation
 from hookproof.conformance.observations.empty_list import NOTHING_LISTED
 from hookproof.conformance.observations.succeeding_requests import is_to_succeed
+from hookproof.conformance.results.documented_fields import (
+    PAGINATION,
+    FieldCounter,
+    documented_fields,
+)
 from hookproof.spec.catalogue import Requirement
 
 # What has to succeed before anything is delivered.
@@ -332,3 +337,32 @@ def _grouped(exchanges: Iterable[Exchange]) -> dict[str, list[Exchange]]:
     for exchange in exchanges:
         grouped.setdefault(exchange.operation_id or "", []).append(exchange)
     return grouped
+
+
+def fields_without_value(
+    fields: Iterable[str], operation_id: str, answers: Iterable[Exchange]
+) -> list[str]:
+    """Of these fields, each by its path in `about`, the documented ones that none of these answers
+    to an operation shows with a value; none if no answer shows anything.
+
+    Of a member of a field, the field is named.
+    """
+    kind = {**SHOWS, **LISTS}[operation_id]
+    wanted: set[tuple[str, str]] = set()
+    for path in fields:
+        first, *inner = path.split(".")
+        is_paging = first == PAGINATION.lower() and inner
+        holder, name = (PAGINATION, inner[0]) if is_paging else (kind, first)
+        if name in documented_fields(holder):
+            wanted.add((holder, name))
+    if not wanted:
+        return []  # without counting, which takes long
+    counter = FieldCounter()
+    for answer in answers:
+        counter.add(answer)
+    return [
+        name
+        for count in counter.counts()
+        for holder, name, *inner in [count.name.split(".")]
+        if (holder, name) in wanted and not inner and not count.shown
+    ]

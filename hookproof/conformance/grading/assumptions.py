@@ -15,7 +15,7 @@ from hookproof.conformance.grading.assumed_requests import (
     assumed_behind_settings,
     assumed_behind_silence,
 )
-from hookproof.conformance.grading.possible_answers import possible_answers
+from hookproof.conformance.grading.candidate_answers import possible_answers
 from hookproof.conformance.model.check_registry import Check, CheckContext
 from hookproof.conformance.model.evidence import NotExaminedError, Observation
 from hookproof.conformance.model.judgement import Judgement
@@ -162,7 +162,6 @@ def _place(judgement: Judgement) -> tuple[object, ...]:
 
 
 def violated_in(judgements: Iterable[Judgement]) -> frozenset[str]:
-    """The requirements of which one of these judgements is a failure."""
     return frozenset(each.requirement for each in judgements if each.verdict is Verdict.FAIL)
 
 

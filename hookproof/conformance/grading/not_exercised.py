@@ -234,7 +234,6 @@ def _concerns(evidence: NotObserved, requirement: Requirement) -> bool:
 
 
 def _of_cut(gathered: Iterable[Gathered]) -> Iterator[str]:
-    """A sentence for each reason for which experiments were cut."""
     by_reason: dict[str, list[str]] = {}
     for each in gathered:
         if each.ending is Ending.CUT:

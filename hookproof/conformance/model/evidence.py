@@ -4,7 +4,6 @@ Everything here is frozen and survives a round trip through JSON, so that a run 
 again from its file. Checks read evidence; they never talk to the target.
 """
 
-import base64
 import json
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -32,6 +31,8 @@ VERY_LONG: Final = 1024 * 1024
 
 # In characters: no server reads a longer one, and an identifier in it may have a megabyte.
 LONGEST_URL: Final = 8192
+# The bodies of an exchange, which are base64 in JSON.
+BODIES: Final = ("request_body", "response_body")
 
 
 class PreconditionFailed(Exception):
@@ -91,24 +92,10 @@ class Exchange:
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object from which `from_json` makes an equal exchange."""
-        return {
-            "role": self.role,
-            "operation_id": self.operation_id,
-            "project": self.project,
-            "key": self.key,
-            "method": self.method,
-            "url": self.url,
-            "request_headers": [list(pair) for pair in self.request_headers],
-            "request_body_b64": None
-            if self.request_body is None
-            else base64.b64encode(self.request_body).decode(),
-            "status": self.status,
-            "response_headers": [list(pair) for pair in self.response_headers],
-            "response_body_b64": base64.b64encode(self.response_body).decode(),
-            "problem": self.problem,
-            "sent_at": self.sent_at,
-            "duration_s": self.duration_s,
-        }
+        written = msgspec.to_builtins(self)
+        for name in ("request_headers", "response_headers"):
+            written[name] = list(map(list, written[name]))
+        return {f"{name}_b64" if name in BODIES else name: written[name] for name in written}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> "Exchange":
@@ -116,9 +103,7 @@ class Exchange:
         fields = dict(value)
         if fields["operation_id"] not in (None, *OPERATION_IDS):
             raise ValueError(f"there is no operation {fields['operation_id']!r}")
-        request_body = fields.pop("request_body_b64")
-        fields["request_body"] = None if request_body is None else base64.b64decode(request_body)
-        fields["response_body"] = base64.b64decode(fields.pop("response_body_b64"))
+        fields |= {name: fields.pop(f"{name}_b64") for name in BODIES}
         return msgspec.convert(fields, cls)
 
 

@@ -2,13 +2,13 @@
 
 import json
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.verdict import Verdict
@@ -65,18 +65,6 @@ class Marks:
 
     texts: tuple[str, ...] = ()
     body: tuple[int, int] | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        return {"texts": list(self.texts), "body": None if self.body is None else list(self.body)}
-
-    @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> Self:
-        """Reverse `to_json`; raises KeyError, TypeError or ValueError."""
-        body = record["body"]
-        if body is not None:
-            first, end = map(int, body)
-            body = (first, end)
-        return cls(texts=tuple(map(str, record["texts"])), body=body)
 
 
 NO_MARKS = Marks()

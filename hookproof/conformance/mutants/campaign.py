@@ -9,7 +9,7 @@ dialects alone that are needed for them.
 import socket
 import time
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Final
@@ -17,7 +17,7 @@ from typing import Final
 from hookproof.conformance.checks import all_checks
 from hookproof.conformance.experiments import all_experiments
 from hookproof.conformance.model.check_registry import Check
-from hookproof.conformance.model.experiment_registry import Experiment
+from hookproof.conformance.model.experiment_registry import Experiment, experiments_of
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.mutants.catalogue import (
     DIALECTS,
@@ -30,11 +30,11 @@ from hookproof.conformance.mutants.catalogue import (
     list_faults,
 )
 from hookproof.conformance.mutants.mutant_run import MutantRunOrder, MutantRunResult
-from hookproof.conformance.mutants.relevant_experiments import relevant_experiments
 from hookproof.conformance.mutants.results import NOT_RUN, Campaign, FaultOutcome, VariantOutcome
 from hookproof.conformance.mutants.worker_pool import OnOutcome, WorkerPool
+from hookproof.conformance.run.selection import SHOWN_BY, SHOWN_MOST_BY
 from hookproof.process.exit_codes import CommandError
-from hookproof.spec.catalogue import load_catalogue
+from hookproof.spec.catalogue import Catalogue, Requirement, load_catalogue
 
 CLEAN: Final = "clean"
 IPV6: Final = "::1"
@@ -89,7 +89,6 @@ class CampaignPlan:
         )
 
     def order_mutant(self, dialect: NamedDialect, fault: ListedFault) -> MutantRunOrder:
-        """The order for the mutant with this fault and no other."""
         return self.order(dialect, fault.deviations, self.relevant_experiments(fault))
 
     def selects(self, name: str) -> bool:
@@ -111,11 +110,9 @@ class CampaignPlan:
 
     @property
     def experiment_names(self) -> tuple[str, ...]:
-        """The names of all experiments of the profile."""
         return tuple(experiment.name for experiment in self.experiments)
 
     def relevant_experiments(self, fault: ListedFault) -> tuple[str, ...]:
-        """The names of the experiments to run for a fault."""
         if self.settings.full:
             return self.experiment_names
         relevant = relevant_experiments(
@@ -356,3 +353,35 @@ def _has_ipv6() -> bool:
             return True
     except OSError:
         return False
+
+
+def relevant_experiments(
+    fault: ListedFault,
+    catalogue: Catalogue,
+    checks: Sequence[Check],
+    experiments: Sequence[Experiment],
+    profile: Profile,
+) -> tuple[Experiment, ...]:
+    """The experiments of the profile in which the fault can be detected."""
+    names = set(fault.shows_in) or {
+        name
+        for requirement in fault.violates
+        for check in checks
+        if requirement in check.requirements
+        for name in (
+            _oracle_experiments(catalogue.requirements[requirement])
+            if check.is_oracle
+            else experiments_of(check, experiments)
+        )
+    }
+    return tuple(
+        experiment
+        for experiment in experiments
+        if experiment.profile <= profile and experiment.name in names
+    )
+
+
+def _oracle_experiments(requirement: Requirement) -> Iterator[str]:
+    yield from SHOWN_MOST_BY.get(requirement.section, ())
+    for operation_id in requirement.operations:
+        yield SHOWN_BY[operation_id]

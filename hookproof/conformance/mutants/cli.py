@@ -29,13 +29,21 @@ from hookproof.conformance.mutants.hiding.measurement import (
     record_losses,
     spoiled_servers,
 )
-from hookproof.conformance.mutants.kill_matrix import RECORDED, read_kills, record_kills
-from hookproof.conformance.mutants.quick_pass import run_quick_campaign
-from hookproof.conformance.mutants.reports.hiding_text import render_hiding, render_loss
+from hookproof.conformance.mutants.kill_matrix import (
+    RECORDED,
+    read_kills,
+    record_kills,
+    run_quick_campaign,
+)
 from hookproof.conformance.mutants.reports.html import render_page
 from hookproof.conformance.mutants.reports.json import render_json
-from hookproof.conformance.mutants.reports.operators_text import render_operators
-from hookproof.conformance.mutants.reports.text import render_outcome, render_summary
+from hookproof.conformance.mutants.reports.text import (
+    render_hiding,
+    render_loss,
+    render_operators,
+    render_outcome,
+    render_summary,
+)
 from hookproof.conformance.mutants.results import Campaign, FaultOutcome, VariantOutcome
 from hookproof.conformance.mutants.schemathesis_baseline import (
     read_baseline,

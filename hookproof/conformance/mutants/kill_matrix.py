@@ -3,16 +3,24 @@ requirement.
 
 `make mutants` writes it, people commit it, tests read it. A fault's entry comes from runs of the
 mutant with that fault alone, and is replaced without touching the others. The quick pass takes from
-the matrix the first fault that each check is known to kill.
+the matrix the first fault that each check is known to kill, in few runs. What a machine that is
+late cannot tell is no kill either, so that a run in which one is missing is made once more.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
-from hookproof.conformance.mutants.results import Campaign
+from hookproof.conformance.mutants.campaign import CampaignPlan, campaign_of
+from hookproof.conformance.mutants.mutant_run import MutantRunOrder
+from hookproof.conformance.mutants.results import NOT_RUN, Campaign, FaultOutcome
+from hookproof.conformance.mutants.worker_pool import OnOutcome, WorkerPool
+from hookproof.process.exit_codes import CommandError
 
 RECORDED: Final = Path(__file__).parent / "kill_matrix.json"
 FORMAT: Final = 1
@@ -31,7 +39,6 @@ class ExpectedKill:
 
 
 def kills_of(campaign: Campaign) -> Kills:
-    """The kills of a campaign, in the form that is recorded."""
     kills: dict[str, dict[str, dict[str, list[str]]]] = {}
     for outcome in sorted(campaign.outcomes, key=lambda item: (item.fault.name, item.dialect)):
         checks = kills.setdefault(outcome.fault.name, {}).setdefault(outcome.dialect, {})
@@ -83,3 +90,59 @@ def _runs(kills: Kills) -> Iterator[tuple[str, str, Mapping[str, Sequence[str]]]
     for fault, dialects in kills.items():
         for dialect, checks in dialects.items():
             yield fault, dialect, checks
+
+
+def run_quick_campaign(
+    plan: CampaignPlan, kills: Kills, on_outcome: OnOutcome
+) -> tuple[Campaign, tuple[str, ...]]:
+    """Run them, and return a line for each check that does not kill as it is recorded to.
+
+    Raises CommandError for a stale record.
+    """
+    started = time.monotonic()
+    chosen = {(expected.fault, expected.dialect): expected for expected in first_killers(kills)}
+    orders = _orders_of(plan, chosen.values())
+    with WorkerPool(plan.settings.jobs, on_outcome) as pool:
+        outcomes = list(pool.run_all(orders))
+        for outcome in outcomes:
+            # A run that shows another flaw of the suites stays as it is.
+            flawed = outcome.false_positives or outcome.result.problems
+            if _missing_kills(outcome, chosen) and not flawed:
+                pool.outcomes.remove(outcome)
+                subject = replace(outcome, result=NOT_RUN)
+                deque(pool.run_all({subject: orders[subject]}), maxlen=0)
+    campaign = campaign_of(plan, pool, started, complete=False, whole=False)
+    missing = (_missing_kills(outcome, chosen) for outcome in campaign.outcomes)
+    return campaign, tuple(chain.from_iterable(missing))
+
+
+def _orders_of(
+    plan: CampaignPlan, chosen: Iterable[ExpectedKill]
+) -> dict[FaultOutcome, MutantRunOrder]:
+    dialects = {dialect.name: dialect for dialect in plan.dialects}
+    orders = {}
+    for expected in chosen:
+        faults = {fault.name: fault for fault in plan.faults.get(expected.dialect, ())}
+        fault = faults.get(expected.fault)
+        if fault is None or not fault.applies:
+            raise CommandError(
+                f"{expected.fault} is recorded and is no longer a fault;"
+                " `make mutants` writes the record anew"
+            )
+        subject = FaultOutcome(
+            fault=fault, dialect=expected.dialect, claims=frozenset(fault.violates), result=NOT_RUN
+        )
+        orders[subject] = plan.order_mutant(dialects[expected.dialect], fault)
+    return orders
+
+
+def _missing_kills(
+    outcome: FaultOutcome, chosen: Mapping[tuple[str, str], ExpectedKill]
+) -> list[str]:
+    """A line for each check that is recorded to kill this fault, and has not."""
+    fault, dialect = outcome.fault.name, outcome.dialect
+    killed = {detection.check for detection in outcome.expected_detections}
+    return [
+        f"{check} no longer kills {fault} ({dialect})"
+        for check in sorted(chosen[fault, dialect].checks - killed)
+    ]

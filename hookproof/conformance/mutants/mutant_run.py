@@ -87,11 +87,9 @@ class MutantRunResult:
 
     @property
     def detected(self) -> frozenset[str]:
-        """The requirements that were found violated."""
         return frozenset(detection.requirement for detection in self.detections)
 
     def exercised_by(self, experiments: Collection[str]) -> frozenset[str]:
-        """The requirements that any of these experiments has exercised."""
         return frozenset[str]().union(
             *(exercised for name, exercised in self.exercised_in if name in experiments)
         )
@@ -184,7 +182,6 @@ def _judged(grader: Grader) -> tuple[Entry, ...]:
 
 
 def detections_of(entries: Sequence[Entry]) -> list[Detection]:
-    """The detections in the entries of a run, by check."""
     by_check: dict[tuple[str, str], list[Finding]] = defaultdict(list)
     for entry in entries:
         for finding in entry.findings:

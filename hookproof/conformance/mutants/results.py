@@ -45,7 +45,6 @@ class FaultOutcome:
 
     @property
     def expected_detections(self) -> tuple[Detection, ...]:
-        """The detections of what the fault violates."""
         return tuple(
             detection
             for detection in self.result.detections

@@ -68,20 +68,19 @@ class OwnGathering:
             if self._runner is None:
                 self._start(selected)
 
-    def gathered(self, name: str) -> Gathered:
-        """Wait for an experiment to end, and return its evidence."""
+    @property
+    def _running(self) -> Runner:
         assert self._runner is not None, "call begin first"
-        return self._runner.gathered(name)
+        return self._runner
+
+    def gathered(self, name: str) -> Gathered:
+        return self._running.gathered(name)
 
     def quoted(self, value: Any) -> Any:
-        """A value that a finding quotes, without keys and credentials."""
-        assert self._runner is not None, "call begin first"
-        return self._runner.mask.quoted(value)
+        return self._running.mask.quoted(value)
 
     def masked(self, entry: Entry) -> Entry:
-        """The result for a requirement without keys and credentials, as it is shown."""
-        assert self._runner is not None, "call begin first"
-        return self._runner.mask.entry(entry)
+        return self._running.mask.entry(entry)
 
     def close(self) -> None:
         if self._runner is not None:
@@ -135,12 +134,8 @@ class SharedGathering:
                 connection.send(self._answer(*cast("tuple[str, object]", connection.recv())))
 
     def _answer(self, request: str, argument: object) -> object:
-        if request == GATHERED:
-            return self._own.gathered(str(argument))
-        if request == QUOTED:
-            return self._own.quoted(argument)
-        if request == MASKED:
-            return self._own.masked(cast("Entry", argument))
+        if request != BEGIN:
+            return getattr(self._own, request)(argument)
         try:
             self._own.begin(cast("Sequence[str]", argument))
         except CommandError as refusal:
@@ -163,20 +158,13 @@ class RemoteGathering:
             raise CommandError(answer[0], ExitCode(answer[1]))
 
     def gathered(self, name: str) -> Gathered:
-        """Wait for an experiment to end, and return its evidence."""
-        answer = self._request(GATHERED, name)
-        assert isinstance(answer, Gathered)
-        return answer
+        return cast("Gathered", self._request(GATHERED, name))
 
     def quoted(self, value: Any) -> Any:
-        """A value that a finding quotes, without keys and credentials."""
         return self._request(QUOTED, value)
 
     def masked(self, entry: Entry) -> Entry:
-        """The result for a requirement without keys and credentials, as it is shown."""
-        answer = self._request(MASKED, entry)
-        assert isinstance(answer, Entry)
-        return answer
+        return cast("Entry", self._request(MASKED, entry))
 
     def close(self) -> None:
         self._connection.close()

@@ -41,7 +41,6 @@ class Differences:
 
     @property
     def words(self) -> str:
-        """What differs, in numbers."""
         return "; ".join(
             (
                 f"with another status: {self._other_statuses:,}",

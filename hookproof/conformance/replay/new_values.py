@@ -92,7 +92,6 @@ class NewValues:
         return self._keys[0] if match is None else self._keys[key_number(match) - 1]
 
     def target(self, request: Exchange) -> str:
-        """Path and query, percent-encoded."""
         path, mark, query = request.url.removeprefix(self._base_url).partition("?")
         segments = (self._segment(segment) for segment in path.split("/"))
         return "/".join(segments) + mark + "&".join(map(self._parameter, query.split("&")))

@@ -25,7 +25,6 @@ LONGEST_BODIES: Final = 4 * 1024 * 1024
 
 
 def report(run: Run) -> dict[str, Any]:
-    """The report of a run as a JSON object."""
     totals, consequences = run.ledger.totals, run.ledger.consequences
     run_defects = defects(run.entries)
     bodies = _Bodies(LONGEST_BODIES)

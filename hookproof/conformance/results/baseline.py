@@ -24,7 +24,7 @@ import yaml
 from hookproof.conformance.model.ledger import Entry, Finding, Ledger, is_missing
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.results.consequences import fold_consequences
-from hookproof.conformance.results.records.typed import typed
+from hookproof.conformance.results.records.finding_records import typed
 from hookproof.process.exit_codes import CommandError
 from hookproof.spec.catalogue import Catalogue
 from hookproof.spec.contract.service_contract import OPERATION_IDS
@@ -181,7 +181,6 @@ def _expectations(content: YamlText, name: str) -> tuple[Expectation, ...]:
 def apply_baseline(
     entries: Sequence[Entry], baseline: Iterable[Expectation], catalogue: Catalogue, today: date
 ) -> BaselineOutcome:
-    """Accept the verdicts that the baseline expects today."""
     by_id = {entry.requirement.id: entry for entry in entries}
     counting: dict[str, list[Expectation]] = {}
     stale: list[str] = []

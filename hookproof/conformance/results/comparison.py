@@ -39,7 +39,6 @@ class Difference:
 
     @property
     def words(self) -> str:
-        """The verdicts before and after, in words."""
         return f"{_words(self.before)} -> {_words(self.after)}"
 
 

@@ -1,30 +1,70 @@
 """Groups the findings of a run by defect, each with all requirements that it breaks.
 
 Findings belong to one defect if they have the same cause, or if none of them names another one and
-they are of one requirement, or of requirements that one known fault breaks (`known_faults.py`);
+they are of one requirement, or of requirements that one known fault breaks (`one_cause_each`);
 a cause that says less belongs to the only one that says more. Wrong fields stay apart. The leading
 finding is one that the baseline does not accept, if there is any, then of the first level, then the
 one that tells most of the cause. What only follows from a defect is listed with it. First come
 defects of the first level, of these what loses or shows data, and then what breaks most.
 """
 
+import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
 from typing import Final
 
 from hookproof.conformance.model.disagreement import Disagreement
 from hookproof.conformance.model.judgement import SENDER
 from hookproof.conformance.model.ledger import Entry, Finding
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.results.known_faults import (
-    Requirements,
-    one_cause_each,
-    rarity,
-    recorded_patterns,
-)
 from hookproof.spec.catalogue import LEVELS
+
+RECORDED: Final = Path(__file__).parents[1] / "mutants" / "kill_matrix.json"
+
+Requirements = frozenset[str]
+
+
+@cache
+def recorded_patterns() -> frozenset[Requirements]:
+    """The requirements that a server with one fault was seen to break, under one dialect.
+
+    A list that repeats its cursor's row breaks five requirements of each list, for one cause.
+    """
+    kills = json.loads(RECORDED.read_text(encoding="utf-8"))["kills"]
+    return frozenset(
+        frozenset(name for names in checks.values() for name in names)
+        for by_dialect in kills.values()
+        for checks in by_dialect.values()
+    )
+
+
+def rarity(requirement: str, patterns: Collection[Requirements]) -> int:
+    """Of how many faults it tells: what few of them break tells more of the cause."""
+    return sum(requirement in pattern for pattern in patterns)
+
+
+def one_cause_each(
+    broken: Requirements, held: Collection[str], patterns: Iterable[Requirements]
+) -> Iterator[Requirements]:
+    """Disjoint groups of at least two of the broken requirements, each broken by one known fault.
+
+    A fault that breaks what holds here explains so much less, so that one that breaks all that is
+    left, and nothing else, comes first.
+    """
+    left = set(broken)
+    known = sorted(
+        ((pattern & broken, len(pattern.intersection(held))) for pattern in patterns),
+        key=lambda each: sorted(each[0]),
+    )
+    while known := [each for each in known if len(each[0] & left) > max(1, each[1])]:
+        group, _ = max(known, key=lambda each: (len(each[0] & left) - each[1], -len(each[0])))
+        yield group & left
+        left -= group
+
 
 _FIELD: Final = re.compile(r": (?:/[\w*~-]+)*/([\w~-]+)(?:/\*)?$")
 _NUMBER: Final = re.compile(r"\d+")
@@ -61,7 +101,6 @@ class BrokenRequirement:
 
     @property
     def title(self) -> str:
-        """What was found, and at which operation."""
         message = self.finding.message
         return message if self.operation in message else f"{self.operation}: {message}"
 
@@ -103,7 +142,6 @@ class Defect:
 
     @property
     def summary(self) -> str:
-        """What was found, and what the sender did."""
         message, reason = self.lead.finding.message, self.reason
         return f"{message}: {reason}" if reason else message
 

@@ -63,7 +63,6 @@ class FieldCount:
 
     @property
     def is_withheld(self) -> bool:
-        """Whether it was set in a request and never shown."""
         return self.sent > 0 and self.shown == 0
 
 

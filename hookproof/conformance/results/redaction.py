@@ -61,7 +61,6 @@ class Mask(QuotationMask):
         self._learned(evidence)
 
     def evidence(self, evidence: Evidence) -> Evidence:
-        """An observation without keys and credentials."""
         with self._lock:
             facts, delivered = self._facts(evidence), self._learned(evidence)
             self._look_for_new()
@@ -99,7 +98,6 @@ class Mask(QuotationMask):
                     yield place
 
     def exchange(self, exchange: Exchange) -> Exchange:
-        """An exchange without keys and credentials."""
         with self._lock:
             self.learn_exchange(exchange)
             self._look_for_new()
@@ -140,14 +138,12 @@ class Mask(QuotationMask):
         )
 
     def delivery(self, delivery: ReceivedDelivery) -> ReceivedDelivery:
-        """A delivery without keys and credentials."""
         with self._lock:
             named = self._named(delivery)
             self._look_for_new()
             return self._delivery(named)
 
     def ledger(self, ledger: Ledger) -> Ledger:
-        """All that a run says at its end."""
         return replace(
             ledger,
             entries=tuple(map(self.entry, ledger.entries)),
@@ -175,7 +171,6 @@ class Mask(QuotationMask):
         return list(map(self._named, evidence.deliveries))
 
     def _facts(self, evidence: Evidence) -> Any:
-        """The fields of an observation's class with names in place of credentials."""
         return (
             self._credentials.value(own_fields(evidence))
             if isinstance(evidence, Observation)

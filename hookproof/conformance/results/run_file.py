@@ -40,16 +40,15 @@ from hookproof.conformance.results.baseline import Expectation
 from hookproof.conformance.results.documented_fields import Coverage, FieldCount, FieldCounter
 from hookproof.conformance.results.packed.manifest import MOST_CONTENT, BrokenPack
 from hookproof.conformance.results.packed.reading import is_packed, open_packed
-from hookproof.conformance.results.records.compression import pack_evidence
+from hookproof.conformance.results.records.compression import LongBodies, pack_evidence
 from hookproof.conformance.results.records.evidence_records import evidence_json
 from hookproof.conformance.results.records.finding_records import (
     entry_json,
     entry_of,
     finding_json,
     finding_of,
+    typed,
 )
-from hookproof.conformance.results.records.long_bodies import LongBodies
-from hookproof.conformance.results.records.typed import typed
 from hookproof.process.written_file import FileNotWritten, unfinished_file, write_whole
 from hookproof.spec.dialect.file_schema import ASSUMED
 from hookproof.spec.given_file import given_file, text_lines
@@ -298,7 +297,6 @@ class RunWriter:
         )
 
     def shrunk(self, finding: Finding, requests: int, repetition: int = 1) -> None:
-        """Write a finding with its smaller proof, and the number of requests that this took."""
         self._write(
             "shrunk",
             {
@@ -314,7 +312,6 @@ class RunWriter:
         self.waited_s += waited_s
 
     def coverage(self) -> Coverage:
-        """What the evidence so far has shown of the document."""
         return self._fields.coverage()
 
     def ledger(
@@ -528,3 +525,18 @@ def _run(path: Path, lines: Iterable[str]) -> Run:
         left=next((typed(LeftBehind, event) for event in events.get("left", ())), LeftBehind()),
         experiments=tuple(typed(ExperimentTime, event) for event in events.get("experiment", ())),
     )
+
+
+EXPERIMENT: Final = '{"event":"experiment"'
+
+
+def usual_durations(path: Path) -> dict[str, float]:
+    """The durations of the experiments of an earlier run, by name, in seconds; empty without a
+    readable one.
+    """
+    try:
+        with open_run(path) as lines:
+            events = [json.loads(line) for line in lines if line.startswith(EXPERIMENT)]
+        return {str(event["name"]): float(event["duration_s"]) for event in events}
+    except (OSError, NotARun, *DAMAGED):
+        return {}

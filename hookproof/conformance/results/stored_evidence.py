@@ -10,11 +10,9 @@ import msgspec
 from hookproof.conformance.model.evidence import Evidence
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered
 from hookproof.conformance.model.ledger import Finding
-from hookproof.conformance.results.records.compression import unpack_evidence
+from hookproof.conformance.results.records.compression import cut_words, is_whole, unpack_evidence
 from hookproof.conformance.results.records.evidence_records import evidence_of
-from hookproof.conformance.results.records.finding_records import finding_of
-from hookproof.conformance.results.records.long_bodies import cut_words, is_whole
-from hookproof.conformance.results.records.typed import typed
+from hookproof.conformance.results.records.finding_records import finding_of, typed
 from hookproof.conformance.results.run_file import DAMAGED, NotARun, open_run, parsed_lines
 
 T = TypeVar("T")
@@ -32,7 +30,6 @@ class Repetition:
 
     @property
     def observations(self) -> Iterator[Evidence]:
-        """All of its evidence."""
         for gathered in self.gathered.values():
             yield from gathered.observations
 

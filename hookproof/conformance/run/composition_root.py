@@ -1,5 +1,6 @@
 """Performs one run from beginning to end: the composition root of `hookproof check`."""
 
+import gc
 import secrets
 import sys
 import time
@@ -10,7 +11,7 @@ from datetime import UTC, datetime
 from functools import partial
 from io import FileIO
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 from hookproof.conformance.checks import all_checks
 from hookproof.conformance.experiments import all_experiments
@@ -26,7 +27,6 @@ from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.reports.progress import EntryListener, ProgressPlan, progress
 from hookproof.conformance.results.baseline import Expectation, apply_baseline
-from hookproof.conformance.results.durations import usual_durations
 from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.results.run_file import (
     NAME,
@@ -35,15 +35,14 @@ from hookproof.conformance.results.run_file import (
     RunWriter,
     new_run_id,
     read_run,
+    usual_durations,
 )
 from hookproof.conformance.run.intake import Intake
-from hookproof.conformance.run.interruption import INTERRUPTED, Interruption
 from hookproof.conformance.run.plan import RunPlan
-from hookproof.conformance.run.repetitions import merge_repetitions
+from hookproof.conformance.run.regrading import merge_repetitions
 from hookproof.conformance.run.runner import Runner
 from hookproof.conformance.run.schedule import ExperimentSchedule, schedule_of
 from hookproof.conformance.run.selection import Selection, needed_checks, needed_experiments
-from hookproof.conformance.run.shared_interpreter import shared_interpreter
 from hookproof.conformance.run.shrinking import Shrinking, replace_proofs
 from hookproof.conformance.run.working_folder import clear_folder, working_folder
 from hookproof.conformance.target.capabilities import lacking, unseen
@@ -61,6 +60,46 @@ from hookproof.spec.dialect.assumptions import is_wholly_assumed
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.writer import written_dialect
 from hookproof.target.settings import ReceiverSettings
+
+# How long the thread of the experiments waits for the one that judges, in seconds; so long is an
+# answer or a delivery noted too late.
+SWITCH_S: Final = 0.0005
+# After how many new objects garbage is looked for. Evidence stays, so that it is looked at in vain.
+COLLECT_AFTER: Final = 20_000
+
+
+@contextmanager
+def shared_interpreter() -> Iterator[None]:
+    """Let the thread of the experiments come first, as far as an interpreter can."""
+    interval_s, threshold = sys.getswitchinterval(), gc.get_threshold()
+    sys.setswitchinterval(SWITCH_S)
+    gc.set_threshold(COLLECT_AFTER, *threshold[1:])
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(interval_s)
+        gc.set_threshold(*threshold)
+
+
+INTERRUPTED: Final = "it was interrupted"
+
+
+class Interruption:
+    """Is called by an interrupt; raises KeyboardInterrupt as long as nothing can be gathered."""
+
+    def __init__(self) -> None:
+        self.requested = False
+        self._stop: Callable[[str], object] | None = None
+
+    def __call__(self) -> None:
+        self.requested = True
+        if self._stop is None:
+            raise KeyboardInterrupt
+        self._stop(INTERRUPTED)
+
+    def calls(self, stop: Callable[[str], object]) -> None:
+        """Let an interrupt end the gathering by this from now on, with the reason."""
+        self._stop = stop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from types import TracebackType
 from typing import Final, cast
 
 from hookproof.conformance.experiments.backlog import Backlog
@@ -16,13 +17,56 @@ from hookproof.conformance.model.evidence import Evidence, NotObserved, Precondi
 from hookproof.conformance.model.experiment_registry import Experiment
 from hookproof.conformance.run.intake import Intake
 from hookproof.conformance.run.plan import RunPlan
-from hookproof.conformance.run.shared_hold import SharedHold
 from hookproof.conformance.run.target_watch import TargetWatch
 from hookproof.conformance.target.client import ApiClient
 from hookproof.conformance.target.definition import Project
 from hookproof.conformance.target.environment import Environment
 from hookproof.process.subprocesses import to_its_end
 from hookproof.target.hooks.provision import Provision
+
+
+class SharedHold:
+    """Holds a lock as long as any task of an experiment wants it; one at a time goes on.
+
+    A task that waited among those of other experiments for each of its requests would take many
+    times as long as the requests themselves. Belongs to one event loop.
+    """
+
+    def __init__(self, lock: asyncio.Lock) -> None:
+        self._lock = lock
+        self._turn = asyncio.Lock()
+        self._wanted_by = 0
+        self._is_held = False
+
+    async def __aenter__(self) -> None:
+        self._wanted_by += 1
+        try:
+            await self._turn.acquire()
+            try:
+                if not self._is_held:
+                    await self._lock.acquire()
+                    self._is_held = True
+            except BaseException:
+                self._turn.release()
+                raise
+        except BaseException:
+            self._leave()
+            raise
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._turn.release()
+        self._leave()
+
+    def _leave(self) -> None:
+        self._wanted_by -= 1
+        if self._is_held and not self._wanted_by:
+            self._is_held = False
+            self._lock.release()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +190,6 @@ class ExperimentRun:
 
 
 def _size(evidence: Evidence) -> int:
-    """The bytes of all bodies."""
     exchanged = (
         len(exchange.request_body or b"") + len(exchange.response_body)
         for exchange in evidence.exchanges

@@ -40,15 +40,12 @@ class RunPlan:
 
     @property
     def part(self) -> float:
-        """The share of all experiments that the run has."""
         return len(self.experiments) / len(self.every_experiment)
 
     @property
     def requests(self) -> float:
-        """About how many requests the run sends."""
         return self.part * REQUESTS[self.profile]
 
     @property
     def generates(self) -> bool:
-        """Whether any experiment needs what generators write."""
         return any(experiment.generates for experiment in self.experiments)

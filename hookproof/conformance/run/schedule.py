@@ -74,7 +74,6 @@ class ExperimentSchedule:
 
     @property
     def beside(self) -> tuple[Experiment, ...]:
-        """Those that run side by side."""
         return self._of(Sharing.CONFIRMED, Sharing.BESIDE)
 
     @property
@@ -303,7 +302,6 @@ class Passages:
         return (*self._first.values(), *self._early.values())
 
     def _note_change(self) -> None:
-        """Wake whoever waits, to look again."""
         self._change.set()
         self._change = asyncio.Event()
 

@@ -84,7 +84,6 @@ class Selection:
 
     @property
     def is_everything(self) -> bool:
-        """Whether it takes all requirements of its set."""
         return not self.only and not self.exclude and self.level is LEVELS[-1]
 
     @property
@@ -150,7 +149,6 @@ class Selection:
 
 
 def needed_checks(requirements: Sequence[Requirement], checks: Sequence[Check]) -> list[Check]:
-    """The checks that judge any of these requirements."""
     wanted = {requirement.id for requirement in requirements if requirement.untestable is None}
     return [check for check in checks if wanted.intersection(check.requirements)]
 

@@ -44,7 +44,6 @@ class Outage:
 
     @property
     def words(self) -> str:
-        """The outage in words, for people."""
         if self.until_s is None:
             return f"the target stopped answering after {self.from_s:.1f} s: {self.symptom}"
         return (

@@ -26,7 +26,7 @@ from hookproof.conformance.learning.written_files import (
 )
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.reports.progress import step_progress
-from hookproof.conformance.target.command_options import address_options, flags_of
+from hookproof.conformance.target.command_options import address_options, flags_of, profile_option
 from hookproof.conformance.target.definition import Target
 from hookproof.conformance.target.file import named_dialect, target_from
 from hookproof.help_examples import examples
@@ -70,13 +70,7 @@ REQUIRED: Final = {
     default=None,
     help="Find out the dialect too, which takes about a minute.  [default: asked; else no]",
 )
-@click.option(
-    "--profile",
-    type=click.Choice([profile.key for profile in Profile]),
-    default=Profile.STANDARD.key,
-    show_default=True,
-    help="How much of the dialect to find out.",
-)
+@profile_option("How much of the dialect to find out.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),

@@ -8,7 +8,10 @@ failure; `auto` detects it.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
+
+import msgspec
 
 from hookproof.spec.catalogue import Catalogue
 from hookproof.target.file_schema import Presence
@@ -19,7 +22,9 @@ from hookproof.target.settings import ReceiverSettings
 class Capability:
     """`requirements` are ids and patterns; `place` is the section that describes the capability.
 
-    `fields` of createEndpoint and `operations` are for this capability alone.
+    `fields` of createEndpoint and `operations` are for this capability alone; of authentication the
+    document shows oauth2 alone there. The other two mechanisms it shows in responses, so that a
+    target `may_lack` them.
     """
 
     requirements: tuple[str, ...]
@@ -29,49 +34,9 @@ class Capability:
     operations: tuple[str, ...] = ()
 
 
-# The document shows api_key and basic_auth in responses alone, so that a target need not accept
-# them.
-CAPABILITIES: Final[Mapping[str, Capability]] = {
-    "api_key": Capability(requirements=("2.5-9", "2.5-11"), place="section 2.5", may_lack=True),
-    "basic_auth": Capability(requirements=("2.5-10", "2.5-12"), place="section 2.5", may_lack=True),
-    "oauth2": Capability(
-        requirements=("2.5-[2-8]", "2.5-1[4-9]", "2.5-2[0-35-7]"),
-        place="section 2.5",
-        # Of it the body of createEndpoint shows oauth2 alone.
-        fields=("authentication",),
-    ),
-    "mtls": Capability(
-        requirements=("2.3-17", "2.5-24", "4.1-15"),
-        place="section 2.3",
-        fields=("mtls_client_cert",),
-    ),
-    "tls_verification": Capability(requirements=("6-21", "6-27"), place="section 2.3"),
-    "rate_limit": Capability(
-        requirements=("4.1-11", "4.1-12", "8-[1-6]"),
-        place="section 8",
-        fields=("rate_limit", "rate_limit_duration"),
-    ),
-    "portal_links": Capability(
-        requirements=(
-            "1-6",
-            "1-7",
-            "1-8",
-            "1-10",
-            "2.6-*",
-            "4.4-*",
-            "4.5-*",
-            "4.6-*",
-            "9-2",
-            "9-4",
-        ),
-        place="section 1",
-        operations=("listPortalLinks", "getPortalLink", "updatePortalLink"),
-    ),
-    "sources": Capability(
-        requirements=("1-9", "2.7-*", "4.7-*"), place="section 1", operations=("listSources",)
-    ),
-}
-
+CAPABILITIES: Final = msgspec.json.decode(
+    Path(__file__).with_name("capabilities.json").read_bytes(), type=dict[str, Capability]
+)
 # The members of an endpoint's authentication that stand for a mechanism (section 2.5).
 MECHANISMS: Final = frozenset({"api_key", "basic_auth", "oauth2"})
 

@@ -38,7 +38,6 @@ class Breaker:
         self._open = False
 
     def open(self) -> None:
-        """Refuse every call from now on."""
         self._open = True
 
     def admit(self) -> None:

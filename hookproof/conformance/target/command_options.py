@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar
 import click
 from click.core import ParameterSource
 
+from hookproof.conformance.model.profile import Profile
 from hookproof.spec.completion import complete_dialect
 from hookproof.target.settings import Flags
 
@@ -90,13 +91,22 @@ RECEIVER: Final = (
 
 
 def target_options(command: Command) -> Command:
-    """Add all options to a command."""
     return _with(command, *URL, *FILE, *PROJECTS, *DIALECT, *RECEIVER)
 
 
 def address_options(command: Command) -> Command:
     """Add the options that describe a target without a file and a dialect."""
     return _with(command, *URL, *PROJECTS, *RECEIVER)
+
+
+def profile_option(words: str) -> Callable[[Command], Command]:
+    return click.option(
+        "--profile",
+        type=click.Choice([profile.key for profile in Profile]),
+        default=Profile.STANDARD.key,
+        show_default=True,
+        help=words,
+    )
 
 
 def _with(command: Command, *options: Callable[[Command], Command]) -> Command:

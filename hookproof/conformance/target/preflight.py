@@ -326,7 +326,6 @@ def _foreign_answers(target: Target, answers: Sequence[Exchange]) -> CommandErro
 
 
 def _alike(unknown: Exchange, listed: Exchange) -> bool:
-    """Whether what does not exist is answered like a list."""
     return unknown.succeeded and listed.succeeded and unknown.data == listed.data
 
 

@@ -8,7 +8,7 @@ from click.testing import CliRunner, Result
 
 from hookproof.cli import cli
 from hookproof.conformance.checks import all_checks
-from hookproof.conformance.cli.explanation import PlantedFault, explain_requirement
+from hookproof.conformance.cli.explain import PlantedFault, explain_requirement
 from hookproof.conformance.reports.formats import FORMATS
 from hookproof.conformance.results.run_file import NAME
 from hookproof.spec.catalogue import load_catalogue

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 
-from hookproof.conformance.grading.fields_without_value import fields_without_value
+from hookproof.conformance.grading.answers_in_the_way import fields_without_value
 from hookproof.conformance.grading.refused_requests import LONGEST_QUOTED, what_was_said
 from hookproof.conformance.model.evidence import Evidence, Exchange
 from hookproof.conformance.model.gathered_evidence import Ending, Gathered

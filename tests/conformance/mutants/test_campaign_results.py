@@ -10,10 +10,10 @@ from hookproof.conformance.experiments import all_experiments
 from hookproof.conformance.model.ledger import Entry
 from hookproof.conformance.model.profile import Profile
 from hookproof.conformance.model.verdict import Verdict
+from hookproof.conformance.mutants.campaign import relevant_experiments
 from hookproof.conformance.mutants.catalogue import ListedFault
 from hookproof.conformance.mutants.kill_matrix import first_killers, kills_of
 from hookproof.conformance.mutants.mutant_run import Detection, MutantRunResult, detections_of
-from hookproof.conformance.mutants.relevant_experiments import relevant_experiments
 from hookproof.conformance.mutants.reports.html import render_page
 from hookproof.conformance.mutants.reports.json import report_data
 from hookproof.conformance.mutants.reports.text import render_outcome, render_summary

@@ -22,7 +22,7 @@ from hookproof.conformance.mutants.hiding.measurement import (
     spoiled_servers,
 )
 from hookproof.conformance.mutants.hiding.spoilers import Hiding, Spoiler, read_spoilers
-from hookproof.conformance.mutants.reports.hiding_text import render_hiding, render_loss
+from hookproof.conformance.mutants.reports.text import render_hiding, render_loss
 from hookproof.conformance.mutants.results import NOT_RUN, VariantOutcome
 from hookproof.spec.catalogue import Level, load_catalogue
 from hookproof.spec.strict_yaml.file_problem import FileProblems
@@ -262,7 +262,7 @@ def test_every_reason_is_about_requirements_and_faults_that_exist() -> None:
     names = {spoiler.name for spoiler in known.spoilers}
     assert all(each.one | each.other <= names for each in known.together)
     alone = [hiding for item in (*known.spoilers, *known.faults.values()) for hiding in item.hides]
-    for hiding in (*alone, *(each.hiding for each in known.together)):
+    for hiding in (*alone, *known.together):
         for pattern in hiding.requirements:
             assert list(catalogue.select(pattern)), pattern
 

@@ -6,11 +6,11 @@ from typing import Self
 
 import pytest
 
-from hookproof.conformance.mutants import quick_pass as quick
+from hookproof.conformance.mutants import kill_matrix as quick
 from hookproof.conformance.mutants.campaign import CampaignPlan, CampaignSettings
 from hookproof.conformance.mutants.catalogue import ListedFault, find_dialect
+from hookproof.conformance.mutants.kill_matrix import run_quick_campaign
 from hookproof.conformance.mutants.mutant_run import Detection, MutantRunOrder
-from hookproof.conformance.mutants.quick_pass import run_quick_campaign
 from hookproof.conformance.mutants.results import NOT_RUN, FaultOutcome, VariantOutcome
 from hookproof.process.exit_codes import CommandError
 

@@ -11,8 +11,7 @@ from playwright.sync_api import Browser, Page
 from hookproof.cli import cli
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.reports.badge import badge
-from hookproof.conformance.reports.matrix.html import matrix_page
-from hookproof.conformance.reports.matrix.markdown import matrix_markdown
+from hookproof.conformance.reports.matrix.formats import matrix_markdown, matrix_page
 from hookproof.conformance.reports.matrix.table import (
     MatrixColumn,
     MatrixRow,

@@ -17,8 +17,7 @@ from hookproof.conformance.reports.html import html_text
 from hookproof.conformance.reports.json import report, report_text
 from hookproof.conformance.reports.progress import Progress, ProgressPlan, immediate_lines, progress
 from hookproof.conformance.results.curl_command import curl, quoted
-from hookproof.conformance.results.durations import usual_durations
-from hookproof.conformance.results.run_file import Run
+from hookproof.conformance.results.run_file import Run, usual_durations
 from hookproof.spec.catalogue import Level
 from tests.conformance.canned_evidence import exchange
 from tests.conformance.canned_run import (

@@ -6,8 +6,7 @@ from hookproof.conformance.grading.root_cause import root_cause
 from hookproof.conformance.model.judgement import Subject, violated
 from hookproof.conformance.model.ledger import Entry
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.results.defects import defects
-from hookproof.conformance.results.known_faults import one_cause_each
+from hookproof.conformance.results.defects import defects, one_cause_each
 from hookproof.conformance.subjects.arrival.evidence import SigningFormats
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from tests.conformance.canned_deliveries import destination, event, observed, sent

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 from hookproof.conformance.model.ledger import Ledger
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.run.repetitions import merge_repetitions
+from hookproof.conformance.run.regrading import merge_repetitions
 from tests.conformance.canned_run import failed, finding, not_exercised, passed
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hookproof.conformance.run.shared_hold import SharedHold
+from hookproof.conformance.run.experiment_run import SharedHold
 
 
 class Course:

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from hookproof.conformance.target.broadcast_pace import MOST_AT_ONCE, BroadcastPace
+from hookproof.conformance.target.pacing import MOST_AT_ONCE, BroadcastPace
 
 
 def pace_after(*took_s: float) -> BroadcastPace:

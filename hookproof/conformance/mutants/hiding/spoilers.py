@@ -1,70 +1,65 @@
 """The spoilers of `spoilers.yaml`, and what each may hide."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import combinations
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
+
+import msgspec
 
 from hookproof.spec.strict_yaml.reader import read_yaml
 
 SPOILERS: Final = Path(__file__).parent / "spoilers.yaml"
 
-_TEXT: Final = {"type": "string", "minLength": 1}
-_TEXTS: Final = {"type": "array", "minItems": 1, "items": _TEXT}
-_HIDES: Final = {
-    "type": "array",
-    "items": {
-        "type": "object",
-        "additionalProperties": False,
-        "required": ["because", "requirements"],
-        "properties": {"because": _TEXT, "requirements": _TEXTS},
-    },
-}
-_TOGETHER: Final = {
-    "type": "array",
-    "items": {
-        "type": "object",
-        "additionalProperties": False,
-        "required": ["one", "other", "because", "requirements"],
-        "properties": {
-            "one": _TEXTS,
-            "other": _TEXTS,
-            "because": _TEXT,
-            "requirements": _TEXTS,
-        },
-    },
-}
-_SPOILER: Final = {
-    "type": "object",
-    "additionalProperties": False,
-    "oneOf": [{"required": ["fault"]}, {"required": ["variant"]}],
-    "properties": {
-        "fault": _TEXT,
-        "variant": _TEXT,
-        "whole_operation": {"type": "boolean"},
-        "hides": _HIDES,
-    },
-}
-_SCHEMA: Final[dict[str, Any]] = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["spoilers", "faults"],
-    "properties": {
-        "spoilers": {"type": "object", "additionalProperties": _SPOILER},
-        "together": _TOGETHER,
-        "faults": {"type": "object", "additionalProperties": _HIDES},
-    },
-}
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hiding:
+class Hiding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is hidden for one reason: ids of requirements, and patterns with `*` and `[..]`."""
 
     because: str
     requirements: tuple[str, ...]
+
+
+class HidingTogether(Hiding, frozen=True, kw_only=True):
+    """What a spoiler named in `one` hides with one in `other`, and neither does alone."""
+
+    one: frozenset[str]
+    other: frozenset[str]
+
+    def is_about(self, first: "Spoiler", second: "Spoiler") -> bool:
+        names = (first.name, second.name)
+        return any(
+            one in self.one and other in self.other for one, other in (names, reversed(names))
+        )
+
+
+class _WrittenSpoiler(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """A spoiler as the file has it: a fault or a variant."""
+
+    fault: str = ""
+    variant: str = ""
+    whole_operation: bool = False
+    hides: tuple[Hiding, ...] = ()
+
+    def __post_init__(self) -> None:
+        if bool(self.fault) == bool(self.variant):
+            raise ValueError("a spoiler is a fault or a variant")
+
+    def named(self, name: str) -> "Spoiler":
+        kind, deviation = ("fault", self.fault) if self.fault else ("variant", self.variant)
+        return Spoiler(
+            name=name,
+            deviations=(f"--{kind}", deviation),
+            whole_operation=self.whole_operation,
+            hides=self.hides,
+        )
+
+
+class _WrittenSpoilers(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    spoilers: dict[str, _WrittenSpoiler]
+    together: tuple[HidingTogether, ...] = ()
+    faults: dict[str, tuple[Hiding, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,21 +99,6 @@ class Spoiler:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HidingTogether:
-    """What a spoiler named in `one` hides with one in `other`, and neither does alone."""
-
-    one: frozenset[str]
-    other: frozenset[str]
-    hiding: Hiding
-
-    def is_about(self, first: Spoiler, second: Spoiler) -> bool:
-        names = (first.name, second.name)
-        return any(
-            one in self.one and other in self.other for one, other in (names, reversed(names))
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class KnownSpoilers:
     """The spoilers in the order of the file, what two hide together, and faults of the catalogue
     that hide something, by name.
@@ -133,51 +113,24 @@ class KnownSpoilers:
         """Every two of the spoilers together."""
         return tuple(
             first.together_with(
-                second, [each.hiding for each in self.together if each.is_about(first, second)]
+                second, [each for each in self.together if each.is_about(first, second)]
             )
             for first, second in combinations(self.spoilers, 2)
         )
 
     def of_fault(self, name: str) -> Spoiler:
-        """A fault of the catalogue as a spoiler."""
-        return self.faults.get(name) or _spoiler(name, {"fault": name})
+        return self.faults.get(name) or _WrittenSpoiler(fault=name).named(name)
 
 
 def read_spoilers(path: Path = SPOILERS) -> KnownSpoilers:
     """What the file says; raises FileProblems."""
-    content = read_yaml(path, _SCHEMA)
+    content = read_yaml(path, msgspec.json.schema(_WrittenSpoilers))
+    written = msgspec.convert(content, _WrittenSpoilers)
     return KnownSpoilers(
-        spoilers=tuple(_spoiler(name, fields) for name, fields in content["spoilers"].items()),
-        together=tuple(
-            HidingTogether(
-                one=frozenset(item["one"]),
-                other=frozenset(item["other"]),
-                hiding=_hidings([item])[0],
-            )
-            for item in content.get("together", ())
-        ),
+        spoilers=tuple(each.named(name) for name, each in written.spoilers.items()),
+        together=written.together,
         faults={
-            name: _spoiler(name, {"fault": name, "hides": hides})
-            for name, hides in content["faults"].items()
+            name: _WrittenSpoiler(fault=name, hides=hides).named(name)
+            for name, hides in written.faults.items()
         },
-    )
-
-
-def _spoiler(name: str, fields: Mapping[str, Any]) -> Spoiler:
-    return Spoiler(
-        name=name,
-        deviations=tuple(
-            word
-            for kind in ("fault", "variant")
-            if kind in fields
-            for word in (f"--{kind}", fields[kind])
-        ),
-        whole_operation=fields.get("whole_operation", False),
-        hides=_hidings(fields.get("hides", ())),
-    )
-
-
-def _hidings(items: Sequence[Mapping[str, Any]]) -> tuple[Hiding, ...]:
-    return tuple(
-        Hiding(because=item["because"], requirements=tuple(item["requirements"])) for item in items
     )

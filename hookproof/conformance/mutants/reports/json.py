@@ -20,7 +20,6 @@ def render_json(campaign: Campaign, checks: Sequence[Check]) -> str:
 
 
 def report_data(campaign: Campaign, checks: Sequence[Check]) -> dict[str, Any]:
-    """The report as plain data."""
     kills = campaign.kills
     return {
         "flawless": campaign.flawless,

@@ -1,13 +1,15 @@
 """The campaign on the terminal: a line for each run, and a summary at the end."""
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
+from hookproof.conformance.mutants.generated import OperatorSummary
+from hookproof.conformance.mutants.hiding.measurement import HidingOutcome, Loss
 from hookproof.conformance.mutants.mutant_run import Detection
 from hookproof.conformance.mutants.results import Campaign, FaultOutcome, VariantOutcome
 
 
 def render_outcome(outcome: FaultOutcome | VariantOutcome) -> str:
-    """One run in one line."""
     if isinstance(outcome, FaultOutcome):
         return _fault_line(outcome)
     return _variant_line(outcome)
@@ -100,3 +102,53 @@ def _section(title: str, lines: Sequence[str]) -> Iterator[str]:
         yield f"{title}:"
         yield from (f"  {line}" for line in lines)
         yield ""
+
+
+def render_loss(loss: Loss) -> Iterator[str]:
+    """One server, with what it hid for no known reason."""
+    named = "lost" if loss.spoiler.generated else "named"
+    word = "broke" if loss.problems else "UNNAMED" if loss.unnamed else named
+    yield (
+        f"{word:8}{len(loss.lost):4} of {loss.exercised} ({loss.share:.0%})  {loss.spoiler.name}"
+        f"{'  TOO MUCH' if loss.is_too_much else ''}"
+    )
+    yield from (f"        {problem}" for problem in loss.problems)
+    if loss.unnamed:
+        yield f"        for no reason that is named: {' '.join(loss.unnamed)}"
+    elif loss.is_too_much:
+        yield f"        {' '.join(loss.lost)}"
+
+
+def render_hiding(outcome: HidingOutcome) -> str:
+    unnamed = sum(bool(loss.unnamed) for loss in outcome.losses)
+    word = "WITHIN BOUNDS" if outcome.is_within_bounds else "BEYOND BOUNDS"
+    return (
+        f"{'INTERRUPTED' if outcome.interrupted else word}  servers {len(outcome.losses)}"
+        f" · lost {outcome.mean_share:.1%} on average"
+        f" · too much {sum(loss.is_too_much for loss in outcome.losses)}"
+        f" · with losses that are not named {unnamed} · {outcome.duration_s:.0f} s"
+    )
+
+
+def render_operators(summaries: Sequence[OperatorSummary], dialect: str) -> Iterator[str]:
+    """A paragraph for each group, two lines for each operator, and the totals."""
+    for group, members in groupby(summaries, key=lambda item: item.group):
+        yield f"{group.capitalize()}:"
+        for item in members:
+            yield f"  {item.name}  {item.sentence}: {item.applies_to}."
+            yield f"      {_counts(item)}"
+        yield ""
+    yield (
+        f"{sum(item.faults for item in summaries)} faults by {len(summaries)} operators under"
+        f" {dialect}; {sum(item.equivalent for item in summaries)} equivalent,"
+        f" {sum(item.unnamed for item in summaries)} without a requirement"
+    )
+
+
+def _counts(item: OperatorSummary) -> str:
+    counts = [f"{item.faults} faults at {item.places} places"]
+    if item.equivalent:
+        counts.append(f"{item.equivalent} equivalent")
+    if item.unnamed:
+        counts.append(f"{item.unnamed} without a requirement")
+    return ", ".join(counts)

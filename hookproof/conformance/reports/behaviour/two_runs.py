@@ -47,7 +47,6 @@ class TwoBehaviours:
 
     @property
     def other_statuses(self) -> tuple[int, list[OtherStatus]]:
-        """How many requests both runs sent, and which of them got different statuses."""
         return other_statuses(self.before.places, self.after.places)
 
     @property

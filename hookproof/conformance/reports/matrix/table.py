@@ -106,7 +106,6 @@ class Matrix:
 
     @property
     def levels(self) -> list[tuple[Level, list[MatrixRow]]]:
-        """The rows of each level that has one."""
         rows = {
             level: [row for row in self.rows if row.requirement.level is level] for level in Level
         }

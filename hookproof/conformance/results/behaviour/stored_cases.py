@@ -11,8 +11,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.conformance.results.records.compression import unpack_evidence
-from hookproof.conformance.results.records.long_bodies import is_whole
+from hookproof.conformance.results.records.compression import is_whole, unpack_evidence
 from hookproof.conformance.results.run_file import DAMAGED, NotARun, open_run, parsed_lines
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 

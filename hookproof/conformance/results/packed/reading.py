@@ -10,14 +10,13 @@ import struct
 import tempfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, BinaryIO, Final, cast
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from hookproof.conformance.results.packed.keys import is_signed_by
 from hookproof.conformance.results.packed.manifest import (
     LONGEST_MANIFEST,
     MANIFEST,
@@ -28,8 +27,11 @@ from hookproof.conformance.results.packed.manifest import (
     BrokenPack,
     PackedFile,
     PackManifest,
+    is_signed_by,
     manifest_of,
 )
+from hookproof.process.exit_codes import CommandError
+from hookproof.process.written_file import FileNotWritten
 from hookproof.spec.given_file import given_file
 
 BEGINNING: Final = b"PK\x03\x04"
@@ -188,3 +190,37 @@ def _confirm_plain(info: ZipInfo) -> None:
 
 def _changed(name: str) -> BrokenPack:
     return BrokenPack(f"{name} in it is not as it was packed: its checksum is another one")
+
+
+def unpack_into(pack: Pack, folder: Path) -> None:
+    """Write every file; raises BrokenPack, and CommandError if one exists or cannot be written."""
+    with _removed_on_failure(folder) as written:
+        for file in pack.manifest.files:
+            path = folder / file.name
+            try:
+                with path.open("xb") as stream:  # it follows no link
+                    written.append(path)
+                    pack.copy(file, stream)
+            except FileExistsError:
+                raise CommandError(f"{path} exists; name another folder") from None
+            except OSError as error:
+                raise FileNotWritten(path, error) from None
+
+
+@contextmanager
+def _removed_on_failure(folder: Path) -> Iterator[list[Path]]:
+    """The folder, which is made; what is in the list, and a new folder, goes if this fails."""
+    is_new, written = not folder.exists(), list[Path]()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileNotWritten(folder, error) from None
+    try:
+        yield written
+    except BaseException:
+        with suppress(OSError):
+            for path in written:
+                path.unlink(missing_ok=True)
+            if is_new:
+                folder.rmdir()
+        raise

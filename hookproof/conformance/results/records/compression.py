@@ -4,13 +4,84 @@ A member whose name ends in `_b64` and whose value is long becomes one that ends
 same bytes, compressed (RFC 1950) before they are put into base64. A body that an earlier exchange
 of the same observation has, too, becomes `response_body_as_in`: the position of that exchange. Long
 facts become `facts_zlib_b64`, their JSON as if it were a body.
+
+Where a target answers megabytes, and its long bodies have taken their room, further ones are cut to
+their beginning, with their length and hash; long is meant by what they take in the file. They are
+judged before they are cut; `regrade` cannot judge an observation without them.
 """
 
 import base64
+import hashlib
 import json
 import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
+
+# In characters of the file.
+LONG: Final = 64 * 1024
+MOST_LONG: Final = 4 * 1024 * 1024
+# In bytes.
+KEPT: Final = 4096
+
+CUT: Final = "cut_bodies"
+
+
+class LongBodies:
+    """The long bodies of one run; `cut` counts those that were cut."""
+
+    def __init__(self, most: int = MOST_LONG) -> None:
+        self.cut = 0
+        self._left = most
+
+    def within(self, packed: Mapping[str, Any]) -> dict[str, Any]:
+        """Packed evidence, or a finding, with what is too long cut; `CUT` tells what was."""
+        kept, cut = dict(packed), list[dict[str, Any]]()
+        for kind in EVIDENCE:
+            kept[kind] = [
+                self._record(record, {"of": kind, "position": position}, cut)
+                for position, record in enumerate(packed[kind])
+            ]
+        if FACTS_PACKED in kept:
+            facts = {FACTS_PACKED: kept.pop(FACTS_PACKED)}
+            kept |= self._record(facts, {"of": FACTS_PACKED, "position": 0}, cut)
+        self.cut += len(cut)
+        return {**kept, CUT: cut} if cut else kept
+
+    def _record(
+        self, record: dict[str, Any], place: Mapping[str, Any], cut: list[dict[str, Any]]
+    ) -> dict[str, Any]:
+        kept = dict(record)
+        for name, value in record.items():
+            if not (name.endswith(PLAIN) and isinstance(value, str) and len(value) > LONG):
+                continue
+            if len(value) <= self._left:
+                self._left -= len(value)
+                continue
+            member, body = name.removesuffix(PACKED).removesuffix(PLAIN), _body(name, value)
+            told = {"bytes": len(body), "sha256": hashlib.sha256(body).hexdigest()}
+            cut.append({**place, "body": member, **told})
+            del kept[name]
+            kept[member + PLAIN] = base64.b64encode(body[:KEPT]).decode("ascii")
+        return kept
+
+
+def is_whole(event: Mapping[str, Any], kind: str, position: int) -> bool:
+    """Whether nothing of this exchange or delivery was cut."""
+    places = ((cut["of"], cut["position"]) for cut in event.get(CUT, ()))
+    return (kind, position) not in places
+
+
+def cut_words(event: Mapping[str, Any]) -> str:
+    return ", ".join(
+        f"{cut['body'].replace('_', ' ')} of {cut['bytes']} bytes, SHA-256 {cut['sha256']}"
+        for cut in event.get(CUT, ())
+    )
+
+
+def _body(name: str, value: str) -> bytes:
+    content = base64.b64decode(value)
+    return zlib.decompress(content) if name.endswith(PACKED) else content
+
 
 PLAIN: Final = "_b64"
 PACKED: Final = "_zlib_b64"

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import fields
-from functools import cache, partial
-from typing import Any, Final, get_type_hints
+from functools import partial
+from typing import Any, Final
 
 import msgspec
 
 from hookproof.conformance.model.evidence import Evidence, Exchange, NotObserved, Observation
 from hookproof.conformance.observations import observation_types
+from hookproof.conformance.results.records.finding_records import types_of
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 
 _text: Final = partial(msgspec.convert, type=str)
@@ -68,14 +69,9 @@ def own_values(kind: type[Observation], written: Mapping[str, Any]) -> dict[str,
 
     What a class no longer has is left out: another version may have written the file.
     """
-    hints = _hints(kind)  # type: ignore[arg-type] # a class can be hashed
+    hints = types_of(kind)  # type: ignore[arg-type] # a class can be hashed
     return {
         name: msgspec.convert(value, hints[name])
         for name, value in written.items()
         if name in hints
     }
-
-
-@cache
-def _hints(kind: type[Observation]) -> Mapping[str, Any]:
-    return get_type_hints(kind)

@@ -28,7 +28,6 @@ class CreatedEndpoints(RemovableEndpoints):
     _reached: dict[str, str] = field(default_factory=dict)
 
     def note(self, project: Project, exchange: Exchange) -> None:
-        """Note what an exchange shows."""
         if not exchange.succeeded:
             return
         if exchange.operation_id == "createEndpoint":
@@ -50,7 +49,6 @@ class CreatedEndpoints(RemovableEndpoints):
         self._reached |= others._reached  # noqa: SLF001 its own class
 
     def left_behind(self) -> LeftBehind:
-        """What is left at the target."""
         own = [*self.created, *self.removed]
         uids = {endpoint.uid for endpoint in own}
         owners = {endpoint.owner for endpoint in own if endpoint.owner}

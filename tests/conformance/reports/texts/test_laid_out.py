@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookproof.conformance.reports.texts.laid_out import DEEPEST, laid_out
-from hookproof.conformance.reports.texts.printable_text import body_shown
+from hookproof.conformance.reports.texts.printable_text import DEEPEST, body_shown, laid_out
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),

@@ -8,7 +8,7 @@ import pytest
 from hookproof.conformance.reports.behaviour.two_runs import TwoBehaviours
 from hookproof.conformance.results.behaviour.answers import quantile
 from hookproof.conformance.results.behaviour.shapes import FieldShape, ShapeCounter
-from hookproof.conformance.results.records import long_bodies
+from hookproof.conformance.results.records import compression
 from tests.conformance.canned_evidence import exchange
 from tests.conformance.results.behaviour.stored_runs import (
     arrival,
@@ -212,8 +212,8 @@ def test_a_body_that_is_not_whole_in_the_file_is_left_out(
     long = exchange(data={"name": "x" * 200_000, "only_here": 1})
     whole = behaviour_of(tmp_path / "whole", observed(long))
     assert "only_here" in whole.shapes["Endpoint"]
-    monkeypatch.setattr(long_bodies, "LONG", 10)
-    monkeypatch.setattr(long_bodies.LongBodies.__init__, "__defaults__", (0,))
+    monkeypatch.setattr(compression, "LONG", 10)
+    monkeypatch.setattr(compression.LongBodies.__init__, "__defaults__", (0,))
     behaviour = behaviour_of(tmp_path / "run", observed(long))
     assert behaviour.operations == {}
 

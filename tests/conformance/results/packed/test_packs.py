@@ -8,7 +8,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 
-from hookproof.conformance.results.packed.keys import is_signed_by
+from hookproof.conformance.results.packed.manifest import is_signed_by
 from hookproof.conformance.results.run_file import NAME
 from tests.conformance.canned_run import failed, finished_run, passed
 from tests.conformance.command import check
