@@ -36,6 +36,8 @@ ONLY_IN_EXTRAS: Final = frozenset({"gevent", "pytest", "xdist", "swagger_ui"}).u
     *EXTRAS.values()
 )
 TIMEOUT_S: Final = 180
+# The packages of the user's project come before all others, in what a command starts as well.
+IN_THE_WAY: Final = {"PYTHONPATH": "."}
 LEADING_BACK: Final = ("PYTHONPATH", KEPT_IN)
 
 TRAP: Final = 'raise ImportError("this package is the project\'s own")\n'
@@ -185,24 +187,20 @@ class Installation:
         self, *arguments: str | Path, environment: Mapping[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
         command = self.environment / "bin" / "hookproof"
-        return run(command, *arguments, cwd=self.project, environment=environment)
+        variables = {**IN_THE_WAY, **(environment or {})}
+        return run(command, *arguments, cwd=self.project, environment=variables)
 
-    def pytest(
-        self, *arguments: str, environment: Mapping[str, str] | None = None
-    ) -> subprocess.CompletedProcess[str]:
+    def pytest(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         command = (self.python, "-m", "pytest", *arguments)
-        return run(*command, cwd=self.project, environment=environment)
+        return run(*command, cwd=self.project, environment=IN_THE_WAY)
 
     @contextmanager
-    def server(
-        self, *command: str, environment: Mapping[str, str] | None = None
-    ) -> Iterator[dict[str, Any]]:
+    def server(self, *command: str) -> Iterator[dict[str, Any]]:
         """What a server prints as it is ready; it has to end with its input."""
-        inherited = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
         with subprocess.Popen(
             [self.environment / "bin" / "hookproof", *command, "--json", "--until-stdin-closes"],
             cwd=self.project,
-            env={**inherited, **(environment or {})},
+            env={**os.environ, **IN_THE_WAY},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -275,12 +273,6 @@ def installation(
 def bare(installation: Callable[..., Installation]) -> Installation:
     """`pip install hookproof`, in an environment whose tests are run by pytest."""
     return installation("", "pytest")
-
-
-@pytest.fixture(params=[{}, {"PYTHONPATH": "."}], ids=["plain", "PYTHONPATH=."])
-def environment(request: pytest.FixtureRequest) -> dict[str, str]:
-    variables: dict[str, str] = request.param
-    return variables
 
 
 def test_the_wheel_holds_every_file_of_the_packages(wheel: Path) -> None:
@@ -399,19 +391,19 @@ def test_events_are_sent_received_and_verified(bare: Installation, tmp_path: Pat
 
 @pytest.mark.parametrize("command", [("serve", "--port", "0"), ("receive",)], ids=lambda c: c[0])
 def test_servers_start_and_end_with_their_input(
-    bare: Installation, environment: dict[str, str], command: tuple[str, ...]
+    bare: Installation, command: tuple[str, ...]
 ) -> None:
-    with bare.server(*command, environment=environment) as ready:
+    with bare.server(*command) as ready:
         assert "control" in ready
 
 
 def test_check_judges_the_embedded_server_and_the_run_is_read_without_it(
-    installation: Callable[..., Installation], bare: Installation, environment: dict[str, str]
+    installation: Callable[..., Installation], bare: Installation
 ) -> None:
     # What few experiments exercise: requests, generated sequences of them, and deliveries.
     only = ("--only", "1-1", "--only", "4.2-7", "--only", "4.6-10")
     installed = installation("check")
-    outcome = installed.hookproof("check", "--profile", "quick", *only, environment=environment)
+    outcome = installed.hookproof("check", "--profile", "quick", *only)
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
     folder = installed.project / "hookproof-report"
     assert json.loads((folder / "report.json").read_text())["verdict"] == "conforms"
@@ -422,36 +414,30 @@ def test_check_judges_the_embedded_server_and_the_run_is_read_without_it(
         ("compare", folder, folder),
     )
     for command in commands:
-        outcome = bare.hookproof(*command, environment=environment)
+        outcome = bare.hookproof(*command)
         assert outcome.returncode == 0, outcome.stdout + outcome.stderr
 
 
-def test_schemathesis_generates_requests(
-    installation: Callable[..., Installation], environment: dict[str, str]
-) -> None:
+def test_schemathesis_generates_requests(installation: Callable[..., Installation]) -> None:
     installed = installation("check")
     outcome = run(
         *(installed.python, "-P", "-c", GENERATING),
         cwd=installed.project,
-        environment=environment,
+        environment=IN_THE_WAY,
     )
     assert outcome.returncode == 0, outcome.stderr
     assert int(outcome.stdout) > 0
 
 
-def test_load_measures_the_embedded_server(
-    installation: Callable[..., Installation], environment: dict[str, str]
-) -> None:
+def test_load_measures_the_embedded_server(installation: Callable[..., Installation]) -> None:
     rate = ("--rate", "20", "--duration", "1", "--keep-up", "10")
-    outcome = installation("load").hookproof("load", "smoke", *rate, environment=environment)
+    outcome = installation("load").hookproof("load", "smoke", *rate)
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
     assert "lost 0" in outcome.stdout + outcome.stderr
 
 
-def test_the_projects_own_tests_pass_with_our_fixtures(
-    bare: Installation, environment: dict[str, str]
-) -> None:
-    outcome = bare.pytest("-p", "no:cacheprovider", environment=environment)
+def test_the_projects_own_tests_pass_with_our_fixtures(bare: Installation) -> None:
+    outcome = bare.pytest("-p", "no:cacheprovider")
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
     assert "7 passed" in outcome.stdout
 
@@ -465,12 +451,10 @@ def test_the_plugin_says_what_to_install_to_judge(bare: Installation, wheel: Pat
 
 @pytest.mark.parametrize("extra", ["pytest", "all"])
 def test_the_plugin_judges_beside_the_projects_own_tests(
-    extra: str, installation: Callable[..., Installation], environment: dict[str, str]
+    extra: str, installation: Callable[..., Installation]
 ) -> None:
     options = ("--hookproof-embedded", "--hookproof-profile", "quick", "-k", "4.7-8 or test_own")
-    outcome = installation(extra).pytest(
-        "-v", "-p", "no:cacheprovider", *options, environment=environment
-    )
+    outcome = installation(extra).pytest("-v", "-p", "no:cacheprovider", *options)
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
     passed = [line for line in outcome.stdout.splitlines() if "PASSED" in line]
     assert any("test_own.py" in line for line in passed)

@@ -119,20 +119,17 @@ def check_requirements(tree: Path, folder: Path, *selectors: str) -> dict[str, A
     return {requirement["id"]: requirement for requirement in report["requirements"]}
 
 
-@pytest.fixture(scope="module", params=EXAMPLES, ids=lambda example: example.requirement)
-def example(request: pytest.FixtureRequest) -> Example:
-    given: Example = request.param
-    return given
-
-
 @pytest.fixture(scope="module")
-def tree(example: Example, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy with the edits of both examples, which share no line."""
     copy = copied_sources(tmp_path_factory.mktemp("example") / "edited")
-    for edit in edits(example):
-        apply(edit, copy)
+    for example in EXAMPLES:
+        for edit in edits(example):
+            apply(edit, copy)
     return copy
 
 
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.requirement)
 def test_the_example_touches_few_files(example: Example) -> None:
     packages = {edit["path"].split("/")[1] for edit in edits(example)}
     assert packages == {"spec", "conformance", "mockserver"}
@@ -140,15 +137,14 @@ def test_the_example_touches_few_files(example: Example) -> None:
     assert sum(len(edit["text"].splitlines()) for edit in edits(example)) <= example.lines
 
 
-def test_the_requirement_is_listed_and_no_other_changed(
-    example: Example, tree: Path, tmp_path: Path
-) -> None:
+def test_the_requirements_are_listed_and_no_other_changed(tree: Path, tmp_path: Path) -> None:
     edited = list_requirements(tree, tmp_path)
-    new = edited.pop(example.requirement)
-    assert new["checks"] == [example.check]
+    for example in EXAMPLES:
+        assert edited.pop(example.requirement)["checks"] == [example.check]
     assert edited == list_requirements(ROOT, tmp_path)
 
 
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.requirement)
 def test_the_requirement_is_explained_with_its_mistake_and_its_fault(
     example: Example, tree: Path, tmp_path: Path
 ) -> None:
@@ -159,29 +155,39 @@ def test_the_requirement_is_explained_with_its_mistake_and_its_fault(
     assert [fault["name"] for fault in explanation["convicts"]] == [example.fault]
 
 
-def test_the_clean_server_passes_and_the_other_verdicts_stay(
-    example: Example, tree: Path, tmp_path: Path
-) -> None:
-    judged = check_requirements(tree, tmp_path, *example.beside)
-    assert judged[example.requirement]["exercised"] > 0
+def test_the_clean_server_passes_and_the_other_verdicts_stay(tree: Path, tmp_path: Path) -> None:
+    beside = [selector for example in EXAMPLES for selector in example.beside]
+    judged = check_requirements(tree, tmp_path, *beside)
+    assert all(judged[example.requirement]["exercised"] > 0 for example in EXAMPLES)
     # As without the edits: the whole runs of the clean server pass all of them.
     assert {requirement["verdict"] for requirement in judged.values()} == {"pass"}
 
 
-def test_the_fault_is_detected_by_the_new_check(
-    example: Example, tree: Path, tmp_path: Path
-) -> None:
-    arguments = ("--fault", example.fault, "--dialect", "reference", "--profile", "quick")
-    hookproof(tree, tmp_path, "mutants", *arguments, "--out", str(tmp_path / "mutants"))
-    results = (tmp_path / "mutants" / "mutants.json").read_text()
-    assert example.check in results
-    assert example.requirement in results
+def try_faults(tree: Path, folder: Path, *options: str, expected: int = 0) -> dict[str, Any]:
+    """The results of the examples' faults."""
+    faults = [word for example in EXAMPLES for word in ("--fault", example.fault)]
+    words = (*faults, "--dialect", "reference", "--profile", "quick", *options)
+    hookproof(tree, folder, "mutants", *words, "--out", str(folder), expected=expected)
+    results: dict[str, Any] = json.loads((folder / "mutants.json").read_text())
+    return results
 
 
-def test_the_fault_is_not_detected_without_the_check(
-    example: Example, tree: Path, tmp_path: Path
-) -> None:
-    arguments = ("--fault", example.fault, "--dialect", "reference", "--profile", "quick")
-    without = ("--without", example.check)
-    outcome = hookproof(tree, tmp_path, "mutants", *arguments, *without, expected=1)
-    assert example.fault in outcome.stdout + outcome.stderr
+def test_the_faults_are_detected_by_the_new_checks(tree: Path, tmp_path: Path) -> None:
+    results = try_faults(tree, tmp_path)
+    detected = {
+        fault["name"]: {
+            (detection["check"], detection["requirement"])
+            for trial in fault["trials"]
+            for detection in trial["convictions"]
+        }
+        for fault in results["faults"]
+    }
+    for example in EXAMPLES:
+        assert (example.check, example.requirement) in detected[example.fault]
+
+
+def test_the_faults_are_not_detected_without_the_checks(tree: Path, tmp_path: Path) -> None:
+    without = [word for example in EXAMPLES for word in ("--without", example.check)]
+    results = try_faults(tree, tmp_path, *without, expected=1)
+    survivors = {survivor["fault"] for survivor in results["survivors"]}
+    assert survivors == {example.fault for example in EXAMPLES}

@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator
 import hookproof.conformance.reports
 from hookproof.conformance.generation.generators import KEPT_IN
 from hookproof.conformance.results.run_file import NAME, read_run
+from hookproof.process.folder_lock import LOCK
 from hookproof.receiver.http.authority import Authority
 from tests.conformance.command import (
     CommandResult,
@@ -50,7 +51,11 @@ def test_the_embedded_server_is_judged_and_reported(tmp_path: Path) -> None:
         "CONFORMS  stated 1/1 · not exercised 0 · seed 7 · "
     )
     assert "Only 1 requirement was selected" in done.out
+    assert not (tmp_path / "report" / LOCK).exists()
+    run = read_run(tmp_path / "report" / NAME)
     report = json.loads((tmp_path / "report" / "report.json").read_text())
+    assert run.header.run_id == run.footer.run_id == report["run_id"] != ""
+    assert run.header.run_id in (tmp_path / "report" / "report.html").read_text()
     schema = json.loads(
         (Path(hookproof.conformance.reports.__file__).parent / "report.schema.json").read_text()
     )
@@ -59,12 +64,6 @@ def test_the_embedded_server_is_judged_and_reported(tmp_path: Path) -> None:
     (requirement,) = report["requirements"]
     assert (requirement["id"], requirement["verdict"]) == ("5-4", "pass")
     assert requirement["exercised"] > 0
-    assert (
-        (tmp_path / "report" / "run.jsonl")
-        .read_text()
-        .splitlines()[-1]
-        .startswith('{"event":"footer"')
-    )
 
 
 def test_the_users_own_files_and_variables_change_nothing(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """What a run leaves in its folder: the reports of one run, and of a refusal what CI reads."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -9,7 +10,7 @@ import yaml
 
 from hookproof.conformance.results.run_file import NAME, NotARun, read_run
 from hookproof.process.folder_lock import LOCK, locked_folder
-from tests.conformance.canned_run import finished_run, passed
+from tests.conformance.canned_run import finished_run, header, passed
 from tests.conformance.command import CommandResult, check, run_command
 from tests.conformance.scripted_target import closed_port, empty_page, stand_in
 
@@ -52,18 +53,10 @@ def test_what_is_learned_is_not_written_into_the_folder_of_another_command(
     assert "--out hookproof is in use by hookproof, process " in done.err
 
 
-def test_the_reports_of_a_run_name_it(tmp_path: Path) -> None:
-    assert check(tmp_path, *ONE).code == 0
-    run = read_run(tmp_path / OUT / NAME)
-    assert run.header.run_id == run.footer.run_id != ""
-    assert f'"run_id": "{run.header.run_id}"' in (tmp_path / OUT / "report.json").read_text()
-    assert run.header.run_id in (tmp_path / OUT / "report.html").read_text()
-    assert not (tmp_path / OUT / LOCK).exists()
-
-
 def test_a_file_with_the_footer_of_another_run_is_refused(tmp_path: Path) -> None:
     for name in ("a", "b"):
-        assert check(tmp_path, *ONE, "--out", name).code == 0
+        (tmp_path / name).mkdir()
+        finished_run(tmp_path / name, passed(), run_header=replace(header(), run_id=name))
     first, second = ((tmp_path / name / NAME).read_text().splitlines() for name in ("a", "b"))
     (tmp_path / "a" / NAME).write_text("\n".join([*first[:-1], second[-1], ""]))
     with pytest.raises(NotARun, match="holds parts of two runs"):

@@ -47,19 +47,9 @@ def right(**answers: Any) -> dict[str, tuple[Outcome, Any]]:
     return {name.replace("__", "."): (Outcome.RIGHT, (value,)) for name, value in answers.items()}
 
 
-@pytest.mark.parametrize("visit", ["get", "post", "head_get_post"])
-def test_what_the_api_and_headers_show(tmp_path: Path, visit: str) -> None:
-    answers: dict[str, Any] = {
-        "authentication__key_scope": "key_decides",
-        "idempotency__duplicate": "flagged_first_event",
-        "delivery__event_id_header": None,
-        "delivery__creation_visit": visit,
-    }
-    assert scored(tmp_path, Profile.QUICK, **answers) == right(**answers)
-
-
 def test_answers_that_differ_by_operation_or_look_like_others(tmp_path: Path) -> None:
     answers: dict[str, Any] = {
+        "delivery__creation_visit": "post",
         "errors__unknown_resource": 410,
         "errors__by_operation": {"getEndpoint": {"unknown_resource": 406}},
         "rolling__default_expiration": 0,
@@ -96,8 +86,14 @@ def test_an_endpoint_that_is_late_to_receive_is_waited_for(tmp_path: Path) -> No
     assert found["delivery.visible_within_s"][0] is Outcome.RIGHT
 
 
-def test_refusals_with_bodies_of_their_own_and_one_of_several_fields(tmp_path: Path) -> None:
+def test_refusals_with_bodies_of_their_own_and_what_the_api_and_headers_show(
+    tmp_path: Path,
+) -> None:
     answers: dict[str, Any] = {
+        "authentication__key_scope": "key_decides",
+        "idempotency__duplicate": "flagged_first_event",
+        "delivery__event_id_header": None,
+        "delivery__creation_visit": "get",
         "errors__bodies": {
             "missing_key": {"denied": "{message}", "help": "{any}"},
             "method_not_allowed": None,

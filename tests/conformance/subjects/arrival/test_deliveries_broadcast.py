@@ -1,10 +1,11 @@
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
 from hookproof.conformance.model.evidence import NotExaminedError, Observation
 from hookproof.conformance.model.verdict import Verdict
-from hookproof.conformance.observations.destinations import Destination
+from hookproof.conformance.observations.destinations import Destination, Event
 from hookproof.conformance.results.redaction import Mask
 from hookproof.conformance.subjects.arrival.evidence import PayloadBroadcasts
 from hookproof.conformance.target.definition import Project
@@ -27,21 +28,17 @@ HASTY = destination("hasty", http_timeout=2)
 FORM = "application/x-www-form-urlencoded"
 
 
-def test_a_broadcast_that_arrives_passes() -> None:
-    assert verdict("1-1", observed(PayloadBroadcasts, PLAIN, sent(event(), PLAIN))) is PASS
-
-
-def test_a_broadcast_that_does_not_arrive_fails() -> None:
-    assert verdict("1-1", observed(PayloadBroadcasts, PLAIN)) is FAIL
-
-
-def test_the_broadcast_of_another_experiment_is_not_an_arrival() -> None:
-    assert verdict("1-1", observed(PayloadBroadcasts, PLAIN, sent(event("foreign"), PLAIN))) is FAIL
-
-
-def test_a_delivery_is_known_by_its_event_id_alone() -> None:
-    empty = sent(event(), PLAIN, body=b"{}")
-    assert verdict("1-1", observed(PayloadBroadcasts, PLAIN, empty)) is PASS
+@pytest.mark.parametrize(
+    ("arrived", "expected"),
+    {
+        "it arrives": ([sent(event(), PLAIN)], PASS),
+        "nothing arrives": ([], FAIL),
+        "one of another experiment arrives": ([sent(event("foreign"), PLAIN)], FAIL),
+        "its event id alone arrives": ([sent(event(), PLAIN, body=b"{}")], PASS),
+    }.values(),
+)
+def test_a_broadcast_arrives(arrived: Sequence[ReceivedDelivery], expected: Verdict) -> None:
+    assert verdict("1-1", observed(PayloadBroadcasts, PLAIN, *arrived)) is expected
 
 
 @pytest.mark.parametrize(
@@ -83,16 +80,11 @@ def test_a_service_that_takes_only_plain_urls_is_not_judged_by_them() -> None:
     assert verdict("1-26", broadcasts) is NOT_APPLICABLE
 
 
-def test_an_endpoint_that_gets_the_first_event_passes() -> None:
-    broadcasts = observed(
-        PayloadBroadcasts, PLAIN, sent(FIRST, PLAIN), sent(SECOND, PLAIN), events=[FIRST, SECOND]
-    )
-    assert verdict("4.1-17", broadcasts) is PASS
-
-
-def test_an_endpoint_that_misses_the_first_event_fails() -> None:
-    broadcasts = observed(PayloadBroadcasts, PLAIN, sent(SECOND, PLAIN), events=[FIRST, SECOND])
-    assert verdict("4.1-17", broadcasts) is FAIL
+@pytest.mark.parametrize(("got", "expected"), [((FIRST, SECOND), PASS), ((SECOND,), FAIL)])
+def test_an_endpoint_gets_the_first_event(got: Sequence[Event], expected: Verdict) -> None:
+    arrived = [sent(each, PLAIN) for each in got]
+    broadcasts = observed(PayloadBroadcasts, PLAIN, *arrived, events=[FIRST, SECOND])
+    assert verdict("4.1-17", broadcasts) is expected
 
 
 def test_the_time_of_an_endpoint_that_gets_nothing_is_not_judged() -> None:
@@ -122,8 +114,18 @@ def body_verdict(
     return verdicts(of, broadcasts)
 
 
-def test_json_written_anew_is_the_same_data() -> None:
-    assert body_verdict({"a": 100000.0, "b": "ü"}, '{ "b": "\\u00fc", "a": 1e5 }') == {"6-3": PASS}
+@pytest.mark.parametrize(
+    ("data", "body", "expected"),
+    {
+        "written anew": ({"a": 100000.0, "b": "ü"}, '{ "b": "\\u00fc", "a": 1e5 }', PASS),
+        "an integer altered": ({"a": 9007199254740993}, '{"a":9007199254740996}', FAIL),
+        "true is not 1": ({"a": True}, '{"a":1}', FAIL),
+        "a member missing": ({"a": None}, "{}", FAIL),
+        "not JSON": ({"a": 1}, "a=1", FAIL),
+    }.values(),
+)
+def test_json_is_the_data_that_was_sent(data: object, body: str, expected: Verdict) -> None:
+    assert body_verdict(data, body) == {"6-3": expected}
 
 
 def test_a_number_that_was_read_as_a_double_is_the_same_data_with_fewer_digits() -> None:
@@ -139,18 +141,6 @@ def test_numbers_that_a_double_holds_and_other_data_prove_nothing_about_digits()
     assert body_verdict({"a": 9007199254740993}, '{"a":1}', of="4.8-19") == {}
 
 
-def test_an_integer_that_was_altered_is_other_data() -> None:
-    assert body_verdict({"a": 9007199254740993}, '{"a":9007199254740996}') == {"6-3": FAIL}
-
-
-def test_true_is_not_1() -> None:
-    assert body_verdict({"a": True}, '{"a":1}') == {"6-3": FAIL}
-
-
-def test_a_missing_member_is_other_data() -> None:
-    assert body_verdict({"a": None}, "{}") == {"6-3": FAIL}
-
-
 def test_other_data_is_shown_beside_the_data_that_was_sent_both_as_json() -> None:
     broadcasts = observed(
         PayloadBroadcasts,
@@ -162,10 +152,6 @@ def test_other_data_is_shown_beside_the_data_that_was_sent_both_as_json() -> Non
     assert judgement.expected == '{"a": null, "b": [true, 12.5, 9007199254740993]}'
     assert judgement.actual == '{"a": 1}; from byte 6 of the body on'
     assert judgement.marks.body == (5, 6)
-
-
-def test_a_body_that_is_not_json_is_other_data() -> None:
-    assert body_verdict({"a": 1}, "a=1") == {"6-3": FAIL}
 
 
 def test_an_endpoint_that_asks_for_a_form_gets_the_members_as_a_form() -> None:
@@ -205,12 +191,9 @@ def declared(header: str, **settings: str) -> dict[str, Verdict]:
     return verdicts("2.3-6 2.3-7", broadcasts)
 
 
-def test_an_endpoint_without_content_type_gets_json() -> None:
+def test_an_endpoint_gets_the_content_type_that_it_asked_for_or_json() -> None:
     assert declared("Application/JSON; charset=utf-8") == {"2.3-6": PASS}
     assert declared("text/plain") == {"2.3-6": FAIL}
-
-
-def test_an_endpoint_with_a_content_type_gets_that() -> None:
     assert declared(FORM, content_type=FORM) == {"2.3-7": PASS}
     assert declared("application/json", content_type=FORM) == {"2.3-7": FAIL}
 
@@ -229,21 +212,21 @@ def with_headers(*headers: tuple[str, str]) -> PayloadBroadcasts:
     )
 
 
-def test_custom_headers_that_arrive_pass() -> None:
-    broadcasts = with_headers(("x-order", "o-1"))
-    assert verdict("6-4", broadcasts) is PASS
-    assert verdict("6-5", broadcasts) is PASS
-
-
-def test_custom_headers_that_are_missing_altered_or_doubled_fail() -> None:
-    assert verdict("6-4", with_headers()) is FAIL
-    assert verdict("6-4", with_headers(("X-Order", "O-1"))) is FAIL
-    assert verdict("6-4", with_headers(("X-Order", "o-1"), ("X-Order", "o-1"))) is FAIL
-
-
-def test_a_header_of_another_event_fails() -> None:
-    broadcasts = with_headers(("X-Order", "o-1"), ("X-Other", "o-2"))
-    assert verdict("6-5", broadcasts) is FAIL
+@pytest.mark.parametrize(
+    ("headers", "of", "expected"),
+    {
+        "arrives": ([("x-order", "o-1")], "6-4", PASS),
+        "is missing": ([], "6-4", FAIL),
+        "is altered": ([("X-Order", "O-1")], "6-4", FAIL),
+        "is doubled": ([("X-Order", "o-1"), ("X-Order", "o-1")], "6-4", FAIL),
+        "comes alone": ([("x-order", "o-1")], "6-5", PASS),
+        "comes beside another event's": ([("X-Order", "o-1"), ("X-Other", "o-2")], "6-5", FAIL),
+    }.values(),
+)
+def test_the_custom_header_of_an_event_is_in_its_delivery(
+    headers: Sequence[tuple[str, str]], of: str, expected: Verdict
+) -> None:
+    assert verdict(of, with_headers(*headers)) is expected
 
 
 def test_a_delivery_that_names_its_event_passes() -> None:
