@@ -23,11 +23,13 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from hookproof.conformance.generation.operation_sequence import SequenceStep
+from hookproof.process.messages import print_line
 from hookproof.process.private_folder import private_folder
 from hookproof.process.subprocesses import subprocess_killed_at_end
 from hookproof.receiver.client.child_process import SOURCES
 
 FAILED: Final = b"!"
+LESS: Final = b"?"
 LINE_LIMIT = 16 * 1024 * 1024
 # The variable with the folder in which the output of generators is kept; empty or missing for none.
 KEPT_IN: Final = "HOOKPROOF_GENERATED"
@@ -200,6 +202,9 @@ class _Process:
             line = await lines.get()
             if line.startswith(FAILED):
                 raise GeneratorFailed(f"a generator failed: {line[1:].decode().strip()}")
+            if line.startswith(LESS):
+                print_line(f"hookproof: {line[1:].decode().strip()}", err=True)
+                continue
             if not line.strip():
                 break
             if kind == "requests":

@@ -6,6 +6,8 @@ import gzip
 import json
 from collections.abc import Callable
 from contextlib import suppress
+from importlib.metadata import version
+from inspect import signature
 from typing import Any, Final
 
 import hypothesis
@@ -14,10 +16,28 @@ from schemathesis import APIOperation, BaseSchema, Case, GenerationMode
 # The ranges of code points that a codec encodes, and decodes to the same: the first and the last.
 # UTF-8 encodes all but surrogates (RFC 3629).
 ENCODABLE: Final = {"utf-8": ((0x0, 0xD7FF), (0xE000, 0x10FFFF)), "ascii": ((0x0, 0x7F),)}
+# What describes a test of several phases.
+OF_A_TEST: Final = ("project", "modes", "settings", "seed", "apply_ci_profile")
 # What a name or a module that is gone raises, and a call with arguments that are.
 GONE: Final = (ImportError, AttributeError, TypeError)
 
 Operation = APIOperation[Any, Any, Any, Any]
+
+
+def why_only_fuzzing() -> str | None:
+    """In a line, why this version of Schemathesis cannot run all phases; None if it can."""
+    try:
+        from schemathesis.generation.hypothesis import builder
+
+        signature(builder.HypothesisTestConfig).bind(**dict.fromkeys(OF_A_TEST))
+        signature(builder.create_test).bind(operation=None, test_func=None, config=None)
+        iter(builder.HypothesisTestMode)
+    except GONE as gone:
+        return (
+            f"Schemathesis {version('schemathesis')} has no phases examples and coverage for"
+            f" Hookproof ({gone}): fewer requests are generated, and there is less evidence"
+        )
+    return None
 
 
 def run_phases(
@@ -30,12 +50,12 @@ def run_phases(
 ) -> None:
     """Call a test with the cases of an operation, valid and invalid ones, by this seed.
 
-    They are those of the phases examples, coverage and fuzzing; without the function that makes a
-    test of these, those of fuzzing, which Schemathesis publishes as a strategy.
+    They are those of the phases examples, coverage and fuzzing; where `why_only_fuzzing` has a
+    reason, those of fuzzing, which Schemathesis publishes as a strategy.
     """
-    try:
+    if why_only_fuzzing() is None:
         made = _test_of_phases(schema, operation, test, settings, seed)
-    except GONE:
+    else:
         made = _test_of_fuzzing(operation, test, settings, seed)
     made()
 
@@ -49,14 +69,10 @@ def _test_of_phases(
 ) -> Callable[[], Any]:
     from schemathesis.generation.hypothesis import builder
 
-    config = builder.HypothesisTestConfig(
-        project=schema.config,
-        modes=list(builder.HypothesisTestMode),
-        settings=settings,
-        seed=seed,
-        # where hypothesis sees the variables of a CI system, its profile would ignore the seed
-        apply_ci_profile=False,
-    )
+    # Where Hypothesis sees the variables of a CI system, its profile would ignore the seed.
+    values = (schema.config, list(builder.HypothesisTestMode), settings, seed, False)
+    described: dict[str, Any] = dict(zip(OF_A_TEST, values, strict=True))
+    config = builder.HypothesisTestConfig(**described)
     return builder.create_test(operation=operation, test_func=test, config=config)
 
 

@@ -8,7 +8,8 @@ experiments that measure time.
 A line of standard input is a job, with a number of its sender's: `{"job": int, "generate":
 "requests" | "linked" | "sequences", "arguments": {...}}`. The arguments are those of the function
 in GENERATORS. A line of standard output begins with the number of the job, and has one of what it
-generates, as JSON; `N !REASON` says that the job has failed, and `N` alone that it has ended.
+generates, as JSON; `N !REASON` says that the job has failed, and `N` alone that it has ended;
+`N ?TEXT` comes first where less is generated than usual.
 Standard input stays open as long as the output is wanted. Of several jobs the one that has written
 least comes next, so that a few sequences need not wait for thousands of requests.
 """
@@ -29,6 +30,7 @@ from hookproof.conformance.generation.stateful_model import generate_sequences
 from hookproof.conformance.generation.unpublished_interfaces import (
     ignore_local_constants,
     save_codec_tables,
+    why_only_fuzzing,
 )
 from hookproof.process.messages import print_document
 from hookproof.process.private_folder import private_folders_kept
@@ -40,6 +42,7 @@ GENERATORS: Final[Mapping[str, Callable[..., Iterator[Any]]]] = {
     "sequences": generate_sequences,
 }
 FAILED: Final = "!"
+LESS: Final = "?"
 
 
 @dataclass(slots=True)
@@ -83,6 +86,8 @@ def _generate() -> None:
             given = arrived.get()
             generate = GENERATORS[given["generate"]]
             jobs.append(_Job(given["job"], generate(**given["arguments"])))
+            if generate is generate_requests and (why := why_only_fuzzing()) is not None:
+                print_document(f"{given['job']} {LESS}{why}")
         job = min(jobs, key=lambda each: each.written)
         if not job.write_next():
             jobs.remove(job)

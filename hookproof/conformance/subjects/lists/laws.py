@@ -548,13 +548,14 @@ def a_cursor_has_the_dialects_form(page: Exchange, context: CheckContext) -> See
 @page_law("2.2-18", wrong="A page shows no resource and reports a next one")
 def a_page_without_resources_reports_no_next_one(page: Exchange, _: CheckContext) -> Seen:
     """Clients that end at an empty page would miss what follows, and others may never end: those
-    that go on as long as there is a cursor. From before the first page one may lead forward.
+    that go on as long as there is a cursor. What goes back from the first page shows none as well,
+    and there is a next one.
     """
     claimed = pagination(page).get("has_next_page")
-    if shown(page).get("content") == [] and isinstance(claimed, bool):
-        query = parse_qs(urlsplit(page.url).query)
-        goes_back = "prev" in query.get("direction", ()) or "prev_page_cursor" in query
-        leads_on = has_value(cursor(page, "next_page_cursor")) and not goes_back
+    query = parse_qs(urlsplit(page.url).query)
+    goes_back = "prev" in query.get("direction", ()) or "prev_page_cursor" in query
+    if shown(page).get("content") == [] and isinstance(claimed, bool) and not goes_back:
+        leads_on = has_value(cursor(page, "next_page_cursor"))
         expected = "no next page and no cursor of one, or resources on this one"
         yield Compared(expected, dict(pagination(page)), [page], not claimed and not leads_on)
 

@@ -141,3 +141,17 @@ def test_sections_on_paging_answer_for_a_cursor_that_is_refused(
 ) -> None:
     page = exchange("page", "listPortalLinks", status=400, query=query)
     assert all_verdicts(observation(SucceedingRequests, page)) == judged
+
+
+@pytest.mark.parametrize(
+    ("query", "verdict"),
+    [
+        ("?perPage=1", Verdict.FAIL),
+        ("?direction=next&next_page_cursor=c", Verdict.FAIL),
+        ("?direction=prev&prev_page_cursor=c", None),
+        ("?prev_page_cursor=c", None),
+    ],
+)
+def test_before_the_first_page_there_is_a_next_one(query: str, verdict: Verdict | None) -> None:
+    empty = exchange("sweep", "listPortalLinks", data=shown(has_next_page=True), query=query)
+    assert all_verdicts(empty).get("2.2-18") is verdict
