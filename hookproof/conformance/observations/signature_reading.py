@@ -12,6 +12,7 @@ from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.receiver.signatures.diagnosis import Diagnosis, KnownValues, diagnose
 from hookproof.receiver.signatures.signed_message import Reason
 from hookproof.receiver.signatures.verification import Unverified, Verified, verify
+from hookproof.spec.dialect.assumptions import as_acted_on
 from hookproof.spec.dialect.model import Dialect
 
 # Times of earlier attempts that are tried as the one that was signed.
@@ -118,11 +119,18 @@ def read_signatures(
         own = _verified(delivery, destination, dialect, tuple(names))
         known = _verified(delivery, destination, dialect, tuple(every_name))
         reading = _reading(delivery, own, known, tuple(names.values()), tuple(every_name.values()))
+        if signs_by_itself(dialect, advanced=destination.advanced):
+            reading = replace(reading, secrets=(), known_secrets=(), in_order=())
         if isinstance(own, Unverified):
             cause, wrong_steps = diagnoses.of(delivery, destination, own.reason)
             reading = replace(reading, cause=cause, wrong_steps=wrong_steps)
         readings.append(reading)
     return tuple(readings)
+
+
+def signs_by_itself(dialect: Dialect, *, advanced: bool) -> bool:
+    """Whether the service signs this format with a key of its own, so that no secret does."""
+    return as_acted_on(dialect.signatures.scheme(advanced=advanced)).public_key is not None
 
 
 def _reading(
