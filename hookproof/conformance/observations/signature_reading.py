@@ -12,8 +12,8 @@ from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.receiver.signatures.diagnosis import Diagnosis, KnownValues, diagnose
 from hookproof.receiver.signatures.signed_message import Reason
 from hookproof.receiver.signatures.verification import Unverified, Verified, verify
-from hookproof.spec.dialect.assumptions import as_acted_on
 from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.signing_key import signs_by_itself
 
 # Times of earlier attempts that are tried as the one that was signed.
 MOST_TIMES: Final = 8
@@ -126,11 +126,6 @@ def read_signatures(
             reading = replace(reading, cause=cause, wrong_steps=wrong_steps)
         readings.append(reading)
     return tuple(readings)
-
-
-def signs_by_itself(dialect: Dialect, *, advanced: bool) -> bool:
-    """Whether the service signs this format with a key of its own, so that no secret does."""
-    return as_acted_on(dialect.signatures.scheme(advanced=advanced)).public_key is not None
 
 
 def _reading(

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from hookproof.conformance.observations.signature_reading import signs_by_itself
 from hookproof.spec.catalogue import Catalogue
 from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.signing_key import signs_by_itself
 from hookproof.target.file_schema import Presence
 from hookproof.target.settings import ReceiverSettings
 

@@ -6,12 +6,19 @@ The library is imported late: it takes a while to load, and few dialects need it
 import base64
 from typing import Any, Final
 
+from hookproof.spec.dialect.assumptions import as_acted_on
+from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import Algorithm
 
 PEM: Final = "-----BEGIN "
 # In bytes: a public key of ed25519, or the seed of a private one (RFC 8032, section 5.1.5).
 ED25519_KEY: Final = 32
 P256_BITS: Final = 256
+
+
+def signs_by_itself(dialect: Dialect, *, advanced: bool) -> bool:
+    """Whether the service signs this format with a key of its own, so that no secret does."""
+    return as_acted_on(dialect.signatures.scheme(advanced=advanced)).public_key is not None
 
 
 def public_key(algorithm: Algorithm, text: str) -> bytes:

@@ -7,12 +7,12 @@ from hookproof.conformance.checks.wrong_signatures import OF_NO_SECRET, HeaderSi
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.model.judgement import Judgement, Subject, judged
-from hookproof.conformance.observations.signature_reading import signs_by_itself
 from hookproof.conformance.subjects.rolls.evidence import (
     RollsUnderTraffic,
     SecretsOfDelivery,
     SignedDelivery,
 )
+from hookproof.spec.dialect.signing_key import signs_by_itself
 from hookproof.spec.dialect.vocabulary import SigningSecrets
 
 

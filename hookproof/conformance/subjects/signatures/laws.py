@@ -21,13 +21,13 @@ from hookproof.conformance.observations.deliveries import (
 )
 from hookproof.conformance.observations.destinations import Destination
 from hookproof.conformance.observations.later_attempts import LaterAttempts
-from hookproof.conformance.observations.signature_reading import signs_by_itself
 from hookproof.conformance.subjects.arrival.evidence import SigningFormats
 from hookproof.conformance.subjects.reach.evidence import FanOut
 from hookproof.conformance.subjects.retries.evidence import RetriedDeliveries
 from hookproof.conformance.subjects.rolls.evidence import RollsUnderTraffic
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.dialect.assumptions import as_acted_on
+from hookproof.spec.dialect.signing_key import signs_by_itself
 
 
 @check("6-6", "6-7", "6-9")

@@ -1,6 +1,6 @@
 """Signs with private keys (section 6, item 3); imported only where a dialect asks for that."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from cryptography.hazmat.primitives import hashes
@@ -13,7 +13,11 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from hookproof.spec.dialect.vocabulary import Algorithm
 
 PrivateKey = Ed25519PrivateKey | ec.EllipticCurvePrivateKey | RSAPrivateKey
-HASHES: Final = {"sha1": hashes.SHA1, "sha256": hashes.SHA256, "sha512": hashes.SHA512}
+HASHES: Final[Mapping[str, type[hashes.HashAlgorithm]]] = {
+    "sha1": hashes.SHA1,
+    "sha256": hashes.SHA256,
+    "sha512": hashes.SHA512,
+}
 
 
 def key_of_pem(text: str) -> PrivateKey:
