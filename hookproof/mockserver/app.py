@@ -200,7 +200,9 @@ class Assembly:
             timestamp=self._timestamp,
             identifier=self._identifier,
             secrets=collaborators.secrets(
-                rules=dialect.signatures.secret, entropy=self._randomness.secrets
+                rules=dialect.signatures.secret,
+                entropy=self._randomness.secrets,
+                key_size=dialect.signatures.key_size,
             ),
             pager=collaborators.pager,
             listing=collaborators.listing,

@@ -237,6 +237,10 @@ def answers(kind: Any = Dialect, prefix: str = "") -> Iterator[tuple[str, Any]]:
             yield f"{prefix}{field.name}", inner
 
 
+# Answers of which most would contradict others; `signing_dialects` has some.
+KEPT = (".algorithm", ".public_key", ".private_key")
+
+
 def candidates(path: str, kind: Any) -> list[Any]:
     """The answers to draw from, as a file writes them; all of them decided."""
     value = get_args(kind)[0] if get_origin(kind) is Answer else kind
@@ -252,6 +256,8 @@ def candidates(path: str, kind: Any) -> list[Any]:
 def _drawn(draw: random.Random, name: str) -> dict[str, Any]:
     mapping = deepcopy(shipped()[0])
     for path, kind in answers():
+        if path.endswith(KEPT):
+            continue
         group, last = _place(mapping, path)
         group[last] = deepcopy(draw.choice(candidates(path, kind)))
     for paths in TOGETHER:

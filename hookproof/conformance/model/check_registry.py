@@ -133,6 +133,7 @@ def _verification_rules(
     if verified:  # which one signature does not show of the tolerance, and of a second one
         secret, shown, delivery = as_acted_on(secret), templates, as_acted_on(delivery)
     rules: list[object] = [shown.header, shown.timestamp_header, shown.hash, shown.encoding]
+    rules += [shown.algorithm, shown.public_key]
     rules += [shown.signed, shown.value, shown.item]
     rules += [secret.prefix, secret.form, secret.prefix_in_key]
     if "{version}" in templates.item:

@@ -13,6 +13,7 @@ from hookproof.receiver.signatures.diagnosis import Diagnosis, KnownValues, diag
 from hookproof.receiver.signatures.signed_message import Reason
 from hookproof.receiver.signatures.verification import Unverified, Verified, verify
 from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.signing_key import signs_by_itself
 
 # Times of earlier attempts that are tried as the one that was signed.
 MOST_TIMES: Final = 8
@@ -118,6 +119,8 @@ def read_signatures(
         own = _verified(delivery, destination, dialect, tuple(names))
         known = _verified(delivery, destination, dialect, tuple(every_name))
         reading = _reading(delivery, own, known, tuple(names.values()), tuple(every_name.values()))
+        if signs_by_itself(dialect, advanced=destination.advanced):
+            reading = replace(reading, secrets=(), known_secrets=(), in_order=())
         if isinstance(own, Unverified):
             cause, wrong_steps = diagnoses.of(delivery, destination, own.reason)
             reading = replace(reading, cause=cause, wrong_steps=wrong_steps)

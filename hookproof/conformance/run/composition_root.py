@@ -45,7 +45,7 @@ from hookproof.conformance.run.schedule import ExperimentSchedule, schedule_of
 from hookproof.conformance.run.selection import Selection, needed_checks, needed_experiments
 from hookproof.conformance.run.shrinking import Shrinking, replace_proofs
 from hookproof.conformance.run.working_folder import clear_folder, working_folder
-from hookproof.conformance.target.capabilities import lacking, unseen
+from hookproof.conformance.target.capabilities import lacking, signed_by_service, unseen
 from hookproof.conformance.target.definition import Budgets, Project, Target
 from hookproof.conformance.target.environment import Embedded, Environment
 from hookproof.conformance.target.hooks.noted_calls import noted_calls
@@ -366,7 +366,11 @@ class RepeatedRun:
             every_experiment=all_experiments(),
             profile=plan.profile,
             gathered=runner.gathered,
-            lacks={**unseen(target.receiver), **lacking(target.capabilities, self.catalogue)},
+            lacks={
+                **unseen(target.receiver),
+                **signed_by_service(plan.dialect, self.catalogue),
+                **lacking(target.capabilities, self.catalogue),
+            },
             meanwhile=runner.meanwhile,
             reported=[requirement.id for requirement in self.requirements],
         )

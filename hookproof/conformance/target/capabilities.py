@@ -14,6 +14,8 @@ from typing import Final
 import msgspec
 
 from hookproof.spec.catalogue import Catalogue
+from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.signing_key import signs_by_itself
 from hookproof.target.file_schema import Presence
 from hookproof.target.settings import ReceiverSettings
 
@@ -49,6 +51,26 @@ ENDED_BEFORE: Final = (
 )
 
 
+# The laws about the secret that signs, and the formats, advanced or not, that they are about.
+LAWS_OF_SECRETS: Final[Mapping[str, frozenset[bool | None]]] = {
+    **dict.fromkeys(
+        ("shown_secret_signs", "own_secret_signs", "expiry_meant"), frozenset({False, True})
+    ),
+    **dict.fromkeys(
+        (
+            "old_secret_signs",
+            "new_secret_signs",
+            "expired_secret_unused",
+            "new_secret_signs_alone",
+            "each_old_secret_signs",
+            "advanced_layout",
+        ),
+        frozenset({True}),
+    ),
+    "simple_signer": frozenset({False}),
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lack:
     """Why a requirement is not judged: the target declares that it lacks a capability, or the
@@ -57,6 +79,16 @@ class Lack:
 
     reason: str
     allowed: bool
+
+
+SIGNED_BY_SERVICE: Final = Lack(
+    reason=(
+        "The dialect says that the service signs with a key of its own (public_key of signatures),"
+        " so that no delivery shows which secret signed it; sections 4.3 and 6 of the document say"
+        " that the endpoint's secrets sign."
+    ),
+    allowed=False,
+)
 
 
 def lacking(capabilities: Mapping[str, Presence], catalogue: Catalogue) -> Mapping[str, Lack]:
@@ -68,6 +100,16 @@ def unseen(receiver: ReceiverSettings) -> Mapping[str, Lack]:
     """The requirements, by id, of which such a receiver can see nothing."""
     ids = ABOUT_CLIENT_CERTIFICATES if receiver.http else ()
     return {name: Lack(reason=ENDED_BEFORE, allowed=False) for name in ids}
+
+
+def signed_by_service(dialect: Dialect, catalogue: Catalogue) -> Mapping[str, Lack]:
+    """The requirements about which secret signs, where the service has a key of its own instead."""
+    own = {advanced for advanced in (False, True) if signs_by_itself(dialect, advanced=advanced)}
+    return {
+        requirement.id: SIGNED_BY_SERVICE
+        for requirement in catalogue.requirements.values()
+        if own >= LAWS_OF_SECRETS.get(requirement.about.law, {None})
+    }
 
 
 def _lacking(

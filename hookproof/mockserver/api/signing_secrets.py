@@ -10,8 +10,11 @@ from hookproof.spec.dialect.vocabulary import BASE64_VARIANTS, SecretForm
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecretSource:
+    """`key_size` is in bytes; None if a key may have any number of them."""
+
     rules: Secrets
     entropy: Entropy
+    key_size: int | None = None
 
     def choose(self, given: str | None) -> str:
         """Return the given secret if it has the dialect's form, else a new one.
@@ -34,6 +37,8 @@ class SecretSource:
         try:
             key = decode_base64(self.rules.form, rest)
         except ValueError:
+            return False
+        if self.key_size not in (None, len(key)):
             return False
         padded = BASE64_VARIANTS[self.rules.form].padded
         return bool(key) and (len(rest) % 4 == 0 if padded else "=" not in rest)

@@ -33,7 +33,6 @@ from hookproof.receiver.sending.exchange import (
 from hookproof.receiver.sending.signing import CannotSign, Headers
 from hookproof.receiver.sending.tables import ways
 from hookproof.receiver.signatures.judgement import Contract
-from hookproof.receiver.signatures.schemes.algorithms import algorithm_of
 
 LARGE: Final = 2**20
 LARGEST: Final = 64 * 2**20
@@ -204,7 +203,7 @@ def _to_json(sent: SentDelivery, signing: Signing) -> dict[str, object]:
 
 def _shown(contract: Contract, headers: Headers) -> Headers:
     """The headers of the signature as they may be shown: a token is the secret itself."""
-    if algorithm_of(contract.signature).signs:
+    if contract.signature.algorithm.signs:
         return headers
     return tuple(
         (name, NOT_SHOWN if name == contract.signature.header else value) for name, value in headers

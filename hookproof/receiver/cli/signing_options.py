@@ -172,6 +172,8 @@ def _contract(
 
 
 def _usable(contract: Contract, secrets: tuple[str, ...]) -> tuple[str, ...]:
+    if not secrets and contract.signature.private_key is not None:
+        secrets = (contract.signature.private_key,)
     if not secrets:
         raise click.UsageError(
             "a secret is needed: --secret TEXT, or HOOKPROOF_SECRET in the environment"

@@ -147,9 +147,12 @@ def build_judge(
     at_own_time: bool = False,
 ) -> SignatureJudge:
     """The judge that the options describe."""
+    loaded = load_named_dialect(dialect)
+    own = (loaded.signatures.simple, loaded.signatures.advanced)
     secrets = secrets or tuple(
         each.entry.secret.public_key for each in schemes if each.entry.secret.public_key
     )
+    secrets = secrets or tuple(dict.fromkeys(filter(None, (each.public_key for each in own))))
     if not secrets:
         raise click.UsageError(
             "a secret is needed: --secret TEXT, or HOOKPROOF_SECRET in the environment"
@@ -160,7 +163,7 @@ def build_judge(
         else (SchemeFormat.ADVANCED, SchemeFormat.SIMPLE)
     )
     return SignatureJudge(
-        dialect=load_named_dialect(dialect),
+        dialect=loaded,
         secrets=secrets,
         formats=formats,
         tolerance_s=tolerance_s,

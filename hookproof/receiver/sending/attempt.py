@@ -23,8 +23,7 @@ from hookproof.receiver.sending.signing import (
     time_text,
 )
 from hookproof.receiver.signatures.judgement import Contract
-from hookproof.receiver.signatures.schemes.algorithms import algorithm_of
-from hookproof.receiver.signatures.schemes.model import Algorithm, ProviderScheme
+from hookproof.receiver.signatures.schemes.model import ProviderScheme
 from hookproof.receiver.signatures.schemes.request_parts import (
     FORM,
     MEMBER,
@@ -34,6 +33,7 @@ from hookproof.receiver.signatures.schemes.request_parts import (
 )
 from hookproof.receiver.signatures.signed_message import read_signatures
 from hookproof.spec.dialect.signature_scheme import SignatureScheme
+from hookproof.spec.dialect.vocabulary import Algorithm
 
 DAY_S: Final = 86400.0
 # In seconds: how long a delivery that comes late may be under way, at most.
@@ -151,7 +151,7 @@ class Signer:
                 self.others[word] = signing_key(self.contract, new_secret(self.contract))
             return [self.others[word]]
         if word == "empty":
-            if algorithm_of(self.contract.signature) not in {Algorithm.HMAC, Algorithm.PLAIN_HASH}:
+            if self.contract.signature.algorithm not in {Algorithm.HMAC, Algorithm.PLAIN_HASH}:
                 raise NotApplicable("no empty secret signs here")
             return [b""]
         if self.expired is None:

@@ -19,13 +19,7 @@ from typing import Final
 
 from hookproof.receiver.signatures.base64_text import encode_base64
 from hookproof.receiver.signatures.judgement import Contract
-from hookproof.receiver.signatures.schemes.algorithms import algorithm_of
-from hookproof.receiver.signatures.schemes.model import (
-    PUBLIC_KEY_ALGORITHMS,
-    Algorithm,
-    ProviderScheme,
-    ProviderSecrets,
-)
+from hookproof.receiver.signatures.schemes.model import ProviderScheme, ProviderSecrets
 from hookproof.receiver.signatures.schemes.request_parts import (
     MEMBER,
     NO_LINE,
@@ -42,7 +36,13 @@ from hookproof.receiver.signatures.signed_message import (
 )
 from hookproof.receiver.signatures.verification import secret_key
 from hookproof.spec.dialect.signature_scheme import SignatureScheme
-from hookproof.spec.dialect.vocabulary import Encoding, SecretForm, SigningSecrets
+from hookproof.spec.dialect.vocabulary import (
+    PUBLIC_KEY_ALGORITHMS,
+    Algorithm,
+    Encoding,
+    SecretForm,
+    SigningSecrets,
+)
 
 Headers = tuple[tuple[str, str], ...]
 # Of a new secret, or of the seed of a private key of ed25519 (RFC 8032).
@@ -83,7 +83,7 @@ def signs_body(contract: Contract) -> bool:
     if isinstance(scheme, ProviderScheme) and scheme.signs_messages:
         return any("content-digest" in name for name in scheme.covered)
     named = any(part in scheme.signed for part in ("{body}", "{form}", "{crc32}"))
-    return named and algorithm_of(scheme).signs
+    return named and scheme.algorithm.signs
 
 
 def both_sign(contract: Contract) -> bool:
@@ -98,7 +98,7 @@ def signing_key(contract: Contract, secret: str) -> bytes:
         rules = replace(rules, prefix=rules.private_prefix)
     try:
         key = secret_key(rules, secret)
-        if algorithm_of(contract.signature).has_public_key:
+        if contract.signature.algorithm.has_public_key:
             _signature(contract.signature, key, b"")
     except ValueError as error:
         raise CannotSign(f"the secret {error}") from None
@@ -107,7 +107,7 @@ def signing_key(contract: Contract, secret: str) -> bytes:
 
 def new_secret(contract: Contract) -> str:
     """The text of a random secret, such as this scheme has."""
-    rules, algorithm = contract.secret, algorithm_of(contract.signature)
+    rules, algorithm = contract.secret, contract.signature.algorithm
     if algorithm is Algorithm.BASIC:
         return f"hookproof:{token_hex(16)}"
     provided = rules if isinstance(rules, ProviderSecrets) else None
@@ -196,7 +196,7 @@ def _signatures(scheme: SignatureScheme, keys: Sequence[bytes], message: bytes) 
 
 
 def _text(scheme: SignatureScheme, signature: bytes) -> str:
-    if algorithm_of(scheme) is Algorithm.TOKEN:
+    if scheme.algorithm is Algorithm.TOKEN:
         return signature.decode()
     if scheme.encoding is Encoding.HEX:
         return signature.hex()
@@ -217,7 +217,7 @@ def _filled(template: str, values: Mapping[str, str]) -> str:
 
 def _signature(scheme: SignatureScheme, key: bytes, message: bytes) -> bytes:
     """Raises ValueError for a key that cannot sign."""
-    match algorithm_of(scheme):
+    match scheme.algorithm:
         case Algorithm.HMAC:
             return hmac.digest(key, message, scheme.hash.value)
         case Algorithm.PLAIN_HASH:

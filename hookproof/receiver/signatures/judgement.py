@@ -32,7 +32,13 @@ from hookproof.receiver.signatures.signed_message import (
     VerificationRefused,
     read_headers,
 )
-from hookproof.receiver.signatures.verification import Unverified, Verified, prepared, verify
+from hookproof.receiver.signatures.verification import (
+    PUBLIC_KEY,
+    Unverified,
+    Verified,
+    prepared,
+    verify,
+)
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.signature_scheme import Secrets, SignatureScheme
 
@@ -60,7 +66,8 @@ class SignatureJudgement:
     seconds, None if none was sent or verification did not get that far. `reason`, `detail` and
     `diagnosis` are None for a verified delivery. `others` are further schemes that verify the
     delivery, whether this one does or not. `by_own_time`: the age was not judged. `repeated`: the
-    header has a signature of the same secret twice.
+    header has a signature of the same secret twice. `by_service`: a key of the service verifies,
+    and no secret.
     """
 
     format: SchemeFormat | None
@@ -74,6 +81,7 @@ class SignatureJudgement:
     others: tuple[NamedScheme, ...] = ()
     by_own_time: bool = False
     repeated: bool = False
+    by_service: bool = False
 
     @property
     def verified(self) -> bool:
@@ -87,9 +95,8 @@ class SignatureJudgement:
         numbers = ", ".join(str(index + 1) for index in self.secrets)
         also = "".join(f" or {each.name}" for each in self.others)
         if self.scheme is None:
-            return (
-                f"signed by secret {numbers} in the {self.format} format, {self.header}, {self.age}"
-            )
+            signer = "the key of the service" if self.by_service else f"secret {numbers}"
+            return f"signed by {signer} in the {self.format} format, {self.header}, {self.age}"
         entry = self.scheme.entry
         if not entry.algorithm.signs:
             return (
@@ -165,9 +172,10 @@ class Contract:
 
 
 def contract_of_dialect(dialect: Dialect, chosen: SchemeFormat) -> Contract:
+    signature = dialect.signatures.scheme(advanced=chosen is SchemeFormat.ADVANCED)
     return Contract(
-        signature=dialect.signatures.scheme(advanced=chosen is SchemeFormat.ADVANCED),
-        secret=dialect.signatures.secret,
+        signature=signature,
+        secret=dialect.signatures.secret if signature.public_key is None else PUBLIC_KEY,
         event_id_header=dialect.delivery.event_id_header,
         format=chosen,
     )
@@ -294,6 +302,7 @@ class SignatureJudge:
             age_s=None if timestamp is None else request.now - timestamp,
             reason=outcome.reason if isinstance(outcome, Unverified) else None,
             detail=outcome.detail if isinstance(outcome, Unverified) else None,
+            by_service=contract.signature.public_key is not None,
             by_own_time=verified and moment != request.now,
             repeated=isinstance(outcome, Verified) and _repeats(outcome.in_order),
         )

@@ -12,9 +12,10 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final
 
-from hookproof.receiver.signatures.schemes.model import Algorithm, ProviderScheme
+from hookproof.receiver.signatures.schemes.model import ProviderScheme
 from hookproof.receiver.signatures.schemes.request_parts import REQUEST_PART
 from hookproof.spec.dialect.signature_scheme import SignatureScheme
+from hookproof.spec.dialect.vocabulary import Algorithm
 
 Headers = Sequence[tuple[str, str]]
 

@@ -12,7 +12,6 @@ from hookproof.receiver.signatures.base64_text import decode_base64
 from hookproof.receiver.signatures.schemes.algorithms import signature_check, signature_size
 from hookproof.receiver.signatures.schemes.model import (
     SIGNATURE_BASE,
-    Algorithm,
     ProviderScheme,
     ProviderSecrets,
 )
@@ -29,11 +28,16 @@ from hookproof.receiver.signatures.signed_message import (
     read_headers,
     signed_bytes,
 )
+from hookproof.spec.dialect.answer import NOT_ASKED
 from hookproof.spec.dialect.signature_scheme import Secrets, SignatureScheme
-from hookproof.spec.dialect.vocabulary import Encoding, SecretForm
+from hookproof.spec.dialect.vocabulary import Algorithm, Encoding, SecretForm
 
 # What PEM begins with (RFC 7468).
 PEM: Final = "-----BEGIN "
+# How the public key of a dialect is written.
+PUBLIC_KEY: Final = ProviderSecrets(
+    prefix="", form=SecretForm.BASE64, generated_bytes=32, other_forms=NOT_ASKED, in_pem=True
+)
 
 
 def secret_key(rules: Secrets, secret: str) -> bytes:
@@ -59,6 +63,27 @@ def secret_key(rules: Secrets, secret: str) -> bytes:
     if not key:
         raise ValueError("is empty")
     return key
+
+
+def verifying_keys(
+    scheme: SignatureScheme, rules: Secrets, secrets: Sequence[str]
+) -> tuple[Secrets, Sequence[str]]:
+    """What verifies by a dialect's scheme, and its rules: the key of the service, the public keys
+    of secrets that are private ones, or the secrets. Raises VerificationRefused.
+    """
+    if isinstance(scheme, ProviderScheme) or not scheme.algorithm.has_public_key:
+        return rules, secrets
+    if scheme.public_key is not None:
+        return PUBLIC_KEY, (scheme.public_key,)
+    from hookproof.receiver.signatures.schemes.public_keys import public_text
+
+    keys = []
+    for index, secret in enumerate(secrets):
+        try:
+            keys.append(public_text(secret_key(rules, secret)))
+        except ValueError as error:
+            raise VerificationRefused(Reason.SECRET_NOT_USABLE, f"secret {index} {error}") from None
+    return PUBLIC_KEY, keys
 
 
 def _der(text: str) -> bytes:
@@ -117,7 +142,7 @@ def verify(
     if isinstance(scheme, ProviderScheme) and scheme.signs_messages:
         return _verify_messages(scheme, secret_rules, secrets, headers, body, now, line)
     try:
-        keys = _keys(secret_rules, secrets)
+        keys = _keys(*verifying_keys(scheme, secret_rules, secrets))
         parts: Mapping[str, bytes] = {}
         if isinstance(scheme, ProviderScheme):
             headers, body, parts = prepared(scheme, headers, body, line)

@@ -150,17 +150,21 @@ def _bound(document: Document, dialect: Dialect) -> None:
             fields[name]["maxLength"] = rules.text_maximum_of[name]
     secret = dialect.signatures.secret
     if only(secret.other_forms, OnInput.REFUSED):
-        pattern = f"^{re.escape(secret.prefix)}{_secret_text(secret.form)}"
+        text = _secret_text(secret.form, dialect.signatures.key_size)
+        pattern = f"^{re.escape(secret.prefix)}{text}"
         create["secret"]["pattern"] = roll["secret"]["pattern"] = pattern
 
 
-def _secret_text(form: SecretForm) -> str:
-    """What follows the prefix of a secret, as a regular expression."""
+def _secret_text(form: SecretForm, size: int | None) -> str:
+    """What follows the prefix of a secret, as a regular expression; `size` is that of the key."""
     if form is SecretForm.TEXT:
         return _ANY_TEXT
     variant = BASE64_VARIANTS[form]
     letter = f"[{variant.letters}]"
     one, two = ("=", "==") if variant.padded else ("", "")
+    if size is not None:
+        ends = ("", f"{letter}{{2}}{two}", f"{letter}{{3}}{one}")
+        return f"{letter}{{{size // 3 * 4}}}{ends[size % 3]}$"
     return f"(?:{letter}{{4}})*(?:{letter}{{4}}|{letter}{{3}}{one}|{letter}{{2}}{two})$"
 
 

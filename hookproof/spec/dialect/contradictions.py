@@ -15,8 +15,15 @@ from hookproof.spec.dialect.answer import UNREAD, Answer
 from hookproof.spec.dialect.groups.errors import KEY_REFUSALS, REFUSALS, WITHOUT_OPERATION
 from hookproof.spec.dialect.groups.requests import FREE_TEXTS, REQUIRES, REQUIRES_ONE_OF
 from hookproof.spec.dialect.model import LABELS, WORDS_IN_REQUESTS, Dialect
-from hookproof.spec.dialect.signature_scheme import SignatureScheme
-from hookproof.spec.dialect.vocabulary import BASE64_VARIANTS, Encoding, SecretForm, SigningSecrets
+from hookproof.spec.dialect.signature_scheme import Secrets, SignatureScheme
+from hookproof.spec.dialect.signing_key import ED25519_KEY, public_key, public_key_of
+from hookproof.spec.dialect.vocabulary import (
+    BASE64_VARIANTS,
+    Algorithm,
+    Encoding,
+    SecretForm,
+    SigningSecrets,
+)
 from hookproof.spec.openapi_document import (
     JSON_TYPES,
     content_schema,
@@ -392,6 +399,56 @@ def _prefix_can_be_in_the_key(dialect: Dialect) -> Iterator[Contradiction]:
         )
 
 
+def _keys_fit_the_algorithm(dialect: Dialect) -> Iterator[Contradiction]:
+    """What signs is known: the endpoint's secrets, or a key of the service."""
+    for name in ("simple", "advanced"):
+        scheme, place = getattr(dialect.signatures, name), ("signatures", name)
+        if UNREAD in (scheme.algorithm, scheme.public_key, scheme.private_key):
+            continue
+        yield from (((*place, field), words) for field, words in _wrong_keys(scheme))
+        if scheme.is_secret_a_seed:
+            yield from _wrong_seeds(dialect.signatures.secret)
+
+
+def _wrong_seeds(secret: Secrets) -> Iterator[Contradiction]:
+    why = f"since each secret is a private key of {Algorithm.ED25519}"
+    if secret.form is SecretForm.TEXT:
+        yield ("signatures", "secret", "form"), f"expected a form of base64, {why}"
+    if secret.generated_bytes not in (ED25519_KEY, UNREAD):
+        yield ("signatures", "secret", "generated_bytes"), f"expected {ED25519_KEY}, {why}"
+
+
+def _wrong_keys(scheme: SignatureScheme) -> Iterator[tuple[str, str]]:
+    algorithm, given = scheme.algorithm, scheme.public_key
+    if not algorithm.signs:
+        yield "algorithm", "expected an algorithm that signs the body (section 6, item 3)"
+    elif not algorithm.has_public_key:
+        for field in ("public_key", "private_key"):
+            if getattr(scheme, field) is not None:
+                yield field, f"expected null, since {algorithm} signs with secrets"
+    elif given is None and algorithm is not Algorithm.ED25519:
+        yield "public_key", f"expected the public key of the service, since {algorithm} needs one"
+    elif given is None and scheme.private_key is not None:
+        yield "private_key", "expected null, since without public_key each secret is a private key"
+    elif given is not None:
+        yield from _wrong_pair(algorithm, given, scheme.private_key)
+
+
+def _wrong_pair(
+    algorithm: Algorithm, public: str, private: str | None
+) -> Iterator[tuple[str, str]]:
+    try:
+        key = public_key(algorithm, public)
+    except ValueError as problem:
+        yield "public_key", str(problem)
+        return
+    try:
+        if private is not None and public_key_of(algorithm, private) != key:
+            yield "private_key", "expected the private key that public_key belongs to"
+    except ValueError as problem:
+        yield "private_key", str(problem)
+
+
 def _identifier_is_sent(dialect: Dialect) -> Iterator[Contradiction]:
     """A receiver cannot check a signature over an identifier that is not sent to it."""
     for name in ("simple", "advanced"):
@@ -441,5 +498,6 @@ _CHECKS: Final = (
     _both_secrets_sign,
     _identifier_is_sent,
     _prefix_can_be_in_the_key,
+    _keys_fit_the_algorithm,
     _refusals_exist,
 )

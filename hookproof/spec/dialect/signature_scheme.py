@@ -13,6 +13,7 @@ from hookproof.spec.dialect.constraints import (
     Range,
 )
 from hookproof.spec.dialect.vocabulary import (
+    Algorithm,
     Encoding,
     Hash,
     OnInput,
@@ -45,11 +46,14 @@ class SignatureScheme:
     attempt, `{id}` the event's identifier, `{signatures}` the items joined by `separator`. In an
     item, `{signature}` is the encoded HMAC and `{version}` the label at the secret's position; the
     last label is that of all further secrets, and a `{n}` in it the number of the position, from 1.
+
+    Where the `algorithm` has public keys, the service may have one of its own, `public_key`, and
+    no secret signs; otherwise each secret is the seed of a private key.
     """
 
     header: Annotated[str, "header that carries the signatures", HEADER]
     timestamp_header: Annotated[str | None, "header that carries the time; null: none", HEADER]
-    hash: Annotated[Hash, "hash of the HMAC"]
+    hash: Annotated[Hash, "hash of the HMAC, or of what is signed otherwise"]
     encoding: Annotated[Encoding, "how a signature is written"]
     signed: Annotated[str, "bytes that are signed", Placeholder("body")]
     value: Annotated[str, "value of the header", Placeholder("signatures"), HEADER_TEXT]
@@ -61,6 +65,20 @@ class SignatureScheme:
     tolerance_s: Annotated[
         float, "age or lead of the time that a receiver accepts, in seconds", AMOUNT
     ]
+    algorithm: Annotated[Algorithm, "how a signature is made"] = Algorithm.HMAC
+    public_key: Annotated[
+        str | None,
+        "public key of the service, by which its signatures are verified, in PEM or base64; null:"
+        " secrets sign",
+    ] = None
+    private_key: Annotated[
+        str | None, "private key by which the reference server signs for that; null: none"
+    ] = None
+
+    @property
+    def is_secret_a_seed(self) -> bool:
+        """Whether an endpoint's secret is the private key of its deliveries, of ed25519."""
+        return self.algorithm is Algorithm.ED25519 and self.public_key is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,3 +91,9 @@ class Signatures:
 
     def scheme(self, *, advanced: bool) -> SignatureScheme:
         return self.advanced if advanced else self.simple
+
+    @property
+    def key_size(self) -> int | None:
+        """How many bytes the key of every secret has; None if any number does."""
+        seeds = self.simple.is_secret_a_seed or self.advanced.is_secret_a_seed
+        return self.secret.generated_bytes if seeds else None

@@ -9,15 +9,21 @@ import pytest
 
 from hookproof.conformance.learning.learned_answers import Certainty, LearnedAnswers
 from hookproof.conformance.learning.probes.representation import possible_forms
-from hookproof.conformance.learning.signatures.reading import DeliveryWithSecrets, read_format
+from hookproof.conformance.learning.signatures.reading import (
+    PARTS,
+    DeliveryWithSecrets,
+    read_format,
+)
 from hookproof.conformance.learning.written_files import dialect_text
 from hookproof.mockserver.delivery.attempt.signing import SignatureFormat
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.reader import load_dialect, load_dialect_mapping
-from hookproof.spec.dialect.vocabulary import Encoding, SecretForm
+from hookproof.spec.dialect.vocabulary import Algorithm, Encoding, SecretForm
 from tests.conformance.learning_score import LEAST_TOLERANCE_S, Outcome, outcome
+from tests.spec.dialect_variants import variant
 from tests.spec.random_dialects import random_dialect
+from tests.spec.signing_dialects import own_key_dialect, seed_secret, seeds_dialect
 
 EVENT = "01M84D5DNYQEBPH1F1JGM7SRWP"
 AT = 1_800_000_000.25
@@ -178,6 +184,62 @@ def test_numbers_that_are_no_times_are_passed_over(number: str) -> None:
     assert answers.answer("signatures.simple.timestamp_header").values == (None,)
 
 
+@pytest.mark.parametrize("algorithm", [Algorithm.ED25519, Algorithm.ECDSA, Algorithm.RSA])
+@pytest.mark.parametrize("name", ["simple", "advanced"])
+def test_a_key_of_the_service_is_known_only_if_it_is_given(name: str, algorithm: Algorithm) -> None:
+    dialect, group = own_key_dialect(algorithm), f"signatures.{name}."
+    signed = [delivery(dialect, name, *valid) for valid in (("old",), ("old", "new"))]
+    given = LearnedAnswers("given", dialect)
+    assert read_format(given, name, signed)
+    learned = {part: given.answer(group + part) for part in PARTS}
+    scheme = getattr(dialect.signatures, name)
+    for part in ("algorithm", "public_key", "header", "signed", "value"):
+        assert given.is_seen(group + part), part
+        assert learned[part].values == (getattr(scheme, part),)
+    assert not given.is_seen(group + "secrets")
+    assert not given.is_seen("signatures.secret.form")
+    nothing_given = LearnedAnswers("undecided", load_dialect("undecided"))
+    assert not read_format(nothing_given, name, signed)
+    assert group + "algorithm" in nothing_given.assumed
+
+
+def test_a_hash_of_the_secret_and_the_message_is_learned() -> None:
+    dialect = variant({"signatures.simple.algorithm": "plain_hash"})
+    answers = LearnedAnswers("undecided", load_dialect("undecided"))
+    assert read_format(answers, "simple", [delivery(dialect, "simple", secret(dialect, "a"))])
+    assert answers.is_seen("signatures.simple.algorithm")
+    assert answers.value("signatures.simple.algorithm") == "plain_hash"
+
+
+def test_secrets_that_are_private_keys_are_learned() -> None:
+    dialect, answers = seeds_dialect(), LearnedAnswers("undecided", load_dialect("undecided"))
+    old, new = seed_secret("a"), seed_secret("b")
+    signed = [delivery(dialect, "advanced", *valid) for valid in ((old,), (old, new))]
+    assert read_format(answers, "advanced", signed)
+    scheme = dialect.signatures.advanced
+    for part in ("algorithm", "public_key", "hash", "header", "signed", "value", "secrets"):
+        assert answers.is_seen(f"signatures.advanced.{part}"), part
+        assert answers.value(f"signatures.advanced.{part}") == getattr(scheme, part)
+    assert answers.value("signatures.secret.prefix") == "whsk_"
+    assert answers.value("signatures.secret.form") == "base64"
+
+
+def test_64_bytes_that_nothing_explains_may_be_a_signature_of_ed25519() -> None:
+    dialect = own_key_dialect(Algorithm.ED25519)
+    signed = []
+    for number in range(3):
+        each = delivery(dialect, "simple", "any")
+        scheme = SignatureFormat(dialect.signatures.simple, dialect.signatures.secret)
+        body = BODY + b" " * number
+        headers = scheme.headers(["any"], EVENT, AT, body)
+        signed.append(replace(each, delivery=replace(each.delivery, headers=headers, body=body)))
+    answers = LearnedAnswers("undecided", load_dialect("undecided"))
+    assert not read_format(answers, "simple", signed)
+    header = answers.answer("signatures.simple.header")
+    assert "found, not explained" in header.shown_by
+    assert "give it in a dialect with --extends" in header.shown_by
+
+
 def unexplained(header: str, *further: str) -> LearnedAnswers:
     """What is learned of deliveries that are signed with a secret that is not known, in a header of
     this name; `further` headers hold other texts of this form.
@@ -208,7 +270,7 @@ def test_a_signature_that_nothing_explains_is_named() -> None:
     assert (
         "found, not explained: Acme-Signature (32 bytes, different on each of 3" in header.shown_by
     )
-    assert "HMAC with sha1, sha256, sha512" in header.shown_by
+    assert "HMAC, or a hash after the secret, with sha1, sha256, sha512" in header.shown_by
     assert "signatures.simple.header" not in answers.assumed
     assert {"signatures.simple.hash", "signatures.simple.signed"} <= {*answers.assumed}
     text = dialect_text(answers, Path())

@@ -12,8 +12,8 @@ from cryptography.hazmat.primitives.serialization import (
 
 from hookproof.receiver.sending.signing import new_secret, signing_key
 from hookproof.receiver.signatures.judgement import Contract
-from hookproof.receiver.signatures.schemes.algorithms import algorithm_of
-from hookproof.receiver.signatures.schemes.model import Algorithm, ProviderScheme
+from hookproof.receiver.signatures.schemes.model import ProviderScheme
+from hookproof.spec.dialect.vocabulary import Algorithm
 from tests.receiver.signatures.schemes.provider_signers import private_pem, rsa_key
 
 RSA: Final = {Algorithm.RSA, Algorithm.RSA_PSS}
@@ -22,7 +22,7 @@ FORM: Final = (("Content-Type", "application/x-www-form-urlencoded"),)
 
 def two_secrets(contract: Contract) -> tuple[str, str]:
     """Two secrets of a scheme."""
-    if algorithm_of(contract.signature) in RSA:
+    if contract.signature.algorithm in RSA:
         return private_pem(rsa_key()), private_pem(rsa_key(2))
     return new_secret(contract), new_secret(contract)
 

@@ -44,6 +44,12 @@ NO_OTHER_ANSWER = {
     "words.auth_api_key": "the document shows this value (section 2.5)",
     "words.oauth2_shared_secret": "the document shows this value (section 2.5)",
     "signatures.secret.prefix_in_key": "its secrets are base64, which no prefix can be part of",
+    "signatures.simple.algorithm": "another answer is in tests/spec/signing_dialects.py",
+    "signatures.simple.public_key": "another answer is in tests/spec/signing_dialects.py",
+    "signatures.simple.private_key": "another answer is in tests/spec/signing_dialects.py",
+    "signatures.advanced.algorithm": "another answer is in tests/spec/signing_dialects.py",
+    "signatures.advanced.public_key": "another answer is in tests/spec/signing_dialects.py",
+    "signatures.advanced.private_key": "another answer is in tests/spec/signing_dialects.py",
 }
 
 # Sections 2.5 to 2.8 and 3: values that appear.

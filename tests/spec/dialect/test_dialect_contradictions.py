@@ -4,8 +4,16 @@ from typing import Any
 
 import pytest
 
+from hookproof.spec.dialect.vocabulary import Algorithm
 from hookproof.spec.strict_yaml.file_problem import FileProblems
 from tests.spec.dialect_variants import variant
+from tests.spec.signing_dialects import SEEDS, key_pair, own_key_answers
+
+# A good public key of ed25519: that of RFC 8032, section 7.1, test 1.
+PUBLIC_EXPECTED = "expected a public key for ed25519 in PEM, or in base64"
+PRIVATE_EXPECTED = "expected a private key for ed25519 in PEM, without a password"
+SEED_EXPECTED = "signatures.secret.{}: expected {}, since each secret is a private key of ed25519"
+OTHER_KEY = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="
 
 # Answers beside those of the reference dialect, and the problem that they make.
 CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
@@ -177,6 +185,55 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
     (
         {"signatures.secret.prefix_in_key": True, "signatures.secret.form": "base64"},
         "signatures.secret.prefix_in_key: expected false, since a prefix is no base64",
+    ),
+    (
+        {"signatures.simple.algorithm": "token"},
+        (
+            "signatures.simple.algorithm: expected an algorithm that signs the body"
+            " (section 6, item 3)"
+        ),
+    ),
+    (
+        {"signatures.simple.public_key": key_pair(Algorithm.RSA)[0]},
+        "signatures.simple.public_key: expected null, since hmac signs with secrets",
+    ),
+    (
+        {"signatures.advanced.algorithm": "rsa"},
+        (
+            "signatures.advanced.public_key: expected the public key of the service, since rsa"
+            " needs one"
+        ),
+    ),
+    (
+        {"signatures.advanced.algorithm": "ed25519"},
+        SEED_EXPECTED.format("form", "a form of base64"),
+    ),
+    (
+        {**SEEDS, "signatures.secret.generated_bytes": 24},
+        SEED_EXPECTED.format("generated_bytes", 32),
+    ),
+    (
+        {**SEEDS, "signatures.simple.private_key": key_pair(Algorithm.ED25519)[1]},
+        (
+            "signatures.simple.private_key: expected null, since without public_key each secret is"
+            " a private key"
+        ),
+    ),
+    *(
+        (
+            {**own_key_answers(Algorithm.ED25519), f"signatures.simple.{field}": text},
+            f"signatures.simple.{field}: {words}",
+        )
+        for field, text, words in (
+            ("public_key", "c2hvcnQ=", PUBLIC_EXPECTED),
+            ("public_key", key_pair(Algorithm.RSA)[0], PUBLIC_EXPECTED),
+            ("private_key", "no key", PRIVATE_EXPECTED),
+            ("private_key", key_pair(Algorithm.RSA)[1], PRIVATE_EXPECTED),
+        )
+    ),
+    (
+        {**own_key_answers(Algorithm.ED25519), "signatures.simple.public_key": OTHER_KEY},
+        "signatures.simple.private_key: expected the private key that public_key belongs to",
     ),
     (
         {"errors.by_operation": {"getEndpont": {"unknown_resource": 404}}},

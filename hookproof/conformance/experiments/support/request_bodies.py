@@ -257,7 +257,7 @@ class RequestBodies:
     def secret(self) -> str:
         """A signing secret with the dialect's prefix and form, unlike any other."""
         rules = self.dialect.signatures.secret
-        content = self.random.randbytes(SECRET_BYTES)
+        content = self.random.randbytes(self.dialect.signatures.key_size or SECRET_BYTES)
         text = (
             content.hex() if rules.form is SecretForm.TEXT else encode_base64(rules.form, content)
         )

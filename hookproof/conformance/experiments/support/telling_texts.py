@@ -227,6 +227,7 @@ def secrets(bodies: RequestBodies) -> Candidates:
     if rules.form is SecretForm.TEXT:
         return tuple(f"{rules.prefix}{text}" for text in texts(bodies.word("secret")))
     content = b"\xfb\xff\xfe" * 12 + bodies.random.randbytes(11)
+    content = content[-(bodies.dialect.signatures.key_size or 0) :]
     return (rules.prefix + encode_base64(rules.form, content),)
 
 

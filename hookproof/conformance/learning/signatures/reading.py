@@ -10,12 +10,23 @@ from hookproof.conformance.learning.signatures.layout import HeaderLayout, layou
 from hookproof.conformance.learning.signatures.search import (
     TRIED,
     FoundSignature,
+    OwnKey,
+    find_own_signature,
     find_signature,
     secret_rules,
 )
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.receiver.signatures.schemes.model import CURVE_SIGNATURE
 from hookproof.receiver.signatures.signature_headers import signature_headers
-from hookproof.spec.dialect.vocabulary import SecretForm, SigningSecrets, TimeUnit
+from hookproof.spec.dialect.signature_scheme import Secrets
+from hookproof.spec.dialect.signing_key import public_key
+from hookproof.spec.dialect.vocabulary import (
+    Algorithm,
+    Hash,
+    SecretForm,
+    SigningSecrets,
+    TimeUnit,
+)
 
 OTHER_THAN_TIME: Final = frozenset({"content-length"})
 # How far the time of a delivery may be from that of its arrival.
@@ -25,6 +36,10 @@ UNEXPLAINED: Final = (
     " judges whether there is one"
 )
 FOUND: Final = "found, not explained"
+MAY_BE_ED25519: Final = (
+    "; 64 bytes may be a signature of ed25519, which only the service's public_key shows: give it"
+    " in a dialect with --extends"
+)
 # What the secrets that signed mean, by their indices in the order of the header; the oldest is 0.
 ORDERS: Final = {
     (0,): SigningSecrets.OLDEST,
@@ -37,6 +52,9 @@ FORMATS: Final = ("simple", "advanced")
 PARTS: Final = (
     "header",
     "timestamp_header",
+    "algorithm",
+    "public_key",
+    "private_key",
     "hash",
     "encoding",
     "signed",
@@ -64,7 +82,8 @@ def read_format(
     """Learn one format, `simple` or `advanced`, from deliveries before and after a roll; returns
     whether a signature was explained.
     """
-    found = [(each, _signatures(answers, each)) for each in deliveries]
+    own = _own_key(answers, name)
+    found = [(each, _signatures(answers, each, own)) for each in deliveries]
     explained = [(each, signatures) for each, signatures in found if signatures]
     if not explained:
         _name_unexplained(answers, name, deliveries)
@@ -76,23 +95,53 @@ def read_format(
         answers.see(f"signatures.{name}.{part}", value, shown_by=place, count=count)
 
     see("header", signature.text.header)
-    see("hash", signature.text.hash.value)
+    see("algorithm", signature.algorithm.value)
+    by_service = signature.rules is None
+    for part in ("public_key", "private_key"):
+        see(part, answers.inherited(f"signatures.{name}.{part}") if by_service else None)
+    see("hash", signature.hash.value)
     _read_encoding(answers, name, explained, place)
     see("signed", signature.signed)
-    if {each.rules.prefix for _, (each, *_) in explained} == {signature.rules.prefix}:
-        answers.see("signatures.secret.prefix", signature.rules.prefix, shown_by=place, count=count)
-        rules: dict[str, object] = {"form": signature.rules.form.value}
-        if signature.rules.prefix:
-            rules["prefix_in_key"] = signature.rules.prefix_in_key
-        else:
-            answers.miss("signatures.secret.prefix_in_key", "secrets have no prefix")
-        for part, value in rules.items():
-            answers.see(f"signatures.secret.{part}", value, shown_by=place, count=count)
+    if signature.rules is not None:
+        _read_secret(answers, signature.rules, explained, place)
     _read_time(answers, name, first.delivery, signature, place)
     _read_tolerance(answers, name, explained)
     _read_layout(answers, name, explained, place)
     _read_order(answers, name, explained)
     return True
+
+
+def _own_key(answers: LearnedAnswers, name: str) -> OwnKey | None:
+    """The key of the service that the extended dialect has, if it has one."""
+    text = answers.inherited(f"signatures.{name}.public_key")
+    if text is None:
+        return None
+    algorithm = Algorithm(answers.inherited(f"signatures.{name}.algorithm"))
+    given = Hash(answers.inherited(f"signatures.{name}.hash"))
+    others = () if algorithm is Algorithm.ED25519 else Hash
+    return OwnKey(
+        algorithm=algorithm,
+        key=public_key(algorithm, text),
+        hashes=tuple(dict.fromkeys([given, *others])),
+    )
+
+
+def _read_secret(
+    answers: LearnedAnswers,
+    first: Secrets,
+    explained: Sequence[tuple[DeliveryWithSecrets, list[FoundSignature]]],
+    place: str,
+) -> None:
+    """How secrets become keys, if all that signed have the same prefix."""
+    if any(each.rules is None or each.rules.prefix != first.prefix for _, (each, *_) in explained):
+        return
+    rules: dict[str, object] = {"prefix": first.prefix, "form": first.form.value}
+    if first.prefix:
+        rules["prefix_in_key"] = first.prefix_in_key
+    else:
+        answers.miss("signatures.secret.prefix_in_key", "secrets have no prefix")
+    for part, value in rules.items():
+        answers.see(f"signatures.secret.{part}", value, shown_by=place, count=len(explained))
 
 
 def _name_unexplained(
@@ -111,6 +160,8 @@ def _name_unexplained(
         return
     likeliest, field = headers[0], f"signatures.{name}.header"
     words = f"{FOUND}: {', '.join(map(str, headers))}; tried were {TRIED}"
+    if any(each.size == CURVE_SIGNATURE for each in headers):
+        words += MAY_BE_ED25519
     if [each for each in headers if each.has_usual_name] == [likeliest]:
         answers.see(field, likeliest.name, shown_by=words, count=likeliest.deliveries)
     else:
@@ -142,8 +193,13 @@ def _read_encoding(
         answers.miss(field, "the signatures are written in several encodings")
 
 
-def _signatures(answers: LearnedAnswers, signed: DeliveryWithSecrets) -> list[FoundSignature]:
-    """A signature of each secret that made one, in the order of the header."""
+def _signatures(
+    answers: LearnedAnswers, signed: DeliveryWithSecrets, own: OwnKey | None
+) -> list[FoundSignature]:
+    """That of the service's own key, or those of secrets, in the order of the header."""
+    by_service = own and find_own_signature(signed.delivery, own, signed.event_id)
+    if by_service:
+        return [by_service]
     prefix = answers.value("signatures.secret.prefix") or ""
     form = SecretForm(answers.value("signatures.secret.form"))
     size = answers.value("signatures.secret.generated_bytes")
@@ -264,6 +320,9 @@ def _read_order(
 ) -> None:
     """Which of two secrets signed, and in which order."""
     field = f"signatures.{name}.secrets"
+    if any(each.rules is None for _, signatures in explained for each in signatures):
+        answers.miss(field, "the service signs with a key of its own, and with no secret")
+        return
     for signed, signatures in explained:
         if len(signed.secrets) < 2:  # noqa: PLR2004 a roll makes it two
             continue

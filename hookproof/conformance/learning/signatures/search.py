@@ -2,22 +2,33 @@
 
 The search that explains bad signatures, run backwards: every header is read for texts that may be
 signatures, every way to join the identifier, the time and the body is signed with every key that
-the secret can stand for, and compared.
+the secret can stand for, and compared; or verified, where a public key is known.
 """
 
+import hashlib
 import hmac
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations, product
 from typing import Final
 
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.receiver.signatures.base64_text import decode_base64
+from hookproof.receiver.signatures.schemes.algorithms import public_key_check
+from hookproof.receiver.signatures.schemes.model import CURVE_SIGNATURE
+from hookproof.receiver.signatures.schemes.public_keys import public_text
 from hookproof.receiver.signatures.verification import secret_key
 from hookproof.spec.dialect.answer import NOT_ASKED
 from hookproof.spec.dialect.signature_scheme import Secrets
-from hookproof.spec.dialect.vocabulary import BASE64_VARIANTS, Encoding, Hash, SecretForm
+from hookproof.spec.dialect.signing_key import ED25519_KEY, public_key
+from hookproof.spec.dialect.vocabulary import (
+    BASE64_VARIANTS,
+    Algorithm,
+    Encoding,
+    Hash,
+    SecretForm,
+)
 
 # The number of bytes of each hash.
 SIZES: Final = {Hash.SHA1: 20, Hash.SHA256: 32, Hash.SHA512: 64}
@@ -26,12 +37,37 @@ NUMBER: Final = re.compile(r"(?<![0-9A-Za-z])[0-9]{7,16}(?![0-9A-Za-z])")
 JOINS: Final = (".", ",", ":", "|", "", "\n", "-", "_", ";", " ", "/", "+", "&")
 # All ways of signing that are tried, in words.
 TRIED: Final = (
-    f"HMAC with {', '.join(SIZES)} in {', '.join(Encoding)}; of the body, alone or joined with"
-    f" the event's id and a time by any of {' '.join(map(repr, JOINS))}; with the secret as"
-    f" {', '.join(SecretForm)}, with its prefix and without"
+    f"HMAC, or a hash after the secret, with {', '.join(SIZES)} in {', '.join(Encoding)};"
+    " of the body, alone or joined with the event's id and a time by any of"
+    f" {' '.join(map(repr, JOINS))}; with the secret as"
+    f" {', '.join(SecretForm)}, with its prefix and without; {Algorithm.ED25519}, with the secret"
+    " as the private key; and what a public_key verifies that the dialect of --extends has"
 )
+KEYED_HASHES: Final[Mapping[Algorithm, Callable[[bytes, bytes, str], bytes]]] = {
+    Algorithm.HMAC: hmac.digest,
+    Algorithm.PLAIN_HASH: lambda key, message, name: hashlib.new(name, key + message).digest(),
+}
+# In bytes: signatures of ECDSA in DER, whose two numbers may begin with zeros.
+IN_DER: Final = range(66, 73)
+RSA_SIZES: Final = (256, 384, 512)
 # What begins a secret, up to a separator.
 SECRET_PREFIX: Final = re.compile(r"^[A-Za-z][A-Za-z0-9]{0,15}[_.:-]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnKey:
+    """A public key in DER by which a service may sign; `hashes` are those to try, in order."""
+
+    algorithm: Algorithm
+    key: bytes
+    hashes: tuple[Hash, ...]
+
+    @property
+    def sizes(self) -> Sequence[int]:
+        """How many bytes its signatures may have."""
+        if self.algorithm is Algorithm.ECDSA:
+            return IN_DER
+        return RSA_SIZES if "rsa" in self.algorithm else (CURVE_SIGNATURE,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +85,7 @@ class FoundText:
 
     @property
     def hash(self) -> Hash:
+        """The hash of this size."""
         return next(each for each, size in SIZES.items() if size == len(self.digest))
 
 
@@ -57,20 +94,25 @@ class FoundSignature:
     """How a signature was made: the text in the header, what was signed, and with which key.
 
     `signed` is a template; `timestamp` is the text that was signed for the time, empty if none
-    was. `rules` are those by which the secret becomes the key.
+    was. `rules` are those by which the secret becomes the key; None where a key of the service
+    signed, and no secret.
     """
 
     secret: str
     text: FoundText
+    algorithm: Algorithm
+    hash: Hash
     signed: str
     timestamp: str
-    rules: Secrets
+    rules: Secrets | None
 
 
-def possible_signatures(headers: Sequence[tuple[str, str]]) -> Iterator[FoundText]:
-    """Every text in the headers that is a hash's number of bytes, in hex or base64."""
+def possible_signatures(
+    headers: Sequence[tuple[str, str]], sizes: Sequence[int] = tuple(SIZES.values())
+) -> Iterator[FoundText]:
+    """Every text in the headers that stands for so many bytes, in hex or base64."""
     for header, value in headers:
-        for size in SIZES.values():
+        for size in sizes:
             found: dict[tuple[int, int, bytes], list[Encoding]] = {}
             for encoding, pattern in _patterns(size).items():
                 for match in re.finditer(pattern, value):
@@ -94,20 +136,55 @@ def find_signature(
     texts = list(possible_signatures(delivery.headers))
     times = dict.fromkeys(match for _, value in delivery.headers for match in NUMBER.findall(value))
     keys = dict(_keys(secret, rules))
-    for template, parts in _templates(list(times), event_id):
+    templates = list(_templates(list(times), event_id)) if texts else []
+    for algorithm, (template, parts) in product(KEYED_HASHES, templates):
         message = b"".join(delivery.body if part is None else part.encode() for part in parts)
         for (key, key_rules), kind in product(keys.items(), {text.hash for text in texts}):
-            digest = hmac.digest(key, message, kind.value)
+            digest = KEYED_HASHES[algorithm](key, message, kind.value)
             for text in texts:
                 if text.digest == digest:
                     timestamp = next((part for part in parts if part in times), "")
                     return FoundSignature(
                         secret=secret,
                         text=text,
+                        algorithm=algorithm,
+                        hash=text.hash,
                         signed=template,
                         timestamp=timestamp or "",
                         rules=key_rules,
                     )
+    for key, key_rules in keys.items():
+        if len(key) == ED25519_KEY:
+            public = OwnKey(
+                algorithm=Algorithm.ED25519,
+                key=public_key(Algorithm.ED25519, public_text(key)),
+                hashes=(Hash.SHA512,),  # which it has in itself (RFC 8032, section 5.1)
+            )
+            found = find_own_signature(delivery, public, event_id)
+            if found is not None:
+                return replace(found, secret=secret, rules=key_rules)
+    return None
+
+
+def find_own_signature(
+    delivery: ReceivedDelivery, own: OwnKey, event_id: str
+) -> FoundSignature | None:
+    """How the key of the service signed the delivery; None if no signature is verified by it."""
+    texts = list(possible_signatures(delivery.headers, own.sizes))
+    times = dict.fromkeys(match for _, value in delivery.headers for match in NUMBER.findall(value))
+    for template, parts in _templates(list(times), event_id) if texts else ():
+        message = b"".join(delivery.body if part is None else part.encode() for part in parts)
+        for text, kind in product(texts, own.hashes):
+            if public_key_check(own.algorithm, kind.value, own.key, message, text.digest):
+                return FoundSignature(
+                    secret="",
+                    text=text,
+                    algorithm=own.algorithm,
+                    hash=kind,
+                    signed=template,
+                    timestamp=next((part for part in parts if part in times), "") or "",
+                    rules=None,
+                )
     return None
 
 

@@ -130,6 +130,8 @@ def long_secret(bodies: RequestBodies, length: int) -> str:
     """A secret of about this length, with the dialect's prefix and form (section 2.4)."""
     rules, text = bodies.dialect.signatures.secret, bodies.word("long")
     room = length - len(rules.prefix)
+    if bodies.dialect.signatures.key_size is not None:
+        return bodies.secret()
     if rules.form is SecretForm.TEXT:
         return rules.prefix + text.ljust(room, "x")
     # Four characters of Base64 stand for three bytes.

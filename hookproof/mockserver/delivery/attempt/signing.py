@@ -5,6 +5,7 @@ header. The tests compare the signatures with vectors that openssl computed.
 """
 
 import base64
+import hashlib
 import hmac
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -22,6 +23,7 @@ from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.signature_scheme import Secrets, SignatureScheme
 from hookproof.spec.dialect.vocabulary import (
     BASE64_VARIANTS,
+    Algorithm,
     Base64Variant,
     Encoding,
     SecretForm,
@@ -68,6 +70,10 @@ ENCODE_DIGEST: Final[Mapping[Encoding, Callable[[bytes], str]]] = {
     Encoding.HEX: bytes.hex,
     **{Encoding(word): encode for word, encode in ENCODE_BASE64.items()},
 }
+
+
+# Stands for the secret where none signs.
+OWN_KEY: Final = ""
 
 
 class SigningError(Exception):
@@ -117,6 +123,7 @@ class SignatureFormat:
         self._select_secrets = SELECT_SECRETS[scheme.secrets]
         self._encode_digest = ENCODE_DIGEST[scheme.encoding]
         self._mac_for = lru_cache(maxsize=KEPT_MACS)(self._new_mac)
+        self._signature = self._signature_by(scheme)
         # Split at the body: what looks like a placeholder inside the body is the sender's text.
         self._around_body = [
             _percent_format(part, COMMON_PLACEHOLDERS) for part in scheme.signed.split(BODY)
@@ -131,7 +138,7 @@ class SignatureFormat:
         cannot be decoded into a key.
         """
         scheme = self._scheme
-        selected = self._select_secrets(secrets)
+        selected = self._select_secrets(secrets) if scheme.public_key is None else (OWN_KEY,)
         if not selected:
             raise SigningError("the endpoint has no valid secret")
         values = {"id": event_uid, "timestamp": timestamp(now, scheme.timestamp_unit)}
@@ -139,15 +146,50 @@ class SignatureFormat:
         items = []
         for index, secret in enumerate(selected):
             values["version"] = _version(scheme.versions, index)
-            mac = self._mac_for(secret).copy()
-            mac.update(signed)
-            values["signature"] = self._encode_digest(mac.digest())
+            values["signature"] = self._encode_digest(self._signature(secret, signed))
             items.append(self._item % values)
         values["signatures"] = scheme.separator.join(items)
         signature = (scheme.header, self._value % values)
         if scheme.timestamp_header is None:
             return (signature,)
         return signature, (scheme.timestamp_header, values["timestamp"])
+
+    def _signature_by(self, scheme: SignatureScheme) -> Callable[[str, bytes], bytes]:
+        """What signs a message with a secret, or with the key of the service whatever that is."""
+        if not scheme.algorithm.has_public_key:
+            return self._mac if scheme.algorithm is Algorithm.HMAC else self._plain_hash
+        # Imported late, since few dialects need it and cryptography takes a while to load.
+        from hookproof.mockserver.delivery.attempt.private_keys import key_of_pem, signer
+
+        if scheme.public_key is None:
+            seeded = lru_cache(maxsize=KEPT_MACS)(self._seeded)
+            return lambda secret, signed: seeded(secret)(signed)
+        if scheme.private_key is None:
+            raise SigningError(
+                "the dialect has the public_key of its signatures alone: the reference server signs"
+                " by a private_key beside it"
+            )
+        sign = signer(scheme.algorithm, scheme.hash.value, key_of_pem(scheme.private_key))
+        return lambda _secret, signed: sign(signed)
+
+    def _seeded(self, secret: str) -> Callable[[bytes], bytes]:
+        from hookproof.mockserver.delivery.attempt.private_keys import key_of_seed, signer
+
+        try:
+            key = key_of_seed(secret_key(secret, self._rules))
+        except ValueError:
+            raise SigningError("a secret of the endpoint is no private key of ed25519") from None
+        return signer(self._scheme.algorithm, self._scheme.hash.value, key)
+
+    def _mac(self, secret: str, signed: bytes) -> bytes:
+        mac = self._mac_for(secret).copy()
+        mac.update(signed)
+        return mac.digest()
+
+    def _plain_hash(self, secret: str, signed: bytes) -> bytes:
+        return hashlib.new(
+            self._scheme.hash.value, secret_key(secret, self._rules) + signed
+        ).digest()
 
     def _new_mac(self, secret: str) -> hmac.HMAC:
         """Return an HMAC that has processed its key: half of the work for a short body."""

@@ -182,7 +182,8 @@ def _secrets(dialect: Dialect) -> tuple[str, ...]:
     rules = dialect.signatures.secret
     if rules.form is SecretForm.TEXT:
         return tuple(text.strip() for text in _FREE[:-1])
-    return (rules.prefix + ENCODE_BASE64[rules.form](b"Secret++=\xff"),)
+    content = b"Secret++=\xff".ljust(dialect.signatures.key_size or 0, b"+")
+    return (rules.prefix + ENCODE_BASE64[rules.form](content),)
 
 
 def _header_texts(place: Place, dialect: Dialect) -> tuple[str, ...]:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from hookproof.receiver.signatures.diagnosis.deviation import Aspect, Deviation, Variant, Variants
-from hookproof.receiver.signatures.schemes.algorithms import algorithm_of, public_key_check
-from hookproof.receiver.signatures.schemes.model import Algorithm
+from hookproof.receiver.signatures.schemes.algorithms import public_key_check
 from hookproof.spec.dialect.signature_scheme import SignatureScheme
+from hookproof.spec.dialect.vocabulary import Algorithm
 
 # hashlib's names and those for people, the likeliest first.
 HASHES: Final = {
@@ -73,7 +73,7 @@ def digest_variants(scheme: SignatureScheme, signatures: Collection[bytes]) -> V
     A signature may be truncated, so a digest may be longer than every one of them.
     """
     expected, sizes = scheme.hash, {len(signature) for signature in signatures}
-    algorithm = algorithm_of(scheme)
+    algorithm = scheme.algorithm
 
     if algorithm.has_public_key:
         digest = Digest(hash=expected.value, kind=algorithm, signatures=tuple(signatures))

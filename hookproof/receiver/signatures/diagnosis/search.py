@@ -7,7 +7,7 @@ delivery gets the same diagnosis on every machine.
 import base64
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
 from typing import Any, Final, NamedTuple
@@ -42,9 +42,8 @@ from hookproof.receiver.signatures.diagnosis.time_variants import (
     unsent_times,
 )
 from hookproof.receiver.signatures.diagnosis.unexplained import verdict_on
-from hookproof.receiver.signatures.schemes.algorithms import algorithm_of
 from hookproof.receiver.signatures.schemes.forwarded_url import forwarded_line
-from hookproof.receiver.signatures.schemes.model import SIGNATURE_BASE, Algorithm, ProviderScheme
+from hookproof.receiver.signatures.schemes.model import SIGNATURE_BASE, ProviderScheme
 from hookproof.receiver.signatures.schemes.request_parts import (
     RequestLine,
     crc32_text,
@@ -52,8 +51,9 @@ from hookproof.receiver.signatures.schemes.request_parts import (
     signed_settings,
 )
 from hookproof.receiver.signatures.signed_message import ANY_PART, Headers, VerificationRefused
-from hookproof.receiver.signatures.verification import Verified, prepared, verify
+from hookproof.receiver.signatures.verification import Verified, prepared, verify, verifying_keys
 from hookproof.spec.dialect.signature_scheme import Secrets, SignatureScheme
+from hookproof.spec.dialect.vocabulary import Algorithm
 
 EFFORT_OF_A_HASH: Final = 2048
 # In bytes hashed, plus EFFORT_OF_A_HASH for each hash.
@@ -115,12 +115,10 @@ def diagnose(
     readings = read_loosely(scheme, found_headers, event_id_header)
     search = _Search(
         scheme,
-        secret_rules,
-        secrets,
+        *_known_keys(scheme, secret_rules, secrets, known or KnownValues()),
         readings,
         body,
         now,
-        known or KnownValues(),
         content_length(headers),
         line,
         next((value for name, value in headers if name.lower() == "host"), None),
@@ -129,7 +127,7 @@ def diagnose(
     arguments = (scheme, secret_rules, secrets, found_headers, event_id_header, sent_body, now)
     if renamed and isinstance(verify(*arguments, line), Verified):
         found: tuple[Deviations, bytes] | None = ((), body)
-    elif readings.signatures and algorithm_of(scheme).signs:
+    elif readings.signatures and scheme.algorithm.signs:
         found = search.run()
     else:
         found = None
@@ -177,6 +175,19 @@ def _prepared(
     elif line is not None:
         parts = request_parts(line, found_headers, body)
     return found_headers, renamed, body, parts
+
+
+def _known_keys(
+    scheme: SignatureScheme, rules: Secrets, secrets: Sequence[str], known: KnownValues
+) -> tuple[Secrets, Sequence[str], KnownValues]:
+    """What the search tries as keys: what verifies, and what other secrets would."""
+    others = {}
+    for name, secret in known.secrets.items():
+        with suppress(VerificationRefused):
+            others[name] = verifying_keys(scheme, rules, [secret])[1][0]
+    with suppress(VerificationRefused):
+        rules, secrets = verifying_keys(scheme, rules, secrets)
+    return rules, secrets, replace(known, secrets=others)
 
 
 def _deviation_of_url(
@@ -230,7 +241,7 @@ def _token_deviation(
     scheme: SignatureScheme, secrets: Sequence[str], headers: Headers
 ) -> Deviation | None:
     """Whether the header holds a secret itself, where a signature is expected."""
-    if not algorithm_of(scheme).signs:
+    if not scheme.algorithm.signs:
         return None
     values = [value for name, value in headers if name.lower() == scheme.header.lower()]
     # A word such as that of a Bearer token may stand before it.
@@ -248,7 +259,7 @@ def _mended_token(
     scheme: SignatureScheme, secrets: Sequence[str], headers: Headers
 ) -> Deviation | None:
     """Whether the header holds a secret that was copied with something around it."""
-    if algorithm_of(scheme) is not Algorithm.TOKEN:
+    if scheme.algorithm is not Algorithm.TOKEN:
         return None
     values = {value for name, value in headers if name.lower() == scheme.header.lower()}
     for (words, mend), secret in product(MENDED.items(), secrets):
@@ -334,10 +345,10 @@ class _Search:
         scheme: SignatureScheme,
         rules: Secrets,
         secrets: Sequence[str],
+        known: KnownValues,
         readings: HeaderReadings,
         body: bytes,
         now: float,
-        known: KnownValues,
         length: int | None,
         line: RequestLine | None,
         host: str | None,
@@ -366,7 +377,7 @@ class _Search:
         self._times = time_variants(readings.times, known.times)
         self._digests = digest_variants(scheme, [each.value for each in readings.signatures])
         self._hash_effort = (
-            EFFORT_OF_A_PUBLIC_KEY if algorithm_of(scheme).has_public_key else EFFORT_OF_A_HASH
+            EFFORT_OF_A_PUBLIC_KEY if scheme.algorithm.has_public_key else EFFORT_OF_A_HASH
         )
 
     def run(self) -> "tuple[Deviations, bytes] | None":

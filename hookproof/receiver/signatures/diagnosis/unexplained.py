@@ -21,12 +21,13 @@ from hookproof.receiver.signatures.diagnosis.signature_readings import (
     ENCODING_NAMES,
     HeaderReadings,
 )
-from hookproof.receiver.signatures.schemes.algorithms import algorithm_of, signature_size
-from hookproof.receiver.signatures.schemes.model import Algorithm, ProviderScheme
+from hookproof.receiver.signatures.schemes.algorithms import signature_size
+from hookproof.receiver.signatures.schemes.model import ProviderScheme
 from hookproof.receiver.signatures.schemes.request_parts import signed_settings
 from hookproof.receiver.signatures.signed_message import Headers, Reason
 from hookproof.receiver.signatures.verification import Unverified
 from hookproof.spec.dialect.signature_scheme import SignatureScheme
+from hookproof.spec.dialect.vocabulary import Algorithm
 
 NO_KNOWN_CAUSE: Final = "no known cause"
 ED25519_SIZE: Final = 64
@@ -48,7 +49,7 @@ def verdict_on(
 ) -> Verdict:
     """Describe a failed search, with whatever looks odd nevertheless."""
     oddities = list(oddities_of(headers, body))
-    algorithm = algorithm_of(scheme)
+    algorithm = scheme.algorithm
     is_there = any(
         value.strip() for name, value in headers if name.lower() == scheme.header.lower()
     )
@@ -130,7 +131,7 @@ def _wrong_besides(
     scheme: SignatureScheme, readings: HeaderReadings, refused: Unverified, secret: str
 ) -> Verdict | None:
     """What is wrong whatever the body is, if it shows."""
-    if refused.reason is Reason.SECRET_NOT_USABLE and algorithm_of(scheme).has_public_key:
+    if refused.reason is Reason.SECRET_NOT_USABLE and scheme.algorithm.has_public_key:
         words = "what was given is not written as a public key of this sender is"
         return Verdict(words, "public key")
     if isinstance(scheme, ProviderScheme) and scheme.signs_messages:
@@ -147,7 +148,7 @@ def _wrong_besides(
 
 
 def _name_of_secret(scheme: SignatureScheme) -> str:
-    name = "key" if algorithm_of(scheme).has_public_key else "secret"
+    name = "key" if scheme.algorithm.has_public_key else "secret"
     settings = signed_settings(scheme) if isinstance(scheme, ProviderScheme) else {}
     return " or ".join([name, *settings])
 
@@ -174,7 +175,7 @@ def _has_whole_signature(scheme: SignatureScheme, readings: HeaderReadings) -> b
 
 
 def _describe_size(scheme: SignatureScheme, readings: HeaderReadings) -> str:
-    size, algorithm = signature_size(scheme), algorithm_of(scheme)
+    size, algorithm = signature_size(scheme), scheme.algorithm
     if algorithm.has_public_key:
         kind = "ECDSA on P-256" if algorithm is Algorithm.ECDSA_RAW else algorithm.value
         of_size = f" is {size} bytes, as those of {kind} are: it" if size else ""

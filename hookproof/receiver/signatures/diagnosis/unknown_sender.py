@@ -16,10 +16,9 @@ from hookproof.receiver.signatures.diagnosis.deviation import Aspect, Deviation,
 from hookproof.receiver.signatures.diagnosis.digest_variants import HASHES, Digest
 from hookproof.receiver.signatures.diagnosis.header_repairs import KINDS, WORD, plain_name
 from hookproof.receiver.signatures.diagnosis.signature_readings import ENCODING_NAMES
-from hookproof.receiver.signatures.schemes.model import Algorithm
 from hookproof.receiver.signatures.schemes.request_parts import RequestLine
 from hookproof.receiver.signatures.signed_message import ANY_PART, Headers
-from hookproof.spec.dialect.vocabulary import BASE64_VARIANTS, Encoding
+from hookproof.spec.dialect.vocabulary import BASE64_VARIANTS, Algorithm, Encoding
 
 # In bytes hashed, plus this for each hash; for each phase.
 MOST_EFFORT: Final = 3 * 2**20

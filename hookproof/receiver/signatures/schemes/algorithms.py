@@ -5,12 +5,9 @@ import hmac
 from collections.abc import Callable
 from functools import partial
 
-from hookproof.receiver.signatures.schemes.model import (
-    CURVE_SIGNATURE,
-    Algorithm,
-    ProviderScheme,
-)
+from hookproof.receiver.signatures.schemes.model import CURVE_SIGNATURE
 from hookproof.spec.dialect.signature_scheme import SignatureScheme
+from hookproof.spec.dialect.vocabulary import Algorithm
 
 # Whether these bytes are the signature.
 Check = Callable[[bytes], bool]
@@ -18,7 +15,7 @@ Check = Callable[[bytes], bool]
 
 def signature_check(scheme: SignatureScheme, key: bytes, message: bytes) -> Check:
     """What tells whether a signature of this message was made with this key; never raises."""
-    algorithm = algorithm_of(scheme)
+    algorithm = scheme.algorithm
     if algorithm.has_public_key:
         return partial(public_key_check, algorithm, scheme.hash.value, key, message)
     if algorithm is Algorithm.HMAC:
@@ -30,14 +27,9 @@ def signature_check(scheme: SignatureScheme, key: bytes, message: bytes) -> Chec
     return partial(hmac.compare_digest, expected)
 
 
-def algorithm_of(scheme: SignatureScheme) -> Algorithm:
-    """The algorithm of a scheme; that of dialects is always HMAC."""
-    return scheme.algorithm if isinstance(scheme, ProviderScheme) else Algorithm.HMAC
-
-
 def signature_size(scheme: SignatureScheme) -> int | None:
     """The number of bytes of a signature; None if it is not always the same."""
-    match algorithm_of(scheme):
+    match scheme.algorithm:
         case Algorithm.HMAC | Algorithm.PLAIN_HASH:
             return hashlib.new(scheme.hash.value, usedforsecurity=False).digest_size
         case Algorithm.ED25519 | Algorithm.ECDSA_RAW:

@@ -22,13 +22,13 @@ from hookproof.receiver.signatures.schemes.challenge import Challenge
 from hookproof.receiver.signatures.schemes.model import (
     MESSAGE_ALGORITHMS,
     SIGNATURE_BASE,
-    Algorithm,
     ProviderScheme,
     ProviderSecrets,
 )
 from hookproof.receiver.signatures.schemes.request_parts import MEMBER, prepared_request
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.vocabulary import (
+    Algorithm,
     Encoding,
     Hash,
     OnInput,

@@ -6,46 +6,11 @@ algorithms, over the URL, in a member of the body.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Final
 
 from hookproof.spec.dialect.signature_scheme import Secrets, SignatureScheme
-from hookproof.spec.dialect.vocabulary import Hash
+from hookproof.spec.dialect.vocabulary import Algorithm, Hash
 
-
-class Algorithm(StrEnum):
-    """How a signature is made of the secret and the message."""
-
-    HMAC = "hmac"
-    PLAIN_HASH = "plain_hash"  # of the secret and then the message
-    ED25519 = "ed25519"  # the secret is the public key (RFC 8032)
-    ECDSA = "ecdsa"  # the two numbers of a signature are in DER (RFC 3279, section 2.2.3)
-    ECDSA_RAW = "ecdsa_raw"  # they are one after the other (RFC 9421, section 3.3.4)
-    RSA = "rsa"  # PKCS #1 v1.5 (RFC 8017, section 8.2)
-    RSA_PSS = "rsa_pss"  # the salt is as long as the hash (RFC 8017, section 8.1)
-    TOKEN = "token"  # noqa: S105 - the header holds the secret itself
-    BASIC = "basic"  # the same in base64, as `Authorization: Basic` (RFC 7617)
-
-    @property
-    def signs(self) -> bool:
-        """Whether the message matters."""
-        return self not in {Algorithm.TOKEN, Algorithm.BASIC}
-
-    @property
-    def has_public_key(self) -> bool:
-        """Whether what verifies is no secret."""
-        return self in PUBLIC_KEY_ALGORITHMS
-
-
-PUBLIC_KEY_ALGORITHMS: Final = frozenset(
-    {
-        Algorithm.ED25519,
-        Algorithm.ECDSA,
-        Algorithm.ECDSA_RAW,
-        Algorithm.RSA,
-        Algorithm.RSA_PSS,
-    }
-)
 # In bytes: a signature of ed25519, or of ECDSA on P-256 with its numbers one after the other.
 CURVE_SIGNATURE: Final = 64
 # What is signed where HTTP message signatures are meant (RFC 9421), and the names that their
@@ -90,7 +55,6 @@ class ProviderScheme(SignatureScheme):
     without which a signature is not accepted.
     """
 
-    algorithm: Algorithm = Algorithm.HMAC
     rfc3339: bool = False
     inflated: bool = False
     within: str = ""

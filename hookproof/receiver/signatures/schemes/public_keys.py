@@ -3,6 +3,7 @@
 Imported only where such a key is used, since cryptography takes a while to load.
 """
 
+from base64 import b64encode
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
@@ -27,13 +28,13 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from cryptography.x509 import load_pem_x509_certificate
 
-from hookproof.receiver.signatures.schemes.model import CURVE_SIGNATURE, Algorithm
+from hookproof.receiver.signatures.schemes.model import CURVE_SIGNATURE
+from hookproof.spec.dialect.signing_key import ED25519_KEY
+from hookproof.spec.dialect.vocabulary import Algorithm
 
 RSA_BITS: Final = 2048
 # Private keys of RSA are checked when they are loaded, which takes a tenth of a second each time.
 MOST_KEPT: Final = 16
-# In bytes: a public key of ed25519, or the seed of a private one.
-ED25519_KEY: Final = 32
 HASHES: Final[Mapping[str, type[hashes.HashAlgorithm]]] = {
     "sha1": hashes.SHA1,
     "sha256": hashes.SHA256,
@@ -55,10 +56,7 @@ def is_signed(
     """Whether a public key, in DER or the 32 bytes of ed25519, verifies a signature."""
     chosen = HASHES[hash_name]()
     try:
-        if algorithm is Algorithm.ED25519 and len(key) == ED25519_KEY:
-            loaded: object = ed25519.Ed25519PublicKey.from_public_bytes(key)
-        else:
-            loaded = load_der_public_key(key)
+        loaded = _loaded(algorithm, key)
         match algorithm, loaded:
             case Algorithm.ED25519, ed25519.Ed25519PublicKey():
                 loaded.verify(signature, message)
@@ -73,6 +71,13 @@ def is_signed(
     except (InvalidSignature, UnsupportedAlgorithm, ValueError):
         return False
     return True
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _loaded(algorithm: Algorithm, key: bytes) -> PublicKeyTypes:
+    if algorithm is Algorithm.ED25519 and len(key) == ED25519_KEY:
+        return ed25519.Ed25519PublicKey.from_public_bytes(key)
+    return load_der_public_key(key)
 
 
 def _padding(algorithm: Algorithm, chosen: hashes.HashAlgorithm) -> padding.AsymmetricPadding:
@@ -110,6 +115,14 @@ def der_of_pem(text: str) -> bytes:
     except (TypeError, UnsupportedAlgorithm) as error:
         raise ValueError(str(error)) from None
     return key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+
+
+def public_text(seed: bytes) -> str:
+    """The public key of a private one of ed25519, in base64; raises ValueError."""
+    if len(seed) != ED25519_KEY:
+        raise ValueError(f"has {len(seed)} bytes, and a private key of ed25519 has {ED25519_KEY}")
+    key = ed25519.Ed25519PrivateKey.from_private_bytes(seed).public_key()
+    return b64encode(key.public_bytes_raw()).decode()
 
 
 def private_der(key: PrivateKey) -> bytes:

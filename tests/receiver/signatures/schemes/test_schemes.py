@@ -27,7 +27,6 @@ from hookproof.receiver.signatures.schemes.catalogue import (
     shown,
 )
 from hookproof.receiver.signatures.schemes.challenge import Challenge
-from hookproof.receiver.signatures.schemes.model import Algorithm
 from hookproof.receiver.signatures.schemes.request_parts import (
     REQUEST_PART,
     RequestLine,
@@ -35,6 +34,7 @@ from hookproof.receiver.signatures.schemes.request_parts import (
 )
 from hookproof.receiver.signatures.verification import Verified, verify
 from hookproof.spec.dialect.reader import load_dialect
+from hookproof.spec.dialect.vocabulary import Algorithm
 from tests.receiver.signatures.schemes.provider_signers import (
     GIVEN,
     JSON,
