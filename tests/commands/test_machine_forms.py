@@ -18,10 +18,10 @@ from tests.conformance.reference_server import (
 )
 from tests.source_tree import ROOT
 
-# Those that write files, pages or scripts, start what runs on, or are for developers of hookproof;
-# `load` writes report.json. `sign` prints headers, and `scheme show` a file.
+# Those that write files, pages or scripts, start what runs on, or are for developers of hookproof.
+# `sign` prints headers, and `scheme show` a file.
 WITHOUT: Final = frozenset(
-    {"ca", "completion", "init", "load", "mcp", "mutants", "schema", "sign"}
+    {"ca", "completion", "init", "mcp", "mutants", "schema", "sign"}
     | {"dialect", "scheme", "scheme show"}
 )
 LOADED: Final = {name: cli.get_command(click.Context(cli), name) for name in SUBCOMMANDS}

@@ -44,7 +44,9 @@ class Vector:
 
     def to_json(self) -> dict[str, object]:
         scheme = asdict(self.scheme)
-        del scheme["secrets"]  # which of its secrets a sender uses does not concern a verifier
+        # Which of its secrets a sender uses does not concern a verifier; all vectors are of HMAC.
+        for name in ("secrets", "algorithm", "public_key", "private_key"):
+            del scheme[name]
         return {
             "name": self.name,
             "dialect": self.dialect,
