@@ -85,9 +85,10 @@ def _piece_of_work_s() -> float:
 def function_name(test: str) -> str:
     """The name of a test's function, without the parameters of a case, from the test's id.
 
-    A class stands before a point. The location of what is inherited is elsewhere.
+    A class stands before a point. The location of what is inherited is elsewhere, and `--dist
+    loadgroup` writes a test's group behind its id.
     """
-    path, _, names = test.partition("[")[0].partition("::")
+    path, _, names = test.partition("[")[0].partition("@")[0].partition("::")
     return f"{path}::{names.replace('::', '.')}"
 
 

@@ -39,6 +39,13 @@ def test_each_name_is_that_of_a_test() -> None:
     assert {path: names for path, names in gone.items() if names} == {}
 
 
+@pytest.mark.parametrize("end", ["", "[a case]", "@a group", "[a@b::c]@a group"])
+def test_the_name_of_a_function_has_neither_case_nor_group(end: str) -> None:
+    assert long_tests.function_name(f"tests/test_a.py::test_b{end}") == "tests/test_a.py::test_b"
+    of_class = long_tests.function_name(f"tests/test_a.py::TestA::test_b{end}")
+    assert of_class == "tests/test_a.py::TestA.test_b"
+
+
 def test_a_test_that_is_not_named_may_not_use_a_processor_for_long(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
