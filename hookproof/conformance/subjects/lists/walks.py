@@ -79,8 +79,7 @@ def planned_walks(
     filtered = [
         PlannedWalk(operation_id=operation_id, sort=sort, per_page=size, filter=terms)
         for terms, matches in _filters(context, operation_id, listed)
-        for small in [least_size(context, matches)]
-        for sort, size in ((None, None), (None, small), ("ASC", small))
+        for sort, size in ((None, None), ("ASC", least_size(context, matches)))
     ]
     both = [
         PlannedWalk(operation_id=operation_id, filter=terms)

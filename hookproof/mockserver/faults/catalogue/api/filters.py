@@ -72,19 +72,6 @@ class CursorForgetsTheFilter(Pager):
         return query if query.start is None else msgspec.structs.replace(query, filters={})
 
 
-@fault("first_page back_again previous_page filter_leaves_only filter_on_every_page")
-class UnsortedCursorForgetsTheFilter(CursorForgetsTheFilter):
-    """From the second page on a filter is forgotten, unless a sort is asked for."""
-
-    def query(self, project: str, parameters: Mapping[str, list[str]]) -> Query:
-        is_sorted = "sort" in parameters
-        return (
-            Pager.query(self, project, parameters)
-            if is_sorted
-            else super().query(project, parameters)
-        )
-
-
 @fault("opposite_orders", shows_in=SHOWN)
 class FiltersForgetTheSort(Pager):
     """What a filter leaves is in descending order, whatever sort says."""
