@@ -1,5 +1,6 @@
 """What the users of a process share in a test."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,7 +23,7 @@ class TestWork:
     shares_clock: bool = True
 
 
-class Sender:
+class Sender(ABC):
     """The sending side of a test in one process: numbers, and what became of each broadcast.
 
     One event loop has all users, so nothing is locked. When it has `ceased`, no more is to be sent.
@@ -34,9 +35,9 @@ class Sender:
         self._users = 0
         self._rolls = 0
 
+    @abstractmethod
     def wait_for_work(self) -> TestWork:
         """What the test is about, as soon as it is known."""
-        raise NotImplementedError
 
     def next_user(self) -> int:
         """The number of a new user, counted from 0."""
@@ -57,23 +58,23 @@ class Sender:
     def end_request(self) -> None:
         self._under_way -= 1
 
+    @abstractmethod
     def next_number(self) -> int:
         """The number of the next broadcast, which no other process uses."""
-        raise NotImplementedError
 
+    @abstractmethod
     def note_lateness(self, late_s: float) -> None:
         """Note by how much a request is sent too late, though a user was free."""
-        raise NotImplementedError
 
+    @abstractmethod
     def note_answer(
         self, number: int, failure: RequestFailure | None, *, intended_at: float
     ) -> None:
         """Note what became of a broadcast that was due then, in Unix seconds."""
-        raise NotImplementedError
 
+    @abstractmethod
     def announce_secret(self, token: str, secret: str) -> None:
         """Return when the receiver knows a secret; raises what shows that it cannot."""
-        raise NotImplementedError
 
 
 SENDERS: Final[dict[Environment, Sender]] = {}

@@ -54,6 +54,9 @@ class SlotSender(Sender):
         self.begun += 1
         return (self.begun - 1) * self._work.plan.workers + self._work.plan.worker
 
+    def note_lateness(self, late_s: float) -> None:
+        """Nothing more: `sending` has the lateness of each slot."""
+
     def note_answer(
         self, number: int, failure: RequestFailure | None, *, intended_at: float
     ) -> None:
