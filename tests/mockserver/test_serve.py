@@ -5,7 +5,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Sequence
@@ -15,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.full_disk import with_files_of
 from tests.mockserver.server_process import SERVE
 
 TIMEOUT_S = 60
@@ -38,13 +38,6 @@ def serving(
         if process.poll() is None:
             process.kill()
         process.communicate()
-
-
-# The limit of a file's size stands for a full disk: enough for the schema and little else.
-LIMITED = (
-    "import os, resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (800_000, 800_000));"
-    " os.execv(sys.argv[1], sys.argv[1:])"
-)
 
 
 def run_serve(*options: str) -> subprocess.CompletedProcess[str]:
@@ -207,12 +200,16 @@ def test_no_log_line_holds_a_key_a_secret_or_a_credential() -> None:
         assert secret.encode() not in out + err
 
 
+# Enough for the schema and little else.
+SPACE = 800_000
+
+
 def test_a_full_disk_costs_nothing_that_was_acknowledged_and_is_reported_once(
     tmp_path: Path,
 ) -> None:
     database = ("--db", str(tmp_path / "hookproof.db"))
     created, refused = [], 0
-    with serving(*database, before=(sys.executable, "-c", LIMITED)) as (process, addresses):
+    with serving(*database, before=with_files_of(SPACE)) as (process, addresses):
         while refused < 5:
             endpoint = {"name": "n", "url": "https://a.invalid/", "secret": "s" * 24}
             answer = ask(addresses["api"], "POST", "endpoints", endpoint)
@@ -235,9 +232,8 @@ def test_a_full_disk_costs_nothing_that_was_acknowledged_and_is_reported_once(
 
 
 def test_a_database_for_which_there_is_no_space_is_refused_in_one_line(tmp_path: Path) -> None:
-    limited = LIMITED.replace("800_000", "10_000")
     ended = subprocess.run(
-        [sys.executable, "-c", limited, *SERVE, "--db", str(tmp_path / "hookproof.db")],
+        [*with_files_of(10_000), *SERVE, "--db", str(tmp_path / "hookproof.db")],
         capture_output=True,
         text=True,
         timeout=TIMEOUT_S,

@@ -9,7 +9,7 @@ import pytest
 from hookproof.process.exit_codes import ExitCode
 from hookproof.process.written_file import FileNotWritten, write_file, write_files
 
-# A command that writes more than it may: the limit of a file's size stands for a full disk.
+# A command that writes more than it may. Bytecode would be cut off too: see tests/full_disk.py.
 TOO_MUCH = """
 import resource, sys
 from pathlib import Path
@@ -17,6 +17,7 @@ import click
 import hookproof.cli as front_door
 from hookproof.process.written_file import write_file
 
+sys.dont_write_bytecode = True
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 
 @click.command()

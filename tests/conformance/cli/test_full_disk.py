@@ -1,7 +1,6 @@
 """Commands whose disk is full show what they have found out, and name the file that is missing."""
 
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,13 +8,9 @@ import pytest
 
 from tests.conformance.command import DEADLINE_S, CommandResult, command_line, environment
 from tests.conformance.reference_server import reference_server, write_target_file
+from tests.full_disk import with_files_of
 from tests.source_tree import ROOT
 
-# The limit of a file's size stands for a full disk.
-LIMITED = (
-    "import os, resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, ({0}, {0}));"
-    " os.execv(sys.argv[1], sys.argv[1:])"
-)
 # Enough for a certificate, and for no report.
 SPACE = 3000
 MUTANTS = ("--fault", "null_message", "--dialect", "reference", "--jobs", "1")
@@ -25,7 +20,7 @@ NO_SPACE = "No usable temporary directory found in"
 def with_space(folder: Path, space: int, subcommand: str, *words: str | Path) -> CommandResult:
     """Run a command none of whose files can have more than so many bytes."""
     ended = subprocess.run(
-        [sys.executable, "-c", LIMITED.format(space), *command_line(subcommand, *words)],
+        [*with_files_of(space), *command_line(subcommand, *words)],
         cwd=folder,
         env=environment(),
         capture_output=True,

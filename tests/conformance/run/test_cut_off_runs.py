@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,17 +9,14 @@ import pytest
 
 from hookproof.conformance.results.run_file import NAME
 from tests.conformance.command import CommandResult, check, command_line, environment, run_command
+from tests.full_disk import with_files_of
 
 # One worker makes the run that most tests cut.
 pytestmark = pytest.mark.xdist_group("cut_off_runs")
 
 ONLY = ("--profile", "quick", "--only", "5-4", "--only", "5-9")
-# Enough for the header and some evidence; the limit of a file's size stands for a full disk.
+# Enough for the header and some evidence.
 SPACE = 100_000
-LIMITED = (
-    "import os, resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, ({0}, {0}));"
-    " os.execv(sys.argv[1], sys.argv[1:])"
-)
 
 
 def rendered(folder: Path, *options: str) -> CommandResult:
@@ -90,7 +86,7 @@ def test_a_file_that_ends_before_its_first_line_is_refused(tmp_path: Path, text:
 def test_a_run_whose_disk_is_full_ends_with_one_line_and_keeps_what_it_has(
     tmp_path: Path,
 ) -> None:
-    command = [sys.executable, "-c", LIMITED.format(SPACE), *command_line("check", *ONLY)]
+    command = [*with_files_of(SPACE), *command_line("check", *ONLY)]
     done = subprocess.run(
         command,
         cwd=tmp_path,

@@ -6,7 +6,6 @@ import signal
 import socket
 import ssl
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,6 +21,7 @@ from hookproof.load.profile.load_profile import load_profile
 from hookproof.load.profile.schedule import OperationMix
 from hookproof.receiver.http.authority import Authority
 from tests.conformance.reference_server import reference_server, write_target_file
+from tests.full_disk import with_files_of
 from tests.load.embedded import (
     ENDS_WITHIN_S,
     HOOKPROOF,
@@ -428,11 +428,6 @@ def test_every_request_of_a_load_run_is_sent_as_the_target_file_says(
     assert "open-sesame" not in (tmp_path / "out" / "report.json").read_text()
 
 
-# The limit of a file's size stands for a full disk.
-LIMITED = (
-    "import os, resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, ({0}, {0}));"
-    " os.execv(sys.argv[1], sys.argv[1:])"
-)
 # No report is so short, and nothing else of a run is longer.
 SPACE = 3000
 
@@ -453,7 +448,7 @@ def test_the_whole_result_is_shown_where_no_report_can_be_written(
         target = write_target_file(tmp_path, ready["api"], "p1")
         command = [*HOOKPROOF, "load", *words, "--duration", "1", *PATIENT, "--target", str(target)]
         ended = subprocess.run(
-            [sys.executable, "-c", LIMITED.format(SPACE), *command, "--out", "out"],
+            [*with_files_of(SPACE), *command, "--out", "out"],
             capture_output=True,
             cwd=tmp_path,
             text=True,

@@ -11,7 +11,6 @@ import re
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -22,6 +21,7 @@ import pytest
 from hookproof.cli import main
 from hookproof.receiver.cli.delivery_watch import JudgedDelivery, cells
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from tests.full_disk import with_files_of
 from tests.receiver.receiver_process import COMMAND, DEADLINE_S, read_to_end
 from tests.source_tree import ROOT
 
@@ -29,13 +29,6 @@ SECRET = "a secret of this test"
 BODY = b'{"order":1}'
 SIGNATURE = hmac.new(SECRET.encode(), BODY, hashlib.sha256).hexdigest()
 HEADER = f"X-Webhook-Signature: {SIGNATURE}"
-
-
-# The limit of a file's size stands for a full disk.
-LIMITED = (
-    "import os, resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000));"
-    " os.execv(sys.argv[1], sys.argv[1:])"
-)
 
 
 @contextlib.contextmanager
@@ -122,8 +115,7 @@ def test_a_file_of_deliveries_for_which_there_is_no_space_is_named_in_one_line(
     tmp_path: Path,
 ) -> None:
     file = tmp_path / "all.jsonl"
-    limited = (sys.executable, "-c", LIMITED)
-    with start_receiver("--jsonl", str(file), before=limited) as (process, port):
+    with start_receiver("--jsonl", str(file), before=with_files_of(2000)) as (process, port):
         post(port, b"x" * 5000)
         code, _, errors = wait_for_end(process)
     assert (code, errors) == (64, f"hookproof: {file} cannot be written: File too large\n")
