@@ -363,17 +363,18 @@ async def _serve(settings: ServeSettings) -> None:
     _prepare_process()
     stopped = _stop_event(settings)
     try:
-        ports = await app.start(
-            *settings.api, *settings.control, control_names=settings.control_names
-        )
-    except OSError as problem:
+        try:
+            ports = await app.start(
+                *settings.api, *settings.control, control_names=settings.control_names
+            )
+        except OSError as problem:
+            raise CommandError(
+                f"cannot listen: {problem.strerror or problem}; choose another --port or --control"
+            ) from None
+        _announce(settings, *ports)
+        await stopped.wait()
+    finally:
         await app.stop()
-        raise CommandError(
-            f"cannot listen: {problem.strerror or problem}; choose another --port or --control"
-        ) from None
-    _announce(settings, *ports)
-    await stopped.wait()
-    await app.stop()
 
 
 def _create_app(settings: ServeSettings) -> App:

@@ -143,7 +143,7 @@ def _run(arguments: Sequence[str], variables: Mapping[str, str], given: Sequence
         descriptor = sent.detach()
         os.dup2(descriptor, stream)
         os.close(descriptor)
-    sys.stdin, sys.stdout, sys.stderr = (open(0), open(1, "w"), open(2, "w"))  # noqa: SIM115
+    sys.stdin = open(0)  # noqa: SIM115  # multiprocessing has closed it
     os.environ.clear()
     os.environ.update(variables)
     sys.argv = ["hookproof", *arguments]

@@ -179,6 +179,33 @@ async with forked("receive"):
     poll_until(lambda: not any(map(is_running, pids)), "all have ended", deadline_s=20)
 
 
+@pytest.mark.parametrize(
+    "command", [["serve", "--port", "0"], ["receive"]], ids=lambda each: each[0]
+)
+def test_what_is_forked_ends_well_where_nobody_reads_what_it_says(
+    tmp_path: Path, command: list[str]
+) -> None:
+    body = f"""
+from hookproof.receiver.client.child_process import SOURCES
+from hookproof.receiver.client.forked_process import ForkedProcess, _context
+variables = {{**os.environ, "PYTHONPATH": str(SOURCES), "HOOKPROOF_PROJECTS": "mine=a-key"}}
+_context(variables["PYTHONPATH"])  # so that the next pipes are those of the process
+words = [*{command}, "--json", "--until-stdin-closes"]
+real = os.pipe
+def without_reader():
+    (unread, written), (read, unwritten) = real(), real()
+    os.close(unread)
+    os.close(unwritten)
+    return read, written
+os.pipe = lambda made=iter([real, without_reader, real]): next(made, real)()
+process = await ForkedProcess.start(words, variables, limit=10000)
+process.stdin.close()
+outputs = [(await each.read()).decode() for each in (process.stdout, process.stderr)]
+print(json.dumps([await process.wait(), *outputs]))
+"""
+    assert printed(run(tmp_path, body)) == [0, "", ""]
+
+
 def is_running(pid: int) -> bool:
     try:
         return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
