@@ -73,8 +73,8 @@ FURTHER: dict[str, list[Any]] = {
     "signatures.secret.generated_bytes": [24],
 }
 
-# Units that a receiver's tolerance of some seconds makes sense with.
-STAMPED_IN = ["milliseconds", "seconds"]
+# Forms of times that a receiver's tolerance of some seconds makes sense with.
+STAMPED_IN = ["milliseconds", "seconds", "rfc3339"]
 
 # What the reference server cannot do, since the document does not say which events these are, and
 # what would refuse every endpoint at the receiver.

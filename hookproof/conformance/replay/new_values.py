@@ -18,9 +18,8 @@ from hookproof.conformance.model.evidence import NOT_JSON, Exchange
 from hookproof.conformance.replay.recording import KEY, Recording, key_in, key_number
 from hookproof.conformance.target.definition import Project
 from hookproof.receiver.client.control_api import IssuedCertificate
-from hookproof.receiver.signatures.base64_text import encode_base64
+from hookproof.receiver.signatures.base64_text import to_text
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import SecretForm
 from hookproof.target.masking.credential_names import NAME, is_name
 
 # A string of a JSON text, without its quotes.
@@ -158,9 +157,7 @@ class NewValues:
         """A credential in the form of the dialect's signing secrets."""
         rules = self._dialect.signatures.secret
         content = self._random.randbytes(SECRET_BYTES)
-        if rules.form is SecretForm.TEXT:
-            return rules.prefix + content.hex()
-        return rules.prefix + encode_base64(rules.form, content)
+        return rules.prefix + to_text(rules.form, content)
 
     def _with_key_pairs(self, text: str) -> str:
         """A body with keys of which both halves are known."""

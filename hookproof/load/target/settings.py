@@ -13,9 +13,8 @@ from urllib.parse import urlsplit
 
 from hookproof.process.exit_codes import CommandError
 from hookproof.receiver.http.authority import CERTIFICATE_FILE, KEY_FILE
-from hookproof.receiver.signatures.base64_text import encode_base64
+from hookproof.receiver.signatures.base64_text import to_text
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.vocabulary import SecretForm
 from hookproof.target.connection import DIRECT, PROXIED, UNVERIFIED, ApiConnection, connection_of
 from hookproof.target.file_schema import Presence
 from hookproof.target.hooks.declaration import read_provision
@@ -243,4 +242,4 @@ SECRET_BYTES: Final = 32
 def new_secret(prefix: str, form: str) -> str:
     """A random secret; `form` is a word of `SecretForm`."""
     raw = secrets.token_bytes(SECRET_BYTES)
-    return prefix + (raw.hex() if form == SecretForm.TEXT else encode_base64(form, raw))
+    return prefix + to_text(form, raw)

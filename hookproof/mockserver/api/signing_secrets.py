@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from hookproof.mockserver.delivery.attempt.signing import ENCODE_BASE64, decode_base64
+from hookproof.mockserver.delivery.attempt.signing import ENCODE_BASE64, decode_key
 from hookproof.mockserver.store.identifiers import Entropy
 from hookproof.spec.dialect.signature_scheme import Secrets
 from hookproof.spec.dialect.vocabulary import BASE64_VARIANTS, SecretForm
@@ -25,8 +25,7 @@ class SecretSource:
 
     def generate(self) -> str:
         key = self.entropy(self.rules.generated_bytes)
-        is_text = self.rules.form is SecretForm.TEXT
-        return self.rules.prefix + (key.hex() if is_text else ENCODE_BASE64[self.rules.form](key))
+        return self.rules.prefix + ENCODE_BASE64.get(self.rules.form, bytes.hex)(key)
 
     def accepts(self, given: str) -> bool:
         rest = given.removeprefix(self.rules.prefix)
@@ -35,10 +34,12 @@ class SecretSource:
         if self.rules.form is SecretForm.TEXT:
             return True
         try:
-            key = decode_base64(self.rules.form, rest)
+            key = decode_key(self.rules.form, rest)
         except ValueError:
             return False
         if self.key_size not in (None, len(key)):
             return False
+        if self.rules.form is SecretForm.HEX:
+            return True
         padded = BASE64_VARIANTS[self.rules.form].padded
         return bool(key) and (len(rest) % 4 == 0 if padded else "=" not in rest)

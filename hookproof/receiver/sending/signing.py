@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from secrets import token_bytes, token_hex
 from typing import Final
 
-from hookproof.receiver.signatures.base64_text import encode_base64
+from hookproof.receiver.signatures.base64_text import to_text
 from hookproof.receiver.signatures.judgement import Contract
 from hookproof.receiver.signatures.schemes.model import ProviderScheme, ProviderSecrets
 from hookproof.receiver.signatures.schemes.request_parts import (
@@ -39,8 +39,7 @@ from hookproof.spec.dialect.signature_scheme import SignatureScheme
 from hookproof.spec.dialect.vocabulary import (
     PUBLIC_KEY_ALGORITHMS,
     Algorithm,
-    Encoding,
-    SecretForm,
+    SignatureTime,
     SigningSecrets,
 )
 
@@ -115,9 +114,7 @@ def new_secret(contract: Contract) -> str:
         return _new_key(algorithm, as_pem=True).decode()
     key = _new_key(algorithm) if algorithm in IN_DER else token_bytes(SEED_BYTES)
     prefix = (provided and provided.private_prefix) or rules.prefix
-    if rules.form is SecretForm.TEXT:
-        return prefix + key.hex()
-    return prefix + encode_base64(rules.form, key)
+    return prefix + to_text(rules.form, key)
 
 
 def sign(
@@ -160,7 +157,7 @@ def sign(
 
 def time_text(scheme: SignatureScheme, at: float) -> str:
     """A time in Unix seconds as the scheme writes it."""
-    if isinstance(scheme, ProviderScheme) and scheme.rfc3339:
+    if scheme.timestamp_unit is SignatureTime.RFC3339:
         return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     # Rounded first: 1.001 s are 1000.9999999999999 ms.
     return str(math.floor(round(at / scheme.timestamp_unit.in_seconds, 3)))
@@ -198,9 +195,7 @@ def _signatures(scheme: SignatureScheme, keys: Sequence[bytes], message: bytes) 
 def _text(scheme: SignatureScheme, signature: bytes) -> str:
     if scheme.algorithm is Algorithm.TOKEN:
         return signature.decode()
-    if scheme.encoding is Encoding.HEX:
-        return signature.hex()
-    return encode_base64(scheme.encoding, signature)
+    return to_text(scheme.encoding, signature)
 
 
 def _value(scheme: SignatureScheme, fields: Mapping[str, str], signatures: Sequence[str]) -> str:

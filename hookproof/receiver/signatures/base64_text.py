@@ -1,9 +1,10 @@
-"""Base64 in the variants that a dialect may name, for signatures and for secrets."""
+"""Base64 in the variants that a dialect may name, for signatures and for secrets, and hex."""
 
 import base64
+import re
 from typing import Final
 
-from hookproof.spec.dialect.vocabulary import BASE64_VARIANTS
+from hookproof.spec.dialect.vocabulary import BASE64_VARIANTS, SecretForm
 
 URL_SAFE: Final = str.maketrans("+/", "-_")
 STANDARD: Final = str.maketrans("-_", "+/")
@@ -29,6 +30,22 @@ def decode_base64(word: str, text: str, *, any_padding: bool = False) -> bytes:
     if text not in ((padded, unpadded) if any_padding else (canonical,)):
         raise ValueError(f"not canonical {word}")
     return decoded
+
+
+def to_text(word: str, content: bytes) -> str:
+    """The text of some bytes in an encoding, or as a secret; hex where every text is a secret."""
+    return encode_base64(word, content) if word in BASE64_VARIANTS else content.hex()
+
+
+def from_text(word: str, text: str, *, any_padding: bool = False) -> bytes:
+    """The bytes of such a text, as `decode_base64` has them; raises ValueError likewise."""
+    if word == SecretForm.TEXT:
+        return text.encode()
+    if word != SecretForm.HEX:
+        return decode_base64(word, text, any_padding=any_padding)
+    if re.fullmatch("[0-9A-Fa-f]*", text) is None:  # fromhex takes spaces too
+        raise ValueError("not hex")
+    return bytes.fromhex(text)
 
 
 def loose_base64(text: str) -> bytes:

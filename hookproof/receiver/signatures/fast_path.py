@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from hookproof.receiver.inbox.arrival import RawHeaders
-from hookproof.receiver.signatures.base64_text import encode_base64
+from hookproof.receiver.signatures.base64_text import to_text
 from hookproof.receiver.signatures.signed_message import PLACEHOLDER, label_at
 from hookproof.receiver.signatures.verification import secret_key
 from hookproof.spec.dialect.signature_scheme import Secrets, SignatureScheme
-from hookproof.spec.dialect.vocabulary import Algorithm, Encoding
+from hookproof.spec.dialect.vocabulary import Algorithm, SignatureTime
 
 LONGEST_NUMBER: Final = 20
 SHAPES: Final = {
@@ -45,9 +45,12 @@ class FastPath:
             part if index % 2 else part.encode()
             for index, part in enumerate(PLACEHOLDER.split(scheme.signed))
         ]
-        # Other algorithms are left to the verifier: what they cost hides what this saves.
-        is_hmac = scheme.algorithm is Algorithm.HMAC
-        self._value = _pattern(scheme.value) if is_hmac else None
+        # Others are left to the verifier: what they cost hides what this saves.
+        is_usual = (
+            scheme.algorithm is Algorithm.HMAC
+            and scheme.timestamp_unit is not SignatureTime.RFC3339
+        )
+        self._value = _pattern(scheme.value) if is_usual else None
         item = scheme.item.replace("{version}", label_at(scheme, 0))
         before, _, after = item.partition("{signature}")
         self._before, self._after = before.encode(), after.encode()
@@ -108,9 +111,7 @@ class FastPath:
 
     def _expected_item(self, key: bytes, signed: bytes) -> bytes:
         mac = hmac.digest(key, signed, self._hash)
-        is_hex = self._encoding is Encoding.HEX
-        text = mac.hex() if is_hex else encode_base64(self._encoding, mac)
-        return self._before + text.encode() + self._after
+        return self._before + to_text(self._encoding, mac).encode() + self._after
 
 
 def _pattern(template: str) -> "re.Pattern[bytes] | None":

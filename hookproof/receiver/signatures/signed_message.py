@@ -15,7 +15,7 @@ from typing import Final
 from hookproof.receiver.signatures.schemes.model import ProviderScheme
 from hookproof.receiver.signatures.schemes.request_parts import REQUEST_PART
 from hookproof.spec.dialect.signature_scheme import SignatureScheme
-from hookproof.spec.dialect.vocabulary import Algorithm
+from hookproof.spec.dialect.vocabulary import Algorithm, SignatureTime
 
 Headers = Sequence[tuple[str, str]]
 
@@ -171,7 +171,7 @@ def _pattern(template: str) -> re.Pattern[str]:
 def _timestamp(scheme: SignatureScheme, text: str) -> float:
     if not text:
         raise VerificationRefused(Reason.NO_TIMESTAMP, "the timestamp is empty")
-    if isinstance(scheme, ProviderScheme) and scheme.rfc3339:
+    if scheme.timestamp_unit is SignatureTime.RFC3339:
         date = read_date(text)
         if date is None:
             raise VerificationRefused(

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from hookproof.receiver.signatures.base64_text import decode_base64
+from hookproof.receiver.signatures.base64_text import from_text
 from hookproof.receiver.signatures.schemes.algorithms import signature_check, signature_size
 from hookproof.receiver.signatures.schemes.model import (
     SIGNATURE_BASE,
@@ -30,7 +30,7 @@ from hookproof.receiver.signatures.signed_message import (
 )
 from hookproof.spec.dialect.answer import NOT_ASKED
 from hookproof.spec.dialect.signature_scheme import Secrets, SignatureScheme
-from hookproof.spec.dialect.vocabulary import Algorithm, Encoding, SecretForm
+from hookproof.spec.dialect.vocabulary import Algorithm, SecretForm
 
 # What PEM begins with (RFC 7468).
 PEM: Final = "-----BEGIN "
@@ -46,18 +46,16 @@ def secret_key(rules: Secrets, secret: str) -> bytes:
     if not (secret.startswith(rules.prefix) or (provided and provided.prefix_optional)):
         raise ValueError(f"does not begin with {rules.prefix!r}")
     text = secret.removeprefix(rules.prefix)
-    form = "hex" if provided and provided.in_hex else rules.form
+    form: str = rules.form
     try:
         if provided and provided.in_pem and PEM in text:
             form = "a key or a certificate in PEM"
             key = _der(text)
-        elif provided and provided.in_hex:
-            key = bytes.fromhex(text)
-        elif rules.form is SecretForm.TEXT:
-            key = (secret if rules.prefix_in_key and text else text).encode()
+        elif rules.prefix_in_key and text:
+            key = secret.encode()
         else:
             # Base64 with padding and without stands for the same bytes, so both are accepted.
-            key = decode_base64(rules.form, text, any_padding=True)
+            key = from_text(rules.form, text, any_padding=True)
     except ValueError:
         raise ValueError(f"is not {form}") from None
     if not key:
@@ -281,8 +279,6 @@ def _signature(scheme: SignatureScheme, text: str | None) -> bytes:
     if isinstance(scheme, ProviderScheme) and scheme.algorithm is Algorithm.TOKEN:
         return text.encode()
     try:
-        if scheme.encoding is Encoding.HEX:
-            return bytes.fromhex(text)
-        return decode_base64(scheme.encoding, text)
+        return from_text(scheme.encoding, text)
     except ValueError:
         return b""

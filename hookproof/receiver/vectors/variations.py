@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from hookproof.receiver.signatures.base64_text import encode_base64, loose_base64
+from hookproof.receiver.signatures.base64_text import loose_base64, to_text
 from hookproof.receiver.signatures.signed_message import Reason, label_at
 from hookproof.receiver.vectors.vector import Vector, notes
 from hookproof.spec.dialect.vocabulary import BASE64_VARIANTS, Encoding
@@ -37,11 +37,7 @@ def _digest(vector: Vector, text: str) -> bytes:
 
 
 def _text(vector: Vector, digest: bytes) -> str:
-    return (
-        digest.hex()
-        if vector.scheme.encoding is Encoding.HEX
-        else encode_base64(vector.scheme.encoding, digest)
-    )
+    return to_text(vector.scheme.encoding, digest)
 
 
 def wrong_signatures(vector: Vector) -> Iterator[Change]:

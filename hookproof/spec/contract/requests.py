@@ -159,6 +159,8 @@ def _secret_text(form: SecretForm, size: int | None) -> str:
     """What follows the prefix of a secret, as a regular expression; `size` is that of the key."""
     if form is SecretForm.TEXT:
         return _ANY_TEXT
+    if form is SecretForm.HEX:
+        return f"(?:[0-9A-Fa-f]{{2}}){'+' if size is None else f'{{{size}}}'}$"
     variant = BASE64_VARIANTS[form]
     letter = f"[{variant.letters}]"
     one, two = ("=", "==") if variant.padded else ("", "")

@@ -413,7 +413,7 @@ def _keys_fit_the_algorithm(dialect: Dialect) -> Iterator[Contradiction]:
 def _wrong_seeds(secret: Secrets) -> Iterator[Contradiction]:
     why = f"since each secret is a private key of {Algorithm.ED25519}"
     if secret.form is SecretForm.TEXT:
-        yield ("signatures", "secret", "form"), f"expected a form of base64, {why}"
+        yield ("signatures", "secret", "form"), f"expected hex or a form of base64, {why}"
     if secret.generated_bytes not in (ED25519_KEY, UNREAD):
         yield ("signatures", "secret", "generated_bytes"), f"expected {ED25519_KEY}, {why}"
 

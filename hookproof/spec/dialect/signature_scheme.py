@@ -18,8 +18,8 @@ from hookproof.spec.dialect.vocabulary import (
     Hash,
     OnInput,
     SecretForm,
+    SignatureTime,
     SigningSecrets,
-    TimeUnit,
 )
 
 
@@ -60,7 +60,7 @@ class SignatureScheme:
     item: Annotated[str, "one signature within the value", Placeholder("signature"), HEADER_TEXT]
     separator: Annotated[str, "text between two signatures", PRINTABLE]
     versions: Annotated[tuple[str, ...], "labels of the signatures, in order", HEADER_TEXT]
-    timestamp_unit: Annotated[TimeUnit, "unit of the time since 1970"]
+    timestamp_unit: Annotated[SignatureTime, "unit of the time since 1970, or rfc3339"]
     secrets: Annotated[SigningSecrets, "living secrets that sign, in the order of their signatures"]
     tolerance_s: Annotated[
         float, "age or lead of the time that a receiver accepts, in seconds", AMOUNT

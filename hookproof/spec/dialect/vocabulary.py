@@ -106,6 +106,21 @@ class TimeUnit(StrEnum):
         return {"milliseconds": 0.001, "seconds": 1.0, "minutes": 60.0, "hours": 3600.0}[self.value]
 
 
+class SignatureTime(StrEnum):
+    """How the time of a signature is written: a whole number since 1970, or in RFC 3339."""
+
+    MILLISECONDS = "milliseconds"
+    SECONDS = "seconds"
+    MINUTES = "minutes"
+    HOURS = "hours"
+    RFC3339 = "rfc3339"
+
+    @property
+    def in_seconds(self) -> float:
+        """The length of the smallest step that every such time has, in seconds."""
+        return 1.0 if self is SignatureTime.RFC3339 else TimeUnit(self.value).in_seconds
+
+
 class AboveMaximum(StrEnum):
     """What a list operation does with a perPage above its maximum (section 8)."""
 
@@ -504,6 +519,7 @@ class SecretForm(StrEnum):
     """How the text of a secret, without its prefix, becomes the key of the HMAC."""
 
     TEXT = "text"
+    HEX = "hex"  # in either case
     BASE64 = "base64"
     BASE64_UNPADDED = "base64_unpadded"
     BASE64URL = "base64url"

@@ -177,9 +177,12 @@ def cases() -> Iterator[Case]:
         for hash_name, encoding in OTHER_ALGORITHMS.get(dialect, ()):
             name = f"{kind}: {hash_name} in {encoding}"
             yield replace(plain, name=name, hash=hash_name, encoding=encoding, overrides=True)
-    for form in BASE64:
+    for form in ("hex", *BASE64):
         plain = with_keys("contrary", 2, advanced=True)
-        texts = (BASE64[form](base64.b64encode(key).decode()) for key in plain.keys)
+        texts = (
+            key.hex() if form == "hex" else BASE64[form](base64.b64encode(key).decode())
+            for key in plain.keys
+        )
         if form != "base64":  # which is the dialect's own
             yield replace(
                 plain,

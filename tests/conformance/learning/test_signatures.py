@@ -39,9 +39,13 @@ def dialect_of(name: str | int) -> Dialect:
 
 
 def secret(dialect: Dialect, letter: str) -> str:
-    is_text = dialect.signatures.secret.form is SecretForm.TEXT
-    text = "5ec2e70fa9" if is_text else "c2VjcmV0LW9mLWFuLWVuZHBvaW50"
-    return f"{dialect.signatures.secret.prefix}{text[:-4]}{letter * 4}"
+    in_hex = dialect.signatures.secret.form in (SecretForm.TEXT, SecretForm.HEX)
+    text = (
+        f"5ec2e7{ord(letter):x}{ord(letter):x}"
+        if in_hex
+        else f"c2VjcmV0LW9mLWFuLWVuZHBv{letter * 4}"
+    )
+    return dialect.signatures.secret.prefix + text
 
 
 def delivery(dialect: Dialect, name: str, *secrets: str) -> DeliveryWithSecrets:
@@ -151,7 +155,7 @@ def test_a_signature_that_shows_no_alphabet_teaches_no_encoding() -> None:
 @pytest.mark.parametrize(
     ("texts", "forms"),
     [
-        (["fbff00", "00ff11"], ["text"]),
+        (["fbff00", "00ff11"], ["text", "hex"]),
         (["+/8=", "AAA="], ["base64"]),
         (["-_8=", "AAA="], ["base64url"]),
         (["AAA=", "AAE="], ["base64", "base64url"]),

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from hookproof.receiver.signatures.fast_path import FastPath
 from hookproof.receiver.signatures.verification import Verified
+from hookproof.spec.dialect.vocabulary import SignatureTime
 from tests.receiver.signatures.signature_vectors import SignedVector, vectors
 
 PLAIN = [
@@ -36,6 +37,12 @@ def test_a_plain_signature_is_recognised(vector: SignedVector) -> None:
 @pytest.mark.parametrize("vector", PLAIN, ids=lambda vector: vector.name)
 def test_an_altered_body_is_not_certain(vector: SignedVector) -> None:
     assert not certain(replace(vector, body=vector.body + b" "), vector.timestamp)
+
+
+def test_a_number_is_not_certain_where_times_are_in_rfc_3339() -> None:
+    timed = [vector for vector in PLAIN if vector.scheme.timestamp_header is not None]
+    scheme = replace(timed[0].scheme, timestamp_unit=SignatureTime.RFC3339)
+    assert not certain(replace(timed[0], scheme=scheme), timed[0].timestamp)
 
 
 headers = st.lists(

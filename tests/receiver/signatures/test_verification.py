@@ -1,12 +1,14 @@
 """What the verifier accepts, and its reason for everything else."""
 
 import base64
+import hmac
 from dataclasses import replace
 
 import pytest
 
+from hookproof.receiver.signatures.base64_text import to_text
 from hookproof.receiver.signatures.verification import Reason, Unverified, Verified, secret_key
-from hookproof.spec.dialect.vocabulary import SecretForm
+from hookproof.spec.dialect.vocabulary import SecretForm, SignatureTime
 from tests.receiver.signatures.signature_vectors import SignedVector, find_vector, vectors
 
 REFERENCE = "reference, advanced: a small object"
@@ -35,9 +37,9 @@ def test_a_changed_body_is_refused(vector: SignedVector) -> None:
 
 @every_vector
 def test_another_secret_is_refused(vector: SignedVector) -> None:
-    prefix = vector.dialect.signatures.secret.prefix
-    other = (prefix + base64.b64encode(b"another endpoint's secret").decode(),)
-    assert reason(replace(vector, secrets=other).outcome()) is Reason.NO_SIGNATURE_MATCHES
+    rules = vector.dialect.signatures.secret
+    other = rules.prefix + to_text(rules.form, b"another endpoint's secret")
+    assert reason(replace(vector, secrets=(other,)).outcome()) is Reason.NO_SIGNATURE_MATCHES
 
 
 @every_vector
@@ -328,6 +330,37 @@ def test_a_secret_is_read_in_the_alphabet_of_its_form(form: str) -> None:
         assert secret_key(rules, rules.prefix + text) == b"\xfb\xff"
     with pytest.raises(ValueError, match=form):
         secret_key(rules, rules.prefix + other)
+
+
+def test_a_secret_in_hex_is_read_in_either_case() -> None:
+    rules = replace(find_vector(STANDARD).dialect.signatures.secret, form=SecretForm.HEX)
+    assert secret_key(rules, f"{rules.prefix}00fF") == b"\x00\xff"
+    for other in ("00f", "0g", "00 ff", " 00ff"):
+        with pytest.raises(ValueError, match="hex"):
+            secret_key(rules, rules.prefix + other)
+
+
+def test_a_time_in_rfc_3339_is_read_as_the_dialect_says() -> None:
+    vector = find_vector(STANDARD)
+    scheme = replace(vector.scheme, timestamp_unit=SignatureTime.RFC3339)
+    dated = replace(vector, scheme=scheme)
+    assert reason(dated.outcome()) is Reason.MALFORMED  # 1735689600
+    dated = signed_anew(dated.with_header("webhook-timestamp", "2025-01-01T01:00:00.25+01:00"))
+    assert isinstance(dated.outcome(), Verified)
+    later_s = scheme.tolerance_s + 1
+    assert reason(dated.outcome(now=vector.timestamp + later_s)) is Reason.TIMESTAMP_TOO_OLD
+    for other in ("2025-01-01T00:00:00", "2025-01-01", "1735689600"):
+        undated = signed_anew(dated.with_header("webhook-timestamp", other))
+        assert reason(undated.outcome()) is Reason.MALFORMED
+
+
+def signed_anew(vector: SignedVector) -> SignedVector:
+    """A vector of Standard Webhooks, with the signature of the specification."""
+    parts = (vector.header("webhook-id"), vector.header("webhook-timestamp"))
+    message = b"".join(part.encode() + b"." for part in parts) + vector.body
+    key = base64.b64decode(vector.secrets[0].removeprefix("whsec_"))
+    mac = hmac.digest(key, message, "sha256")
+    return vector.with_value(f"v1,{base64.b64encode(mac).decode()}")
 
 
 def test_a_signature_in_base64_that_is_not_canonical_is_refused() -> None:

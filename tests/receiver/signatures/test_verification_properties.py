@@ -11,7 +11,7 @@ from standardwebhooks import Webhook
 
 from hookproof.receiver.signatures.verification import Unverified, Verified
 from hookproof.spec.dialect.signature_scheme import SignatureScheme
-from hookproof.spec.dialect.vocabulary import Encoding, Hash, SecretForm, TimeUnit
+from hookproof.spec.dialect.vocabulary import Encoding, Hash, SecretForm, SignatureTime
 from tests.receiver.signatures.signature_vectors import (
     SignedVector,
     dialect,
@@ -79,7 +79,7 @@ schemes = st.builds(
     item=templates,
     separator=st.sampled_from([",", " ", "", ", ", "{"]),
     versions=st.lists(st.sampled_from(["v1", "v2", ""]), max_size=3).map(tuple),
-    timestamp_unit=st.sampled_from(TimeUnit),
+    timestamp_unit=st.sampled_from(SignatureTime),
     secrets=st.just(vectors()[0].scheme.secrets),
     tolerance_s=st.floats(),
 )

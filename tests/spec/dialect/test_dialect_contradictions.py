@@ -206,7 +206,7 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"signatures.advanced.algorithm": "ed25519"},
-        SEED_EXPECTED.format("form", "a form of base64"),
+        SEED_EXPECTED.format("form", "hex or a form of base64"),
     ),
     (
         {**SEEDS, "signatures.secret.generated_bytes": 24},

@@ -16,14 +16,13 @@ from typing import Any, Final
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.observations.destinations import MARKED
 from hookproof.conformance.target.capabilities import MECHANISMS
-from hookproof.receiver.signatures.base64_text import encode_base64
+from hookproof.receiver.signatures.base64_text import to_text
 from hookproof.spec.dialect.groups.requests import accepted_timeout, least_expiration, most
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import (
     UNIX_UNITS,
     Acceptance,
     Reach,
-    SecretForm,
     TimestampForm,
 )
 from hookproof.spec.field_roles import body_fields
@@ -258,10 +257,7 @@ class RequestBodies:
         """A signing secret with the dialect's prefix and form, unlike any other."""
         rules = self.dialect.signatures.secret
         content = self.random.randbytes(self.dialect.signatures.key_size or SECRET_BYTES)
-        text = (
-            content.hex() if rules.form is SecretForm.TEXT else encode_base64(rules.form, content)
-        )
-        return rules.prefix + text
+        return rules.prefix + to_text(rules.form, content)
 
     def lasting_expiration(self) -> int:
         """An expiration of half a day, in the dialect's unit and within its bounds.

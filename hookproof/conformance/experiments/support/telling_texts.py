@@ -12,7 +12,7 @@ from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.authentications import api_key, basic_auth
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.receiver.signatures.base64_text import encode_base64
+from hookproof.receiver.signatures.base64_text import to_text
 from hookproof.spec.dialect.groups.requests import most
 from hookproof.spec.dialect.vocabulary import SecretForm
 from hookproof.spec.field_roles import shown_as_sent
@@ -228,7 +228,7 @@ def secrets(bodies: RequestBodies) -> Candidates:
         return tuple(f"{rules.prefix}{text}" for text in texts(bodies.word("secret")))
     content = b"\xfb\xff\xfe" * 12 + bodies.random.randbytes(11)
     content = content[-(bodies.dialect.signatures.key_size or 0) :]
-    return (rules.prefix + encode_base64(rules.form, content),)
+    return (rules.prefix + to_text(rules.form, content),)
 
 
 def _odd_below(bound: int | None) -> int:

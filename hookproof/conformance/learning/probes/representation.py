@@ -240,7 +240,7 @@ def _prefix_of(values: Sequence[str]) -> str:
 def possible_forms(texts: Sequence[str]) -> tuple[list[SecretForm], set[int]]:
     """The forms that secrets can have, the likeliest first, and how many random bytes each has."""
     if all(map(HEX.match, texts)):
-        return [SecretForm.TEXT], {len(text) // 2 for text in texts}
+        return [SecretForm.TEXT, SecretForm.HEX], {len(text) // 2 for text in texts}
     forms = [
         SecretForm(word) for word in BASE64_VARIANTS if all(_is_base64(word, t) for t in texts)
     ]
@@ -263,6 +263,8 @@ async def _form_with_padding(
     taken.
     """
     first = forms[0]
+    if first not in BASE64_VARIANTS:
+        return first
     same_letters = [
         form
         for form in forms[1:]

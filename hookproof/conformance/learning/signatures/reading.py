@@ -1,5 +1,6 @@
 """Learns the signature formats from deliveries to endpoints whose secrets are known."""
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from typing import Final
 from hookproof.conformance.learning.learned_answers import LearnedAnswers
 from hookproof.conformance.learning.signatures.layout import HeaderLayout, layout_of
 from hookproof.conformance.learning.signatures.search import (
+    DATE,
     TRIED,
     FoundSignature,
     OwnKey,
@@ -18,14 +20,15 @@ from hookproof.conformance.learning.signatures.search import (
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.receiver.signatures.schemes.model import CURVE_SIGNATURE
 from hookproof.receiver.signatures.signature_headers import signature_headers
+from hookproof.receiver.signatures.signed_message import read_date
 from hookproof.spec.dialect.signature_scheme import Secrets
 from hookproof.spec.dialect.signing_key import public_key
 from hookproof.spec.dialect.vocabulary import (
     Algorithm,
     Hash,
     SecretForm,
+    SignatureTime,
     SigningSecrets,
-    TimeUnit,
 )
 
 OTHER_THAN_TIME: Final = frozenset({"content-length"})
@@ -48,6 +51,7 @@ ORDERS: Final = {
     (1, 0): SigningSecrets.ALL_NEWEST_FIRST,
 }
 NUMBER: Final = re.compile(r"[0-9]{1,18}")
+TIMES: Final = re.compile(rf"{DATE}|[0-9]+")
 FORMATS: Final = ("simple", "advanced")
 PARTS: Final = (
     "header",
@@ -224,14 +228,14 @@ def _read_time(
         (header, value)
         for header, value in delivery.headers
         if header != signature.text.header and header.lower() not in OTHER_THAN_TIME
-        if NUMBER.fullmatch(value) and _unit_of(value, delivery.arrived_at) is not None
+        if _unit_of(value, delivery.arrived_at) is not None
         if not signature.timestamp or value == signature.timestamp
     ]
     header = alone[0][0] if alone else None
     answers.see(f"signatures.{name}.timestamp_header", header, shown_by=place)
     value = _header_value(delivery, signature)
     times = [signature.timestamp, *(value for _, value in alone)]
-    times += [part for part in _numbers(value) if _unit_of(part, delivery.arrived_at)]
+    times += [part for part in TIMES.findall(value) if _unit_of(part, delivery.arrived_at)]
     unit = next((_unit_of(time, delivery.arrived_at) for time in times if time), None)
     field = f"signatures.{name}.timestamp_unit"
     if unit is None:
@@ -248,7 +252,7 @@ def _read_tolerance(
     """The usual tolerance, if every time that was signed lies within it."""
     field = f"signatures.{name}.tolerance_s"
     offs = [
-        abs(int(first.timestamp) * unit.in_seconds - signed.delivery.arrived_at)
+        abs(_seconds(first.timestamp, unit) - signed.delivery.arrived_at)
         for signed, (first, *_) in explained
         if first.timestamp and (unit := _unit_of(first.timestamp, signed.delivery.arrived_at))
     ]
@@ -260,24 +264,23 @@ def _read_tolerance(
     answers.see(field, usual_s, shown_by=words, count=len(offs))
 
 
-def _numbers(value: str) -> list[str]:
-    return re.findall("[0-9]+", value)
-
-
-def _unit_of(text: str, arrived_at: float) -> TimeUnit | None:
-    """The unit in which a number is the time of the delivery."""
+def _unit_of(text: str, arrived_at: float) -> SignatureTime | None:
+    """How a text is written that is the time of the delivery; None if it is no such time."""
     return next(
-        (
-            unit
-            for unit in TimeUnit
-            if NUMBER.fullmatch(text)
-            and abs(int(text) * unit.in_seconds - arrived_at) <= _late_s(unit)
-        ),
+        (unit for unit in SignatureTime if abs(_seconds(text, unit) - arrived_at) <= _late_s(unit)),
         None,
     )
 
 
-def _late_s(unit: TimeUnit) -> float:
+def _seconds(text: str, unit: SignatureTime) -> float:
+    """A time in Unix seconds; not a number if it is not written so."""
+    if unit is SignatureTime.RFC3339:
+        date = read_date(text)
+        return math.nan if date is None else date
+    return int(text) * unit.in_seconds if NUMBER.fullmatch(text) else math.nan
+
+
+def _late_s(unit: SignatureTime) -> float:
     return max(LATE_S, 2 * unit.in_seconds)
 
 
@@ -291,7 +294,7 @@ def _read_layout(
     signed, signatures = max(explained, key=lambda pair: len(pair[1]))
     delivery = signed.delivery
     value = _header_value(delivery, signatures[0])
-    sent = [part for part in _numbers(value) if _unit_of(part, delivery.arrived_at)]
+    sent = [part for part in TIMES.findall(value) if _unit_of(part, delivery.arrived_at)]
     layout: HeaderLayout = layout_of(
         value,
         [(each.text.start, each.text.end) for each in signatures],

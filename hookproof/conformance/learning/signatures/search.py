@@ -14,7 +14,7 @@ from itertools import permutations, product
 from typing import Final
 
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
-from hookproof.receiver.signatures.base64_text import decode_base64
+from hookproof.receiver.signatures.base64_text import from_text
 from hookproof.receiver.signatures.schemes.algorithms import public_key_check
 from hookproof.receiver.signatures.schemes.model import CURVE_SIGNATURE
 from hookproof.receiver.signatures.schemes.public_keys import public_text
@@ -32,7 +32,9 @@ from hookproof.spec.dialect.vocabulary import (
 
 # The number of bytes of each hash.
 SIZES: Final = {Hash.SHA1: 20, Hash.SHA256: 32, Hash.SHA512: 64}
-NUMBER: Final = re.compile(r"(?<![0-9A-Za-z])[0-9]{7,16}(?![0-9A-Za-z])")
+# A number of units since 1970, or a time in RFC 3339.
+DATE: Final = r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)"
+TIME: Final = re.compile(rf"(?<![0-9A-Za-z])(?:[0-9]{{7,16}}|{DATE})(?![0-9A-Za-z])")
 # What stands between two parts of what is signed.
 JOINS: Final = (".", ",", ":", "|", "", "\n", "-", "_", ";", " ", "/", "+", "&")
 # All ways of signing that are tried, in words.
@@ -134,7 +136,7 @@ def find_signature(
 ) -> FoundSignature | None:
     """How this secret signed the delivery; None if no way that was tried explains a signature."""
     texts = list(possible_signatures(delivery.headers))
-    times = dict.fromkeys(match for _, value in delivery.headers for match in NUMBER.findall(value))
+    times = dict.fromkeys(match for _, value in delivery.headers for match in TIME.findall(value))
     keys = dict(_keys(secret, rules))
     templates = list(_templates(list(times), event_id)) if texts else []
     for algorithm, (template, parts) in product(KEYED_HASHES, templates):
@@ -171,7 +173,7 @@ def find_own_signature(
 ) -> FoundSignature | None:
     """How the key of the service signed the delivery; None if no signature is verified by it."""
     texts = list(possible_signatures(delivery.headers, own.sizes))
-    times = dict.fromkeys(match for _, value in delivery.headers for match in NUMBER.findall(value))
+    times = dict.fromkeys(match for _, value in delivery.headers for match in TIME.findall(value))
     for template, parts in _templates(list(times), event_id) if texts else ():
         message = b"".join(delivery.body if part is None else part.encode() for part in parts)
         for text, kind in product(texts, own.hashes):
@@ -231,9 +233,7 @@ def _patterns(size: int) -> dict[Encoding, str]:
 
 def _decoded(text: str, encoding: Encoding) -> bytes | None:
     try:
-        if encoding is Encoding.HEX:
-            return bytes.fromhex(text)
-        return decode_base64(encoding, text)
+        return from_text(encoding, text)
     except ValueError:
         return None
 

@@ -35,7 +35,7 @@ from hookproof.conformance.observations.round_trip import (
 from hookproof.conformance.subjects.events.evidence import BroadcastWithTellingTexts
 from hookproof.conformance.subjects.secrets.evidence import RollAnswer
 from hookproof.conformance.target.client import encoded
-from hookproof.receiver.signatures.base64_text import encode_base64
+from hookproof.receiver.signatures.base64_text import to_text
 from hookproof.spec.dialect.groups.requests import most
 from hookproof.spec.dialect.vocabulary import SecretForm
 
@@ -134,8 +134,9 @@ def long_secret(bodies: RequestBodies, length: int) -> str:
         return bodies.secret()
     if rules.form is SecretForm.TEXT:
         return rules.prefix + text.ljust(room, "x")
-    # Four characters of Base64 stand for three bytes.
-    return rules.prefix + encode_base64(rules.form, text.encode().ljust(-(-room // 4) * 3, b"x"))
+    # Two characters of hex stand for a byte, and four of base64 for three.
+    size = room // 2 if rules.form is SecretForm.HEX else -(-room // 4) * 3
+    return rules.prefix + to_text(rules.form, text.encode().ljust(size, b"x"))
 
 
 def _texts_in(value: Mapping[str, Any], path: Path = ()) -> Iterator[Path]:

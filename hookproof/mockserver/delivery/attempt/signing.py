@@ -8,6 +8,7 @@ import base64
 import hashlib
 import hmac
 import re
+import time
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache, partial
@@ -27,8 +28,8 @@ from hookproof.spec.dialect.vocabulary import (
     Base64Variant,
     Encoding,
     SecretForm,
+    SignatureTime,
     SigningSecrets,
-    TimeUnit,
 )
 
 _URL_SAFE: Final = str.maketrans("+/", "-_")
@@ -51,6 +52,15 @@ def decode_base64(word: str, text: str) -> bytes:
     if re.fullmatch(f"[{BASE64_VARIANTS[word].letters}]*={{0,2}}", text) is None:
         raise ValueError(f"the text is not {word}")
     return base64.urlsafe_b64decode(text.translate(_URL_SAFE) + "=" * (-len(text) % 4))
+
+
+def decode_key(form: SecretForm, text: str) -> bytes:
+    """The bytes that a secret in hex or base64 stands for; raises ValueError likewise."""
+    if form is not SecretForm.HEX:
+        return decode_base64(form, text)
+    if re.search(r"\s", text):
+        raise ValueError("the text is not hex")
+    return bytes.fromhex(text)
 
 
 PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
@@ -196,12 +206,14 @@ class SignatureFormat:
         return hmac.new(secret_key(secret, self._rules), digestmod=self._scheme.hash.value)
 
 
-def timestamp(now: float, unit: TimeUnit) -> str:
-    """Return the whole units since 1970."""
-    if unit is TimeUnit.SECONDS:
+def timestamp(now: float, form: SignatureTime) -> str:
+    """Return the whole units since 1970, or the second."""
+    if form is SignatureTime.SECONDS:
         return str(int(now))
+    if form is SignatureTime.RFC3339:
+        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now))
     # In decimals, because a thousandth is not exact in binary.
-    return str(int(Decimal(repr(now)) / Decimal(repr(unit.in_seconds))))
+    return str(int(Decimal(repr(now)) / Decimal(repr(form.in_seconds))))
 
 
 def secret_key(secret: str, rules: Secrets) -> bytes:
@@ -210,7 +222,7 @@ def secret_key(secret: str, rules: Secrets) -> bytes:
     if rules.form is SecretForm.TEXT:
         return (secret if rules.prefix_in_key else text).encode("utf-8")
     try:
-        return decode_base64(rules.form, text)
+        return decode_key(rules.form, text)
     except ValueError:
         raise SigningError(
             "a secret of the endpoint is not in the form that the dialect requires"

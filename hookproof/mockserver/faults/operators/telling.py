@@ -183,7 +183,7 @@ def _secrets(dialect: Dialect) -> tuple[str, ...]:
     if rules.form is SecretForm.TEXT:
         return tuple(text.strip() for text in _FREE[:-1])
     content = b"Secret++=\xff".ljust(dialect.signatures.key_size or 0, b"+")
-    return (rules.prefix + ENCODE_BASE64[rules.form](content),)
+    return (rules.prefix + ENCODE_BASE64.get(rules.form, bytes.hex)(content),)
 
 
 def _header_texts(place: Place, dialect: Dialect) -> tuple[str, ...]:

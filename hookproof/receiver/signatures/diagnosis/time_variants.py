@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from hookproof.receiver.signatures.diagnosis.deviation import Aspect, Deviation, Variant, Variants
-from hookproof.receiver.signatures.schemes.model import ProviderScheme
 from hookproof.receiver.signatures.signed_message import WHOLE_NUMBER, read_date
 from hookproof.spec.dialect.signature_scheme import SignatureScheme
+from hookproof.spec.dialect.vocabulary import SignatureTime
 
 PER_SECOND: Final = {
     "seconds": 1,
@@ -65,7 +65,7 @@ def unsent_times(scheme: SignatureScheme, now: float) -> Iterator[Variant[str]]:
 
 def deviation_of_sent_time(scheme: SignatureScheme, text: str, now: float) -> Deviation | None:
     """What is wrong with a time outside the tolerance of `now`, in Unix seconds."""
-    wants_date = isinstance(scheme, ProviderScheme) and scheme.rfc3339
+    wants_date = scheme.timestamp_unit is SignatureTime.RFC3339
     sent = _read(scheme, text)
     if sent is None:
         expected = (
@@ -96,11 +96,9 @@ def deviation_of_sent_time(scheme: SignatureScheme, text: str, now: float) -> De
 
 def _read(scheme: SignatureScheme, text: str) -> float | None:
     """A sent time in Unix seconds; None if it is not in the scheme's form."""
-    if not (isinstance(scheme, ProviderScheme) and scheme.rfc3339):
-        return (
-            int(text) * scheme.timestamp_unit.in_seconds if WHOLE_NUMBER.fullmatch(text) else None
-        )
-    return read_date(text)
+    if scheme.timestamp_unit is SignatureTime.RFC3339:
+        return read_date(text)
+    return int(text) * scheme.timestamp_unit.in_seconds if WHOLE_NUMBER.fullmatch(text) else None
 
 
 def _in_words(seconds: float) -> str:

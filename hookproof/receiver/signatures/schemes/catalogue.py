@@ -33,8 +33,8 @@ from hookproof.spec.dialect.vocabulary import (
     Hash,
     OnInput,
     SecretForm,
+    SignatureTime,
     SigningSecrets,
-    TimeUnit,
 )
 from hookproof.spec.given_file import read_given
 
@@ -239,18 +239,16 @@ def _convert(value: object, name: str) -> Entry:
 
 def _named(name: str, entry: Entry) -> NamedScheme:
     form = entry.secret.form
-    # PEM is base64 with a frame around it, which may be left out.
-    forms = {"hex": SecretForm.TEXT, "pem": SecretForm.BASE64}
     return NamedScheme(
         name=name,
         entry=entry,
         signature=_signature(entry),
         secret=ProviderSecrets(
             prefix=entry.secret.prefix,
-            form=forms.get(form) or SecretForm(form),
+            # PEM is base64 with a frame around it, which may be left out.
+            form=SecretForm.BASE64 if form == "pem" else SecretForm(form),
             generated_bytes=32,
             other_forms=Answer(allowed=(OnInput.REFUSED,)),
-            in_hex=form == "hex",
             in_pem=form == "pem",
             prefix_optional=entry.secret.prefix_optional,
             private_prefix=entry.secret.private_prefix,
@@ -259,7 +257,6 @@ def _named(name: str, entry: Entry) -> NamedScheme:
 
 
 def _signature(entry: Entry) -> ProviderScheme:
-    in_milliseconds = entry.timestamp == "milliseconds"
     signing = SigningSecrets.ALL_OLDEST_FIRST if entry.overlap else SigningSecrets.NEWEST
     return ProviderScheme(
         header=entry.header,
@@ -271,11 +268,10 @@ def _signature(entry: Entry) -> ProviderScheme:
         item=entry.item,
         separator=entry.separator,
         versions=tuple(entry.versions),
-        timestamp_unit=TimeUnit.MILLISECONDS if in_milliseconds else TimeUnit.SECONDS,
+        timestamp_unit=SignatureTime(entry.timestamp),
         secrets=signing,
         tolerance_s=entry.tolerance_s,
         algorithm=entry.algorithm,
-        rfc3339=entry.timestamp == "rfc3339",
         inflated=entry.inflated,
         within=entry.within,
         settings=entry.settings,

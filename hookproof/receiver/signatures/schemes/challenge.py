@@ -12,7 +12,7 @@ from typing import Annotated, Final
 
 import msgspec
 
-from hookproof.receiver.signatures.base64_text import encode_base64
+from hookproof.receiver.signatures.base64_text import to_text
 from hookproof.receiver.signatures.schemes.request_values import Condition, Request
 from hookproof.spec.dialect.vocabulary import Encoding, Hash
 
@@ -81,7 +81,7 @@ class Challenge(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         if not secret:
             raise SecretMissing
         mac = hmac.digest(secret.encode(), text.encode(), self.hash.value)
-        return mac.hex() if self.encoding is Encoding.HEX else encode_base64(self.encoding, mac)
+        return to_text(self.encoding, mac)
 
 
 def _in_header(text: str) -> str:

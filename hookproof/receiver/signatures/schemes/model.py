@@ -29,13 +29,12 @@ MESSAGE_ALGORITHMS: Final[Mapping[tuple[Algorithm, Hash], str]] = {
 class ProviderSecrets(Secrets):
     """Secrets as a provider shows them.
 
-    `in_hex`: the key is what the text says in hex. `in_pem`: the text is PEM, or the base64 within.
+    `in_pem`: the text is PEM, or the base64 within.
     `prefix_optional`: as the provider's libraries do, a text without the prefix is accepted.
     `private_prefix`: what the text of a private key begins with, where what verifies is a public
     one.
     """
 
-    in_hex: bool = False
     in_pem: bool = False
     prefix_optional: bool = False
     private_prefix: str = ""
@@ -46,16 +45,15 @@ class ProviderScheme(SignatureScheme):
     """How a provider signs.
 
     `signed` may hold parts of the request too (`request_parts`), and a header's name may be
-    `body:MEMBER`, for what stands in a JSON body. `rfc3339` is about the time. `inflated`: what
-    was signed is the body before it was compressed. `within` is the member in which members are
-    looked for if the body has it. `settings` are texts that no request has, such as the identifier
-    that the receiver was given; one that is empty is still to be given.
+    `body:MEMBER`, for what stands in a JSON body. `inflated`: what was signed is the body before it
+    was compressed. `within` is the member in which members are looked for if the body has it.
+    `settings` are texts that no request has, such as the identifier that the receiver was given;
+    one that is empty is still to be given.
 
     Of HTTP message signatures, `covered` are the components that are signed, and `required` those
     without which a signature is not accepted.
     """
 
-    rfc3339: bool = False
     inflated: bool = False
     within: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)

@@ -14,12 +14,13 @@ from hookproof.mockserver.delivery.attempt.signing import (
     SigningError,
     secret_key,
     secrets_valid_at,
+    timestamp,
 )
 from hookproof.mockserver.delivery.store_port import SigningSecret
 from hookproof.receiver.signatures.fast_path import FastPath
 from hookproof.receiver.signatures.verification import Unverified, Verified, verify
 from hookproof.spec.dialect.reader import load_dialect
-from hookproof.spec.dialect.vocabulary import SecretForm
+from hookproof.spec.dialect.vocabulary import SecretForm, SignatureTime
 from tests.mockserver.delivery.engines import dialect
 from tests.spec.dialect_variants import variant
 
@@ -82,6 +83,19 @@ def test_the_error_for_a_secret_that_is_not_base64_does_not_contain_it() -> None
     with pytest.raises(SigningError) as caught:
         secret_key("whsec_not*base64", rules)
     assert "not*base64" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        (SignatureTime.MILLISECONDS, "1800000000875"),
+        (SignatureTime.SECONDS, "1800000000"),
+        (SignatureTime.HOURS, "500000"),
+        (SignatureTime.RFC3339, "2027-01-15T08:00:00Z"),
+    ],
+)
+def test_a_time_is_written_as_the_dialect_says(form: SignatureTime, text: str) -> None:
+    assert timestamp(1_800_000_000.875, form) == text
 
 
 NOW = 1_800_000_000.0

@@ -18,7 +18,7 @@ from hookproof.receiver.signatures.diagnosis import KnownValues
 from hookproof.receiver.signatures.diagnosis.search import EFFORT_OF_A_HASH, MOST_EFFORT
 from hookproof.receiver.signatures.diagnosis.time_variants import unsent_times
 from hookproof.receiver.signatures.verification import Verified
-from hookproof.spec.dialect.vocabulary import TimeUnit
+from hookproof.spec.dialect.vocabulary import SignatureTime
 from tests.receiver.signatures.signature_vectors import SignedVector, dialect, find_vector, vectors
 from tests.receiver.signatures.tamper import tamper
 
@@ -139,7 +139,7 @@ values = texts | st.sampled_from(
 @pytest.mark.parametrize("now", [1.797693134862316e305, math.inf, -math.inf, math.nan])
 def test_a_clock_that_shows_no_time_offers_none_that_was_signed(now: float) -> None:
     in_milliseconds = dialect("contrary").signatures.scheme(advanced=True)
-    assert in_milliseconds.timestamp_unit is TimeUnit.MILLISECONDS
+    assert in_milliseconds.timestamp_unit is SignatureTime.MILLISECONDS
     assert list(unsent_times(in_milliseconds, now)) == []
     assert list(unsent_times(in_milliseconds, 0.0))
 
