@@ -29,6 +29,12 @@ SEEDS: dict[str, Any] = {
 
 
 @cache
+def _rsa_key() -> rsa.RSAPrivateKey:
+    """One for all: to make it takes a while."""
+    return rsa.generate_private_key(public_exponent=65537, key_size=2048)
+
+
+@cache
 def key_pair(algorithm: Algorithm) -> tuple[str, str]:
     """A public key in base64, and the private one in PEM."""
     if algorithm is Algorithm.ED25519:
@@ -36,7 +42,7 @@ def key_pair(algorithm: Algorithm) -> tuple[str, str]:
     elif "ecdsa" in algorithm:
         key = ec.generate_private_key(ec.SECP256R1())
     else:
-        key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+        key = _rsa_key()
     public = key.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
     private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     return base64.b64encode(public).decode(), private.decode()

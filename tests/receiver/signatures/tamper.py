@@ -1,9 +1,10 @@
 """Tamper with signed deliveries and check that the verifier accepts none.
 
-Run `python -m tests.receiver.signatures.tamper [COUNT]`. Each message is a good vector of a random
-dialect with one change: bits of the signature or of the body, the length of either, the time, the
-identifier, or a piece of another vector. Messages that come out unchanged, or differ only in what
-the scheme does not sign, are not counted.
+Run `python -m tests.receiver.signatures.tamper [COUNT]`. Nine of ten messages are a good vector of
+a random dialect with one change: bits of the signature or of the body, the length of either, the
+time, the identifier, or a piece of another vector. Messages that come out unchanged, or differ only
+in what the scheme does not sign, are not counted. The tenth is a request of a provider, or of a
+dialect with another algorithm than HMAC (`tampered_requests`).
 """
 
 import random
@@ -19,8 +20,11 @@ from hookproof.receiver.signatures.verification import Verified, verify
 from hookproof.receiver.vectors.corpus import good_vectors
 from hookproof.receiver.vectors.vector import Vector
 from hookproof.spec.dialect.reader import load_dialect
+from tests.receiver.signatures.tampered_requests import tamper_with_requests
 
 SEED = 20250101
+# Requests take longer: one of so many messages.
+IN_EACH = 10
 SIGNATURE = re.compile(r"[0-9A-Za-z+/]{40,}={0,2}")
 ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+/="
 
@@ -151,14 +155,19 @@ def main() -> None:
     """Tamper, print what was tried, and exit with 1 if anything was accepted."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
     started = time.monotonic()
-    tried, accepted = tamper(count)
+    of_requests = count // IN_EACH
+    tried, accepted = tamper(count - of_requests)
+    requests, verified = tamper_with_requests(of_requests, SEED)
+    tried.update({f"{kind} of requests": times for kind, times in requests.items()})
+    for name in sorted({request.name for request in verified}):
+        sys.stdout.write(f"accepted of {name}\n")
     for kind, times in sorted(tried.items()):
-        sys.stdout.write(f"{kind:18} {times:9,}\n")
+        sys.stdout.write(f"{kind:22} {times:9,}\n")
     sys.stdout.write(
-        f"{'tampered':18} {tried.total():9,} in {time.monotonic() - started:.0f} s, "
-        f"accepted {len(accepted)}\n"
+        f"{'tampered':22} {tried.total():9,} in {time.monotonic() - started:.0f} s, "
+        f"accepted {len(accepted) + len(verified)}\n"
     )
-    sys.exit(1 if accepted else 0)
+    sys.exit(1 if accepted or verified else 0)
 
 
 if __name__ == "__main__":
