@@ -86,6 +86,7 @@ COMMANDS: Final = {
         for kind in ("dialect", "target", "profile", "baseline", "script", "scheme", "run")
     },
     "vectors --dialect": ("vectors", "--dialect", "./FILE"),
+    "verify saved_file": ("verify", "--secret", "s", "FILE"),
     "verify --request": ("verify", "--secret", "s", "--request", "FILE"),
     "verify --header": ("verify", "--secret", "s", "--header", "@FILE"),
     "verify --body": ("verify", "--secret", "s", "--header", "X: y", "--body", "FILE"),

@@ -202,7 +202,7 @@ def complete_scheme(
 @click.command(
     epilog=examples(
         (
-            "hookproof verify --request delivery.http",
+            "hookproof verify delivery.http",
             "Check a saved delivery, whoever sent it; the secret is in HOOKPROOF_SECRET.",
         ),
         (
@@ -211,6 +211,7 @@ def complete_scheme(
         ),
     )
 )
+@click.argument("saved_file", metavar="[FILE]", required=False, type=click.Path(path_type=Path))
 @click.option("--secret", "secrets", **SECRET)
 @click.option(
     "--header",
@@ -228,7 +229,7 @@ def complete_scheme(
 @click.option(
     "--request",
     type=click.Path(path_type=Path),
-    help="A saved delivery: an HTTP request, `curl -v`, HAR, the event of a cloud function, ...",
+    help="The same as FILE.",
 )
 @click.option(
     "--scheme",
@@ -248,7 +249,7 @@ def complete_scheme(
 )
 @click.option("--format", "format_name", **FORMAT)
 @click.option(
-    "--url", metavar="URL", help="The URL that the sender called; that of the request by default."
+    "--url", metavar="URL", help="The URL that the sender called; that of FILE by default."
 )
 @click.option(
     "--forwarded",
@@ -259,7 +260,7 @@ def complete_scheme(
     "--at",
     callback=read_time,
     metavar="TIME",
-    help="When it arrived; now by default, but the age of a --request is told and not judged.",
+    help="When it arrived; now by default, but the age of FILE is told and not judged.",
 )
 @click.option("--tolerance", "tolerance_s", **TOLERANCE)
 @click.option("--json", "as_json", is_flag=True, help="Print the verdict as JSON.")
@@ -271,6 +272,7 @@ def verify(
     secrets: tuple[str, ...],
     headers: tuple[str, ...],
     body_file: Path | None,
+    saved_file: Path | None,
     request: Path | None,
     schemes: tuple[NamedScheme, ...],
     dialect: str | None,
@@ -283,12 +285,18 @@ def verify(
 ) -> None:
     """Check the signature of one saved delivery; say why, who and what to do if it is not valid.
 
+    FILE is a saved delivery: an HTTP request, or what `curl -v`, a HAR or an event of a cloud
+    function holds. Headers and body that were saved apart are given by options instead.
+
     Exit codes: 0 verified; 1 not verified; 64 wrong usage.
     """
     if schemes and (dialect or format_name):
         raise click.UsageError(
             "--scheme takes the place of --dialect and --format; leave these out"
         )
+    if saved_file and request:
+        raise click.UsageError("FILE is a saved delivery already; leave --request out")
+    request = saved_file or request
     if url and forwarded:
         raise click.UsageError("--url says the URL; leave --forwarded out")
     judge = build_judge(
@@ -307,7 +315,7 @@ def verify(
     line = saved.line
     if forwarded:
         if line is None:
-            raise click.UsageError("--forwarded needs the path that arrived, which --request has")
+            raise click.UsageError("--forwarded needs the path that arrived: give a saved delivery")
         line = forwarded_line(line, saved.headers)
     judgement = judge.judge(saved.headers, body, now, line)
     if as_json:
@@ -364,11 +372,9 @@ def _read_saved(
     headers: tuple[str, ...], request: Path | None, body_file: Path | None, url: str | None
 ) -> SavedDelivery:
     if request is not None and headers:
-        raise click.UsageError("--request brings its own headers; leave --header out")
+        raise click.UsageError("a saved delivery brings its own headers; leave --header out")
     if request is None and not headers:
-        raise click.UsageError(
-            "give the headers of the delivery with --header, or the whole of it with --request"
-        )
+        raise click.UsageError("give a saved delivery as FILE, or its headers with --header")
     try:
         if request is not None:
             saved = read_delivery(request)

@@ -30,7 +30,7 @@ REQUEST_PART: Final = (
 )
 MEMBER: Final = "body:"
 SETTING: Final = "setting:"
-NO_LINE: Final = "the scheme signs the request's URL or method: give --url or --request"
+NO_LINE: Final = "the scheme signs the request's URL or method: give --url, or a saved request"
 LARGEST_INFLATED: Final = 32 * 1024 * 1024
 # In the order of HubSpot's documentation of its version 3.
 RESOLVED: Final = {
