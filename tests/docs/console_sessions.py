@@ -179,7 +179,7 @@ class PageShell:
         """Start a command that runs until it is stopped; 0, or its exit code, and what it wrote."""
         if kind in self._running:
             end(self._running.pop(kind))
-        words = self._with_real_ports(command).strip()
+        words = re.sub(r"\s+# .*", "", self._with_real_ports(command)).strip()
         if kind == "serve" and "--port" not in words:
             words += f" --port {self._real_ports['5005']}"
         written = self._folder / f".{kind}.written"

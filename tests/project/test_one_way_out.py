@@ -14,7 +14,6 @@ ALLOWED: Final = {
     "hookproof/process/messages.py": "the way out",
     "hookproof/process/message_console.py": "its pictures and tables",
     "hookproof/process/standard_streams.py": "makes the streams, and writes nothing",
-    "hookproof/receiver/client/forked_process.py": "opens streams of a new process",
     "hookproof/spec/vectors/make_signatures.py": "a tool: spec imports no other package",
 }
 # What writes to a standard stream.
