@@ -73,6 +73,7 @@ class ReceivingEndpoint(msgspec.Struct, frozen=True, kw_only=True):
     """An endpoint whose deliveries come to this worker's sidecar; `advanced` is how it signs."""
 
     token: str
+    url: str
     secrets: tuple[str, ...]
     advanced: bool
     limited: bool

@@ -81,6 +81,7 @@ def plans_of(workers: int, rate: float, seconds: float) -> list[LoadPlan]:
             endpoints=tuple(
                 ReceivingEndpoint(
                     token=f"{plan.worker}-{number}",
+                    url="",
                     secrets=(SECRET,),
                     advanced=False,
                     limited=False,

@@ -91,7 +91,9 @@ def latency_error_s(folder: Path, deliveries: int, rate: float) -> float:
     """Return the 99th percentile of the latencies reported for deliveries that take no time."""
     dialect, run = load_dialect("reference"), f"{random.randrange(16**8):08x}"
     with running_server(sidecar_command(folder)) as (sidecar, _):
-        receiving = ReceivingEndpoint(token="t", secrets=(SECRET,), advanced=False, limited=False)
+        receiving = ReceivingEndpoint(
+            token="t", url="", secrets=(SECRET,), advanced=False, limited=False
+        )
         post_json(f"{sidecar['control']}/endpoints", {"endpoints": [receiving]})
         new = NewRun(
             run=run, broadcasts=deliveries, started_at=time.time(), stretch_s=60.0, late_after_s=1.0

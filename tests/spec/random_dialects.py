@@ -142,7 +142,7 @@ TEMPLATES: list[dict[str, Any]] = [
         "timestamp_header": "X-Sent-At",
     },
     {
-        "signed": "{body}",
+        "signed": "{url}{body}",
         "value": "sha={signatures}",
         "item": "{signature}",
         "separator": ";",

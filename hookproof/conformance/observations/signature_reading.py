@@ -10,6 +10,7 @@ from hookproof.conformance.observations.destinations import Destination
 from hookproof.conformance.observations.shown_secret import secret_values
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.receiver.signatures.diagnosis import Diagnosis, KnownValues, diagnose
+from hookproof.receiver.signatures.schemes.request_parts import RequestLine
 from hookproof.receiver.signatures.signed_message import Reason
 from hookproof.receiver.signatures.verification import Unverified, Verified, verify
 from hookproof.spec.dialect.model import Dialect
@@ -169,7 +170,13 @@ def _verified(
         dialect.delivery.event_id_header,
         delivery.body,
         delivery.arrived_at,
+        _line(delivery, destination),
     )
+
+
+def _line(delivery: ReceivedDelivery, destination: Destination) -> RequestLine:
+    """The URL that the endpoint was given, which its service may sign."""
+    return RequestLine(method=delivery.method, url=str(destination.settings.get("url")))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -215,6 +222,7 @@ class Diagnoses:
             delivery.body,
             delivery.arrived_at,
             known=_known_values(delivery, destination, self.destinations, self.deliveries),
+            line=_line(delivery, destination),
         )
 
 

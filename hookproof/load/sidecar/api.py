@@ -216,7 +216,7 @@ class SidecarApi:
                 continue
             try:
                 signatures = EndpointSignatures(
-                    self.dialect, advanced=new.advanced, secrets=new.secrets
+                    self.dialect, advanced=new.advanced, secrets=new.secrets, url=new.url
                 )
             except ValueError as problem:
                 raise web.HTTPConflict(text=f"the endpoint's secret {problem}") from None

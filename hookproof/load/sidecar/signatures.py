@@ -1,6 +1,7 @@
 """Whether one of an endpoint's secrets signs a delivery, judged at the speed of a load run."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from hookproof.process.encoded_credentials import EncodedCredentials
@@ -18,10 +19,14 @@ MOST_SECRETS: Final = 64
 class EndpointSignatures:
     """The secrets of one endpoint, old ones included: they may sign deliveries under way."""
 
-    def __init__(self, dialect: Dialect, *, advanced: bool, secrets: Sequence[str]) -> None:
+    def __init__(
+        self, dialect: Dialect, *, advanced: bool, secrets: Sequence[str], url: str
+    ) -> None:
         """Raise ValueError for a secret that is not a key by the dialect's rules."""
         self._dialect = dialect
-        self._scheme = dialect.signatures.scheme(advanced=advanced)
+        scheme = dialect.signatures.scheme(advanced=advanced)
+        # A service that signs the URL signs this one.
+        self._scheme = replace(scheme, signed=scheme.signed.replace("{url}", url))
         self._secrets: list[str] = []
         self._fast_path = self._fast_path_of(())
         for secret in secrets:

@@ -129,8 +129,10 @@ class EndpointCreator:
         rules = self.settings.dialect.signatures.secret
         worker = number % len(self.receivers)
         # A token of its own for each try: nobody listens for what a refused one may have left.
+        token = f"{secrets.token_hex(4)}-{number}"
         receiving = ReceivingEndpoint(
-            token=f"{secrets.token_hex(4)}-{number}",
+            token=token,
+            url=f"{self.receivers[worker]}/{token}",
             secrets=(new_secret(rules.prefix, rules.form),),
             advanced=ADVANCED in features,
             limited=RATE_LIMIT in features,
@@ -138,7 +140,7 @@ class EndpointCreator:
         body = {
             "name": f"hookproof load {number}",
             "owner_id": OWNER,
-            "url": f"{self.receivers[worker]}/{receiving.token}",
+            "url": receiving.url,
             "secret": receiving.secrets[0],
             ADVANCED: receiving.advanced,
             **{name: value for fields in features.values() for name, value in fields.items()},

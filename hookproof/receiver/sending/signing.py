@@ -179,12 +179,10 @@ def _message(
     body: bytes,
     line: RequestLine | None,
 ) -> bytes:
-    parts: Mapping[str, bytes] = {}
-    if isinstance(scheme, ProviderScheme):
-        try:
-            _, body, parts = prepared_request(scheme, headers, body, line)
-        except PartMissing as missing:
-            raise CannotSign(str(missing)) from None
+    try:
+        _, body, parts = prepared_request(scheme, headers, body, line)
+    except PartMissing as missing:
+        raise CannotSign(str(missing)) from None
     return signed_bytes(scheme, fields, body, parts)
 
 

@@ -20,7 +20,7 @@ from hookproof.spec.dialect.vocabulary import Algorithm, SignatureTime
 Headers = Sequence[tuple[str, str]]
 
 PLACEHOLDER: Final = re.compile(r"\{(id|timestamp|body|signatures|signature|version)\}")
-# What a provider's scheme may sign besides, such as the URL of the request.
+# What may be signed besides, such as the URL of the request.
 ANY_PART: Final = re.compile(rf"\{{(id|timestamp|body|{REQUEST_PART})\}}")
 # Bounded wherever two may be adjacent, so that no header makes matching slow.
 SHAPES: Final = {
@@ -112,8 +112,7 @@ def signed_bytes(
     Raises VerificationRefused.
     """
     signed = b""
-    placeholders = ANY_PART if isinstance(scheme, ProviderScheme) else PLACEHOLDER
-    for index, part in enumerate(placeholders.split(scheme.signed)):
+    for index, part in enumerate(ANY_PART.split(scheme.signed)):
         if index % 2 == 0:
             signed += part.encode()
         elif part == "body":

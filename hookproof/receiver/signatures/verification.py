@@ -135,15 +135,13 @@ def verify(
     """Verify one delivery; `headers` as sent, `body` raw, `now` in Unix seconds.
 
     Every signature is compared with every secret, since the order of the secrets is not known here.
-    Only a provider's scheme may need `line`, the method and the URL.
+    `line`, the method and the URL, is needed by schemes that sign them.
     """
     if isinstance(scheme, ProviderScheme) and scheme.signs_messages:
         return _verify_messages(scheme, secret_rules, secrets, headers, body, now, line)
     try:
         keys = _keys(*verifying_keys(scheme, secret_rules, secrets))
-        parts: Mapping[str, bytes] = {}
-        if isinstance(scheme, ProviderScheme):
-            headers, body, parts = prepared(scheme, headers, body, line)
+        headers, body, parts = prepared(scheme, headers, body, line)
         message = read_headers(scheme, headers, event_id_header)
         _check_age(scheme, message.timestamp, now)
         return _match(scheme, keys, message, signed_bytes(scheme, message.fields, body, parts))
@@ -208,9 +206,9 @@ def _check_expiry(text: str | None, now: float) -> None:
 
 
 def prepared(
-    scheme: ProviderScheme, headers: Headers, body: bytes, line: RequestLine | None
+    scheme: SignatureScheme, headers: Headers, body: bytes, line: RequestLine | None
 ) -> tuple[Headers, bytes, Mapping[str, bytes]]:
-    """What a provider's scheme reads; raises VerificationRefused if it is not there."""
+    """What a scheme reads; raises VerificationRefused if it is not there."""
     try:
         return prepared_request(scheme, headers, body, line)
     except PartMissing as missing:

@@ -45,7 +45,7 @@ _SchemeCheck = Callable[[SignatureScheme], Iterator[tuple[str, str]]]
 PLACEHOLDERS: Final[Mapping[str, tuple[str, ...]]] = {
     "key_format": ("key",),
     "body": ("message", "status", "any"),
-    "signed": ("body", "timestamp", "id"),
+    "signed": ("body", "timestamp", "id", "url"),
     "value": ("timestamp", "id", "signatures"),
     "item": ("signature", "version"),
 }

@@ -43,9 +43,10 @@ class SignatureScheme:
     """Section 6, item 3: how one of the two signature formats is computed.
 
     `signed` and `value` are templates. `{body}` is the raw body, `{timestamp}` the time of the
-    attempt, `{id}` the event's identifier, `{signatures}` the items joined by `separator`. In an
-    item, `{signature}` is the encoded HMAC and `{version}` the label at the secret's position; the
-    last label is that of all further secrets, and a `{n}` in it the number of the position, from 1.
+    attempt, `{id}` the event's identifier, `{url}` the endpoint's URL as it was given, and
+    `{signatures}` the items joined by `separator`. In an item, `{signature}` is the encoded HMAC
+    and `{version}` the label at the secret's position; the last label is that of all further
+    secrets, and a `{n}` in it the number of the position, from 1.
 
     Where the `algorithm` has public keys, the service may have one of its own, `public_key`, and
     no secret signs; otherwise each secret is the seed of a private key.

@@ -26,6 +26,7 @@ from tests.spec.random_dialects import random_dialect
 from tests.spec.signing_dialects import own_key_dialect, seed_secret, seeds_dialect
 
 EVENT = "01M84D5DNYQEBPH1F1JGM7SRWP"
+URL = "https://receiver.invalid/t"
 AT = 1_800_000_000.25
 BODY = b'{"marker":"learned-1","amount":12.5}'
 SEEN = ("header", "timestamp_header", "hash", "encoding", "signed", "value", "secrets")
@@ -55,7 +56,7 @@ def delivery(dialect: Dialect, name: str, *secrets: str) -> DeliveryWithSecrets:
         ("Host", "receiver.invalid"),
         ("Content-Length", str(len(BODY))),
         *([(dialect.delivery.event_id_header, EVENT)] if dialect.delivery.event_id_header else []),
-        *signer.headers(secrets, EVENT, AT, BODY),
+        *signer.headers(secrets, EVENT, AT, BODY, URL),
     )
     received = ReceivedDelivery(
         token="t",
@@ -71,7 +72,7 @@ def delivery(dialect: Dialect, name: str, *secrets: str) -> DeliveryWithSecrets:
         client_certificate=None,
         status=200,
     )
-    return DeliveryWithSecrets(delivery=received, event_id=EVENT, secrets=secrets)
+    return DeliveryWithSecrets(delivery=received, event_id=EVENT, url=URL, secrets=secrets)
 
 
 @pytest.mark.parametrize("late_s", [0.0, 100.0, 3600.0])

@@ -139,7 +139,9 @@ def preparation() -> LoadPreparation:
         hooks=HookCalls.of(SETTINGS),
     )
     for worker, token in enumerate("abc"):
-        receiving = ReceivingEndpoint(token=token, secrets=("s",), advanced=False, limited=False)
+        receiving = ReceivingEndpoint(
+            token=token, url="", secrets=("s",), advanced=False, limited=False
+        )
         prepared.endpoints.append(
             PlacedEndpoint(uid=token.upper(), worker=worker, receiving=receiving)
         )

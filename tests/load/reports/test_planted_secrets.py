@@ -45,7 +45,7 @@ def test_no_secret_is_in_any_report_of_deliveries_that_show_it(
     for offset in range(0, COUNT, 5):  # so many are quoted
         arrivals = Arrivals(attempts=2)
         for number, secret in enumerate(secrets):
-            signatures = EndpointSignatures(DIALECT, advanced=False, secrets=[secret])
+            signatures = EndpointSignatures(DIALECT, advanced=False, secrets=[secret], url="")
             token = f"t{number}"
             arrivals.endpoints[token] = Endpoint(token=token, signatures=signatures, limited=False)
         arrivals.begin(

@@ -36,7 +36,7 @@ def new_run(name: str, broadcasts: int = 10, **further: int) -> NewRun:
 @pytest.fixture
 def arrivals() -> Arrivals:
     recorded = Arrivals(attempts=2)
-    signatures = EndpointSignatures(DIALECT, advanced=False, secrets=[SECRET])
+    signatures = EndpointSignatures(DIALECT, advanced=False, secrets=[SECRET], url="")
     recorded.endpoints["t"] = Endpoint(token="t", signatures=signatures, limited=True)
     recorded.begin(new_run("run"))
     return recorded
@@ -225,7 +225,7 @@ def test_the_sample_of_an_unverifiable_delivery_says_what_was_signed(arrivals: A
 def test_the_sample_of_a_delivery_with_a_neighbours_secret_names_the_neighbour(
     arrivals: Arrivals,
 ) -> None:
-    other = EndpointSignatures(DIALECT, advanced=False, secrets=["other"])
+    other = EndpointSignatures(DIALECT, advanced=False, secrets=["other"], url="")
     arrivals.endpoints["u"] = Endpoint(token="u", signatures=other, limited=False)
     arrivals.begin(new_run("run"))
     body = data_with_mark("run", 3, BEGAN, "")

@@ -27,7 +27,9 @@ PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 @pytest.mark.parametrize("traced", [True, False])
 def test_the_receiver_keeps_the_traces_of_a_traced_run(*, traced: bool) -> None:
     arrivals = Arrivals(attempts=1)
-    signatures = EndpointSignatures(load_dialect("reference"), advanced=False, secrets=["s"])
+    signatures = EndpointSignatures(
+        load_dialect("reference"), advanced=False, secrets=["s"], url=""
+    )
     arrivals.endpoints["t"] = Endpoint(token="t", signatures=signatures, limited=False)
     new = NewRun(
         run="r", broadcasts=9, started_at=BEGAN, stretch_s=1, late_after_s=1, traced=traced

@@ -29,6 +29,12 @@ class Listener:
     def uid(self) -> str:
         return shown_uid(self.created) or ""
 
+    @property
+    def url(self) -> str:
+        """The URL that it was created with."""
+        asked = self.created.request_json
+        return str(asked.get("url")) if isinstance(asked, dict) else ""
+
     def of(self, event: "SentEvent") -> tuple[ReceivedDelivery, ...]:
         """What arrived of an event, in order."""
         return tuple(each for each in self.arrived if event.marker.encode() in each.body)

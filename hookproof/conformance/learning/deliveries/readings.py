@@ -131,6 +131,7 @@ def _read_signatures(answers: LearnedAnswers, gathered: GatheredDeliveries) -> N
             DeliveryWithSecrets(
                 delivery=delivery,
                 event_id=event.uid,
+                url=listener.url,
                 secrets=secrets[: 1 + sum(rolled <= number for rolled in gathered.rolled_after)],
             )
             for number, event in enumerate(gathered.events)

@@ -73,10 +73,13 @@ PARTS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryWithSecrets:
-    """A delivery, its event, and the secrets of its endpoint that were valid, the oldest first."""
+    """A delivery, its event, and the URL of its endpoint and the secrets that were valid, the
+    oldest first.
+    """
 
     delivery: ReceivedDelivery
     event_id: str
+    url: str
     secrets: tuple[str, ...]
 
 
@@ -201,7 +204,7 @@ def _signatures(
     answers: LearnedAnswers, signed: DeliveryWithSecrets, own: OwnKey | None
 ) -> list[FoundSignature]:
     """That of the service's own key, or those of secrets, in the order of the header."""
-    by_service = own and find_own_signature(signed.delivery, own, signed.event_id)
+    by_service = own and find_own_signature(signed.delivery, own, signed.event_id, signed.url)
     if by_service:
         return [by_service]
     prefix = answers.value("signatures.secret.prefix") or ""
@@ -210,7 +213,7 @@ def _signatures(
     found = []
     for secret in signed.secrets:
         rules = list(secret_rules(prefix, form, size, secret))
-        signature = find_signature(signed.delivery, secret, rules, signed.event_id)
+        signature = find_signature(signed.delivery, secret, rules, signed.event_id, signed.url)
         if signature is not None:
             found.append(signature)
     return sorted(found, key=lambda each: each.text.start)

@@ -40,7 +40,7 @@ JOINS: Final = (".", ",", ":", "|", "", "\n", "-", "_", ";", " ", "/", "+", "&")
 # All ways of signing that are tried, in words.
 TRIED: Final = (
     f"HMAC, or a hash after the secret, with {', '.join(SIZES)} in {', '.join(Encoding)};"
-    " of the body, alone or joined with the event's id and a time by any of"
+    " of the body, alone or joined with the event's id or the URL, and a time, by any of"
     f" {' '.join(map(repr, JOINS))}; with the secret as"
     f" {', '.join(SecretForm)}, with its prefix and without; {Algorithm.ED25519}, with the secret"
     " as the private key; and what a public_key verifies that the dialect of --extends has"
@@ -132,13 +132,15 @@ def possible_signatures(
 
 
 def find_signature(
-    delivery: ReceivedDelivery, secret: str, rules: Sequence[Secrets], event_id: str
+    delivery: ReceivedDelivery, secret: str, rules: Sequence[Secrets], event_id: str, url: str
 ) -> FoundSignature | None:
-    """How this secret signed the delivery; None if no way that was tried explains a signature."""
+    """How this secret signed the delivery to a URL; None if no way that was tried explains a
+    signature.
+    """
     texts = list(possible_signatures(delivery.headers))
     times = dict.fromkeys(match for _, value in delivery.headers for match in TIME.findall(value))
     keys = dict(_keys(secret, rules))
-    templates = list(_templates(list(times), event_id)) if texts else []
+    templates = list(_templates(list(times), event_id, url)) if texts else []
     for algorithm, (template, parts) in product(KEYED_HASHES, templates):
         message = b"".join(delivery.body if part is None else part.encode() for part in parts)
         for (key, key_rules), kind in product(keys.items(), {text.hash for text in texts}):
@@ -162,19 +164,19 @@ def find_signature(
                 key=public_key(Algorithm.ED25519, public_text(key)),
                 hashes=(Hash.SHA512,),  # which it has in itself (RFC 8032, section 5.1)
             )
-            found = find_own_signature(delivery, public, event_id)
+            found = find_own_signature(delivery, public, event_id, url)
             if found is not None:
                 return replace(found, secret=secret, rules=key_rules)
     return None
 
 
 def find_own_signature(
-    delivery: ReceivedDelivery, own: OwnKey, event_id: str
+    delivery: ReceivedDelivery, own: OwnKey, event_id: str, url: str
 ) -> FoundSignature | None:
     """How the key of the service signed the delivery; None if no signature is verified by it."""
     texts = list(possible_signatures(delivery.headers, own.sizes))
     times = dict.fromkeys(match for _, value in delivery.headers for match in TIME.findall(value))
-    for template, parts in _templates(list(times), event_id) if texts else ():
+    for template, parts in _templates(list(times), event_id, url) if texts else ():
         message = b"".join(delivery.body if part is None else part.encode() for part in parts)
         for text, kind in product(texts, own.hashes):
             if public_key_check(own.algorithm, kind.value, own.key, message, text.digest):
@@ -238,16 +240,22 @@ def _decoded(text: str, encoding: Encoding) -> bytes | None:
         return None
 
 
-def _templates(times: Sequence[str], event_id: str) -> Iterator[tuple[str, tuple[str | None, ...]]]:
-    """Every way to join the parts, the body among them (None), with its template."""
+def _templates(
+    times: Sequence[str], event_id: str, url: str
+) -> Iterator[tuple[str, tuple[str | None, ...]]]:
+    """Every way to join the parts, the body among them (None), with its template; the URL takes
+    the place of the identifier.
+    """
     yield "{body}", (None,)
-    for time in [*times, None]:
-        parts = {"{body}": None, "{id}": event_id}
+    for (name, value), time in product((("{id}", event_id), ("{url}", url)), [*times, None]):
+        parts = {"{body}": None, name: value}
         if time is not None:
             parts["{timestamp}"] = time
         for count in range(2, len(parts) + 1):
             for names in permutations(parts, count):
                 if "{body}" not in names or (time is not None and "{timestamp}" not in names):
+                    continue
+                if name == "{url}" and name not in names:  # which was tried before
                     continue
                 yield from _joined(names, parts)
 

@@ -106,7 +106,7 @@ class Signer:
         """Return the headers that sign one attempt at `now` (unix seconds); raises SigningError."""
         signature_format = self._formats[endpoint.advanced_signatures]
         secrets = self.valid_secrets(endpoint, now)
-        return signature_format.headers(secrets, delivery.event_uid, now, body)
+        return signature_format.headers(secrets, delivery.event_uid, now, body, endpoint.url)
 
     def valid_secrets(self, endpoint: EndpointSettings, now: float) -> Sequence[str]:
         """Return the secrets that may sign at `now`, oldest first (section 4.3)."""
@@ -136,22 +136,29 @@ class SignatureFormat:
         self._signature = self._signature_by(scheme)
         # Split at the body: what looks like a placeholder inside the body is the sender's text.
         self._around_body = [
-            _percent_format(part, COMMON_PLACEHOLDERS) for part in scheme.signed.split(BODY)
+            _percent_format(part, (*COMMON_PLACEHOLDERS, "url"))
+            for part in scheme.signed.split(BODY)
         ]
         self._item = _percent_format(scheme.item, (*COMMON_PLACEHOLDERS, "version", "signature"))
         self._value = _percent_format(scheme.value, (*COMMON_PLACEHOLDERS, "signatures"))
 
-    def headers(self, secrets: Sequence[str], event_uid: str, now: float, body: bytes) -> Headers:
+    def headers(
+        self, secrets: Sequence[str], event_uid: str, now: float, body: bytes, url: str = ""
+    ) -> Headers:
         """Return the headers that sign one attempt at `now` (unix seconds).
 
-        `secrets` are the valid ones, oldest first. Raises SigningError if there is none, or if one
-        cannot be decoded into a key.
+        `secrets` are the valid ones, oldest first; `url` is the endpoint's. Raises SigningError if
+        there is no secret, or if one cannot be decoded into a key.
         """
         scheme = self._scheme
         selected = self._select_secrets(secrets) if scheme.public_key is None else (OWN_KEY,)
         if not selected:
             raise SigningError("the endpoint has no valid secret")
-        values = {"id": event_uid, "timestamp": timestamp(now, scheme.timestamp_unit)}
+        values = {
+            "id": event_uid,
+            "timestamp": timestamp(now, scheme.timestamp_unit),
+            "url": url,
+        }
         signed = body.join([(part % values).encode("utf-8") for part in self._around_body])
         items = []
         for index, secret in enumerate(selected):

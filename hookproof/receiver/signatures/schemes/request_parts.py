@@ -24,6 +24,7 @@ from typing import Any, Final
 from urllib.parse import parse_qs, parse_qsl, urlsplit
 
 from hookproof.receiver.signatures.schemes.model import SIGNATURE_BASE, ProviderScheme
+from hookproof.spec.dialect.signature_scheme import SignatureScheme
 
 REQUEST_PART: Final = (
     r"method|url|decoded_url|path|form|crc32|signature_base|body:[\w.-]+|setting:\w+"
@@ -63,15 +64,18 @@ class RequestLine:
 
 
 def prepared_request(
-    scheme: ProviderScheme,
+    scheme: SignatureScheme,
     headers: Sequence[tuple[str, str]],
     body: bytes,
     line: RequestLine | None,
 ) -> tuple[Sequence[tuple[str, str]], bytes, Mapping[str, bytes]]:
     """Headers, body and further parts as a scheme reads them; raises PartMissing.
 
-    Members of the body that the scheme names as headers are added to these.
+    Members of the body that the scheme names as headers are added to these. A dialect's scheme may
+    sign the URL besides.
     """
+    if not isinstance(scheme, ProviderScheme):
+        return headers, body, _signed_url(scheme, line)
     if scheme.inflated:
         body = inflated(body)
     names = [name for name in (scheme.header, scheme.timestamp_header) if name]
@@ -86,6 +90,14 @@ def prepared_request(
         return headers, body, {SIGNATURE_BASE: base}
     parts = re.findall(rf"\{{({REQUEST_PART})\}}", scheme.signed)
     return headers, body, {part: _part(scheme, part, headers, body, line) for part in parts}
+
+
+def _signed_url(scheme: SignatureScheme, line: RequestLine | None) -> Mapping[str, bytes]:
+    if "{url}" not in scheme.signed:
+        return {}
+    if line is None:
+        raise PartMissing(NO_LINE)
+    return {"url": line.url.encode(errors="replace")}
 
 
 def request_parts(

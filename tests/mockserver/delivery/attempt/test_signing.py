@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import hookproof.spec
+from hookproof.load.sidecar.signatures import EndpointSignatures
 from hookproof.mockserver.delivery.attempt.signing import (
     SignatureFormat,
     SigningError,
@@ -18,6 +19,7 @@ from hookproof.mockserver.delivery.attempt.signing import (
 )
 from hookproof.mockserver.delivery.store_port import SigningSecret
 from hookproof.receiver.signatures.fast_path import FastPath
+from hookproof.receiver.signatures.schemes.request_parts import RequestLine
 from hookproof.receiver.signatures.verification import Unverified, Verified, verify
 from hookproof.spec.dialect.reader import load_dialect
 from hookproof.spec.dialect.vocabulary import SecretForm, SignatureTime
@@ -101,6 +103,34 @@ def test_a_time_is_written_as_the_dialect_says(form: SignatureTime, text: str) -
 NOW = 1_800_000_000.0
 BODY = b'{"a": 1}'
 SECRETS = ("sec_first", "sec_second", "sec_third")
+
+
+def test_the_url_of_the_endpoint_may_be_signed() -> None:
+    url = "https://receiver.invalid/t?a=%2F&b={id}"
+    signatures = variant({"signatures.simple.signed": "{url}|{body}"}).signatures
+    scheme, rules = signatures.simple, signatures.secret
+    headers = SignatureFormat(scheme, rules).headers(["secret"], "id", NOW, BODY, url)
+    line = RequestLine(method="POST", url=url)
+    assert isinstance(verify(scheme, rules, ["secret"], headers, None, BODY, NOW, line), Verified)
+    other = RequestLine(method="POST", url=url.replace("%2F", "/"))
+    for wrong, why in ((other, "no signature"), (None, "give --url")):
+        found = verify(scheme, rules, ["secret"], headers, None, BODY, NOW, wrong)
+        assert isinstance(found, Unverified)
+        assert why in f"{found.reason} {found.detail}"
+    raw = tuple((name.encode(), value.encode()) for name, value in headers)
+    assert not FastPath(scheme, rules, ["secret"], None).is_certain(raw, BODY, NOW)
+    known = EndpointSignatures(
+        variant({"signatures.simple.signed": "{url}|{body}"}),
+        advanced=False,
+        secrets=["secret"],
+        url=url.replace("{id}", "1"),
+    )
+    headers = SignatureFormat(scheme, rules).headers(
+        ["secret"], "id", NOW, BODY, url.replace("{id}", "1")
+    )
+    raw = tuple((name.encode(), value.encode()) for name, value in headers)
+    assert known.problem(raw, BODY, NOW) is None
+    assert known.problem(raw, BODY + b" ", NOW) is not None
 
 
 def test_labels_may_count() -> None:
