@@ -33,7 +33,7 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
         {"signatures.simple.signed": "{id}{body}{key}"},
         (
             "signatures.simple.signed: unknown placeholder {key}; expected one of: {body},"
-            " {timestamp}, {id}"
+            " {timestamp}, {id}, {url}"
         ),
     ),
     (
