@@ -1,4 +1,6 @@
-"""Services that sign with private keys: by each endpoint's secret, or by one key of their own."""
+"""Services that sign with private keys: by each endpoint's secret, or by one key of their own; and
+those that sign the URL and a date, with keys in hex.
+"""
 
 import json
 from collections.abc import Mapping
@@ -16,12 +18,18 @@ from tests.conformance.command import check, reported_requirements
 from tests.conformance.reference_server import reference_server, write_target_file
 from tests.source_tree import ROOT
 from tests.spec.dialect_variants import variant, variant_mapping
-from tests.spec.signing_dialects import SEEDS, own_key_answers
+from tests.spec.signing_dialects import FORMATS, SEEDS, own_key_answers
 
 # What deliveries show of signatures, in the simple and in the advanced format.
 ABOUT_SIGNATURES = tuple(
     f"--only={name}" for name in ("2.3-9", "2.4-3", "4.3-*", "6-6", "6-7", "6-8", "6-10")
 )
+URL_AND_DATE = {
+    "signatures.secret.form": "hex",
+    "signatures.simple.timestamp_header": "X-Sent",
+    **{f"signatures.{name}.signed": "{url}.{timestamp}.{body}" for name in FORMATS},
+    **{f"signatures.{name}.timestamp_unit": "rfc3339" for name in FORMATS},
+}
 OWN_KEY = own_key_answers(Algorithm.ED25519)
 SECRETS_SIGN = {
     "2.4-3",
@@ -53,8 +61,11 @@ def ids(reported: Mapping[str, Mapping[str, Any]], verdict: str) -> set[str]:
     return {name for name, each in reported.items() if each["verdict"] == verdict}
 
 
-def test_secrets_that_are_private_keys_leave_nothing_unexercised(tmp_path: Path) -> None:
-    code, reported = requirements(tmp_path, SEEDS)
+@pytest.mark.parametrize("answers", [SEEDS, URL_AND_DATE], ids=["seeds", "URL and date"])
+def test_whatever_secrets_sign_leaves_nothing_unexercised(
+    tmp_path: Path, answers: Mapping[str, Any]
+) -> None:
+    code, reported = requirements(tmp_path, answers)
     assert (code, ids(reported, "fail")) == (0, set())
     assert ids(reported, "pass") >= SECRETS_SIGN
 
@@ -67,7 +78,9 @@ def test_a_key_of_the_service_accuses_nobody_and_says_what_it_does_not_show(tmp_
     assert "a key of its own" in json.dumps(reported["6-8"])
 
 
-@pytest.mark.parametrize("answers", [SEEDS, OWN_KEY], ids=["seeds", "own key"])
+@pytest.mark.parametrize(
+    "answers", [SEEDS, OWN_KEY, URL_AND_DATE], ids=["seeds", "own key", "URL and date"]
+)
 def test_a_body_that_is_reserialised_after_signing_is_found(
     tmp_path: Path, answers: Mapping[str, Any]
 ) -> None:
