@@ -179,8 +179,8 @@ class Break:
 
 SIGNS_OTHER_BYTES = Break(
     module="delivery/attempt/signing.py",
-    right="event_uid, now, body)",
-    wrong="event_uid, now, body + b' ')",
+    right="event_uid, now, body, ",
+    wrong="event_uid, now, body + b' ', ",
     violated=frozenset({"6-6", "6-7"}),
 )
 EXPIRED_SECRET_SIGNS = Break(
