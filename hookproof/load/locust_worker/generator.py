@@ -84,6 +84,10 @@ class Generator:
             )
         self._began, self._burned = time.monotonic(), time.process_time()
 
+    def abandon(self) -> None:
+        """Close the connection to the sidecar of a run that could not begin."""
+        self._link.close()
+
     def wait_for_answers(self) -> None:
         """Wait until all slots are answered, or for longer than any answer may take.
 

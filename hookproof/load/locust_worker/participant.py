@@ -97,6 +97,9 @@ class Participant:
         else:
             self._generator = generator
             gevent.spawn(generator.wait_for_answers)
+        finally:
+            if self._generator is None:
+                generator.abandon()
 
     def _interrupt(self, environment: Environment, msg: Any) -> None:
         self._interrupts.interrupt()

@@ -171,6 +171,9 @@ class SidecarLink:
         finally:
             self._sidecar.close()
 
+    def close(self) -> None:
+        self._sidecar.close()
+
     def follow(self) -> None:
         """Show what arrives until killed, or until the sidecar does not answer (see `problem`)."""
         try:
