@@ -142,6 +142,14 @@ TEMPLATES: list[dict[str, Any]] = [
         "timestamp_header": "X-Sent-At",
     },
     {
+        "signed": "{body}",
+        "value": "sha={signatures}",
+        "item": "{signature}",
+        "separator": ";",
+        "versions": [],
+        "timestamp_header": None,
+    },
+    {
         "signed": "{url}{body}",
         "value": "sha={signatures}",
         "item": "{signature}",

@@ -91,6 +91,16 @@ def test_the_usual_tolerance_is_known_where_every_signed_time_is_near_its_arriva
     assert learned.values == (300.0,)
 
 
+def test_a_date_that_is_not_signed_is_no_time_of_the_signature() -> None:
+    signed = delivery(load_dialect("reference"), "simple", "a secret")
+    dated = (*signed.delivery.headers, ("X-Created", "2027-01-15T08:00:00Z"))
+    answers = LearnedAnswers("undecided", load_dialect("undecided"))
+    one = replace(signed, delivery=replace(signed.delivery, headers=dated))
+    assert read_format(answers, "simple", [one])
+    learned = answers.answer("signatures.simple.timestamp_header")
+    assert (learned.certainty, learned.values) == (Certainty.SEEN, (None,))
+
+
 @pytest.mark.parametrize("name", ["simple", "advanced"])
 @pytest.mark.parametrize("dialect_name", DIALECTS)
 def test_a_format_is_learned_from_deliveries_before_and_after_rolls(

@@ -232,7 +232,8 @@ def _read_time(
         for header, value in delivery.headers
         if header != signature.text.header and header.lower() not in OTHER_THAN_TIME
         if _unit_of(value, delivery.arrived_at) is not None
-        if not signature.timestamp or value == signature.timestamp
+        # A date that is not signed may be that of the event, which further attempts repeat.
+        if value == signature.timestamp or (not signature.timestamp and NUMBER.fullmatch(value))
     ]
     header = alone[0][0] if alone else None
     answers.see(f"signatures.{name}.timestamp_header", header, shown_by=place)
