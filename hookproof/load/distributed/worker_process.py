@@ -21,7 +21,7 @@ import time
 import warnings
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from typing import Any, Final
 
 import click
@@ -102,7 +102,8 @@ class Worker(Participant):
                 f" start the worker with --i-may-load {host}"
             )
         if self._takes_dialect and plan.dialect is not None:
-            SidecarClient(self._control_url).set_dialect(plan.dialect)
+            with closing(SidecarClient(self._control_url)) as sidecar:
+                sidecar.set_dialect(plan.dialect)
 
     def conclude(self) -> Share:
         """Send Locust's last statistics first, so that the master has everything when it has the

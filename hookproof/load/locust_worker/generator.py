@@ -8,6 +8,7 @@ import time
 from typing import Final
 
 import gevent
+from gevent.event import Event
 from locust.env import Environment
 
 from hookproof.load.latency import stretch_s
@@ -16,7 +17,7 @@ from hookproof.load.ledger.sending import Sending
 from hookproof.load.ledger.share import Share
 from hookproof.load.locust_worker.progress import Interrupts
 from hookproof.load.locust_worker.sender import SENDERS, TestWork
-from hookproof.load.locust_worker.sidecar_link import SidecarLink
+from hookproof.load.locust_worker.sidecar_link import CALL_WITHIN_S, SidecarLink
 from hookproof.load.locust_worker.slot_user import SecretRoller, SlotSender
 from hookproof.load.locust_worker.users import LONGEST_ANSWER_S, ApiAccess
 from hookproof.load.plan import LoadPlan
@@ -28,6 +29,9 @@ from hookproof.target.rate_answer import ApiPause
 START_DELAY_S: Final = 0.5
 
 LOOK_EVERY_S: Final = 0.05
+
+# The longest answer to a call that was begun before the end of a run.
+ENDS_WITHIN_S: Final = max(LONGEST_ANSWER_S, CALL_WITHIN_S)
 
 
 class Generator:
@@ -49,7 +53,8 @@ class Generator:
         self._key = key
         self._connection = connection
         self._interrupts = interrupts
-        self._link = SidecarLink(control_url, plan, stats=environment.stats)
+        self._ended = Event()
+        self._link = SidecarLink(control_url, plan, stats=environment.stats, ended=self._ended)
         self._environment = environment
         self._greenlets: list[gevent.Greenlet] = []
         self._finished = False
@@ -80,7 +85,9 @@ class Generator:
         if plan.rolls is not None:
             roller = SecretRoller(self._environment)
             self._greenlets.append(
-                gevent.spawn(roller.roll_regularly, plan.rolls.every_s, shape.duration_s)
+                gevent.spawn(
+                    roller.roll_regularly, plan.rolls.every_s, shape.duration_s, self._ended
+                )
             )
         self._began, self._burned = time.monotonic(), time.process_time()
 
@@ -119,7 +126,9 @@ class Generator:
 
     def conclude(self) -> Share:
         """Stop and return both sides; if the sidecar does not answer, the sending side alone."""
-        gevent.killall(self._greenlets)
+        # Not killed, since a call that is would leave its connection open.
+        self._ended.set()
+        gevent.joinall(self._greenlets, timeout=ENDS_WITHIN_S)
         arrived = self._link.conclude()
         sent = self.sending.result(
             begun=self._sender.begun,

@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-import gevent
 import msgspec
 import requests
+from gevent.event import Event
 from locust.stats import RequestStats, StatsEntry, bucket_response_time
 
 from hookproof.load.latency import Buckets
@@ -122,7 +122,7 @@ class SidecarClient:
 
 
 class SidecarLink:
-    """The connection; each method that loops runs in a greenlet of its own."""
+    """The connection; methods that loop run in greenlets of their own, until `ended` is set."""
 
     def __init__(
         self,
@@ -130,10 +130,12 @@ class SidecarLink:
         plan: LoadPlan,
         *,
         stats: RequestStats,
+        ended: Event,
     ) -> None:
         self._sidecar = SidecarClient(control_url)
         self._plan = plan
         self._stats = stats
+        self._ended = ended
         self.backlog = 0
         self.problem: str | None = None
 
@@ -175,10 +177,9 @@ class SidecarLink:
         self._sidecar.close()
 
     def follow(self) -> None:
-        """Show what arrives until killed, or until the sidecar does not answer (see `problem`)."""
+        """Show what arrives, as long as the sidecar answers (see `problem`)."""
         try:
-            while True:
-                gevent.sleep(POLL_S)  # paces the calls
+            while not self._ended.wait(POLL_S):
                 self.look()
         except SILENCE as error:
             self.problem = f"the sidecar stopped answering: {error}"
@@ -203,17 +204,20 @@ class SidecarLink:
 
     def change_replies(self, period: ReplyPeriod) -> None:
         """Change the replies of receivers for a period."""
-        self._sleep_until(period.from_s)
         reply = {"reply": msgspec.to_builtins(period.reply), "succeeds": period.succeeds}
+        if self._ends_before(period.from_s):
+            return
         for token in period.tokens:
             self._sidecar.put_reply(token, reply)
-        self._sleep_until(period.to_s)
+        if self._ends_before(period.to_s):
+            return
         for token in period.tokens:
             self._sidecar.delete_reply(token)
 
-    def _sleep_until(self, second: float) -> None:
-        """Pace the run: sleep until so many seconds after its start."""
-        gevent.sleep(max(0.0, self._sending.started_at + second - time.time()))
+    def _ends_before(self, second: float) -> bool:
+        """Whether the run ends before so many seconds after its start, which are waited for."""
+        wait_s = self._sending.started_at + second - time.time()
+        return bool(self._ended.wait(max(0.0, wait_s)))
 
 
 def _entry(stats: Any, latencies: Mapping[int, int], others: int, now: float) -> StatsEntry:

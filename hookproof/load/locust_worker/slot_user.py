@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 import gevent
+from gevent.event import Event
 from locust import task
 from locust.env import Environment
 from locust.exception import StopUser
@@ -157,14 +158,15 @@ class SecretRoller(WebhookUser):
     abstract = True
     _sender: SlotSender
 
-    def roll_regularly(self, every_s: float, until_s: float) -> None:
+    def roll_regularly(self, every_s: float, until_s: float, ended: Event) -> None:
         """Roll the secrets of all endpoints each time, until so many seconds have passed."""
         rolls, started_at = self._work.plan.rolls, self._sender.sending.started_at
         assert rolls is not None
         due_s = every_s
-        while due_s < until_s:
-            gevent.sleep(max(0.0, started_at + due_s - time.time()))  # paces the run
+        while due_s < until_s and not ended.wait(max(0.0, started_at + due_s - time.time())):
             for _ in rolls.endpoints:
+                if ended.is_set():
+                    return
                 if not self.access.pause.holds(time.monotonic()):  # a later roll follows
                     with suppress(StopUser):
                         self.roll()
