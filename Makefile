@@ -38,6 +38,10 @@ test: setup ## Run the tests that take no more than a second, and one of each lo
 test-all: setup ## Run all tests, and show which took longest, and what each folder took
 	$(BIN)/pytest --numprocesses $(WORKERS) --dist loadgroup --durations 20 --durations-min 1
 
+.PHONY: test-failed
+test-failed: setup ## Run the tests that failed last once more, one after the other
+	$(BIN)/pytest --last-failed --last-failed-no-failures none -rA
+
 .PHONY: record-long-tests
 record-long-tests: setup ## Run all tests, and write into tests/long_tests.txt which `make test` leaves out
 	$(BIN)/pytest --numprocesses $(WORKERS) --dist loadgroup --record-long-tests

@@ -360,6 +360,8 @@ def _watch_options(
     expected = 1 if expect is None and once else expect
     if timeout is not None and expected is None:
         raise click.UsageError("--timeout needs --expect or --once")
+    if not verify and (secrets or scheme):
+        print_text("hookproof receive: signatures are not verified; --verify does that", err=True)
     schemes = named_schemes(scheme)
     automatic = scheme is not None and not schemes
     judge = (

@@ -155,6 +155,21 @@ def test_each_signature_is_judged_and_explained(sent: bytes, code: int, tmp_path
         assert "verified: signed by secret 1" in output
 
 
+@pytest.mark.parametrize(
+    ("options", "is_said"),
+    [(("--secret", SECRET), True), (("--scheme", "stripe"), True), ((), False)],
+)
+def test_who_names_a_secret_or_a_scheme_is_told_that_nothing_is_verified(
+    options: tuple[str, ...], is_said: bool
+) -> None:
+    with start_receiver("--once", *options) as (process, port):
+        post(port, BODY)
+        code, _, errors = wait_for_end(process)
+    assert code == 0
+    said = "hookproof receive: signatures are not verified; --verify does that\n"
+    assert errors == (said if is_said else "")
+
+
 def test_an_interrupt_ends_it_cleanly_and_loses_no_line(tmp_path: Path) -> None:
     file = tmp_path / "all.jsonl"
     with start_receiver("--jsonl", str(file)) as (process, port):

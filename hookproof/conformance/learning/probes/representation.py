@@ -43,6 +43,7 @@ ID_PREFIX: Final = re.compile(r"[A-Za-z]{1,16}[_:-]")
 PLAIN: Final = re.compile("[0-9A-Za-z_-]{1,400}")
 FEWEST_IDENTIFIERS: Final = 4
 HEX: Final = re.compile(r"^(?:[0-9a-f]{2})+$")
+NO_SIGNATURE: Final = "no signature shows whether the key is the text itself or what it writes"
 FEWEST_SECRETS: Final = 3
 # How many are looked at where they do not show the alphabet of their base64.
 MOST_SECRETS: Final = 8
@@ -206,7 +207,10 @@ async def probe_secrets(session: ProbeSession) -> None:
     form = await _form_with_padding(session, prefix, forms) if len(sizes) == 1 else forms[0]
     answers, count = session.answers, len(values)
     answers.see("signatures.secret.prefix", prefix, shown_by=proof, count=count)
-    answers.see("signatures.secret.form", form.value, shown_by=proof, count=count)
+    if form is SecretForm.TEXT and len(forms) == 1:
+        answers.see("signatures.secret.form", form.value, shown_by=proof, count=count)
+    else:
+        answers.assume("signatures.secret.form", form.value, NO_SIGNATURE)
     if len(sizes) == 1:
         size = sizes.pop()
         answers.see("signatures.secret.generated_bytes", size, shown_by=proof, count=count)
