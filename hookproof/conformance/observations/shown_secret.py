@@ -13,7 +13,7 @@ from typing import Any, Final
 from hookproof.conformance.model.evidence import NOT_JSON, Exchange
 from hookproof.conformance.observations.answer import shown
 from hookproof.process.encoded_credentials import is_distinctive, is_unmistakable
-from hookproof.receiver.signatures.base64_text import from_text
+from hookproof.receiver.signatures.bytes_as_text import from_text
 from hookproof.spec.dialect.signature_scheme import Secrets
 from hookproof.spec.dialect.vocabulary import SecretForm
 from hookproof.target.masking.credential_names import Credentials, is_name

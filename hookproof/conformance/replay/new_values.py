@@ -18,7 +18,7 @@ from hookproof.conformance.model.evidence import NOT_JSON, Exchange
 from hookproof.conformance.replay.recording import KEY, Recording, key_in, key_number
 from hookproof.conformance.target.definition import Project
 from hookproof.receiver.client.control_api import IssuedCertificate
-from hookproof.receiver.signatures.base64_text import to_text
+from hookproof.receiver.signatures.bytes_as_text import to_text
 from hookproof.spec.dialect.model import Dialect
 from hookproof.target.masking.credential_names import NAME, is_name
 

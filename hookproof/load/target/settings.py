@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from hookproof.process.exit_codes import CommandError
 from hookproof.receiver.http.authority import CERTIFICATE_FILE, KEY_FILE
-from hookproof.receiver.signatures.base64_text import to_text
+from hookproof.receiver.signatures.bytes_as_text import to_text
 from hookproof.spec.dialect.model import Dialect
 from hookproof.target.connection import DIRECT, PROXIED, UNVERIFIED, ApiConnection, connection_of
 from hookproof.target.file_schema import Presence

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from secrets import token_bytes, token_hex
 from typing import Final
 
-from hookproof.receiver.signatures.base64_text import to_text
+from hookproof.receiver.signatures.bytes_as_text import to_text
 from hookproof.receiver.signatures.judgement import Contract
 from hookproof.receiver.signatures.schemes.model import ProviderScheme, ProviderSecrets
 from hookproof.receiver.signatures.schemes.request_parts import (

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from hookproof.receiver.inbox.arrival import RawHeaders
-from hookproof.receiver.signatures.base64_text import to_text
+from hookproof.receiver.signatures.bytes_as_text import to_text
 from hookproof.receiver.signatures.signed_message import PLACEHOLDER, label_at
 from hookproof.receiver.signatures.verification import secret_key
 from hookproof.spec.dialect.signature_scheme import Secrets, SignatureScheme

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from hookproof.receiver.signatures.base64_text import decode_base64
+from hookproof.receiver.signatures.bytes_as_text import decode_base64
 from hookproof.receiver.signatures.signed_message import Headers
 from hookproof.spec.dialect.vocabulary import BASE64_VARIANTS
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from hookproof.receiver.signatures.base64_text import from_text
+from hookproof.receiver.signatures.bytes_as_text import from_text
 from hookproof.receiver.signatures.schemes.algorithms import signature_check, signature_size
 from hookproof.receiver.signatures.schemes.model import (
     SIGNATURE_BASE,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from hookproof.receiver.signatures.base64_text import loose_base64, to_text
+from hookproof.receiver.signatures.bytes_as_text import loose_base64, to_text
 from hookproof.receiver.signatures.signed_message import Reason, label_at
 from hookproof.receiver.vectors.vector import Vector, notes
 from hookproof.spec.dialect.vocabulary import BASE64_VARIANTS, Encoding

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from hookproof.receiver.signatures.base64_text import to_text
+from hookproof.receiver.signatures.bytes_as_text import to_text
 from hookproof.receiver.signatures.verification import Reason, Unverified, Verified, secret_key
 from hookproof.spec.dialect.vocabulary import SecretForm, SignatureTime
 from tests.receiver.signatures.signature_vectors import SignedVector, find_vector, vectors

@@ -16,7 +16,7 @@ from typing import Any, Final
 from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.observations.destinations import MARKED
 from hookproof.conformance.target.capabilities import MECHANISMS
-from hookproof.receiver.signatures.base64_text import to_text
+from hookproof.receiver.signatures.bytes_as_text import to_text
 from hookproof.spec.dialect.groups.requests import accepted_timeout, least_expiration, most
 from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import (

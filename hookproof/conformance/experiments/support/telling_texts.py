@@ -12,7 +12,7 @@ from hookproof.conformance.experiments.context import ExperimentContext, Trial
 from hookproof.conformance.experiments.support.authentications import api_key, basic_auth
 from hookproof.conformance.experiments.support.request_bodies import RequestBodies
 from hookproof.conformance.model.evidence import Exchange
-from hookproof.receiver.signatures.base64_text import to_text
+from hookproof.receiver.signatures.bytes_as_text import to_text
 from hookproof.spec.dialect.groups.requests import most
 from hookproof.spec.dialect.vocabulary import SecretForm
 from hookproof.spec.field_roles import shown_as_sent

@@ -24,7 +24,7 @@ from hookproof.conformance.subjects.questions.evidence import (
     QUESTIONS,
     SecretOfAnotherForm,
 )
-from hookproof.receiver.signatures.base64_text import decode_base64, encode_base64, loose_base64
+from hookproof.receiver.signatures.bytes_as_text import decode_base64, encode_base64, loose_base64
 from hookproof.spec.dialect.vocabulary import (
     BASE64_VARIANTS,
     IDENTIFIER_PATTERNS,

@@ -14,7 +14,7 @@ from itertools import permutations, product
 from typing import Final
 
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
-from hookproof.receiver.signatures.base64_text import from_text
+from hookproof.receiver.signatures.bytes_as_text import from_text
 from hookproof.receiver.signatures.schemes.algorithms import public_key_check
 from hookproof.receiver.signatures.schemes.model import CURVE_SIGNATURE
 from hookproof.receiver.signatures.schemes.public_keys import public_text

@@ -35,7 +35,7 @@ from hookproof.conformance.observations.round_trip import (
 from hookproof.conformance.subjects.events.evidence import BroadcastWithTellingTexts
 from hookproof.conformance.subjects.secrets.evidence import RollAnswer
 from hookproof.conformance.target.client import encoded
-from hookproof.receiver.signatures.base64_text import to_text
+from hookproof.receiver.signatures.bytes_as_text import to_text
 from hookproof.spec.dialect.groups.requests import most
 from hookproof.spec.dialect.vocabulary import SecretForm
 

@@ -8,7 +8,7 @@ from itertools import product
 from typing import Final
 from urllib.parse import unquote
 
-from hookproof.receiver.signatures.base64_text import loose_base64
+from hookproof.receiver.signatures.bytes_as_text import loose_base64
 from hookproof.receiver.signatures.diagnosis.deviation import Aspect, Deviation, Variant, Variants
 from hookproof.receiver.signatures.verification import secret_key
 from hookproof.spec.dialect.signature_scheme import Secrets

@@ -7,7 +7,7 @@ from itertools import islice
 from math import factorial
 from typing import Any, Final
 
-from hookproof.receiver.signatures.base64_text import loose_base64
+from hookproof.receiver.signatures.bytes_as_text import loose_base64
 from hookproof.receiver.signatures.diagnosis.javascript import is_rounded
 from hookproof.receiver.signatures.signed_message import WHOLE_NUMBER, Headers
 

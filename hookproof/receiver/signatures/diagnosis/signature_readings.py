@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote
 
-from hookproof.receiver.signatures.base64_text import decode_base64, loose_base64
+from hookproof.receiver.signatures.bytes_as_text import decode_base64, loose_base64
 from hookproof.receiver.signatures.diagnosis.deviation import Aspect, Deviation, Variant
 from hookproof.receiver.signatures.signed_message import (
     Headers,

@@ -7,7 +7,7 @@ scheme, and the secret only where the body has the length that was sent and show
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from hookproof.receiver.signatures.base64_text import loose_base64
+from hookproof.receiver.signatures.bytes_as_text import loose_base64
 from hookproof.receiver.signatures.diagnosis.digest_variants import HASHES
 from hookproof.receiver.signatures.diagnosis.oddities import (
     SIGNATURE_NAME,

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 import yaml
 
-from hookproof.receiver.signatures.base64_text import decode_base64, loose_base64
+from hookproof.receiver.signatures.bytes_as_text import decode_base64, loose_base64
 from hookproof.receiver.signatures.diagnosis.deviation import Aspect, Deviation, Diagnosis
 from hookproof.receiver.signatures.diagnosis.digest_variants import HASHES, Digest
 from hookproof.receiver.signatures.diagnosis.header_repairs import KINDS, WORD, plain_name

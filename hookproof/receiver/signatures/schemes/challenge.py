@@ -12,7 +12,7 @@ from typing import Annotated, Final
 
 import msgspec
 
-from hookproof.receiver.signatures.base64_text import to_text
+from hookproof.receiver.signatures.bytes_as_text import to_text
 from hookproof.receiver.signatures.schemes.request_values import Condition, Request
 from hookproof.spec.dialect.vocabulary import Encoding, Hash
 

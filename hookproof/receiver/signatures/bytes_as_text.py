@@ -1,4 +1,4 @@
-"""Base64 in the variants that a dialect may name, for signatures and for secrets, and hex."""
+"""Bytes as text, for signatures and secrets: hex, and base64 in the variants of dialects."""
 
 import base64
 import re
