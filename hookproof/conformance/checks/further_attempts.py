@@ -3,7 +3,6 @@
 from typing import Final
 
 from hookproof.conformance.model.evidence import NotExaminedError
-from hookproof.conformance.model.retry_schedule import wait_before
 from hookproof.conformance.model.tolerances import BACKLOG_FACTOR, slack_s
 from hookproof.conformance.observations.deliveries import (
     STILL_ARRIVING,
@@ -13,6 +12,7 @@ from hookproof.conformance.observations.deliveries import (
 from hookproof.conformance.observations.destinations import ended
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.retry_schedule import wait_before
 
 STILL_OPEN: Final = (
     "the service still waited for the answer to an attempt when the observation ended, so that"

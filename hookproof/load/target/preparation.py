@@ -9,6 +9,7 @@ import asyncio
 import math
 import secrets
 from collections.abc import Mapping, MutableMapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain, combinations, islice
 from typing import Any, Final
@@ -36,8 +37,10 @@ from hookproof.load.target.hook_calls import HookCalls
 from hookproof.load.target.settings import TargetSettings, new_secret
 from hookproof.receiver.replies.script import Reply
 from hookproof.spec.contract.service_contract import Contract, contract_for
+from hookproof.spec.dialect.answer import Undecided
 from hookproof.spec.dialect.groups.requests import least_expiration, most
 from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.retry_schedule import wait_before
 from hookproof.spec.dialect.vocabulary import Excess, TimeUnit
 from hookproof.spec.dialect.writer import written_dialect
 from hookproof.target.file_schema import Presence
@@ -385,11 +388,9 @@ def longest_pause_s(profile: LoadProfile, dialect: Dialect) -> float:
     pauses, retry = [0.0], dialect.retry
     if profile.endpoints.limited:
         pauses.append(profile.endpoints.rate_limit_duration_s)
-    waits = (retry.attempts, retry.initial_s, retry.factor, retry.maximum_s)
-    if profile.trouble and all(answer.decided for answer in waits):
-        growth = retry.factor.value ** max(0, retry.attempts.value - 2)
-        wait_s = min(retry.initial_s.value * growth, retry.maximum_s.value)
-        pauses.append(wait_s * (1 + retry.jitter))
+    if profile.trouble:
+        with suppress(Undecided):
+            pauses.append(wait_before(retry, max(2, retry.attempts.value)).longest_s)
     return max(pauses)
 
 

@@ -13,7 +13,6 @@ from hookproof.conformance.checks.json_equality import (
     same_to_the_digit,
 )
 from hookproof.conformance.model.evidence import NOT_JSON
-from hookproof.conformance.model.retry_schedule import MOST_ATTEMPTS, Wait, may_be_due, wait_before
 from hookproof.conformance.observations.deliveries import DeliveryObservation
 from hookproof.conformance.observations.destinations import Roll, ended
 from hookproof.conformance.observations.secret_windows import (
@@ -25,6 +24,7 @@ from hookproof.conformance.observations.secret_windows import (
 from hookproof.conformance.observations.timestamp import unix_seconds
 from hookproof.conformance.results.records.evidence_records import evidence_json, evidence_of
 from hookproof.spec.dialect.answer import Answer, Undecided
+from hookproof.spec.dialect.retry_schedule import MOST_ATTEMPTS, Wait, may_be_due, wait_before
 from hookproof.spec.dialect.vocabulary import TimestampForm
 from tests.conformance.canned_deliveries import EVENT_ID, destination, ending, event, observed, sent
 from tests.conformance.canned_evidence import NOW, context, exchange
@@ -229,6 +229,12 @@ def test_waits_grow_up_to_the_longest() -> None:
     assert wait_before(retry, 2) == Wait(shortest_s=1.0, longest_s=1.2)
     assert wait_before(retry, 3) == Wait(shortest_s=2.0, longest_s=2.4)
     assert wait_before(retry, 5).shortest_s == 3.0
+
+
+def test_waits_are_bounded_by_all_values_that_a_dialect_allows() -> None:
+    retry = replace(REFERENCE.retry, initial_s=Answer((1.0, 0.5)), factor=Answer((2.0, 1e4)))
+    assert wait_before(retry, 3) == Wait(shortest_s=1.0, longest_s=1.2 * 60)
+    assert wait_before(retry, MOST_ATTEMPTS) == Wait(shortest_s=60.0, longest_s=1.2 * 60)
 
 
 def test_an_attempt_is_due_once_there_was_time_for_those_before_it() -> None:

@@ -9,11 +9,11 @@ from hookproof.conformance.experiments.context import ExperimentContext
 from hookproof.conformance.experiments.scenario import Scenario
 from hookproof.conformance.model.evidence import PreconditionFailed
 from hookproof.conformance.model.profile import Profile
-from hookproof.conformance.model.retry_schedule import wait_before
 from hookproof.conformance.model.tolerances import EARLY_S, LATE_S, for_attempt
 from hookproof.conformance.observations.deliveries import waited_s
 from hookproof.conformance.observations.destinations import Destination, Event
 from hookproof.spec.dialect.answer import Undecided
+from hookproof.spec.dialect.retry_schedule import wait_before
 
 # How often the receiver is asked whether the service has given up: it cannot report that by itself.
 STEP_S: Final = 0.1

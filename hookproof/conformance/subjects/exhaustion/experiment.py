@@ -17,7 +17,6 @@ from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.model.notification import notifies_contacts
 from hookproof.conformance.model.profile import Profile
-from hookproof.conformance.model.retry_schedule import wait_before
 from hookproof.conformance.model.tolerances import LATE_S
 from hookproof.conformance.observations.destinations import Destination, Event
 from hookproof.conformance.subjects.exhaustion.evidence import (
@@ -32,6 +31,7 @@ from hookproof.conformance.subjects.exhaustion.evidence import (
 from hookproof.receiver.replies.script import Reply
 from hookproof.spec.dialect.answer import Undecided
 from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.retry_schedule import wait_before
 from hookproof.spec.dialect.vocabulary import Notify
 
 # The most exhausted deliveries that are made to see an endpoint disabled.

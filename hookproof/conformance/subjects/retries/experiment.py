@@ -27,7 +27,6 @@ from hookproof.conformance.experiments.scenario_run import ScenarioFunction, run
 from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
 from hookproof.conformance.model.experiment_registry import Sharing, experiment
 from hookproof.conformance.model.profile import Profile
-from hookproof.conformance.model.retry_schedule import wait_before
 from hookproof.conformance.model.tolerances import LATE_S
 from hookproof.conformance.observations.destinations import Destination, Event
 from hookproof.conformance.subjects.retries.evidence import (
@@ -51,6 +50,7 @@ from hookproof.conformance.subjects.retries.evidence import (
 from hookproof.receiver.replies.script import Cut, Reply
 from hookproof.spec.dialect.given_settings import timeout_in_force
 from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.retry_schedule import wait_before
 
 # How long an attempt at the closed port may take longer than that beside it, in seconds.
 MOMENT_S: Final = 1.0

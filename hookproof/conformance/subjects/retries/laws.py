@@ -17,7 +17,6 @@ from hookproof.conformance.checks.json_equality import exact, same_to_the_digit
 from hookproof.conformance.model.check_registry import CheckContext, check
 from hookproof.conformance.model.evidence import Exchange, NotExaminedError
 from hookproof.conformance.model.judgement import Judgement, json_text, judged, not_applicable
-from hookproof.conformance.model.retry_schedule import may_be_due, wait_before
 from hookproof.conformance.model.tolerances import (
     EARLY_S,
     LATE_S,
@@ -44,6 +43,7 @@ from hookproof.conformance.subjects.retries.evidence import (
 )
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
 from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.retry_schedule import may_be_due, wait_before
 from hookproof.spec.dialect.vocabulary import RedirectOutcome, RetryAfter
 
 

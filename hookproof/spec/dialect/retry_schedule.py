@@ -1,5 +1,6 @@
 """When a dialect's further attempts are due (section 1, which leaves retries open)."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,13 +20,25 @@ class Wait:
 
 
 def wait_before(retry: Retry, attempt: int) -> Wait:
-    """The wait before an attempt; raises Undecided.
+    """The wait before an attempt, by all values that the dialect allows; raises Undecided.
 
     Attempts count from 1, and the second is the first with a wait.
     """
-    grown = retry.initial_s.value * retry.factor.value ** (attempt - 2)
-    shortest = min(grown, retry.maximum_s.value)
-    return Wait(shortest_s=shortest, longest_s=shortest * (1 + retry.jitter))
+    shortest, longest = (_grown(retry, attempt - 2, bound) for bound in (min, max))
+    return Wait(shortest_s=shortest, longest_s=longest * (1 + retry.jitter))
+
+
+def _grown(retry: Retry, times: int, bound: Callable[[Iterable[float]], float]) -> float:
+    """The shortest or longest wait that has grown so many times, without jitter."""
+    answers = (retry.initial_s, retry.factor, retry.maximum_s)
+    for each in answers:
+        if not each.decided:
+            raise Undecided(each.reason)
+    initial, factor, maximum = (bound(each.allowed) for each in answers)
+    try:
+        return min(initial * factor**times, maximum)
+    except OverflowError:
+        return maximum
 
 
 def may_be_due(retry: Retry, attempt: int, *, since: int, waited_s: float) -> bool:
@@ -40,7 +53,7 @@ def may_be_due(retry: Retry, attempt: int, *, since: int, waited_s: float) -> bo
     try:
         for further in range(max(since, 1) + 1, attempt + 1):
             due_s += wait_before(retry, further).shortest_s
-            if due_s > waited_s:  # return at once: later waits may overflow a float
+            if due_s > waited_s:
                 return False
     except Undecided:
         pass
