@@ -9,6 +9,7 @@ import pytest
 from hookproof.conformance.learning.deliveries import gathering
 from hookproof.conformance.learning.deliveries.gathering import (
     FAILING,
+    LIMITED,
     NO_OWNER,
     OTHER_SUCCESS,
     PATIENT,
@@ -235,6 +236,24 @@ def test_numbers_that_are_no_decimal_digits_are_no_attempts() -> None:
 def test_retry_after_is_compared_with_the_usual_wait(wait: float, meaning: str) -> None:
     arrived = {f"{FAILING} 0": attempts(0, 0.0, 0.5, 1.0), PATIENT: attempts(0, 0.0, wait)}
     assert value(read(arrived)[0], "retry.retry_after") == meaning
+
+
+@pytest.mark.parametrize(
+    ("with_429", "meaning"), [((), "honoured"), ((4.1,), "honoured"), ((0.6,), None)]
+)
+def test_retry_after_is_honoured_only_if_it_is_with_429_too(
+    with_429: tuple[float, ...], meaning: str | None
+) -> None:
+    arrived = {
+        f"{FAILING} 0": attempts(0, 0.0, 0.5, 1.0),
+        PATIENT: attempts(0, 0.0, 4.1),
+        LIMITED: attempts(0, 0.0, *with_429),
+    }
+    answers, _ = read(arrived)
+    assert value(answers, "retry.retry_after") == meaning
+    if meaning is None:
+        reason = answers.answer("retry.retry_after").reason
+        assert "4.1 to 4.1 s after 503 and 0.6 to 0.6 s after 429" in reason
 
 
 def test_a_visit_of_an_endpoint_without_owner_is_no_delivery() -> None:

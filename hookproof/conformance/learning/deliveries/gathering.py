@@ -35,6 +35,7 @@ DISABLED: Final = "disabled"
 FORM: Final = "form content type"
 REDIRECTED: Final = "answered with a redirect"
 PATIENT: Final = "answered with Retry-After"
+LIMITED: Final = "answered with Retry-After and 429"
 OTHER_SUCCESS: Final = "answered with another 2xx"
 ZERO_TIMEOUT: Final = "http_timeout 0"
 # Answers that may end a delivery, of which one asks for a further attempt by itself.
@@ -267,13 +268,13 @@ async def _listen_for_questions(delivery: DeliverySession, location: str) -> Non
     A redirect leads to another token of the receiver, which shows whether it is followed.
     """
     redirect = Reply(status=307, headers=(("Location", location),))
-    patient = Reply(status=503, retry_after_s=RETRY_AFTER_S)
     questions: dict[str, tuple[tuple[Reply, ...], dict[str, Any]]] = {
         NO_OWNER: ((OK,), {"owner_id": None}),
         DISABLED: ((OK,), {"is_disabled": True}),
         FORM: ((OK,), {"content_type": "application/x-www-form-urlencoded"}),
         REDIRECTED: ((redirect,), {}),
-        PATIENT: ((patient,), {}),
+        PATIENT: ((Reply(status=503, retry_after_s=RETRY_AFTER_S),), {}),
+        LIMITED: ((Reply(status=429, retry_after_s=RETRY_AFTER_S),), {}),
         OTHER_SUCCESS: ((Reply(status=204),), {}),
         **{about: ((Reply(status=status),), {}) for status, about in REFUSING.items()},
         ZERO_TIMEOUT: ((Reply(delay_s=SLOW_S),), {"http_timeout": 0}),

@@ -4,6 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
+from http import HTTPStatus
 from typing import Final
 
 from hookproof.conformance.learning.deliveries.gathering import (
@@ -11,6 +12,7 @@ from hookproof.conformance.learning.deliveries.gathering import (
     DISABLED,
     FIRST,
     FORM,
+    LIMITED,
     NO_OWNER,
     OTHER_SUCCESS,
     PATIENT,
@@ -332,28 +334,50 @@ def _read_zero_timeout(answers: LearnedAnswers, gathered: GatheredDeliveries) ->
 
 def _read_retry_after(answers: LearnedAnswers, gathered: GatheredDeliveries) -> None:
     """A wait that is shorter than was asked for shows that it is ignored; one as long shows that it
-    is honoured, if no usual one is.
+    is honoured, if no usual one is. A 429 may end a delivery.
     """
-    field, listener = "retry.retry_after", gathered.listeners.get(PATIENT)
-    series = [listener.of(event) for event in gathered.events] if listener else []
-    pairs = [attempts[:2] for attempts in series if len(attempts) > 1]
-    usual, way_s = first_waits(gathered), gathered.way_s
-    waits = [again.arrived_monotonic - first.arrived_monotonic for first, again in pairs]
-    if not waits:
+    field, way_s = "retry.retry_after", gathered.way_s
+    waits = {
+        status: [again.arrived_monotonic - first.arrived_monotonic for first, again in pairs]
+        for status, name in (
+            (HTTPStatus.SERVICE_UNAVAILABLE, PATIENT),
+            (HTTPStatus.TOO_MANY_REQUESTS, LIMITED),
+        )
+        if (pairs := _attempted_again(gathered, gathered.listeners.get(name)))
+    }
+    usual = first_waits(gathered)
+    too_long = not usual or 2 * max(usual) > RETRY_AFTER_S
+    meanings = {status: _retry_after_meaning(each, way_s) for status, each in waits.items()}
+    meaning = meanings.get(HTTPStatus.SERVICE_UNAVAILABLE)
+    seen = " and ".join(
+        f"{min(each):.1f} to {max(each):.1f} s after {status}" for status, each in waits.items()
+    )
+    if HTTPStatus.SERVICE_UNAVAILABLE not in waits:
         answers.miss(field, "a delivery that was asked to wait was not attempted again in time")
-    elif max(waits) + way_s < RETRY_AFTER_S - SOON_S:
-        answers.see(field, "ignored", shown_by=_place(pairs[0][1]), count=len(waits))
-    elif not usual or 2 * max(usual) > RETRY_AFTER_S:
+    elif too_long and "ignored" not in meanings.values():
         longest = f"{max(usual):.1f} s" if usual else "unknown length"
         answers.miss(field, f"usual waits of up to {longest} are too long to tell")
-    elif min(waits) - way_s >= RETRY_AFTER_S - SOON_S:
-        answers.see(field, "honoured", shown_by=_place(pairs[0][1]), count=len(waits))
+    elif meaning is not None and {*meanings.values()} == {meaning}:
+        place = _place(_attempted_again(gathered, gathered.listeners[PATIENT])[0][1])
+        answers.see(field, meaning, shown_by=place, count=sum(map(len, waits.values())))
     else:
         answers.miss(
-            field,
-            f"waits of {min(waits):.1f} to {max(waits):.1f} s, {way_s:.1f} s of which may be those"
-            " of the way, are neither",
+            field, f"waits of {seen}, {way_s:.1f} s of which may be those of the way, are neither"
         )
+
+
+def _attempted_again(
+    gathered: GatheredDeliveries, listener: Listener | None
+) -> list[Sequence[ReceivedDelivery]]:
+    """The first two attempts at each event that was attempted again there."""
+    series = [listener.of(event) for event in gathered.events] if listener else []
+    return [attempts[:2] for attempts in series if len(attempts) > 1]
+
+
+def _retry_after_meaning(waits: Sequence[float], way_s: float) -> str | None:
+    if max(waits) + way_s < RETRY_AFTER_S - SOON_S:
+        return "ignored"
+    return "honoured" if min(waits) - way_s >= RETRY_AFTER_S - SOON_S else None
 
 
 def _first_attempts(

@@ -11,6 +11,7 @@ from typing import Final
 
 from hookproof.conformance.learning.deliveries.gathering import (
     FAILING,
+    LIMITED,
     PATIENT,
     VISITED,
     longest_next_wait_s,
@@ -59,7 +60,7 @@ def _longest_wait_s(delivery: DeliverySession) -> float:
     """How long a next attempt may be waited for, of those that failed."""
     attempts: dict[tuple[str, bytes], list[ReceivedDelivery]] = {}
     for name, listener in delivery.listeners.items():
-        if name.startswith(FAILING) or name in (VISITED, PATIENT):
+        if name.startswith(FAILING) or name in (VISITED, PATIENT, LIMITED):
             for each in listener.arrived:
                 if each.body:  # not a visit
                     attempts.setdefault((name, each.body), []).append(each)

@@ -127,6 +127,7 @@ REFUSES_ONCE: Final = "refuses once"
 NO_ANSWER_ONCE: Final = "does not answer once"
 REDIRECTS_ONCE: Final = "redirects once"
 ASKS_FOR_PATIENCE: Final = "asks for patience"
+ASKS_WITH_429: Final = "asks for patience with 429"
 ACCEPTS_WITHOUT_CONTENT: Final = "accepts without content"
 ANSWERS_AT_ONCE: Final = "answers at once"
 
@@ -152,7 +153,7 @@ class AttemptedDelivery:
 class RetriedDeliveries(SignedDeliveries):
     """The attempts at one event at endpoints that fail once or twice, or answer unusually.
 
-    One asks with Retry-After for `asked_s` seconds of patience; one redirects to the receiver's
+    Two ask with Retry-After for `asked_s` seconds of patience; one redirects to the receiver's
     token `aside`.
     """
 
@@ -190,8 +191,10 @@ class RetriedDeliveries(SignedDeliveries):
         return self._attempted((REDIRECTS_ONCE,), dialect)
 
     def attempted_with_retry_after(self, dialect: Dialect) -> Iterator[AttemptedDelivery]:
-        """The one that asks for patience at first."""
-        return self._attempted((ASKS_FOR_PATIENCE,), dialect)
+        """Those that ask for patience at first, where that does not end a delivery."""
+        for attempted in self._attempted((ASKS_FOR_PATIENCE, ASKS_WITH_429), dialect):
+            if True not in dialect.retry.ends_delivery(attempted.attempts[0].status or 0):
+                yield attempted
 
     def attempted_until_success(self, dialect: Dialect) -> Iterator[tuple[AttemptedDelivery, int]]:
         """Those that answer with success in the end, and at which attempt they do."""

@@ -33,6 +33,7 @@ from hookproof.conformance.subjects.retries.evidence import (
     ACCEPTS_WITHOUT_CONTENT,
     ANSWERS_AT_ONCE,
     ASKS_FOR_PATIENCE,
+    ASKS_WITH_429,
     BESIDE,
     CLOSED,
     EVENT,
@@ -176,7 +177,7 @@ SHORT_TIMEOUT_S: Final = 1
     "retries",
     observes=(RetriedDeliveries, AnsweredStatuses, RefusedConnection),
     sharing=Sharing.CONFIRMED,
-    endpoints=17,
+    endpoints=18,
     broadcasts=8,
 )
 async def retries(context: ExperimentContext) -> AsyncIterator[Evidence]:
@@ -226,10 +227,12 @@ async def failures(scenario: Scenario) -> RetriedDeliveries:
 
 def scripts(aside_url: str, asked_s: int) -> dict[str, Sequence[Reply]]:
     """What each destination that answers replies, by its name."""
+    patience = (("Retry-After", str(asked_s)),)
     return {
         **FAILING,
         REDIRECTS_ONCE: [Reply(status=302, headers=(("Location", aside_url),)), OK],
-        ASKS_FOR_PATIENCE: [Reply(status=503, headers=(("Retry-After", str(asked_s)),)), OK],
+        ASKS_FOR_PATIENCE: [Reply(status=503, headers=patience), OK],
+        ASKS_WITH_429: [Reply(status=429, headers=patience), OK],
     }
 
 

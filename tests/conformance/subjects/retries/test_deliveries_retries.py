@@ -159,12 +159,21 @@ def test_a_redirect_is_followed_where_the_dialect_says_so() -> None:
     assert verdict("6-17", followed, answers) is NOT_APPLICABLE
 
 
-def test_retry_after_is_judged_by_the_dialect() -> None:
-    soon, late = (retried("asks for patience", wait) for wait in (1.1, 6.1))
+@pytest.mark.parametrize("name", ["asks for patience", "asks for patience with 429"])
+def test_retry_after_is_judged_by_the_dialect(name: str) -> None:
+    soon, late = (retried(name, wait) for wait in (1.1, 6.1))
     assert verdict("1-19", soon) is FAIL
     assert verdict("1-19", late) is PASS
     assert verdict("1-19", soon, "contrary") is PASS
     assert verdict("1-19", late, "contrary") is FAIL
+
+
+def test_an_answer_that_ends_a_delivery_moves_no_attempt() -> None:
+    name, final = "asks for patience with 429", {"retry.final_status": "any_4xx"}
+    first, again = attempts(name, 1.1)
+    soon = retried(name, arrived=[replace(first, status=429), again])
+    assert verdict("1-19", soon) is FAIL
+    assert verdict("1-19", soon, final) is None
 
 
 def test_attempts_of_one_delivery_pass() -> None:

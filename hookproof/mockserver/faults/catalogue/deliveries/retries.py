@@ -4,6 +4,8 @@ from collections import Counter
 from http import HTTPStatus
 from typing import Any, Final
 
+import msgspec
+
 from hookproof.mockserver.delivery.attempt.sender import AttemptResult, AttemptSender
 from hookproof.mockserver.delivery.http_client.http1 import Response
 from hookproof.mockserver.delivery.http_client.transport import ParsedUrl, Transport, parse_url
@@ -229,6 +231,26 @@ class RetryAfterIgnored(MisreadRetry):
 
     def misread(self, retry: Retry) -> Retry:
         return misread_group(retry, "retry_after", RetryAfter.IGNORED)
+
+
+@fault(
+    "retry_after",
+    seen="Retry-After ignored",
+    shows_in=RETRIES,
+    where=lambda dialect: (
+        dialect.retry.retry_after.value is RetryAfter.HONOURED
+        and not dialect.retry.final_status.prefers(FinalStatus.ANY_4XX)
+    ),
+)
+class RetryAfterOfLimitIgnored(Outcomes):
+    """Retry-After is read where an endpoint is unavailable, and not where it limits requests."""
+
+    def _verdict(
+        self, number: int, result: AttemptResult, now: float
+    ) -> tuple[DeliveryState, float | None]:
+        if result.status == HTTPStatus.TOO_MANY_REQUESTS:
+            result = msgspec.structs.replace(result, retry_after=None)
+        return super()._verdict(number, result, now)
 
 
 @fault(
