@@ -25,19 +25,18 @@ def require_next_attempt_due(
     observed: DeliveryObservation, attempts: Attempts, dialect: Dialect
 ) -> None:
     """Raise NotExaminedError if the attempt after these may have been on its way at the end, or the
-    last of these was not over yet.
+    last of these was not over yet, and Undecided if the dialect does not say when it is due.
 
     A service that is behind with its deliveries is behind with further attempts too, and one that
     made a connection in vain since then may have made the attempt with it.
     """
+    wait_s = wait_before(dialect.retry, len(attempts) + 1).longest_s
     if observed.ended_at is None:
         return
     last, over_at = attempts[-1], over_at_the_latest(observed, attempts[-1], dialect)
     if over_at is None or observed.ended_at < over_at:
         raise NotExaminedError(STILL_OPEN)
-    longest_s = wait_before(dialect.retry, len(attempts) + 1).longest_s + behind_anywhere_s(
-        observed, last.token
-    )
+    longest_s = wait_s + behind_anywhere_s(observed, last.token)
     if observed.ended_at - over_at < longest_s + slack_s(observed) or was_in_vain_since(
         observed, over_at
     ):

@@ -2,8 +2,8 @@
 of them is wrong.
 """
 
-from collections.abc import Collection, Iterator, Mapping
-from typing import Final
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any, Final
 
 from hookproof.conformance.model.evidence import Exchange, Observation
 from hookproof.conformance.model.judgement import Judgement
@@ -56,8 +56,24 @@ REACH: Final = ("delivery.reach", "delivery.visible_within_s", "delivery.disable
 BROADCAST: Final = "createBroadcastEvent"
 
 
+def _deciding(
+    field: str, given: Iterable[Mapping[str, Any]], assumed: Iterable[str], dialect: Dialect
+) -> Iterator[str]:
+    """The assumed answers that decide what a field means, by all values that were given for it.
+
+    Of the words for kinds of credentials these are those of the kinds that were given.
+    """
+    values = [each[field] for each in given if field in each]
+    kinds = [value.get("type") for value in values if isinstance(value, Mapping)]
+    for name in assumed:
+        word = "auth_oauth2" if name.startswith("words.oauth2") else name.removeprefix("words.")
+        is_other_kind = word.startswith("auth_") and getattr(dialect.words, word) not in kinds
+        if name.startswith(DECIDE.get(field, ())) and not is_other_kind:
+            yield name
+
+
 def assumed_behind_refusal(
-    exchange: Exchange, observation: Observation, assumed: tuple[str, ...]
+    exchange: Exchange, observation: Observation, dialect: Dialect, assumed: tuple[str, ...]
 ) -> Iterator[str]:
     """The assumed answers by which a refused request was made, so that they may be the reason.
 
@@ -77,33 +93,27 @@ def assumed_behind_refusal(
         names = (REQUIRES[operation_id], REQUIRES_ONE_OF.get(operation_id))
         yield from (name for name in assumed if name in {f"{REQUESTS}.{each}" for each in names})
     for field in fields - taken:
-        decide = (*DECIDE.get(field, ()), "requests.text_maximum_of")
-        yield from (name for name in assumed if name.startswith(decide))
+        yield from _deciding(field, [sent(exchange)], assumed, dialect)
+        yield from (name for name in assumed if name.startswith("requests.text_maximum_of"))
 
 
 def assumed_behind_settings(
     judgement: Judgement,
     observation: Observation,
     asked: Collection[str],
+    dialect: Dialect,
     assumed: tuple[str, ...],
 ) -> Iterator[str]:
     """The assumed answers by which fields of its requests and endpoints are meant; `asked` are the
     answers that the requirement depends on.
     """
-    fields = {field for exchange in judgement.exchanges for field in sent(exchange)}
+    given: list[Mapping[str, Any]] = [sent(exchange) for exchange in judgement.exchanges]
     if isinstance(observation, DeliveryObservation):
         tokens = {delivery.token for delivery in judgement.deliveries}
-        fields |= {
-            field
-            for each in observation.destinations
-            if each.token in tokens
-            for field in each.settings
-        }
+        given += [each.settings for each in observation.destinations if each.token in tokens]
     for field in UNDERSTOOD:
-        if field in fields:
-            yield from (
-                name for name in assumed if name in asked and name.startswith(DECIDE[field])
-            )
+        if any(field in each for each in given):
+            yield from _deciding(field, given, filter(asked.__contains__, assumed), dialect)
 
 
 def assumed_behind_silence(

@@ -139,8 +139,8 @@ def _behind(
     requirement = load_catalogue().requirements[judgement.requirement]
     for exchange in judgement.exchanges:
         if requirement.level is Level.OPEN or is_to_succeed(exchange):
-            yield from assumed_behind_refusal(exchange, observation, assumed)
-    yield from assumed_behind_settings(judgement, observation, _asked(judgement), assumed)
+            yield from assumed_behind_refusal(exchange, observation, dialect, assumed)
+    yield from assumed_behind_settings(judgement, observation, _asked(judgement), dialect, assumed)
     yield from assumed_behind_silence(judgement, observation, dialect, assumed)
 
 

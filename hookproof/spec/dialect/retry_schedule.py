@@ -19,6 +19,11 @@ class Wait:
     longest_s: float
 
 
+def is_scheduled(retry: Retry) -> bool:
+    """Whether the dialect says when further attempts are due."""
+    return all(each.decided for each in (retry.initial_s, retry.factor, retry.maximum_s))
+
+
 def wait_before(retry: Retry, attempt: int) -> Wait:
     """The wait before an attempt, by all values that the dialect allows; raises Undecided.
 

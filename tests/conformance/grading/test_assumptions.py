@@ -156,6 +156,24 @@ def test_an_assumed_answer_hides_nothing_that_is_about_another(
         assert example.requirement in violated, str(example)
 
 
+@pytest.mark.parametrize(
+    ("word", "stands"), [("auth_api_key", False), ("auth_basic", True), ("auth_oauth2", True)]
+)
+def test_the_assumed_word_for_one_kind_of_credentials_hides_nothing_about_another(
+    word: str, stands: bool
+) -> None:
+    api_key = {"header_name": "X-Key", "header_value": "key"}
+    created = exchange(request={"authentication": {"type": "api_key", "api_key": api_key}})
+
+    def judge(_seen: CannedObservation, _rules: CheckContext) -> Iterator[Judgement]:
+        yield judged(False, "2.5-9", "no key", expected=1, actual=2, exchanges=[created])
+
+    check = Check(name="key", requirements=("2.5-9",), evidence=(CannedObservation,), judge=judge)
+    before = list(check.judgements(seen(created), rules(f"words.{word}")))
+    after = standing(check, seen(created), before, rules(f"words.{word}"))
+    assert bool(after.judgements) is stands
+
+
 @pytest.mark.parametrize("kind", ["stated", "holds"])
 def test_what_rests_on_no_answer_stands(kind: str) -> None:
     check, evidence = judge_by(kind), seen(FETCHED)

@@ -13,7 +13,7 @@ from hookproof.conformance.model.tolerances import EARLY_S, LATE_S, for_attempt
 from hookproof.conformance.observations.deliveries import waited_s
 from hookproof.conformance.observations.destinations import Destination, Event
 from hookproof.spec.dialect.answer import Undecided
-from hookproof.spec.dialect.retry_schedule import wait_before
+from hookproof.spec.dialect.retry_schedule import is_scheduled, wait_before
 
 # How often the receiver is asked whether the service has given up: it cannot report that by itself.
 STEP_S: Final = 0.1
@@ -50,6 +50,20 @@ def waits(
             " profile"
         )
     return longest
+
+
+def waits_or_patience(
+    context: ExperimentContext, attempts: int, *, patience_s: float | None = None
+) -> tuple[float, ...]:
+    """The same; where the dialect decides how many attempts there are and not when, equal parts of
+    what is waited for at most. What has not come by then is missing by no rule.
+    """
+    retry = context.dialect.retry
+    if is_scheduled(retry) or not retry.attempts.decided:
+        return waits(context, attempts, patience_s=patience_s)
+    further = attempts - 1
+    at_most_s = max(PATIENCE_S[context.profile], patience_s or 0.0)
+    return (at_most_s / max(1, further),) * further
 
 
 def wait_for_another(context: ExperimentContext) -> float | None:

@@ -10,7 +10,11 @@ from collections.abc import AsyncIterator
 from typing import Any, Final
 
 from hookproof.conformance.experiments.context import ExperimentContext
-from hookproof.conformance.experiments.deliveries.retry_waiting import MARGIN_S, waits
+from hookproof.conformance.experiments.deliveries.retry_waiting import (
+    MARGIN_S,
+    waits,
+    waits_or_patience,
+)
 from hookproof.conformance.experiments.scenario import Scenario
 from hookproof.conformance.experiments.scenario_run import ScenarioFunction, run_scenarios
 from hookproof.conformance.model.evidence import Evidence, PreconditionFailed
@@ -31,7 +35,7 @@ from hookproof.conformance.subjects.exhaustion.evidence import (
 from hookproof.receiver.replies.script import Reply
 from hookproof.spec.dialect.answer import Undecided
 from hookproof.spec.dialect.model import Dialect
-from hookproof.spec.dialect.retry_schedule import wait_before
+from hookproof.spec.dialect.retry_schedule import is_scheduled, wait_before
 from hookproof.spec.dialect.vocabulary import Notify
 
 # The most exhausted deliveries that are made to see an endpoint disabled.
@@ -53,7 +57,7 @@ async def always_failing(scenario: Scenario) -> ExhaustedDeliveries:
     """All events but the last, the last event, and the endpoint as fetched before and after it."""
     retry = scenario.dialect.retry
     count = events_to_exhaust(scenario.dialect)
-    schedule_s = sum(waits(scenario.context, retry.attempts.value))
+    schedule_s = sum(waits_or_patience(scenario.context, retry.attempts.value))
     chat = await scenario.context.receiver.new_token()
     replies = [Reply(status=each) for each in FAILURES if retry.ends_delivery(each) == {False}]
     failing = await scenario.destination(FAILING, replies=replies, slack_webhook_url=chat.url)
@@ -63,7 +67,10 @@ async def always_failing(scenario: Scenario) -> ExhaustedDeliveries:
     last = await scenario.broadcast(LAST_EVENT)
     await await_exhaustion(scenario, failing, [last], schedule_s)
     # The dialect's own time: a further attempt would be due by then.
-    await asyncio.sleep(wait_before(retry, retry.attempts.value + 1).longest_s)
+    further_s = schedule_s
+    if is_scheduled(retry):
+        further_s = wait_before(retry, retry.attempts.value + 1).longest_s
+    await asyncio.sleep(further_s)
     await scenario.await_silence()
     await fetch(scenario, failing, AFTER)
     # A service may notify late; a message that is not to come is not waited for any longer.

@@ -21,6 +21,7 @@ from hookproof.conformance.subjects.exhaustion.evidence import (
 )
 from hookproof.spec.dialect.given_settings import is_dropped
 from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.retry_schedule import is_scheduled
 from hookproof.spec.dialect.vocabulary import EventCount, Notify
 
 NO_MAIL_AT_ALL: Final = (
@@ -40,7 +41,9 @@ FREQUENCIES: Final = {"1-12": "rarely", "1-13": "often"}
 def a_failing_delivery_is_attempted_as_often_as_the_dialect_says(
     exhausted: ExhaustedDeliveries | LaterAttempts, context: CheckContext
 ) -> Iterator[Judgement]:
-    """An endpoint that always fails got so many attempts at the last event, and at none more."""
+    """An endpoint that always fails got so many attempts at the last event, and at none more. Where
+    nothing says when a further one would be due, none shows nothing.
+    """
     if isinstance(exhausted, LaterAttempts):
         yield from attempted_to_the_last(exhausted, context)
         return
@@ -50,6 +53,8 @@ def a_failing_delivery_is_attempted_as_often_as_the_dialect_says(
     events, dialect = exhausted.events, context.dialect
     for _, event, attempts in exhausted.arrived_events(exhausted.destinations, events, dialect):
         kept = {"1-13": len(attempts) <= max(wanted.allowed)}
+        if kept["1-13"] and not is_scheduled(dialect.retry):
+            del kept["1-13"]
         if event.name == LAST_EVENT:
             kept["1-12"] = len(attempts) >= min(wanted.allowed)
             if not kept["1-12"]:

@@ -16,7 +16,7 @@ from hookproof.conformance.experiments.deliveries.expirations import (
 from hookproof.conformance.experiments.deliveries.retry_waiting import (
     STEP_S,
     wait_for_another,
-    waits,
+    waits_or_patience,
 )
 from hookproof.conformance.experiments.deliveries.token_server import (
     ScriptedTokenServer,
@@ -273,10 +273,10 @@ def waitable_attempts(scenario: Scenario) -> tuple[int, float]:
         raise PreconditionFailed("the dialect does not say that a delivery is attempted again")
     for number in range(attempts.value, 2, -1):
         try:
-            return number, sum(waits(scenario.context, number, patience_s=PATIENCE_S))
+            return number, sum(waits_or_patience(scenario.context, number, patience_s=PATIENCE_S))
         except PreconditionFailed:
             continue  # fewer may not take so long
-    return 2, sum(waits(scenario.context, 2, patience_s=PATIENCE_S))
+    return 2, sum(waits_or_patience(scenario.context, 2, patience_s=PATIENCE_S))
 
 
 async def await_attempts(

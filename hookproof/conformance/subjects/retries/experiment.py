@@ -20,7 +20,7 @@ from hookproof.conformance.experiments.deliveries.listeners import at_listener, 
 from hookproof.conformance.experiments.deliveries.retry_waiting import (
     MARGIN_S,
     wait_for_another,
-    waits,
+    waits_or_patience,
 )
 from hookproof.conformance.experiments.scenario import Scenario
 from hookproof.conformance.experiments.scenario_run import ScenarioFunction, run_scenarios
@@ -101,7 +101,7 @@ RESET: Final = Reply(cut=Cut(at="before_answer", by="reset"), times=EVENTS)
 
 async def every_status(scenario: Scenario) -> AnsweredStatuses:
     """Some events at once to endpoints that answer them with every status."""
-    second_s, third_s = waits(scenario.context, 3)
+    second_s, third_s = waits_or_patience(scenario.context, 3)
     aside = await scenario.context.receiver.new_token()
     destinations = await scenario.create_all(
         *(
@@ -198,7 +198,7 @@ async def failures(scenario: Scenario) -> RetriedDeliveries:
 
     It waits until one that answered with success would have been tried again.
     """
-    second_s, third_s = waits(scenario.context, 3)
+    second_s, third_s = waits_or_patience(scenario.context, 3)
     asked_s = math.ceil(second_s + MARGIN_S)
     aside = await scenario.context.receiver.new_token()
     timeout = timeout_in_force(scenario.dialect, SHORT_TIMEOUT_S)

@@ -11,7 +11,7 @@ from hookproof.conformance.subjects.exhaustion.evidence import (
     ExhaustedDeliveries,
     MailNotifications,
 )
-from hookproof.spec.dialect.answer import Answer
+from hookproof.spec.dialect.answer import Answer, Undecided
 from hookproof.spec.dialect.vocabulary import Notify
 from tests.conformance.canned_deliveries import created, destination, event, observed, sent
 from tests.conformance.canned_evidence import (
@@ -71,6 +71,14 @@ def test_as_many_attempts_as_the_dialect_says_pass() -> None:
 def test_too_few_or_too_many_attempts_fail() -> None:
     assert verdicts("1-12 1-13", exhausted(4)) == {"1-12": FAIL, "1-13": PASS}
     assert verdicts("1-12 1-13", exhausted(6)) == {"1-12": PASS, "1-13": FAIL}
+
+
+def test_without_a_schedule_attempts_show_what_they_are_and_their_absence_nothing() -> None:
+    unscheduled = {"retry.factor": {"undecided": "the waits say too little"}}
+    with pytest.raises(Undecided):
+        verdicts("1-12 1-13", exhausted(4), unscheduled)
+    assert verdicts("1-12 1-13", exhausted(5), unscheduled) == {"1-12": PASS}
+    assert verdicts("1-12 1-13", exhausted(6), unscheduled) == {"1-12": PASS, "1-13": FAIL}
 
 
 @pytest.mark.parametrize(("attempts", "expected"), [(4, PASS), (5, PASS), (6, FAIL)])

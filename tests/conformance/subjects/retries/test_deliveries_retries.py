@@ -8,6 +8,7 @@ from hookproof.conformance.model.evidence import NotExaminedError
 from hookproof.conformance.model.verdict import Verdict
 from hookproof.conformance.subjects.retries.evidence import RetriedDeliveries
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.spec.dialect.answer import Undecided
 from tests.conformance.canned_deliveries import (
     ATTEMPT,
     EVENT_ID,
@@ -45,6 +46,18 @@ def retried(
 def test_a_failed_attempt_that_is_followed_by_another_passes() -> None:
     assert verdict("1-16", retried("fails once", 1.1)) is PASS
     assert verdict("1-16", retried("fails once")) is FAIL
+
+
+def test_without_a_schedule_no_absence_of_an_attempt_shows_anything() -> None:
+    unscheduled = {"retry.initial_s": {"undecided": "the waits say too little"}}
+    with pytest.raises(Undecided):
+        verdict("1-16", retried("fails once"), unscheduled)
+    assert verdict("1-16", retried("fails once", 1.1), unscheduled) is PASS
+    assert verdict("1-15", retried("answers at once"), unscheduled) is None
+    assert verdict("1-15", retried("fails once", 1.1), unscheduled) is PASS
+    final = {"retry.final_status": "only_410", **unscheduled}
+    assert verdict("1-16", refused_once(), final) is None
+    assert verdict("1-16", refused_once(1.1), final) is FAIL
 
 
 def test_an_answer_that_ends_a_delivery_is_followed_by_no_attempt() -> None:
