@@ -120,6 +120,8 @@ def notified_as_the_dialect_says(
             require_punctual(exhausted.late_s)
             if not messages:
                 require_exhausted(exhausted, context.dialect)
+        if kept and not is_scheduled(context.dialect.retry):
+            require_exhausted(exhausted, context.dialect)
         yield judged(
             kept,
             requirement,
@@ -172,7 +174,10 @@ def an_endpoint_is_disabled_as_the_dialect_says(
             kept = expected.allows(status)
             if not kept:
                 require_punctual(exhausted.late_s)
-            if not kept and words.endpoint_active.allows(status):
+            too_early = words.endpoint_active.allows(status)
+            if kept:
+                too_early = when == "after" and not is_scheduled(context.dialect.retry)
+            if too_early:
                 require_exhausted(exhausted, context.dialect)
             yield judged(
                 kept,

@@ -409,6 +409,8 @@ def retry_after_is_treated_as_the_dialect_says(
             if waited is None:
                 continue  # the next attempt may still come
             kept = waited >= bound_s - early_s
+            if kept and not is_scheduled(retry):
+                continue  # the usual wait may be as long
         else:
             bound_s = wait_before(retry, 2).longest_s
             kept = waited is not None and waited <= bound_s + late_s

@@ -24,6 +24,7 @@ from tests.conformance.canned_evidence import (
     verdicts,
 )
 
+UNSCHEDULED = {"retry.factor": {"undecided": "the waits say too little"}}
 PASS, FAIL = Verdict.PASS, Verdict.FAIL
 FAILING = destination("failing")
 
@@ -74,11 +75,10 @@ def test_too_few_or_too_many_attempts_fail() -> None:
 
 
 def test_without_a_schedule_attempts_show_what_they_are_and_their_absence_nothing() -> None:
-    unscheduled = {"retry.factor": {"undecided": "the waits say too little"}}
     with pytest.raises(Undecided):
-        verdicts("1-12 1-13", exhausted(4), unscheduled)
-    assert verdicts("1-12 1-13", exhausted(5), unscheduled) == {"1-12": PASS}
-    assert verdicts("1-12 1-13", exhausted(6), unscheduled) == {"1-12": PASS, "1-13": FAIL}
+        verdicts("1-12 1-13", exhausted(4), UNSCHEDULED)
+    assert verdicts("1-12 1-13", exhausted(5), UNSCHEDULED) == {"1-12": PASS}
+    assert verdicts("1-12 1-13", exhausted(6), UNSCHEDULED) == {"1-12": PASS, "1-13": FAIL}
 
 
 @pytest.mark.parametrize(("attempts", "expected"), [(4, PASS), (5, PASS), (6, FAIL)])
@@ -207,6 +207,15 @@ def test_an_event_that_did_not_arrive_excuses_what_too_few_failures_lead_to() ->
 
 def test_an_event_that_did_not_arrive_excuses_nothing_that_comes_too_early() -> None:
     assert verdict("3-7", lacking(exhausted(after="inactive"))) is FAIL
+
+
+def test_without_a_schedule_what_follows_the_last_attempt_is_judged_after_it_alone() -> None:
+    assert verdict("3-7", exhausted(), UNSCHEDULED) is PASS
+    assert verdict("3-7", lacking(exhausted(after="inactive")), UNSCHEDULED) is FAIL
+    with pytest.raises(NotExaminedError):
+        verdict("3-7", lacking(exhausted()), UNSCHEDULED)
+    with pytest.raises(NotExaminedError):
+        verdict("6-14", lacking(notified(4.5)), UNSCHEDULED)
     early = lacking(exhausted(messages_at=[0.5]))
     assert on_message(early, Notify.EXHAUSTED) is FAIL
 

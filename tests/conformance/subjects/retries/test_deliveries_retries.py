@@ -55,6 +55,8 @@ def test_without_a_schedule_no_absence_of_an_attempt_shows_anything() -> None:
     assert verdict("1-16", retried("fails once", 1.1), unscheduled) is PASS
     assert verdict("1-15", retried("answers at once"), unscheduled) is None
     assert verdict("1-15", retried("fails once", 1.1), unscheduled) is PASS
+    assert verdict("1-19", retried("asks for patience", 6.1), unscheduled) is None
+    assert verdict("1-19", retried("asks for patience", 1.1), unscheduled) is FAIL
     final = {"retry.final_status": "only_410", **unscheduled}
     assert verdict("1-16", refused_once(), final) is None
     assert verdict("1-16", refused_once(1.1), final) is FAIL
