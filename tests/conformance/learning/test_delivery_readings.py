@@ -1,5 +1,6 @@
 """What deliveries show is read from arrivals written by hand."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -228,6 +229,31 @@ def test_a_header_that_never_holds_the_event_is_none() -> None:
 def test_numbers_that_are_no_decimal_digits_are_no_attempts() -> None:
     odd = [delivery(0, at, 1, headers=(("Hook-Try", "\u00b2"),)) for at in (0.0, 1.0)]
     assert value(read({f"{FAILING} 0": odd})[0], "delivery.attempt_header") is None
+
+
+@pytest.mark.parametrize(
+    ("waits", "quiet_s", "known"),
+    [
+        ((), 59.0, None),  # the first wait of many services is longer than any run of learn
+        ((), 61.0, 1),
+        ((5.0,), 16.0, None),  # the next one may be three times as long
+        ((5.0,), 18.0, 2),
+        ((5.0, 5.0), 5.0, None),
+        ((5.0, 5.0), 7.0, 3),
+        ((5.0, 10.0), 22.0, None),
+        ((5.0, 10.0), 23.0, 3),
+    ],
+)
+def test_that_no_attempt_follows_shows_when_one_would_have_come(
+    waits: tuple[float, ...], quiet_s: float, known: int | None
+) -> None:
+    times = [0.0, *itertools.accumulate(waits)]
+    ended_at = 100 + SENT[0] + times[-1] + quiet_s
+    answers, _ = read({f"{FAILING} 0": attempts(0, *times)}, ended_at=ended_at)
+    assert value(answers, "retry.attempts") == known
+    if known is None:
+        reason = answers.answer("retry.attempts").reason
+        assert reason.startswith(f"{len(times)} came, and another may come later")
 
 
 @pytest.mark.parametrize(

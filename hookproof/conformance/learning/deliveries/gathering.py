@@ -72,6 +72,10 @@ EVENTS: Final = 7
 MOST_VISITS: Final = 3
 # How many attempts a usual schedule has: each is under way as long as a delivery is.
 USUAL_ATTEMPTS: Final = 5
+# Until when the first further attempt of most services has come, in seconds, and by what factor the
+# waits of most grow.
+FIRST_WAIT_S: Final = 60.0
+UNSEEN_GROWTH: Final = 3.0
 # In seconds, for a delivery that is under way.
 NEAR_S: Final = 0.1
 
@@ -383,12 +387,16 @@ def longest_next_wait_s(
 ) -> float:
     """How long the next wait may be after these attempts, each for one event: as the waits have
     grown, unless all were seen.
+
+    A single wait does not show how they grow, and none does not show that no attempt follows.
     """
-    longest, growth = 0.0, 1.0
+    longest, growths = 0.0, list[float]()
     for attempts in series:
         times = [each.arrived_monotonic for each in attempts]
         waits = [later - earlier for earlier, later in pairwise(times)]
         longest = max([longest, *waits])
-        if may_grow:
-            growth = max([growth, *(after / before for before, after in pairwise(waits[-3:]))])
+        growths += [after / before for before, after in pairwise(waits[-3:])]
+    if may_grow and not longest:
+        return FIRST_WAIT_S
+    growth = max([1.0, *(growths or [UNSEEN_GROWTH])]) if may_grow else 1.0
     return max(1.1 * growth * longest + 0.5, 2.0)

@@ -162,8 +162,8 @@ def _see_attempts(
     else:
         answers.miss(
             "retry.attempts",
-            f"more than {most} attempts, or longer waits than there was time for; --profile deep"
-            " waits longer",
+            f"{most} came, and another may come later than was waited for; --profile deep waits"
+            " longer",
         )
 
 
