@@ -337,13 +337,17 @@ def _read_retry_after(answers: LearnedAnswers, gathered: GatheredDeliveries) -> 
     is honoured, if no usual one is. A 429 may end a delivery.
     """
     field, way_s = "retry.retry_after", gathered.way_s
-    waits = {
-        status: [again.arrived_monotonic - first.arrived_monotonic for first, again in pairs]
+    retried = {
+        status: pairs
         for status, name in (
             (HTTPStatus.SERVICE_UNAVAILABLE, PATIENT),
             (HTTPStatus.TOO_MANY_REQUESTS, LIMITED),
         )
         if (pairs := _attempted_again(gathered, gathered.listeners.get(name)))
+    }
+    waits = {
+        status: [again.arrived_monotonic - first.arrived_monotonic for first, again in pairs]
+        for status, pairs in retried.items()
     }
     usual = first_waits(gathered)
     too_long = not usual or 2 * max(usual) > RETRY_AFTER_S
@@ -358,7 +362,7 @@ def _read_retry_after(answers: LearnedAnswers, gathered: GatheredDeliveries) -> 
         longest = f"{max(usual):.1f} s" if usual else "unknown length"
         answers.miss(field, f"usual waits of up to {longest} are too long to tell")
     elif meaning is not None and {*meanings.values()} == {meaning}:
-        place = _place(_attempted_again(gathered, gathered.listeners[PATIENT])[0][1])
+        place = _place(retried[HTTPStatus.SERVICE_UNAVAILABLE][0][1])
         answers.see(field, meaning, shown_by=place, count=sum(map(len, waits.values())))
     else:
         answers.miss(

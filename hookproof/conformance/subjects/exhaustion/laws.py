@@ -174,10 +174,12 @@ def an_endpoint_is_disabled_as_the_dialect_says(
             kept = expected.allows(status)
             if not kept:
                 require_punctual(exhausted.late_s)
-            too_early = words.endpoint_active.allows(status)
-            if kept:
-                too_early = when == "after" and not is_scheduled(context.dialect.retry)
-            if too_early:
+            rests_on_the_end = (
+                when == "after" and not is_scheduled(context.dialect.retry)
+                if kept
+                else words.endpoint_active.allows(status)
+            )
+            if rests_on_the_end:
                 require_exhausted(exhausted, context.dialect)
             yield judged(
                 kept,

@@ -207,6 +207,8 @@ def test_an_event_that_did_not_arrive_excuses_what_too_few_failures_lead_to() ->
 
 def test_an_event_that_did_not_arrive_excuses_nothing_that_comes_too_early() -> None:
     assert verdict("3-7", lacking(exhausted(after="inactive"))) is FAIL
+    early = lacking(exhausted(messages_at=[0.5]))
+    assert on_message(early, Notify.EXHAUSTED) is FAIL
 
 
 def test_without_a_schedule_what_follows_the_last_attempt_is_judged_after_it_alone() -> None:
@@ -216,8 +218,6 @@ def test_without_a_schedule_what_follows_the_last_attempt_is_judged_after_it_alo
         verdict("3-7", lacking(exhausted()), UNSCHEDULED)
     with pytest.raises(NotExaminedError):
         verdict("6-14", lacking(notified(4.5)), UNSCHEDULED)
-    early = lacking(exhausted(messages_at=[0.5]))
-    assert on_message(early, Notify.EXHAUSTED) is FAIL
 
 
 def notified(*messages_at: float, others: int = 0) -> ChatNotifications:
