@@ -67,6 +67,7 @@ def test_without_a_scheme_nobody_is_answered() -> None:
 
 def test_an_answer_that_needs_a_secret_is_not_made_up() -> None:
     with receiver("--http", "--scheme", "zoom") as running:
+        assert "signatures are not verified" in running.next_log_line()
         assert posted(running, "/t", ZOOM)[1] == b""
         assert "the answer needs its secret" in running.next_log_line()
 
