@@ -20,11 +20,20 @@ from locust.env import Environment
 
 from hookproof.load.locust_plugin.attachment import LISTENERS, attach
 from hookproof.load.locust_plugin.delivery_listener import DeliveryListener
-from hookproof.load.locust_worker.arrival_rate import ConstantArrivalRate
+from hookproof.load.locust_worker.arrival_rate import ConstantArrivalRate, ProfileShape
 from hookproof.load.locust_worker.webhook_user import WebhookUser
 from hookproof.load.profile.load_profile import LoadEndpointSettings as Endpoints
+from hookproof.load.profile.load_profile import load_profile
 
-__all__ = ["ConstantArrivalRate", "Endpoints", "WebhookUser", "attach", "listener_of"]
+__all__ = [
+    "ConstantArrivalRate",
+    "Endpoints",
+    "ProfileShape",
+    "WebhookUser",
+    "attach",
+    "listener_of",
+    "load_profile",
+]
 
 
 def listener_of(environment: Environment) -> DeliveryListener:

@@ -5,6 +5,7 @@ and the time of a delivery counts from when its broadcast was due. With another 
 counts from when the task has come to it.
 """
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Final
@@ -16,7 +17,7 @@ from locust.env import Environment
 from locust.exception import StopUser
 
 from hookproof.load.broadcast_mark import marked_data
-from hookproof.load.locust_worker.arrival_rate import ConstantArrivalRate
+from hookproof.load.locust_worker.arrival_rate import ArrivalShape
 from hookproof.load.locust_worker.sender import SENDERS, Sender
 from hookproof.load.locust_worker.users import (
     LONGEST_ANSWER_S,
@@ -62,6 +63,7 @@ class WebhookUser(ApiUser):
         self.access = self._work.access
         super().__init__(environment)
         self._number = self._sender.next_user()
+        self._began_at = 0.0
         self._slot: float | None = None
         self._due: float | None = None
         self._free_at = 0.0  # when it has come to its next task
@@ -81,8 +83,9 @@ class WebhookUser(ApiUser):
     def wait_time(self) -> float:
         """Seconds until the next task is due; none if it was due before."""
         self._free_at = now = time.time()
-        self._slot = (now if self._slot is None else self._slot) + self._interval_s
-        self._due = self._slot
+        if self._slot is None:
+            self._began_at = now
+        self._due = self._slot = self._slot_after(now if self._slot is None else self._slot)
         return max(0.0, self._slot - now)
 
     def broadcast(self, data: Mapping[str, Any] | None = None, **fields: Any) -> bool:
@@ -177,11 +180,17 @@ class WebhookUser(ApiUser):
             self._is_under_way = False
             self._sender.end_request()
 
-    @property
-    def _interval_s(self) -> float:
+    def _slot_after(self, slot: float, share: float = 1.0) -> float:
+        """When the next request is due after that of a slot, or when a share of the usual time has
+        passed; raises StopUser if the shape of the test asks for no more.
+        """
         shape = self.environment.shape_class
-        own = shape.rate_of_user if isinstance(shape, ConstantArrivalRate) else self.rate
-        return 1 / own
+        if not isinstance(shape, ArrivalShape):
+            return slot + share / self.rate
+        due_s = shape.slot_after(slot - self._began_at, share)
+        if math.isinf(due_s):
+            raise StopUser
+        return self._began_at + due_s
 
     def _turn(self) -> float:
         """Wait as the target asks, and return when this request was due, in Unix seconds; raises
@@ -189,9 +198,9 @@ class WebhookUser(ApiUser):
         """
         paced = type(self).wait_time is WebhookUser.wait_time
         if paced and self._slot is None:
-            wait_s = self._number * SPREAD % 1 * self._interval_s
-            self._due = self._slot = time.time() + wait_s
-            gevent.sleep(wait_s)  # paces the load
+            self._began_at = time.time()
+            self._due = self._slot = self._slot_after(self._began_at, self._number * SPREAD % 1)
+            gevent.sleep(max(0.0, self._slot - time.time()))  # paces the load
         pause_s = self.access.pause.until - time.monotonic()
         if pause_s > 0:
             # What was due meanwhile is not sent later, all at once.

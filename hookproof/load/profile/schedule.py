@@ -73,6 +73,23 @@ class RateCurve:
             passed += area
         yield from (self.duration_s for _ in range(wanted, total))
 
+    def time_after(self, at_s: float, slots: float) -> float:
+        """When so many slots, or a part of one, have come since `at_s`, in seconds since the start.
+
+        After the end the last rate goes on; `inf` if that is 0.
+        """
+        for a, b in pairwise(self.points):
+            if at_s >= b.at_s:
+                continue
+            length = b.at_s - at_s
+            rate = b.rate + (a.rate - b.rate) * length / (b.at_s - a.at_s)
+            area = length * (rate + b.rate) / 2
+            if slots < area:
+                return at_s + _reached(rate, b.rate, length, slots)
+            at_s, slots = b.at_s, slots - area
+        last = self.points[-1].rate
+        return at_s + slots / last if last else math.inf
+
 
 def _reached(first: float, last: float, length: float, area: float) -> float:
     """How many seconds after the first rate the area below the line is `area`."""

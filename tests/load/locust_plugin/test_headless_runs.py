@@ -61,6 +61,36 @@ def test_the_time_of_a_delivery_counts_from_when_its_broadcast_was_due(tmp_path:
     assert run.slowest_ms[ALL] > 800
 
 
+PROFILE = """
+name: up
+summary: A rate that rises, and stays.
+rate: 20
+duration_s: 2
+users: 10
+drain_s: 1
+points: [[0, 10], [1, 50], [2, 50]]
+fail_if: []
+"""
+RISING = """
+from hookproof.locust import ProfileShape, load_profile
+
+class Steady(ProfileShape):
+    profile = load_profile("./up.yaml")
+    users = profile.users
+"""
+
+
+def test_a_profile_is_a_shape(tmp_path: Path) -> None:
+    (tmp_path / "up.yaml").write_text(PROFILE)
+    file = locustfile(tmp_path)
+    file.write_text(file.read_text() + RISING)
+    with service(tmp_path) as variables:
+        run = run_locust(tmp_path, file, variables)
+    assert run.exit_code == 0, run.output
+    assert run.accepted > 30, "80 are due in the two seconds; 20 would be at the first rate"
+    assert run.requests[ALL] == run.ledger["delivered"] == run.accepted
+
+
 def test_a_pause_that_the_service_asks_for_is_no_failure(tmp_path: Path) -> None:
     put_off = "server_error:status=429,operation=createBroadcastEvent,next=3"
     with service(tmp_path, "--fault", put_off) as variables:

@@ -1,5 +1,6 @@
 """Profiles and thresholds are read strictly, and slots are fixed by the shape alone."""
 
+import math
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -248,6 +249,22 @@ def test_workers_share_the_slots_between_them_in_turn() -> None:
         shape.times()
     )
     assert times[1] == [slot for number, slot in enumerate(shape.times()) if number % 3 == 1]
+
+
+def test_what_is_due_after_a_slot_is_the_next_one_of_the_curve() -> None:
+    curves = [
+        RateCurve.spike(10, 10, times=10, from_s=4, to_s=5),
+        RateCurve(points=(Point(at_s=0, rate=0), Point(at_s=3, rate=5), Point(at_s=9, rate=20))),
+        RateCurve(points=(Point(at_s=0, rate=4), Point(at_s=2, rate=0), Point(at_s=4, rate=4))),
+    ]
+    for curve in curves:
+        times = list(curve.times())
+        assert [curve.time_after(at_s, 1) for at_s in times[:-1]] == pytest.approx(times[1:])
+        assert curve.time_after(times[0], 5) == pytest.approx(times[5])
+    assert curves[0].time_after(12, 20) == 14, "the last rate goes on"
+    falling = RateCurve(points=(Point(at_s=0, rate=2), Point(at_s=2, rate=0)))
+    assert falling.time_after(0, 1) == pytest.approx(2 - 2**0.5)
+    assert falling.time_after(0, 3) == math.inf
 
 
 def test_each_operation_gets_its_share_of_every_round() -> None:
