@@ -15,7 +15,7 @@ A hook needs no more than this, and nothing here knows which API is tested:
 
 import asyncio
 import atexit
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -24,6 +24,7 @@ from hookproof.conformance.target.environment import open_environment
 from hookproof.process.lateness import LatenessMeter
 from hookproof.receiver.client.control_api import ReceiverClient, ReceiverToken
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.receiver.replies.script import Reply
 from hookproof.testing.background import BackgroundLoop
 
 Requests = tuple[ReceivedDelivery, ...]
@@ -60,6 +61,10 @@ class CallbackReceiver:
     def new_token(self) -> ReceiverToken:
         """A token with an https URL of its own, whose further path segments are free."""
         return self._loop.call(self._client.new_token())
+
+    def script(self, token: str, replies: Sequence[Reply], *, only_for: str = "") -> None:
+        """Set what the requests to a token are answered with, or those that contain a text."""
+        self._loop.call(self._client.script(token, replies, only_for=only_for))
 
     def wait_for(self, conditions: Conditions, timeout_s: float) -> Received:
         """All that has come to these tokens, as soon as it is enough at each or the time is up."""

@@ -6,11 +6,10 @@ body, whose deliveries are known by a marker. The case itself stays as it was ge
 Schemathesis sends again, without a key for instance, is another event.
 """
 
-import random
-import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from http import HTTPStatus
 from threading import Lock
 from typing import Any, Final
 
@@ -33,6 +32,7 @@ from hookproof.conformance.schemathesis_plugin.callback_receiver import (
     Received,
     Requests,
 )
+from hookproof.conformance.schemathesis_plugin.creations import new_word, random_bodies
 from hookproof.conformance.subjects.arrival.evidence import (
     FORMAT_NOT_GIVEN,
     BroadcastFlood,
@@ -45,12 +45,16 @@ from hookproof.conformance.target.definition import Target
 from hookproof.process.exit_codes import CommandError
 from hookproof.process.messages import print_text
 from hookproof.receiver.client.control_api import ReceiverFailed, ReceiverToken
+from hookproof.receiver.replies.script import Reply
 from hookproof.spec.dialect.assumptions import assumed_fields
 from hookproof.spec.dialect.model import Dialect
+from hookproof.spec.dialect.retry_schedule import is_scheduled, wait_before
 from hookproof.spec.dialect.vocabulary import Excess
 
 EXPERIMENT: Final = "schemathesis"
 MARKER: Final = "marker"
+# The kind of endpoint that takes an event only when it comes again.
+FAILS_AT_FIRST: Final = "fails at first"
 # What stands for a secret that this module makes.
 GIVEN: Final = object()
 # The kinds of endpoints that listen: the settings of each, and what follows the token in its URL.
@@ -60,10 +64,20 @@ KINDS: Final[Mapping[str, tuple[Mapping[str, Any], str]]] = {
     FORMAT_NOT_GIVEN: ({"secret": GIVEN}, ""),
     "simple, secret made by the service": ({"advanced_signatures": False}, ""),
     "advanced, secret made by the service": ({"advanced_signatures": True}, ""),
-    "declared content type": ({"content_type": CONTENT_TYPE}, ""),
+    "declared content type": ({"content_type": CONTENT_TYPE, "secret": GIVEN}, ""),
     "path and query": ({"secret": GIVEN}, "/orders?shop=7"),
     "disabled": ({"is_disabled": True}, ""),
+    FAILS_AT_FIRST: ({"advanced_signatures": True, "secret": GIVEN}, ""),
 }
+# To how many events such an endpoint answers with a failure before it takes them.
+FAILURES: Final = 3
+FAILING: Final = (Reply(status=503), Reply(status=200)) * FAILURES
+# How soon a dialect has to try again for it, in seconds.
+SOON_S: Final = 3.0
+# The second of so many broadcasts has a long text in its data, of so many characters.
+LONG_IN: Final = 8
+SECOND: Final = 2
+LONG: Final = 70_000
 # How often a kind of endpoint is tried that a service refuses, or whose answer shows no uid.
 TRIES: Final = 2
 # Of so many broadcasts one is sent as it was generated.
@@ -113,6 +127,8 @@ class Deliveries:
     _dialect: Dialect = field(init=False)
     _bodies: RequestBodies = field(init=False)
     _stem: str = field(init=False)
+    _kinds: tuple[str, ...] = field(init=False)
+    _failures_left: int = FAILURES
     _receiver: CallbackReceiver | None = None
     _is_off: bool = False
     _listeners: dict[str, Listener] = field(default_factory=dict)
@@ -127,18 +143,18 @@ class Deliveries:
 
     def __post_init__(self) -> None:
         self._dialect = self.target.dialect
-        # Not by the seed of the run: a service may know the words of an earlier one.
-        self._bodies = RequestBodies(
-            dialect=self._dialect, random=random.Random(secrets.randbits(64)), word=_word
+        self._bodies = random_bodies(self._dialect)
+        self._stem = new_word(MARKED)
+        self._kinds = tuple(
+            kind for kind in KINDS if kind != FAILS_AT_FIRST or tries_again_soon(self._dialect)
         )
-        self._stem = _word(MARKED)
 
     def listen(self, create: Callable[[Mapping[str, Any]], Exchange | None]) -> None:
         """Create the endpoints that are lacking. `create` sends a body of createEndpoint, and
         returns None where no answer came.
         """
         with self._listening:
-            for kind in KINDS:
+            for kind in self._kinds:
                 if kind in self._listeners or self._tried.get(kind, 0) >= TRIES:
                     continue
                 receiver = self._started()
@@ -147,6 +163,8 @@ class Deliveries:
                 self._tried[kind] = self._tried.get(kind, 0) + 1
                 try:
                     token = receiver.new_token()
+                    if kind == FAILS_AT_FIRST:
+                        receiver.script(token.token, FAILING, only_for=self._stem)
                 except ReceiverFailed as problem:
                     self._turn_off(str(problem))
                     return
@@ -208,7 +226,8 @@ class Deliveries:
                 return None
             marker = f"{self._stem}{self._numbers:0{OWN}x}"
             self._broadcasts[request_id] = marker
-            fields: dict[str, Any] = {"data": {**data, MARKER: marker}}
+            long = {"text": "x" * LONG} if self._numbers % LONG_IN == SECOND else {}
+            fields: dict[str, Any] = {"data": {**data, **long, MARKER: marker}}
             if self._numbers % 2:
                 fields["custom_headers"] = self._bodies.event_value("custom_headers")
             return self._bodies.broadcast(**fields)
@@ -274,13 +293,23 @@ class Deliveries:
         def has_arrived(requests: Requests) -> bool:
             return bool(self._of_event(requests, broadcast))
 
+        def has_come_again(requests: Requests) -> bool:
+            return len(self._of_event(requests, broadcast)) > 1
+
+        again = self._listeners.get(FAILS_AT_FIRST) if self._failures_left else None
+        self._failures_left -= again is not None
         began = time.monotonic()
         patience_s = self.target.budgets.delivery_s
+        conditions = {
+            each.destination.token: has_arrived
+            if each.destination.token in broadcast.tokens
+            else _anything
+            for each in listeners
+        }
+        if again is not None and again.destination.token in broadcast.tokens:
+            conditions[again.destination.token] = has_come_again
         received = receiver.wait_for(
-            {
-                token: has_arrived if token in broadcast.tokens else _anything
-                for token in [each.destination.token for each in listeners]
-            },
+            conditions,
             timeout_s=patience_s if self._in_vain_s < IN_VAIN_S else BRIEFLY_S,
         )
         if not all(has_arrived(received.requests[token]) for token in broadcast.tokens):
@@ -381,6 +410,15 @@ def deliveries_of(target: Target) -> Deliveries | None:
     return Deliveries(target)
 
 
+def tries_again_soon(dialect: Dialect) -> bool:
+    """Whether the dialect tries again what was answered with 503, and soon."""
+    retry = dialect.retry
+    if not (is_scheduled(retry) and retry.attempts.decided) or 1 in retry.attempts.allowed:
+        return False
+    is_final = True in retry.ends_delivery(HTTPStatus.SERVICE_UNAVAILABLE)
+    return not is_final and wait_before(retry, 2).longest_s <= SOON_S
+
+
 def may_drop(dialect: Dialect) -> bool:
     """Whether an endpoint may have a rate limit above which its deliveries are dropped."""
     rules = dialect.delivery
@@ -388,10 +426,6 @@ def may_drop(dialect: Dialect) -> bool:
     without = rules.default_rate_limit_duration
     is_limited = is_limited or not without.decided or {*without.allowed} != {0}
     return is_limited and (not rules.excess.decided or Excess.DROPPED in rules.excess.allowed)
-
-
-def _word(stem: str) -> str:
-    return f"{stem}-{secrets.token_hex(8)}"
 
 
 def _end(exchange: Exchange) -> float:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 import requests
 from schemathesis import Response
@@ -78,10 +78,15 @@ def exchange_of(
 
 
 def answer_beside(
-    response: Response, operation_id: str, body: Mapping[str, Any]
+    response: Response,
+    operation_id: str,
+    body: Mapping[str, Any] | None = None,
+    *,
+    project: str | None = None,
+    authorization: str | None = None,
 ) -> Response | None:
-    """The answer to a request of our own, for an operation of the project and with the headers of
-    the request that was answered so; None if none came.
+    """The answer to a request of our own, for an operation of a project: by default with the
+    project and the headers of the request that was answered so. None if none came.
     """
     request = response.request
     parts = urlsplit(str(request.url))
@@ -90,11 +95,14 @@ def answer_beside(
     )
     matches = (_pattern(path).search(parts.path) for path, _, _ in _operations())
     ours = next(match for match in matches if match)
-    project = ours.groupdict()["projectID"]
-    path = parts.path[: ours.start()] + template.replace("{projectID}", project)
+    own = quote(project, safe="") if project is not None else ours.groupdict()["projectID"]
+    path = parts.path[: ours.start()] + template.replace("{projectID}", own)
     headers = {
         name: value for name, value in request.headers.items() if name.lower() not in OF_ONE_REQUEST
     }
+    if authorization is not None:
+        headers = {n: value for n, value in headers.items() if n.lower() != AUTHORIZATION}
+        headers["Authorization"] = authorization
     try:
         answer = requests.request(
             str(method),

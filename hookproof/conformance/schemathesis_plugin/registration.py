@@ -28,6 +28,7 @@ from hookproof.conformance.schemathesis_plugin.exchanges import (
     resource_parameter,
 )
 from hookproof.conformance.schemathesis_plugin.histories import CHANGING
+from hookproof.conformance.schemathesis_plugin.other_project import OtherProject
 from hookproof.conformance.schemathesis_plugin.rules import (
     BROADCAST,
     Rules,
@@ -123,6 +124,8 @@ def before_call(_context: HookContext, case: Case[Any], arguments: dict[str, Any
         return
     if operation_id in LISTS and (query := rules.walks.query(case.id, operation_id)) is not None:
         case.query = dict(query)
+    if operation_id == CREATION and (told := rules.creations.body()) is not None:
+        arguments["json"] = told
     if operation_id == BROADCAST and rules.deliveries is not None:
         marked = rules.deliveries.broadcast_body(case.id, case.body)
         if marked is not None:
@@ -135,7 +138,12 @@ def _ask_for_resource(rules: Rules, operation_id: str, case: Case[Any]) -> None:
     uid = str(case.path_parameters[name])
     if _is_valid(case):
         is_linked = case.meta is not None and case.meta.phase.name == LINKED
-        uid = rules.known_identifier(SHOWS[operation_id], uid, is_linked=is_linked)
+        uid = rules.known_identifier(
+            SHOWS[operation_id],
+            uid,
+            is_linked=is_linked,
+            changes=operation_id in CHANGING,
+        )
         if uid != case.path_parameters[name]:
             case.path_parameters = {**case.path_parameters, name: uid}
     if operation_id in CHANGING:
@@ -154,6 +162,8 @@ def after_call(_context: HookContext, case: Case[Any], response: Response) -> No
     with _state.lock:
         _state.exchanges[case.id] = exchange
         _forget_oldest(_state.exchanges)
+    if rules.other is not None and was_accepted(exchange):
+        rules.other.find(partial(_send_to_other, response, rules, rules.other.project))
     if rules.deliveries is not None and operation_of(case.operation.path, case.method) == BROADCAST:
         rules.deliveries.await_broadcast(case.id, exchange)
         if was_accepted(exchange):
@@ -164,6 +174,20 @@ def _create_endpoint(response: Response, rules: Rules, body: Mapping[str, Any]) 
     """Create an endpoint with the key of another request that was accepted."""
     sent_at = time.time()
     answer = answer_beside(response, CREATION, body)
+    return None if answer is None else _exchange_of(answer, rules, sent_at)
+
+
+def _send_to_other(
+    response: Response,
+    rules: Rules,
+    project: Project,
+    operation_id: str,
+    body: Mapping[str, Any] | None,
+) -> Exchange | None:
+    """Send a request to another project, with its key and else as one that was accepted."""
+    sent_at = time.time()
+    key = rules.dialect.authentication.key_format.replace("{key}", project.api_key)
+    answer = answer_beside(response, operation_id, body, project=project.id, authorization=key)
     return None if answer is None else _exchange_of(answer, rules, sent_at)
 
 
@@ -260,7 +284,11 @@ def _rules_of_environment() -> Rules:
     target = Target(
         base_url="", projects=(own,), dialect=dialect, receiver=receiver_of(flags, NO_FILE)
     )
-    return Rules(dialect, own, deliveries_of(target))
+    second, its_key = os.environ.get(f"{PROJECT}_2"), os.environ.get(f"{API_KEY}_2")
+    other = None
+    if second and its_key:
+        other = OtherProject(Project(id=second, api_key=its_key), dialect)
+    return Rules(dialect, own, deliveries_of(target), other)
 
 
 def _words(requirement: Requirement, failure: Judgement) -> str:

@@ -25,8 +25,10 @@ from hookproof.conformance.observations.answer import (
 )
 from hookproof.conformance.observations.preparation import GeneratedExchange
 from hookproof.conformance.results.redaction import Mask
+from hookproof.conformance.schemathesis_plugin.creations import Creations
 from hookproof.conformance.schemathesis_plugin.deliveries import EXPERIMENT, Deliveries
 from hookproof.conformance.schemathesis_plugin.histories import Histories
+from hookproof.conformance.schemathesis_plugin.other_project import OtherProject
 from hookproof.conformance.schemathesis_plugin.walks import Walks
 from hookproof.conformance.subjects.arrival.evidence import (
     BroadcastFlood,
@@ -77,6 +79,7 @@ OF_LISTS: Final[Mapping[str, tuple[str, ...] | None]] = {
     "per_page_is_kept_and_reported": None,
     "sort_is_descending_by_default_and_ascending_is_its_reverse": None,
     "the_order_is_that_of_the_sort_key": None,
+    "a_filter_leaves_exactly_what_matches_on_every_page": None,
 }
 # The same for deliveries: what arrived of the latest broadcasts, how it was signed and which
 # credentials it shows, whether any was lost on its way to one endpoint, and whether any went to one
@@ -155,17 +158,22 @@ class Rules:
     dialect: Dialect
     project: Project | None = None
     deliveries: Deliveries | None = None
+    other: OtherProject | None = None
     context: CheckContext = field(init=False)
     histories: Histories = field(default_factory=Histories)
-    walks: Walks = field(default_factory=Walks)
+    walks: Walks = field(init=False)
+    creations: Creations = field(init=False)
     _mask: Mask = field(init=False)
     _known: dict[Kind, list[str]] = field(default_factory=dict)
     _asked: int = 0
     _turn: int = 0
 
     def __post_init__(self) -> None:
+        self.walks = Walks(self.dialect)
+        self.creations = Creations(self.dialect)
         self.context = CheckContext(dialect=self.dialect, contract=contract_for(self.dialect))
-        self._mask = Mask(() if self.project is None else (self.project,), self.dialect)
+        projects = [self.project, None if self.other is None else self.other.project]
+        self._mask = Mask(tuple(filter(None, projects)), self.dialect)
 
     def violations(
         self, request_id: str, exchange: Exchange, *, is_valid: bool
@@ -194,13 +202,18 @@ class Rules:
 
         return quoted
 
-    def known_identifier(self, kind: Kind, given: str, *, is_linked: bool = False) -> str:
+    def known_identifier(
+        self, kind: Kind, given: str, *, is_linked: bool = False, changes: bool = False
+    ) -> str:
         """The identifier to ask for in place of a generated one: in four of five cases one that the
         service has shown, each in its turn. One that is linked to an earlier answer stays if the
-        service has shown it.
+        service has shown it. In every tenth case it is one of another project, unless the request
+        `changes` the resource.
         """
         known = self._known.get(kind, [])
         self._asked += 1
+        if self._asked % (2 * UNKNOWN_IN) == 0 and self.other is not None and not changes:
+            return self.other.next_uid(kind) or given
         if not known or (is_linked and given in known) or self._asked % UNKNOWN_IN == 0:
             return given
         self._turn += 1

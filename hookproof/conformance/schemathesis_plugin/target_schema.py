@@ -9,6 +9,7 @@ import schemathesis
 from schemathesis import BaseSchema, Config
 
 from hookproof.conformance.schemathesis_plugin.deliveries import deliveries_of
+from hookproof.conformance.schemathesis_plugin.other_project import OtherProject
 from hookproof.conformance.schemathesis_plugin.registration import use_rules
 from hookproof.conformance.schemathesis_plugin.rules import Rules
 from hookproof.conformance.target.definition import Target
@@ -43,7 +44,9 @@ def schema(target: str | Path) -> BaseSchema:
     loaded = schemathesis.openapi.from_dict(
         document_of(described.dialect), config=Config.from_dict(_settings(described))
     )
-    use_rules(loaded, Rules(described.dialect, described.projects[0], deliveries_of(described)))
+    first, *others = described.projects
+    other = OtherProject(others[0], described.dialect) if others else None
+    use_rules(loaded, Rules(described.dialect, first, deliveries_of(described), other))
     return loaded
 
 

@@ -1,34 +1,32 @@
 """Walks over the pages of lists, each request of which is one that Schemathesis sends.
 
-Every second valid request for a list gets the query of the next step of a walk: from page to page
+Three of four valid requests for a list get the query of the next step of a walk: from page to page
 until none follows, with a step back from each. The first walk is without perPage; what it shows is
 what later ones, in small pages and in both orders, are compared with. As in a run of `hookproof
 check`, nobody else changes what is listed meanwhile.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from math import ceil
 from threading import Lock
 from typing import Any, Final
 
 from hookproof.conformance.experiments.support.existing_resources import NEXT, PREVIOUS
 from hookproof.conformance.model.evidence import Exchange
 from hookproof.conformance.observations.answer import pagination, was_successful
+from hookproof.conformance.schemathesis_plugin.creations import new_word
 from hookproof.conformance.subjects.lists.evidence import LINKS, Item, PageWalk
+from hookproof.conformance.subjects.lists.walks import filters_of_list
+from hookproof.spec.dialect.model import Dialect
 
 EXPERIMENT: Final = "schemathesis"
 FLAGS: Final = ("has_next_page", "has_prev_page")
-# What is asked for in each walk after the first one, in turn.
-QUERIES: Final[tuple[Mapping[str, Any], ...]] = (
-    {"perPage": 2, "sort": "ASC"},
-    {"perPage": 1},
-    {"perPage": 2},
-    {"perPage": 1, "sort": "DESC"},
-)
 # The most pages of a walk.
 LONGEST: Final = 12
-# Of so many requests for a list one stays as it was generated.
-AS_GENERATED: Final = 2
+# Of so many requests for a list the first one stays as it was generated.
+AS_GENERATED: Final = 4
 
 
 @dataclass(slots=True)
@@ -36,6 +34,7 @@ class Walk:
     """A walk so far, and the request of its next step: the role and the query of it."""
 
     asked: Mapping[str, Any]
+    filter: Mapping[str, str] | None = None
     role: str = "page"
     step: Mapping[str, Any] = field(default_factory=dict)
     exchanges: list[Exchange] = field(default_factory=list)
@@ -47,24 +46,25 @@ class Walks:
     operation.
     """
 
+    dialect: Dialect
     _walks: dict[str, Walk] = field(default_factory=dict)
     _on_the_way: dict[str, tuple[str, Walk]] = field(default_factory=dict)
     _listed: dict[str, tuple[Item, ...]] = field(default_factory=dict)
-    _asked: dict[str, int] = field(default_factory=dict)
-    _walked: dict[str, int] = field(default_factory=dict)
+    _asked: Counter[str] = field(default_factory=Counter)
+    _walked: Counter[str] = field(default_factory=Counter)
     _lock: Lock = field(default_factory=Lock)
 
     def query(self, request_id: str, operation_id: str) -> Mapping[str, Any] | None:
         """What to ask a list for in place of a valid query; None to ask for that."""
         with self._lock:
-            self._asked[operation_id] = self._asked.get(operation_id, 0) + 1
-            if self._asked[operation_id] % AS_GENERATED:
+            self._asked[operation_id] += 1
+            if self._asked[operation_id] % AS_GENERATED == 1:
                 return None
             if self._on_the_way.pop(operation_id, None) is not None:  # no answer came
                 self._walks.pop(operation_id, None)
-            walk = self._walks.setdefault(operation_id, Walk(self._next_query(operation_id)))
+            walk = self._walks.setdefault(operation_id, self._next_walk(operation_id))
             self._on_the_way[operation_id] = (request_id, walk)
-            return {**walk.asked, **walk.step}
+            return {**walk.asked, **(walk.filter or {}), **walk.step}
 
     def forget_links(self) -> None:
         """Begin again with portal links, one of which is about to be changed."""
@@ -91,7 +91,7 @@ class Walks:
             ended = self._go_on(walk)
             if ended is not None:
                 del self._walks[operation_id]
-                self._walked[operation_id] = self._walked.get(operation_id, -1) + 1
+                self._walked[operation_id] += bool(walk.asked or walk.filter)
             observed = PageWalk(
                 experiment=EXPERIMENT,
                 name=operation_id,
@@ -99,7 +99,7 @@ class Walks:
                 operation_id=operation_id,
                 sort=walk.asked.get("sort"),
                 per_page=walk.asked.get("perPage"),
-                filter=None,
+                filter=walk.filter,
                 listed=self._listed.get(operation_id, ()),
                 complete=ended is True,
             )
@@ -109,10 +109,25 @@ class Walks:
                 observed = replace(observed, listed=pages.items)
             return observed
 
-    def _next_query(self, operation_id: str) -> Mapping[str, Any]:
-        if operation_id not in self._listed:
-            return {}
-        return QUERIES[self._walked.get(operation_id, 0) % len(QUERIES)]
+    def _next_walk(self, operation_id: str) -> Walk:
+        """The next walk: all of the list, then with filters, those first that match most, and in
+        pages in turn.
+        """
+        listed = self._listed.get(operation_id)
+        if listed is None:
+            return Walk({})
+        turn, is_paged = divmod(self._walked[operation_id], 2)
+        found = filters_of_list(self.dialect, operation_id, listed, unknown=new_word("nobody"))
+        filters = sorted(
+            (each for each in found if all(each[0].values())), key=lambda each: -each[1]
+        )
+        if is_paged or not filters:
+            queries = queries_for(len(listed))
+            return Walk(queries[turn % len(queries)])
+        number, is_sorted = divmod(turn, 2)
+        terms, matches = filters[number % len(filters)]
+        in_two_pages = {"perPage": max(1, ceil(matches / 2)), "sort": "ASC"}
+        return Walk(in_two_pages if is_sorted else {}, terms)
 
     @staticmethod
     def _go_on(walk: Walk) -> bool | None:
@@ -132,6 +147,18 @@ class Walks:
             return False
         walk.role, walk.step = "page", {"direction": "next", NEXT: forward}
         return None
+
+
+def queries_for(total: int) -> tuple[Mapping[str, Any], ...]:
+    """What a list of so many resources is asked for in turn: in three pages at first, since each
+    step takes a request of Schemathesis.
+    """
+    return (
+        {"perPage": max(2, ceil(total / 3)), "sort": "ASC"},
+        {"perPage": 1},
+        {"perPage": 2},
+        {"perPage": 1, "sort": "DESC"},
+    )
 
 
 def _has_flags(page: Exchange) -> bool:

@@ -54,9 +54,11 @@ class StockRun:
 
 @contextmanager
 def served(folder: Path, dialect: str, *options: str) -> Iterator[str]:
-    """The URL of a reference server with one project, p1."""
+    """The URL of a reference server with the projects p2 and p1, of which p1 is tested."""
     words = ("--dialect", dialect, *options)
-    with reference_server(folder, ROOT, "p1", options=words, stderr=subprocess.DEVNULL) as ready:
+    with reference_server(
+        folder, ROOT, "p2", "p1", options=words, stderr=subprocess.DEVNULL
+    ) as ready:
         yield ready["api"]
 
 
@@ -79,6 +81,7 @@ def run_schemathesis(
         name: value for name, value in os.environ.items() if not name.startswith("HOOKPROOF_")
     }
     environment |= {"HOOKPROOF_PROJECT": "p1", "HOOKPROOF_API_KEY": "key-p1"}
+    environment |= {"HOOKPROOF_PROJECT_2": "p2", "HOOKPROOF_API_KEY_2": "key-p2"}
     if dialect is not None:
         environment["HOOKPROOF_DIALECT"] = dialect
     if receives:

@@ -1,7 +1,7 @@
 """Deliveries of the events that Schemathesis broadcasts, judged without a service or a receiver."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -26,6 +26,7 @@ from hookproof.conformance.target.definition import Project, Target
 from hookproof.process.exit_codes import CommandError
 from hookproof.receiver.client.control_api import ReceiverToken
 from hookproof.receiver.inbox.delivery import ReceivedDelivery
+from hookproof.receiver.replies.script import Reply
 from hookproof.spec.dialect.answer import Answer
 from hookproof.spec.dialect.answers import with_answer
 from hookproof.spec.dialect.assumptions import wholly_assumed
@@ -48,12 +49,16 @@ class FakeReceiver(CallbackReceiver):
     """Keeps what the fake service delivers; waits for nothing."""
 
     came: dict[str, list[ReceivedDelivery]] = field(default_factory=dict)
+    scripts: dict[str, str] = field(default_factory=dict)
     distrusted: bool = False
 
     def new_token(self) -> ReceiverToken:
         token = f"t{len(self.came)}"
         self.came[token] = []
         return ReceiverToken(token=token, url=f"https://127.0.0.1:8443/{token}")
+
+    def script(self, token: str, replies: Sequence[Reply], *, only_for: str = "") -> None:
+        self.scripts[token] = only_for
 
     def wait_for(self, conditions: Conditions, timeout_s: float) -> Received:
         if self.distrusted:

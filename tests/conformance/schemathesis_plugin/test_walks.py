@@ -14,7 +14,14 @@ from hookproof.spec.dialect.reader import load_dialect
 from tests.conformance.canned_evidence import NOW, exchange
 
 LISTED = tuple(
-    {"uid": f"link-{number}", "created_at": f"2026-01-0{9 - number}T00:00:00.000000Z"}
+    {
+        "uid": f"link-{number}",
+        "created_at": f"2026-01-0{9 - number}T00:00:00.000000Z",
+        "owner_id": f"owner-{number % 2}",
+        "name": f"link {number}",
+        "type": "http",
+        "provider": "github",
+    }
     for number in range(3)
 )
 Answer = Callable[[Mapping[str, Any], dict[str, Any]], dict[str, Any]]
@@ -23,6 +30,13 @@ Answer = Callable[[Mapping[str, Any], dict[str, Any]], dict[str, Any]]
 def page(query: Mapping[str, Any], listed: tuple[dict[str, Any], ...] = LISTED) -> dict[str, Any]:
     """What a list with cursors that are places answers."""
     size = int(query.get("perPage", 20))
+    exact = {"ownerId": "owner_id", "type": "type", "provider": "provider"}
+    listed = tuple(
+        each
+        for each in listed
+        if all(each[field] == query[name] for name, field in exact.items() if name in query)
+        and query.get("q", "").lower() in each["name"].lower()
+    )
     ordered = listed[::-1] if query.get("sort") == "ASC" else listed
     first = 0
     if "next_page_cursor" in query:
@@ -86,6 +100,22 @@ def first_page_always(query: Mapping[str, Any], _shown: dict[str, Any]) -> dict[
     return page({name: value for name, value in query.items() if name in {"perPage", "sort"}})
 
 
+def without_filters(query: Mapping[str, Any], _shown: dict[str, Any]) -> dict[str, Any]:
+    return page({name: value for name, value in query.items() if name not in {"ownerId", "q"}})
+
+
+def lacking_the_first_match(query: Mapping[str, Any], shown: dict[str, Any]) -> dict[str, Any]:
+    is_filtered = not {"ownerId", "q"}.isdisjoint(query)
+    return page(query, LISTED[1:]) if is_filtered else shown
+
+
+def sorted_without_a_filter_alone(
+    query: Mapping[str, Any], shown: dict[str, Any]
+) -> dict[str, Any]:
+    is_filtered = not {"ownerId", "q"}.isdisjoint(query)
+    return descending_always(query, shown) if is_filtered else shown
+
+
 def descending_always(query: Mapping[str, Any], _shown: dict[str, Any]) -> dict[str, Any]:
     return page({name: value for name, value in query.items() if name != "sort"})
 
@@ -104,6 +134,9 @@ def reference() -> Rules:
         (wrong("per_page", 7, on="perPage"), {"4.4-6"}),
         (first_page_always, {"2.2-14"}),
         (descending_always, {"4.4-8"}),
+        (without_filters, {"4.4-9", "4.4-13"}),
+        (lacking_the_first_match, {"4.4-10"}),
+        (sorted_without_a_filter_alone, {"4.4-8"}),
     ],
 )
 def test_the_laws_of_lists_are_judged_over_a_walk(answer: Answer, violated: set[str]) -> None:
@@ -122,14 +155,19 @@ def test_a_walk_goes_to_the_end_and_back_from_each_page() -> None:
     requests(rules, 12, noting)
     steps = [query for query in asked if query]
     ascending = {"perPage": 2, "sort": "ASC"}
+    filtered = {"perPage": 2, "sort": "ASC", "q": "INK"}
     assert steps == [
+        {"q": "INK"},
         ascending,
         {**ascending, "direction": "next", "next_page_cursor": "at-2"},
         {**ascending, "direction": "prev", "prev_page_cursor": "at-2"},
+        filtered,
+        {**filtered, "direction": "next", "next_page_cursor": "at-2"},
+        {**filtered, "direction": "prev", "prev_page_cursor": "at-2"},
         {"perPage": 1},
-        {"perPage": 1, "direction": "next", "next_page_cursor": "at-1"},
     ]
-    assert len(asked) == 12  # every other request stays as it was, and the first walk asks for all
+    # The first of four requests stays as it was, and the first walk asks for all.
+    assert [number for number, query in enumerate(asked) if not query] == [0, 1, 4, 8]
 
 
 def test_a_change_begins_again() -> None:

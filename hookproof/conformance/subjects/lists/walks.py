@@ -27,6 +27,7 @@ from hookproof.conformance.observations.answer import (
     pagination,
     shown,
 )
+from hookproof.spec.dialect.model import Dialect
 from hookproof.spec.dialect.vocabulary import Match
 
 Item = dict[str, Any]
@@ -78,7 +79,9 @@ def planned_walks(
         return sorted_walks
     filtered = [
         PlannedWalk(operation_id=operation_id, sort=sort, per_page=size, filter=terms)
-        for terms, matches in _filters(context, operation_id, listed)
+        for terms, matches in filters_of_list(
+            context.dialect, operation_id, listed, unknown=context.word("nobody")
+        )
         for sort, size in ((None, None), ("ASC", least_size(context, matches)))
     ]
     both = [
@@ -107,12 +110,14 @@ def least_size(context: ExperimentContext, total: int) -> int:
     return max(1, -(-total // (PAGES[context.profile] - 1)))
 
 
-def _filters(
-    context: ExperimentContext, operation_id: str, listed: Sequence[Item]
+def filters_of_list(
+    dialect: Dialect, operation_id: str, listed: Sequence[Mapping[str, Any]], *, unknown: str
 ) -> list[tuple[dict[str, str], int]]:
-    """Filters to walk with, each with the number of items that it should match."""
+    """Filters to walk with, each with the number of items that it should match; `unknown` is a text
+    that none of them has.
+    """
     if operation_id == "listSources":
-        words = context.dialect.words
+        words = dialect.words
         terms = [("provider", value) for value in words.source_providers]
         terms += [("type", value) for value in words.source_types]
         return [
@@ -120,7 +125,7 @@ def _filters(
             for name, value in terms
         ]
     filters: list[tuple[dict[str, str], int]] = []
-    for parameter, field, match in _filtered_fields(context, operation_id):
+    for parameter, field, match in _filtered_fields(dialect, operation_id):
         texts = [item[field] for item in listed if isinstance(item.get(field), str) and item[field]]
         values = [
             _filter_value(text, match)
@@ -130,7 +135,7 @@ def _filters(
             ({parameter: value}, sum(match.matches(value, text) for text in texts))
             for value in values
         ]
-        filters.append(({parameter: context.word("nobody")}, 0))
+        filters.append(({parameter: unknown}, 0))
     return filters
 
 
@@ -138,7 +143,7 @@ def _two_filters(
     context: ExperimentContext, operation_id: str, listed: Sequence[Item]
 ) -> Iterator[dict[str, str]]:
     """Two filters at once, each of which lets through a resource that the other one does not."""
-    fields = _filtered_fields(context, operation_id)
+    fields = _filtered_fields(context.dialect, operation_id)
     if len(fields) < 2:  # noqa: PLR2004 the list has one filter, or none
         return
     # Of a long list not all pairs are looked at: they are its square.
@@ -160,15 +165,13 @@ def _two_filters(
             return
 
 
-def _filtered_fields(
-    context: ExperimentContext, operation_id: str
-) -> tuple[tuple[str, str, Match], ...]:
+def _filtered_fields(dialect: Dialect, operation_id: str) -> tuple[tuple[str, str, Match], ...]:
     """The parameters of the filters of a list, with the fields that they compare, and how."""
     if operation_id == "listSources":
         return (("provider", "provider", Match.EXACT), ("type", "type", Match.EXACT))
     return tuple(
         (parameter, field, answer.value if answer.decided else Match.EXACT)
-        for parameter, (field, answer) in context.dialect.paging.portal_link_filters.items()
+        for parameter, (field, answer) in dialect.paging.portal_link_filters.items()
     )
 
 
