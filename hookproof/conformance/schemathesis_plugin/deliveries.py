@@ -9,7 +9,6 @@ Schemathesis sends again, without a key for instance, is another event.
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from http import HTTPStatus
 from threading import Lock
 from typing import Any, Final
 
@@ -39,6 +38,7 @@ from hookproof.conformance.subjects.arrival.evidence import (
     PayloadBroadcasts,
     SigningFormats,
 )
+from hookproof.conformance.subjects.arrival.experiment import ENDS_OF_URLS
 from hookproof.conformance.subjects.events.evidence import is_flagged
 from hookproof.conformance.subjects.reach.evidence import FanOut
 from hookproof.conformance.target.definition import Target
@@ -65,7 +65,10 @@ KINDS: Final[Mapping[str, tuple[Mapping[str, Any], str]]] = {
     "simple, secret made by the service": ({"advanced_signatures": False}, ""),
     "advanced, secret made by the service": ({"advanced_signatures": True}, ""),
     "declared content type": ({"content_type": CONTENT_TYPE, "secret": GIVEN}, ""),
-    "path and query": ({"secret": GIVEN}, "/orders?shop=7"),
+    **{
+        f"path and query {number}": ({"secret": GIVEN}, rest)
+        for number, (rest, _) in enumerate(ENDS_OF_URLS.values(), start=1)
+    },
     "disabled": ({"is_disabled": True}, ""),
     FAILS_AT_FIRST: ({"advanced_signatures": True, "secret": GIVEN}, ""),
 }
@@ -411,12 +414,11 @@ def deliveries_of(target: Target) -> Deliveries | None:
 
 
 def tries_again_soon(dialect: Dialect) -> bool:
-    """Whether the dialect tries again what was answered with 503, and soon."""
+    """Whether the dialect tries again what an endpoint could not take, and soon."""
     retry = dialect.retry
     if not (is_scheduled(retry) and retry.attempts.decided) or 1 in retry.attempts.allowed:
         return False
-    is_final = True in retry.ends_delivery(HTTPStatus.SERVICE_UNAVAILABLE)
-    return not is_final and wait_before(retry, 2).longest_s <= SOON_S
+    return wait_before(retry, 2).longest_s <= SOON_S
 
 
 def may_drop(dialect: Dialect) -> bool:

@@ -7,8 +7,9 @@ check`, nobody else changes what is listed meanwhile.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from math import ceil
 from threading import Lock
 from typing import Any, Final
@@ -110,24 +111,20 @@ class Walks:
             return observed
 
     def _next_walk(self, operation_id: str) -> Walk:
-        """The next walk: all of the list, then with filters, those first that match most, and in
-        pages in turn.
-        """
+        """The next walk: all of the list, then with filters and in pages in turn."""
         listed = self._listed.get(operation_id)
         if listed is None:
             return Walk({})
-        turn, is_paged = divmod(self._walked[operation_id], 2)
-        found = filters_of_list(self.dialect, operation_id, listed, unknown=new_word("nobody"))
-        filters = sorted(
-            (each for each in found if all(each[0].values())), key=lambda each: -each[1]
-        )
-        if is_paged or not filters:
-            queries = queries_for(len(listed))
-            return Walk(queries[turn % len(queries)])
-        number, is_sorted = divmod(turn, 2)
-        terms, matches = filters[number % len(filters)]
-        in_two_pages = {"perPage": max(1, ceil(matches / 2)), "sort": "ASC"}
-        return Walk(in_two_pages if is_sorted else {}, terms)
+        filters = filters_for(self.dialect, operation_id, listed)
+        plain = [Walk({}, terms) for terms, _ in filters]
+        ascending = [
+            Walk({"perPage": max(1, ceil(matches / 2)), "sort": "ASC"}, terms)
+            for terms, matches in filters
+        ]
+        pages = [Walk(query) for query in queries_for(len(listed))]
+        rounds = zip_longest(plain[::2], plain[1::2], pages, ascending)
+        planned = [walk for each in rounds for walk in each if walk is not None]
+        return planned[self._walked[operation_id] % len(planned)]
 
     @staticmethod
     def _go_on(walk: Walk) -> bool | None:
@@ -147,6 +144,23 @@ class Walks:
             return False
         walk.role, walk.step = "page", {"direction": "next", NEXT: forward}
         return None
+
+
+def filters_for(
+    dialect: Dialect, operation_id: str, listed: Sequence[Item]
+) -> list[tuple[Mapping[str, str], int]]:
+    """Filters, each with how many it matches: of each parameter the one that matches most, then the
+    next ones.
+    """
+    found = filters_of_list(dialect, operation_id, listed, unknown=new_word("nobody"))
+    earlier: Counter[str] = Counter()
+    ranked = []
+    for terms, matches in sorted(found, key=lambda each: -each[1]):
+        ((parameter, value),) = terms.items()
+        if value:
+            ranked.append((earlier[parameter], terms, matches))
+            earlier[parameter] += 1
+    return [each[1:] for each in sorted(ranked, key=lambda each: each[0])]
 
 
 def queries_for(total: int) -> tuple[Mapping[str, Any], ...]:

@@ -15,11 +15,14 @@ from hookproof.conformance.schemathesis_plugin.callback_receiver import (
 )
 from hookproof.conformance.schemathesis_plugin.deliveries import (
     AS_GENERATED,
+    FAILS_AT_FIRST,
+    FAILURES,
     KINDS,
     MARKER,
     TRIES,
     Deliveries,
     deliveries_of,
+    tries_again_soon,
 )
 from hookproof.conformance.schemathesis_plugin.rules import Rules
 from hookproof.conformance.target.definition import Project, Target
@@ -50,6 +53,7 @@ class FakeReceiver(CallbackReceiver):
 
     came: dict[str, list[ReceivedDelivery]] = field(default_factory=dict)
     scripts: dict[str, str] = field(default_factory=dict)
+    conditions: Conditions = field(default_factory=dict)
     distrusted: bool = False
 
     def new_token(self) -> ReceiverToken:
@@ -63,6 +67,7 @@ class FakeReceiver(CallbackReceiver):
     def wait_for(self, conditions: Conditions, timeout_s: float) -> Received:
         if self.distrusted:
             raise PreconditionFailed("the target does not trust the receiver's CA")
+        self.conditions = conditions
         requests = {token: tuple(self.came[token]) for token in conditions}
         return Received(requests=requests, late_s=0.0, unused_s=None)
 
@@ -205,6 +210,31 @@ def test_the_data_of_a_broadcast_stays() -> None:
     assert "idempotency_key" not in sent
     assert run.deliveries.broadcast_body("another", {"event_type": "a"}) is None
     assert run.deliveries.broadcast_body("a third", "no object") is None
+
+
+def test_one_endpoint_fails_at_first_and_what_comes_again_is_waited_for() -> None:
+    run = FakeRun()
+    token = run.tokens[FAILS_AT_FIRST]
+    assert {*run.receiver.scripts} == {token}
+    waits_for_two = []
+    for _ in range(AS_GENERATED - 1):
+        run.broadcast(*ALL)
+        came = tuple(run.receiver.came[token][-1:])
+        waits_for_two.append(bool(came) and not run.receiver.conditions[token](came))
+    assert waits_for_two == [True] * FAILURES + [False]
+
+
+@pytest.mark.parametrize(
+    ("answers", "soon"),
+    [({}, True), ({"attempts": 1}, False), ({"initial_s": 60.0}, False)],
+)
+def test_no_endpoint_fails_where_nothing_would_come_again_soon(
+    answers: dict[str, Any], soon: bool
+) -> None:
+    dialect = load_dialect("reference")
+    for name, value in answers.items():
+        dialect = with_answer(dialect, ("retry", name), Answer(allowed=(value,)))
+    assert tries_again_soon(dialect) is soon
 
 
 def test_a_receiver_that_is_not_trusted_ends_it_in_a_line(

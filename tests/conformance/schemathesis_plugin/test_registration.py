@@ -96,6 +96,19 @@ def test_a_failure_says_which_requirement_is_violated_and_how(
     assert failure("1-3", response(right), create(schema)) == ""
 
 
+def test_every_second_endpoint_is_another_one_and_the_case_stays(
+    schema: schemathesis.BaseSchema,
+) -> None:
+    asked = []
+    for _ in range(4):
+        arguments: dict[str, Any] = {}
+        case = create(schema, {"url": "https://a.invalid/"})
+        before_call(HookContext(), case, arguments)
+        asked.append("json" in arguments)
+        assert case.body == {"url": "https://a.invalid/"}
+    assert asked == [False, True] * 2
+
+
 def test_a_body_that_was_kept_in_part_is_not_judged(schema: schemathesis.BaseSchema) -> None:
     cut = response({"status": True})
     assert failure("2.1-5", cut, create(schema))

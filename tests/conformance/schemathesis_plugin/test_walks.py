@@ -152,22 +152,22 @@ def test_a_walk_goes_to_the_end_and_back_from_each_page() -> None:
         asked.append(query)
         return shown
 
-    requests(rules, 12, noting)
+    requests(rules, 13, noting)
     steps = [query for query in asked if query]
     ascending = {"perPage": 2, "sort": "ASC"}
     filtered = {"perPage": 2, "sort": "ASC", "q": "INK"}
     assert steps == [
         {"q": "INK"},
+        {"ownerId": "owner-0"},
         ascending,
         {**ascending, "direction": "next", "next_page_cursor": "at-2"},
         {**ascending, "direction": "prev", "prev_page_cursor": "at-2"},
         filtered,
         {**filtered, "direction": "next", "next_page_cursor": "at-2"},
         {**filtered, "direction": "prev", "prev_page_cursor": "at-2"},
-        {"perPage": 1},
     ]
     # The first of four requests stays as it was, and the first walk asks for all.
-    assert [number for number, query in enumerate(asked) if not query] == [0, 1, 4, 8]
+    assert [number for number, query in enumerate(asked) if not query] == [0, 1, 4, 8, 12]
 
 
 def test_a_change_begins_again() -> None:

@@ -49,7 +49,7 @@ async def await_drain(scenario: Scenario, destination: Destination) -> None:
 
 # What the URL of an endpoint ends with, parts that software likes to write anew or to drop,
 # and its content type.
-KINDS: Final = {
+ENDS_OF_URLS: Final = {
     WITHOUT_TYPE: ("?list=1&list=2&empty=&sum=1+1&space=a%20b", None),
     JSON_TYPE: (
         "/a%2Fb/c%3Ad?next=https%3A%2F%2Fexample.com%2F%3Fa%3D1%26b%3D2&percent=100%25",
@@ -109,7 +109,7 @@ async def content_types(scenario: Scenario) -> PayloadBroadcasts:
     and one without content type.
     """
     destinations = await scenario.create_all(
-        *(_at(scenario, name, rest, kind) for name, (rest, kind) in KINDS.items())
+        *(_at(scenario, name, rest, kind) for name, (rest, kind) in ENDS_OF_URLS.items())
     )
     data = {"city": "Zürich & Bern", "sum": "1+1=2", "empty": ""}
     await scenario.broadcast("event", data=data)

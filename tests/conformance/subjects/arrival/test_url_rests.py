@@ -9,7 +9,7 @@ import pytest
 from hookproof.conformance.experiments.scenario import Scenario
 from hookproof.conformance.model.evidence import PreconditionFailed
 from hookproof.conformance.observations.deliveries import DeliveryObservation
-from hookproof.conformance.subjects.arrival.experiment import KINDS, content_types
+from hookproof.conformance.subjects.arrival.experiment import ENDS_OF_URLS, content_types
 
 
 class Service:
@@ -42,7 +42,7 @@ class Service:
     try_broadcast = broadcast
 
     async def await_everywhere(self, destinations: list[str], *_events: object) -> None:
-        assert len(destinations) == len(KINDS)
+        assert len(destinations) == len(ENDS_OF_URLS)
 
     async def observe(self, kind: type[DeliveryObservation]) -> DeliveryObservation:
         return cast("DeliveryObservation", kind)
@@ -52,6 +52,6 @@ class Service:
 def test_a_url_that_is_refused_is_replaced_by_a_plain_one(refused: str | None) -> None:
     service = Service(refused)
     asyncio.run(content_types(cast("Scenario", service)))
-    rests = [rest for rest, _ in KINDS.values()]
+    rests = [rest for rest, _ in ENDS_OF_URLS.values()]
     taken = [rest for rest in rests if refused is None or refused not in rest]
     assert sorted(service.created.values()) == sorted(taken + [""] * (len(rests) - len(taken)))

@@ -127,6 +127,12 @@ def test_two_signatures_of_an_endpoint_with_one_secret_fail() -> None:
         assert verdict("6-10", signed) is expected
 
 
+def test_an_unsigned_second_attempt_says_nothing_of_how_many_signatures_there_are() -> None:
+    unsigned = sent(EVENT, ADVANCED, attempt=2, headers=[(SIGNATURE, "")])
+    attempts = received(sent(EVENT, ADVANCED), unsigned, at=ADVANCED)
+    assert verdicts("6-9 6-10", attempts) == {"6-9": FAIL, "6-10": PASS}
+
+
 @pytest.mark.parametrize(
     ("at", "signed_at", "expected"),
     [
